@@ -1,0 +1,99 @@
+/** Who calls, as the door found out. Only a `user` is a person acting for themselves. */
+export type Principal = UserPrincipal | AgentPrincipal | ApiKeyPrincipal;
+
+export type UserPrincipal = {
+  readonly kind: 'user';
+  readonly id: string;
+  readonly tenantId: string;
+  readonly organizationId: string | null;
+  readonly email: string | null;
+  readonly roles: readonly string[];
+  /** `sid`; null for tokens without a session. */
+  readonly sessionId: string | null;
+  /** Unix seconds of the last strong sign-in. */
+  readonly authTime: number | null;
+  readonly appId: string | null;
+  /** Set for OAuth tokens. */
+  readonly clientId: string | null;
+  /** The admin behind an impersonation token; such a caller may not decide approvals. */
+  readonly impersonatedBy: string | null;
+  readonly expiresAt: number;
+};
+
+/** Any token with `act`, an agent id or an agent session, whatever its `sub`; or an agent key. */
+export type AgentPrincipal = {
+  readonly kind: 'agent';
+  /** The agent's id, never the user's. */
+  readonly id: string;
+  readonly tenantId: string;
+  readonly via: 'token' | 'key';
+  /** The user on whose behalf the token speaks. */
+  readonly userId: string | null;
+  readonly agentSessionId: string | null;
+  /** Agent key id; null for tokens. */
+  readonly keyId: string | null;
+  readonly appId: string | null;
+};
+
+/** `svc_` key. */
+export type ApiKeyPrincipal = {
+  readonly kind: 'api_key';
+  readonly id: string;
+  readonly tenantId: string;
+  readonly scopes: readonly string[];
+  readonly environment: 'live' | 'test';
+  readonly appId: string | null;
+};
+
+/** What a session's capability token allows (`design/oauth.md` section 3). */
+export type Capability = {
+  readonly tenantId: string;
+  readonly agentId: string;
+  readonly agentSessionId: string;
+  /** The user on whose behalf, else the agent. */
+  readonly subject: string;
+  readonly grants: readonly { readonly service: string; readonly fields: readonly string[] }[];
+  /** The agent key that the token is bound to. */
+  readonly keyId: string;
+  readonly epoch: number;
+  readonly purpose: string | null;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+  readonly tokenId: string;
+};
+
+/** What identity says about an opaque credential (RFC 7662); undefined = inactive. */
+export type IntrospectedKey =
+  | (ApiKeyPrincipal & { readonly expiresAt: number | null })
+  | (AgentPrincipal & {
+      readonly expiresAt: number | null;
+      readonly allowedCidrs: readonly string[];
+    });
+
+/** Turns what a caller presents into who it is. Never throws for a bad credential. */
+export interface Authenticator {
+  /**
+   * The credential of an `Authorization: Bearer` header: an access token, an `svc_` key or an `agk_`
+   * key. `undefined`: missing, malformed, forged, expired, revoked. `ip` is tested against an agent
+   * key's CIDRs.
+   */
+  authenticate(bearer: string, ip: string): Promise<Principal | undefined>;
+  /** A capability token; `expired` and `invalid` are told apart for vending. */
+  capability(
+    token: string,
+  ): Promise<
+    | { readonly ok: Capability }
+    | { readonly bad: 'invalid' | 'expired'; readonly claims?: Capability }
+  >;
+}
+
+/** The marks that end a credential before its time (`rev:<kind>:<id>`), in the shared cache and mirrored in every process. */
+export type RevocationKind = 'sid' | 'user' | 'key' | 'agent' | 'asid';
+export interface Revocations {
+  mark(kind: RevocationKind, ids: readonly string[]): Promise<void>;
+  unmark(kind: RevocationKind, ids: readonly string[]): Promise<void>;
+  /** In this process's mirror: costs no round trip. */
+  isMarked(kind: RevocationKind, id: string): boolean;
+  /** Live from the shared cache; throws CacheUnavailable. */
+  areMarked(marks: readonly { kind: RevocationKind; id: string }[]): Promise<readonly boolean[]>;
+}

@@ -1,0 +1,54 @@
+/**
+ * A field of an event that only the holder of its subject's key can read (AES-256-GCM). Deleting the
+ * key erases the person from an immutable log.
+ */
+export type Sealed = {
+  /** Whose key: `user:<id>`, `tenant:<id>`, `webhook:<id>`, `context:<tenant>:<UTC day>` … */
+  readonly subject: string;
+  /** base64url of version, nonce, ciphertext and tag. */
+  readonly box: string;
+};
+
+/** Where a sealed field stands; all three are authenticated, so a box cannot be moved. */
+export type SealedPlace = {
+  readonly subject: string;
+  readonly streamId: string;
+  readonly field: string;
+};
+
+/** Seals and opens fields under the keys of one service's `subject_keys` table. */
+export interface Sealer {
+  /** Makes the subject's key when there is none yet. Throws {@link SubjectErased} when it was erased. */
+  seal(tenantId: string, place: SealedPlace, value: string): Promise<Sealed>;
+  /** Null when the subject's key was erased. Throws when the box was tampered with. */
+  open(
+    sealed: Sealed,
+    place: { readonly streamId: string; readonly field: string },
+  ): Promise<string | null>;
+  /** Makes whatever was sealed under the subject unreadable, for ever. Idempotent. */
+  erase(subject: string): Promise<void>;
+  /** A keyed hash that survives key rotation: 32 hex of HMAC under the tenant's (or the deployment's) index key. */
+  indexHash(
+    scope: { readonly tenantId: string } | 'deployment',
+    ...parts: readonly string[]
+  ): Promise<string>;
+}
+
+export class SubjectErased extends Error {
+  override readonly name = 'SubjectErased';
+}
+
+/** What a sealer needs of a database: table `subject_keys` in the service's schema. */
+export interface SubjectKeyTable {
+  read(subjectId: string): Promise<SubjectKeyRow | undefined>;
+  /** Inserts if absent and answers the row that stands. */
+  insertIfAbsent(row: SubjectKeyRow): Promise<SubjectKeyRow>;
+  erase(subjectId: string): Promise<void>;
+}
+export type SubjectKeyRow = {
+  readonly subjectId: string;
+  readonly tenantId: string;
+  /** Null: erased, never filled again. */
+  readonly wrapped: Buffer | null;
+  readonly kekId: string;
+};

@@ -1,0 +1,75 @@
+import type { IntegrationEvent } from '@cardea/contracts';
+import type { Sealed } from '@cardea/crypto';
+import type { Log, RecordedEvent } from '@cardea/event-store';
+import type { Transaction } from '@cardea/read-models';
+
+/** An integration event as it lies on a topic. */
+export type BusRecord = {
+  readonly topic: string;
+  readonly partition: number;
+  /** Grows within a partition; decimal string. */
+  readonly offset: string;
+  readonly event: IntegrationEvent;
+};
+
+/** At least once, in order per `tenantId:streamId`. Resolves when all are durable on the topic. */
+export interface Publisher {
+  publish(topic: string, events: readonly IntegrationEvent[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Reads topics and applies effects. The effects of a batch and the last position per (topic,
+ * partition) commit in one transaction, so each event takes effect once, however often it arrives.
+ */
+export type Consumer = {
+  /** Group name, e.g. `vault`; positions are kept under it. */
+  readonly name: string;
+  readonly topics: readonly string[];
+  /** Only these types reach `handle`; undefined = all. */
+  readonly types?: readonly string[];
+  /**
+   * Applies events in order inside the transaction that also stores the position (role cardea_system).
+   * A throw parks the guilty event's stream and lets the others flow.
+   */
+  readonly handle: (events: readonly IntegrationEvent[], transaction: Transaction) => Promise<void>;
+  /** Called in this process after the commit. */
+  readonly onCommitted?: (events: readonly IntegrationEvent[]) => void;
+};
+
+/** A consumer at work. */
+export interface RunningConsumer {
+  stop(): Promise<void>;
+}
+
+/** A place that topics are read from: Postgres tables or Kafka. */
+export interface Subscriber {
+  run(consumer: Consumer): Promise<RunningConsumer>;
+  /** The highest position that this consumer has applied from the source's topic; for "have I seen what the relay sent". */
+  appliedThrough(consumer: string, topic: string): Promise<bigint>;
+  close(): Promise<void>;
+}
+
+/**
+ * What the relay makes of a private event: an integration event's type and data, several, or nothing.
+ * It gets the event and its own stream folded to that revision, and nothing else.
+ */
+export type Mapped = {
+  readonly type: string;
+  readonly schemaVersion?: number;
+  readonly data: object;
+};
+export type RelayMapper = (
+  event: RecordedEvent,
+  tools: {
+    open(
+      sealed: Sealed,
+      place: { readonly streamId: string; readonly field: string },
+    ): Promise<string | null>;
+    /** The stream's events up to and with this one, upcast by nobody: the mapper folds them. */
+    history(): Promise<readonly RecordedEvent[]>;
+  },
+) => Promise<Mapped | readonly Mapped[] | undefined> | Mapped | readonly Mapped[] | undefined;
+
+/** Reads a log behind its checkpoint, maps, publishes, then moves the checkpoint. */
+export type RelayDefinition = { readonly log: Log; readonly map: RelayMapper };

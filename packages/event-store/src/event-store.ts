@@ -1,0 +1,113 @@
+import type { ActorType, JsonObject, ServiceName } from '@cardea/contracts';
+import type { Sealed } from '@cardea/crypto';
+
+/** One service's log: totally ordered, and private to that service. */
+export type Log = ServiceName;
+
+export type DomainEvent = { readonly type: string; readonly data: object };
+
+/** Who did it and how it came about. Stands beside every event; `ip` and `userAgent` are sealed. */
+export type EventMetadata = {
+  readonly tenantId: string;
+  readonly actor: { readonly type: ActorType; readonly id: string };
+  /** The agent behind a user's token. */
+  readonly agentId?: string;
+  readonly appId?: string;
+  readonly requestId?: string;
+  readonly traceparent?: string;
+  readonly causationId?: string;
+  readonly correlationId?: string;
+  readonly ip?: Sealed;
+  readonly userAgent?: Sealed;
+};
+
+export type NewEvent = {
+  /** UUID, unique in the log: the same id twice is the same event. */
+  readonly id: string;
+  readonly type: string;
+  readonly schemaVersion: number;
+  readonly time: Date;
+  readonly data: JsonObject;
+  readonly metadata: EventMetadata;
+};
+
+export type RecordedEvent = NewEvent & {
+  readonly log: Log;
+  readonly streamId: string;
+  /** 1 for the first event of a stream. */
+  readonly revision: number;
+  /** Place in the log. Compared, never added to: only one adapter's are dense. */
+  readonly position: bigint;
+};
+
+/** Revision that the stream must be at; 0 = must not exist. */
+export type ExpectedRevision = number | 'any';
+
+export type Append = {
+  readonly streamId: string;
+  readonly expected: ExpectedRevision;
+  /** 1 or more; all or none are stored. */
+  readonly events: readonly NewEvent[];
+};
+
+export type AppendOutcome =
+  | {
+      readonly appended: true;
+      /** Position and revision of the last event. */
+      readonly position: bigint;
+      readonly revision: number;
+      /** True when these event ids stood there already and nothing was stored now. */
+      readonly repeated: boolean;
+    }
+  | { readonly appended: false; readonly actualRevision: number };
+
+/**
+ * A service's access to the log it owns (writing) and to any log (reading). Appends are durable when
+ * answered. Order of positions = order of commits = order in which readers see them: whoever has read
+ * position p has missed nothing below p.
+ */
+export interface EventStore {
+  readonly log: Log;
+  /** Each append stands or falls alone; the outcomes come in the order of the appends. */
+  append(appends: readonly Append[]): Promise<readonly AppendOutcome[]>;
+  /** Events of a stream in order, from revision `from` (1) on; empty when there is none. */
+  readStream(streamId: string, from?: number): Promise<readonly RecordedEvent[]>;
+  readLast(streamId: string): Promise<RecordedEvent | undefined>;
+  /** Up to `limit` events behind `after`, in order. */
+  readLog(log: Log, after: bigint, limit: number): Promise<readonly RecordedEvent[]>;
+  /** Position of the last event, 0n when empty. */
+  head(log: Log): Promise<bigint>;
+  /**
+   * Calls `onAppend` soon after something was appended to the log, by any process (in-process at once,
+   * else by a notice or a poll of at most a second). May call for nothing; never misses for longer.
+   */
+  subscribe(log: Log, onAppend: () => void): Promise<() => Promise<void>>;
+  close(): Promise<void>;
+}
+
+/** How one kind of stream is named, started, replayed. */
+export type Stream<State, E extends DomainEvent> = {
+  /** No hyphen in it; the stream of `id` is `<noun>-<id>`. */
+  readonly noun: string;
+  readonly initial: State;
+  readonly evolve: (state: State, event: E) => State;
+  /** True when each event carries the whole state and only the last one is loaded. */
+  readonly stateCarrying?: boolean;
+  /** Version that new events of a type are written in; 1 where unnamed. */
+  readonly versions?: { readonly [type: string]: number };
+  /** Turns an event of an older version into one of today's. Pure; a meaning never changes. */
+  readonly upcast?: (event: {
+    type: string;
+    schemaVersion: number;
+    data: JsonObject;
+  }) => DomainEvent;
+};
+
+/** Broken or unreachable store; the outcome of an append is unknown. Answered 503. */
+export class EventStoreUnavailable extends Error {
+  override readonly name = 'EventStoreUnavailable';
+}
+/** Three attempts met three conflicts; answered 503 `write_contention`. */
+export class WriteContention extends Error {
+  override readonly name = 'WriteContention';
+}

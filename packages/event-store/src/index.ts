@@ -1,0 +1,16 @@
+export type { Command, Decided, Loaded, Streams } from './command.ts';
+export type { Decision } from './decision.ts';
+export { accept, refuse } from './decision.ts';
+export type {
+  Append,
+  AppendOutcome,
+  DomainEvent,
+  EventMetadata,
+  EventStore,
+  ExpectedRevision,
+  Log,
+  NewEvent,
+  RecordedEvent,
+  Stream,
+} from './event-store.ts';
+export { EventStoreUnavailable, WriteContention } from './event-store.ts';

@@ -1,0 +1,171 @@
+import type { AgentPrincipal, ApiKeyPrincipal, Principal, UserPrincipal } from '@cardea/auth';
+import type { Static, TObject, TSchema } from 'typebox';
+
+/**
+ * Who passes the door of an endpoint. A caller of a kind that is not listed gets 403 `forbidden`,
+ * unless `notTaken` names another answer for that kind.
+ */
+export type Caller =
+  /** A user's own token. */
+  | 'user'
+  /** A user's own token with role admin (403 `forbidden` without). */
+  | 'admin'
+  /** … with role owner, system_admin. */
+  | 'owner'
+  | 'system_admin'
+  /** An agent's token. */
+  | 'agent_token'
+  | 'agent_key'
+  /** An `svc_` key with this scope (403 `insufficient_scope` without). */
+  | `api_key:${string}`;
+
+export type Who = 'anyone' | readonly Caller[];
+
+/** Service area that a refusal of this endpoint is recorded under (audit). */
+export type Area = 'user' | 'admin' | 'agent' | 'vault' | 'authorization' | 'fga';
+
+export type TenantRule =
+  /** `X-Service-Tenant` must be there; for `anyone` endpoints it says which tenant is meant. */
+  | 'required'
+  /** The token names the tenant; the header may repeat it. */
+  | 'optional'
+  | 'none';
+
+export type Contract<
+  Params extends TObject = TObject,
+  Query extends TObject = TObject,
+  Body extends TSchema = TSchema,
+  Ok extends TSchema = TSchema,
+  Reason extends string = string,
+> = {
+  /** snake_case, unique: operation id, audit operation, metric label. */
+  readonly name: string;
+  readonly summary: string;
+  readonly tag: string;
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** With `{name}` for parameters: `/api/v1/ciba/requests/{id}/approve`. */
+  readonly path: string;
+  readonly who: Who;
+  readonly tenant: TenantRule;
+  readonly area: Area;
+  readonly params?: Params;
+  readonly query?: Query;
+  readonly body?: Body;
+  /** True: none, empty and `{}` bodies are the same, with or without content type. */
+  readonly bodyOptional?: boolean;
+  /** Shape of the success body; its status (200 unless stated). Other successes stand in `otherOk`. */
+  readonly ok: Ok;
+  readonly status?: number;
+  readonly otherOk?: { readonly [status: number]: TSchema };
+  /** Not JSON: the handler answers a `raw` body of this media type. */
+  readonly okMediaType?: string;
+  /** Every reason that the handler may give, with the status it is answered with. */
+  readonly refusals: Readonly<Record<Reason, number>>;
+  /** Secrets in the answer: `Cache-Control: no-store`. */
+  readonly noStore?: boolean;
+  /** How callers of a genuine kind that is not taken are answered, instead of 403 `forbidden`. */
+  readonly notTaken?: {
+    readonly [kind in 'user' | 'agent' | 'api_key']?: {
+      readonly status: number;
+      readonly code: string;
+    };
+  };
+  /** Other codes for the door's own errors on this endpoint, e.g. `{unauthenticated: 'INVALID_AGENT_KEY'}`. */
+  readonly doorCodes?: { readonly [code: string]: string };
+  /** Upper-cases the door's remaining codes (vending). */
+  readonly upperCaseCodes?: boolean;
+  /** Projections that must have passed what the handler wrote before the answer leaves (2 s at most). */
+  readonly waitsFor?: readonly string[];
+  /** Reads: projections that a sent `X-Service-Consistency` is waited for on. */
+  readonly reads?: readonly string[];
+  /** `Idempotency-Key` is honoured: see {@link Request.commandId}. */
+  readonly idempotent?: boolean;
+  /** A wrong answer here is no `action.denied` (the handler's own events say it). Refusal codes, or true for all. */
+  readonly recordsItsRefusals?: true | readonly string[];
+  /** Hidden from OpenAPI and gateway: `/internal/*`, `/dev/*`. */
+  readonly internal?: boolean;
+  /** Largest body, bytes; 256 KiB unless stated. */
+  readonly bodyLimitBytes?: number;
+};
+
+/** What a handler gets. Everything in it was checked against the contract. */
+export type Request<Params, Query, Body> = {
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  /** Undefined only on `anyone` endpoints (where a sent bearer is ignored). */
+  readonly principal: Principal | undefined;
+  /** The principal's tenant, else the header's; '' when there is none. */
+  readonly tenantId: string;
+  readonly appId: string | undefined;
+  readonly ip: string;
+  readonly userAgent: string;
+  readonly requestId: string;
+  readonly traceparent: string | undefined;
+  /**
+   * UUID of the command that this request is. Derived from (tenant, principal, operation,
+   * Idempotency-Key) when the endpoint is idempotent and the key was sent; else fresh.
+   */
+  readonly commandId: string;
+  /** The sent key, with a SHA-256 of the canonical body, for endpoints that compare a repeat. */
+  readonly idempotency: { readonly key: string; readonly bodyHash: string } | undefined;
+  readonly headers: { readonly [name: string]: string | undefined };
+  /** Aborts when the client goes away or the process drains. */
+  readonly signal: AbortSignal;
+  /** True once the process stops: long polls answer at once. */
+  readonly draining: AbortSignal;
+};
+
+export type Answer<Ok, Reason extends string> =
+  | {
+      readonly ok: Ok;
+      readonly status?: number;
+      /** Position of the last event written; makes the answer wait and carry the consistency token. */
+      readonly wrote?: bigint | undefined;
+      readonly headers?: { readonly [name: string]: string };
+    }
+  | {
+      readonly refused: Reason;
+      readonly details?: object;
+      readonly message?: string;
+      readonly wrote?: bigint | undefined;
+      readonly headers?: { readonly [name: string]: string };
+      /** What it was about, for the audit row. */
+      readonly target?: { readonly type: string; readonly id: string | null };
+    }
+  /** Not JSON: streamed by the handler (CSV, HTML, redirect). */
+  | {
+      readonly raw: (response: import('node:http').ServerResponse) => Promise<void> | void;
+    };
+
+export type Endpoint = {
+  readonly contract: Contract;
+  readonly handle: (request: Request<any, any, any>) => Promise<Answer<unknown, string>>;
+};
+
+/** Binds a contract to the function that fulfils it; the types of one check the other. */
+export function endpoint<
+  Ok extends TSchema,
+  const Reason extends string = never,
+  Params extends TObject = TObject<{}>,
+  Query extends TObject = TObject<{}>,
+  Body extends TSchema = TObject<{}>,
+>(
+  contract: Contract<Params, Query, Body, Ok, Reason>,
+  handle: (
+    request: Request<Static<Params>, Static<Query>, Static<Body>>,
+  ) => Promise<Answer<Static<Ok>, Reason>>,
+): Endpoint {
+  return { contract, handle } as unknown as Endpoint;
+}
+
+/** For handlers of `['user']` endpoints: the door let only users in. */
+export function asUser(principal: Principal | undefined): UserPrincipal {
+  if (principal?.kind !== 'user') throw new Error('the door let in a caller that is no user');
+  return principal;
+}
+export function asAgent(principal: Principal | undefined): AgentPrincipal {
+  if (principal?.kind !== 'agent') throw new Error('the door let in a caller that is no agent');
+  return principal;
+}
+export type { ApiKeyPrincipal };

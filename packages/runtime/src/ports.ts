@@ -1,0 +1,73 @@
+/** Time as a port: deciders get a `Date`, loops sleep through it, and tests move it. */
+export interface Clock {
+  now(): Date;
+  /** Milliseconds of a clock that never goes back; for durations only. */
+  monotonicMs(): number;
+  /** Resolves after `ms`, or at once (without throwing) when the signal aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export interface Random {
+  bytes(length: number): Buffer;
+}
+
+export interface Ids {
+  /** UUIDv7, lower case. */
+  next(): string;
+}
+
+/** Fields are an allow-list in spirit: never a secret, a body, an address or a whole error. */
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  child(fields: object): Logger;
+}
+
+/**
+ * The shared cache: Redis, or a map in the process. It may come back empty at any time, so nothing
+ * stands only here. Every call either answers within a second or throws {@link CacheUnavailable}.
+ */
+export interface Cache {
+  readonly mode: 'redis' | 'in_process';
+  get(key: string): Promise<string | undefined>;
+  getMany(keys: readonly string[]): Promise<readonly (string | undefined)[]>;
+  set(key: string, value: string, ttlMs?: number): Promise<void>;
+  setMany(entries: readonly { key: string; value: string; ttlMs?: number }[]): Promise<void>;
+  /** True when this call made the key. */
+  setIfAbsent(key: string, value: string, ttlMs?: number): Promise<boolean>;
+  /** Reads and removes in one step: one winner. */
+  take(key: string): Promise<string | undefined>;
+  delete(key: string): Promise<void>;
+  /** Adds to a counter that lives `ttlMs` from its first increment; answers the new count. */
+  increment(
+    key: string,
+    by: number,
+    ttlMs: number,
+  ): Promise<{ count: number; remainingMs: number }>;
+  /** At most once, to all subscribers of all processes, this one too. */
+  publish(channel: string, message: string): Promise<void>;
+  subscribe(channel: string, listener: (message: string) => void): Promise<() => Promise<void>>;
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export class CacheUnavailable extends Error {
+  override readonly name = 'CacheUnavailable';
+}
+
+/**
+ * A thing that turns: projection, relay, consumer, dispatcher, sweeper. Each turn stamps a tick, idle
+ * and failed ones too; a loop whose tick is older than 15 s makes the process not ready.
+ */
+export interface LoopWatch {
+  tick(): void;
+  /** Turning but not getting on (a reason), or well again (undefined). */
+  degraded(reason: string | undefined): void;
+  stop(): void;
+}
+export interface Loops {
+  watch(name: string): LoopWatch;
+  state(): readonly { name: string; lastTickMs: number; degraded: string | undefined }[];
+}

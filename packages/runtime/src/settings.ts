@@ -1,0 +1,55 @@
+/**
+ * Every setting of the product, read once at the start (`design/operations.md` section 3). Secrets are
+ * wrapped, so that a log or an inspection of the whole shows nothing.
+ */
+export type Settings = {
+  readonly ENV: 'development' | 'production';
+  readonly LOG_LEVEL: 'debug' | 'info' | 'warn' | 'error';
+  readonly PORT: number;
+  readonly MANAGEMENT_PORT: number;
+  readonly INTERNAL_PORT: number;
+  readonly HOST: string | undefined;
+  readonly PUBLIC_URL: string;
+  readonly ISSUER: string;
+  readonly DATABASE_URL: Secret;
+  readonly MIGRATION_DATABASE_URL: Secret;
+  readonly DATABASE_POOL_SIZE: number;
+  readonly REDIS_URL: Secret | undefined;
+  readonly EVENTSTORE_URL: string | undefined;
+  readonly KAFKA_BROKERS: readonly string[] | undefined;
+  readonly JWT_SECRET: Secret;
+  readonly JWT_SECRET_PREVIOUS: Secret | undefined;
+  readonly ENCRYPTION_KEY: Secret;
+  readonly ENCRYPTION_KEY_PREVIOUS: Secret | undefined;
+  readonly ADMIN_EMAIL: string | undefined;
+  readonly ADMIN_PASSWORD: Secret | undefined;
+  /** Seconds. */
+  readonly JWT_EXPIRY: number;
+  /** Seconds. */
+  readonly REFRESH_TOKEN_EXPIRY: number;
+  readonly SIGNUP_ENABLED: boolean;
+  readonly SMTP_URL: Secret | undefined;
+  readonly MAIL_FROM: string;
+  readonly TRUSTED_PROXIES: readonly string[];
+  readonly RATE_LIMIT_FACTOR: number;
+  readonly ARGON2_MEMORY: number;
+  readonly ARGON2_TIME: number;
+  readonly HASH_CONCURRENCY: number;
+  /** Milliseconds. */
+  readonly SHUTDOWN_DELAY: number;
+  readonly SHUTDOWN_TIMEOUT: number;
+  readonly OTEL_EXPORTER_OTLP_ENDPOINT: string | undefined;
+  readonly OTEL_TRACES_SAMPLER_ARG: number;
+  readonly WEBHOOK_CONCURRENCY: number;
+  readonly WEBHOOK_ALLOWED_CIDRS: readonly string[];
+  readonly WEBHOOK_AUTO_DISABLE_DAYS: number;
+  /** Milliseconds; the contract's schedule unless a test names another. */
+  readonly WEBHOOK_RETRY_DELAYS: readonly number[];
+  readonly VAULT_SESSION_RATE: number;
+  readonly GEOIP_DB_PATH: string | undefined;
+  /** Where standalone keeps mail and data; undefined in containers. */
+  readonly CARDEA_DATA: string | undefined;
+};
+
+/** A secret setting: `reveal()` gives it, everything else prints `[redacted]`. */
+export type Secret = { reveal(): string; toString(): string; toJSON(): string };

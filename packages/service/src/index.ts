@@ -1,0 +1,1 @@
+export type { Loop, Peers, Policy, Service, ServiceDefinition, ServiceNeeds } from './service.ts';

@@ -1,0 +1,99 @@
+import type { Authenticator, IntrospectedKey, Revocations } from '@cardea/auth';
+import type { ServiceName } from '@cardea/contracts';
+import type { Sealer } from '@cardea/crypto';
+import type { Consumer, RelayMapper } from '@cardea/event-bus';
+import type { Command, EventStore, RecordedEvent, Streams } from '@cardea/event-store';
+import type { Endpoint, Request } from '@cardea/http';
+import type { Database, Positions, Projection } from '@cardea/read-models';
+import type { Cache, Clock, Ids, Logger, Loops, Random, Settings } from '@cardea/runtime';
+
+/** Event in, command out. Runs at least once per event, in order per stream, on one replica. */
+export type Policy = {
+  readonly name: string;
+  /** Types of the service's own private events that it listens to. */
+  readonly on: readonly string[];
+  /** Must be repeatable: derive command ids from the event's id. A throw parks the event's stream. */
+  readonly handle: (event: RecordedEvent) => Promise<void>;
+};
+
+/** Something that turns for as long as the process lives: sweeper, dispatcher, timer. */
+export type Loop = {
+  readonly name: string;
+  /** Held by one replica at a time (advisory lock). */
+  readonly leader?: boolean;
+  /** Runs until the signal aborts; ticks at least every 5 s. A throw is logged and the loop restarted with back-off. */
+  readonly run: (signal: AbortSignal, tick: () => void) => Promise<void>;
+};
+
+/** What a service is given; it builds nothing of this itself. */
+export type ServiceNeeds = {
+  readonly settings: Settings;
+  readonly store: EventStore;
+  readonly streams: Streams;
+  readonly database: Database;
+  readonly positions: Positions;
+  readonly cache: Cache;
+  readonly sealer: Sealer;
+  readonly authenticator: Authenticator;
+  readonly revocations: Revocations;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly loops: Loops;
+  /** HKDF of a deployment secret: `derive('JWT_SECRET', 'refresh/v1')`, 32 bytes; previous second. */
+  readonly derive: (
+    from: 'JWT_SECRET' | 'ENCRYPTION_KEY',
+    info: string,
+  ) => { readonly current: Buffer; readonly previous: Buffer | undefined };
+  /** The command that a request is: its id, time, actor, and sealed context. */
+  readonly command: (request: Request<any, any, any>) => Promise<Command>;
+  /** The command that a policy, sweeper or consumer gives; actor `system`, id derived from the parts. */
+  readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
+  /** Other services, by function call in standalone, by their internal listener elsewhere. */
+  readonly peers: Peers;
+};
+
+/** What services ask of each other without a topic between. */
+export type Peers = {
+  /** Identity: opaque keys (RFC 7662, service bearer). */
+  readonly introspect: (credential: string) => Promise<IntrospectedKey | undefined>;
+  /** Identity: public signing keys, as a JWK Set. */
+  readonly jwks: () => Promise<{ readonly keys: readonly object[] }>;
+  /** Approval's commands for vault (`design/approval.md` section 4). */
+  readonly approval: {
+    readonly open: (
+      input: object,
+    ) => Promise<{ readonly outcome: string } & { readonly [key: string]: unknown }>;
+    readonly get: (
+      tenantId: string,
+      id: string,
+    ) => Promise<{ readonly outcome: string } & { readonly [key: string]: unknown }>;
+    readonly consume: (
+      id: string,
+      input: object,
+    ) => Promise<{ readonly outcome: string } & { readonly [key: string]: unknown }>;
+  };
+};
+
+/** What a service is made of; the same value is started alone, in standalone, and by tests. */
+export type Service = {
+  readonly endpoints: readonly Endpoint[];
+  readonly projections: readonly Projection[];
+  readonly relay: RelayMapper;
+  readonly consumers: readonly Consumer[];
+  readonly policies: readonly Policy[];
+  readonly loops: readonly Loop[];
+  /** Before the first request: signing keys, bootstrap admin, warm indexes. */
+  readonly start?: () => Promise<void>;
+  readonly stop?: () => Promise<void>;
+  /** What this service offers to others. */
+  readonly offers?: Partial<Peers>;
+};
+
+export type ServiceDefinition = {
+  readonly name: ServiceName;
+  /** Folder of `NNNN-name.ts` migrations of schema `<name>`. */
+  readonly migrations: URL;
+  readonly build: (needs: ServiceNeeds) => Service;
+};

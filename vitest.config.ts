@@ -1,0 +1,41 @@
+import { defineConfig } from 'vitest/config';
+
+const SECOND_MS = 1000;
+
+/** One project per kind of test (`CONTRIBUTING.md`); the kind decides what it may use and how long it may take. */
+export default defineConfig({
+  test: {
+    passWithNoTests: true,
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts'],
+          exclude: ['**/*.int.test.ts'],
+        },
+      },
+      {
+        test: {
+          name: 'int',
+          include: [
+            'packages/*/{src,test}/**/*.int.test.ts',
+            'services/*/{src,test}/**/*.int.test.ts',
+          ],
+          testTimeout: 60 * SECOND_MS,
+          hookTimeout: 120 * SECOND_MS,
+        },
+      },
+      ...['story', 'security', 'faults', 'fuzz', 'deploy'].map((name) => ({
+        test: {
+          name,
+          include:
+            name === 'deploy'
+              ? ['test/deploy/**/*.test.ts', 'scripts/*.test.ts']
+              : [`test/${name}/**/*.test.ts`],
+          testTimeout: 180 * SECOND_MS,
+          hookTimeout: 180 * SECOND_MS,
+        },
+      })),
+    ],
+  },
+});

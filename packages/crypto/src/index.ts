@@ -1,2 +1,2 @@
 export type { Sealed, SealedPlace, Sealer, SubjectKeyRow, SubjectKeyTable } from './sealed.ts';
-export { SubjectErased } from './sealed.ts';
+export { contextPlace, SubjectErased } from './sealed.ts';

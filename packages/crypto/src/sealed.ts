@@ -52,3 +52,17 @@ export type SubjectKeyRow = {
   readonly wrapped: Buffer | null;
   readonly kekId: string;
 };
+
+/**
+ * Address and user agent of an event's metadata are sealed for a whole UTC day and for no stream, so
+ * that a command can seal them before it knows its stream. They are dropped after 366 days.
+ */
+export const contextPlace = (
+  tenantId: string,
+  at: Date,
+  field: 'ip' | 'user_agent',
+): SealedPlace => ({
+  subject: `context:${tenantId}:${at.toISOString().slice(0, 10)}`,
+  streamId: 'context',
+  field,
+});

@@ -109,6 +109,10 @@ export type Request<Params, Query, Body> = {
   readonly commandId: string;
   /** The sent key, with a SHA-256 of the canonical body, for endpoints that compare a repeat. */
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | undefined;
+  /** True when the endpoint takes users by role only: such a caller acts as an admin, not as a user. */
+  readonly asksForRole: boolean;
+  /** The contract's name. */
+  readonly operation: string;
   readonly headers: { readonly [name: string]: string | undefined };
   /** Aborts when the client goes away or the process drains. */
   readonly signal: AbortSignal;

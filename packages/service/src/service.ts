@@ -2,7 +2,7 @@ import type { Authenticator, IntrospectedKey, Revocations } from '@cardea/auth';
 import type { ServiceName } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
 import type { Consumer, RelayMapper } from '@cardea/event-bus';
-import type { Command, EventStore, RecordedEvent, Streams } from '@cardea/event-store';
+import type { Command, EventMetadata, EventStore, RecordedEvent, Streams } from '@cardea/event-store';
 import type { Endpoint, Request } from '@cardea/http';
 import type { Database, Positions, Projection } from '@cardea/read-models';
 import type { Cache, Clock, Ids, Logger, Loops, Random, Settings } from '@cardea/runtime';
@@ -46,8 +46,14 @@ export type ServiceNeeds = {
     from: 'JWT_SECRET' | 'ENCRYPTION_KEY',
     info: string,
   ) => { readonly current: Buffer; readonly previous: Buffer | undefined };
-  /** The command that a request is: its id, time, actor, and sealed context. */
-  readonly command: (request: Request<any, any, any>) => Promise<Command>;
+  /**
+   * The command that a request is: its id, time, actor, and sealed context. `as` says more where the
+   * request alone does not know it: the tenant that a sign-up makes, the user that a login found.
+   */
+  readonly command: (
+    request: Request<any, any, any>,
+    as?: { readonly tenantId?: string; readonly actor?: EventMetadata['actor'] },
+  ) => Promise<Command>;
   /** The command that a policy, sweeper or consumer gives; actor `system`, id derived from the parts. */
   readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
   /** Other services, by function call in standalone, by their internal listener elsewhere. */

@@ -1,0 +1,78 @@
+/**
+ * The command that a request, a policy or a sweeper is: its id, its time, and who stands behind it.
+ * Address and user agent are sealed before anything is decided, for an event keeps them for years.
+ */
+import { type Principal } from '@cardea/auth';
+import type { ActorType, ServiceName } from '@cardea/contracts';
+import { contextPlace, type Sealed, type Sealer } from '@cardea/crypto';
+import type { Command, EventMetadata } from '@cardea/event-store';
+import type { Request } from '@cardea/http';
+import { type Clock, uuidFrom } from '@cardea/runtime';
+
+const USER_AGENT_MAX_CHARS = 512;
+
+type Needs = { readonly service: ServiceName; readonly sealer: Sealer; readonly clock: Clock };
+type AnyRequest = Request<unknown, unknown, unknown>;
+
+export const commandOfRequest =
+  ({ service, sealer, clock }: Needs) =>
+  async (
+    request: AnyRequest,
+    as: { readonly tenantId?: string; readonly actor?: EventMetadata['actor'] } = {},
+  ): Promise<Command> => {
+    const now = clock.now();
+    const tenantId = as.tenantId ?? request.tenantId;
+    const seal = (field: 'ip' | 'user_agent', text: string): Promise<Sealed> =>
+      sealer.seal(tenantId, contextPlace(tenantId, now, field), text);
+    const [ip, userAgent] = await Promise.all([
+      seal('ip', request.ip),
+      seal('user_agent', request.userAgent.slice(0, USER_AGENT_MAX_CHARS)),
+    ]);
+    const { principal, appId } = request;
+    const metadata: EventMetadata = {
+      tenantId,
+      actor: as.actor ?? actorOf(principal, request.asksForRole, service),
+      requestId: request.requestId,
+      ip,
+      userAgent,
+      ...agentBehind(principal),
+      ...(request.traceparent === undefined ? {} : { traceparent: request.traceparent }),
+      ...appOf(appId ?? principal?.appId ?? undefined),
+    };
+    return { id: request.commandId, now, metadata };
+  };
+
+/** A command of the service itself; the same parts make the same command, so a repeat appends nothing. */
+export const commandOfSystem =
+  ({ service, clock }: Omit<Needs, 'sealer'>) =>
+  (tenantId: string, ...idParts: readonly string[]): Command => ({
+    id: uuidFrom(service, ...idParts),
+    now: clock.now(),
+    metadata: { tenantId, actor: { type: 'system', id: service } },
+  });
+
+/** Who an audit row names (`spec.md` 2.12): API keys and unknown callers act as `system`. */
+export function actorOf(
+  principal: Principal | undefined,
+  asksForRole: boolean,
+  service: ServiceName,
+): { readonly type: ActorType; readonly id: string } {
+  switch (principal?.kind) {
+    case undefined:
+      return { type: 'system', id: service };
+    case 'user':
+      if (principal.impersonatedBy !== null) return { type: 'admin', id: principal.impersonatedBy };
+      return { type: asksForRole ? 'admin' : 'user', id: principal.id };
+    case 'agent':
+      return principal.userId === null
+        ? { type: 'agent', id: principal.id }
+        : { type: 'user', id: principal.userId };
+    case 'api_key':
+      return { type: 'system', id: principal.id };
+  }
+}
+
+const agentBehind = (principal: Principal | undefined) =>
+  principal?.kind === 'agent' && principal.userId !== null ? { agentId: principal.id } : {};
+
+const appOf = (appId: string | undefined) => (appId === undefined ? {} : { appId });

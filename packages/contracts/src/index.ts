@@ -7,3 +7,19 @@ export type {
   ServiceName,
 } from './envelope.ts';
 export { SERVICE_NAMES, TOPIC_PARTITIONS, topicOf } from './envelope.ts';
+export { COMMON_ERRORS, type CommonErrorCode } from './errors.ts';
+export type {
+  DataOf,
+  EventDeclarations,
+  IntegrationEventKind,
+  IntegrationEvents,
+} from './integration-event.ts';
+export { contextSchema, integrationEvents, nullable } from './integration-event.ts';
+export {
+  ErrorBody,
+  PAGE_OFFSET_MAX,
+  PAGE_SIZE_DEFAULT,
+  PAGE_SIZE_MAX,
+  pageAnswer,
+  pageQuery,
+} from './rest.ts';

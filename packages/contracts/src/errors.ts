@@ -1,0 +1,25 @@
+/** The error codes that any endpoint may answer, and the status that each of them has. */
+export const COMMON_ERRORS = {
+  invalid_request: 400,
+  invalid_consistency_token: 400,
+  tenant_required: 400,
+  unauthenticated: 401,
+  step_up_required: 401,
+  user_session_required: 401,
+  forbidden: 403,
+  insufficient_scope: 403,
+  tenant_mismatch: 403,
+  not_found: 404,
+  tenant_not_found: 404,
+  already_created: 409,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  idempotency_key_reused: 422,
+  rate_limited: 429,
+  internal_error: 500,
+  overloaded: 503,
+  temporarily_unavailable: 503,
+  write_contention: 503,
+  not_caught_up: 503,
+} as const;
+export type CommonErrorCode = keyof typeof COMMON_ERRORS;

@@ -1,0 +1,159 @@
+import Type, { type Static, type TObject } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { EventContext, IntegrationEvent, ServiceName } from './envelope.ts';
+
+/**
+ * Declares what a service publishes: per type the schema of its `data`, closed, and joined by `context`
+ * of itself. An array gives versions 1, 2, … of one type; a meaning never changes, a new meaning is a
+ * new type, and a field that is added later is optional. Whatever is sealed in the service's own event
+ * may be null here, for the relay may come after the erasure.
+ *
+ *     export const identityEvents = integrationEvents('identity', {
+ *       'user.created': Type.Object({
+ *         id: Type.String({ format: 'uuid' }),
+ *         email: nullable(Type.String()),
+ *       }),
+ *     });
+ *     type UserCreated = DataOf<typeof identityEvents, 'user.created'>;
+ *
+ * One file per service (`identity.ts`, `authz.ts`, …), each exported by `index.ts` and listed in
+ * `catalogue.ts`. A relay's mapper returns `{ type: 'user.created', data }` without `context`.
+ */
+export const integrationEvents = <const Declared extends EventDeclarations>(
+  source: ServiceName,
+  declared: Declared,
+): IntegrationEvents<Declared> => {
+  const kinds = new Map<string, IntegrationEventKind>();
+  for (const [type, schemas] of Object.entries(declared)) {
+    for (const [index, schema] of versionsOf(schemas).entries()) {
+      const kind = integrationEventKind(source, type, index + 1, schema);
+      kinds.set(kindKey(type, kind.version), kind);
+    }
+  }
+  return {
+    source,
+    declared,
+    types: Object.keys(declared) as (keyof Declared & string)[],
+    kinds: [...kinds.values()],
+    kind: (type, version) => kinds.get(kindKey(type, version)),
+    dataOf: (event, type) =>
+      event.source === source && event.type === type ? (event.data as never) : undefined,
+  };
+};
+
+export type EventDeclarations = { readonly [type: string]: TObject | readonly TObject[] };
+
+/** One version of one type. Both checks are compiled on first use. */
+export type IntegrationEventKind = {
+  readonly source: ServiceName;
+  readonly type: string;
+  readonly version: number;
+  /** Closed, `context` included: what documents show and the relay checks. */
+  readonly schema: TObject;
+  /** The relay's: true when `data` is exactly what was declared. */
+  readonly mayBePublished: (data: unknown) => boolean;
+  /** The consumer's: as declared, but a field that a newer release has added is let pass. */
+  readonly canBeRead: (data: unknown) => boolean;
+  /** Where `data` goes wrong, as JSON pointers and rule names without any value. */
+  readonly faults: (data: unknown) => readonly string[];
+};
+
+/** All that one service publishes. */
+export type IntegrationEvents<Declared extends EventDeclarations = EventDeclarations> = {
+  readonly source: ServiceName;
+  readonly declared: Declared;
+  readonly types: readonly (keyof Declared & string)[];
+  readonly kinds: readonly IntegrationEventKind[];
+  readonly kind: (type: string, version: number) => IntegrationEventKind | undefined;
+  /** `data` of an event of this type, undefined when it is another: how a consumer tells events apart. */
+  readonly dataOf: <Type extends keyof Declared & string>(
+    event: IntegrationEvent,
+    type: Type,
+  ) => (DataIn<Declared, Type> & { readonly context: EventContext }) | undefined;
+};
+
+/** `data` of a type without `context`, e.g. `DataOf<typeof identityEvents, 'user.created'>`; the newest version. */
+export type DataOf<
+  Events extends { readonly declared: EventDeclarations },
+  Type extends keyof Events['declared'] & string,
+> = DataIn<Events['declared'], Type>;
+
+type DataIn<Declared extends EventDeclarations, Type extends keyof Declared> = Static<
+  Newest<Declared[Type]>
+>;
+type Newest<Schemas> = Schemas extends readonly [...unknown[], infer Last extends TObject]
+  ? Last
+  : Schemas extends TObject
+    ? Schemas
+    : never;
+
+/** The value or null: unknown, or erased since. */
+export const nullable = <Schema extends Type.TSchema>(schema: Schema) =>
+  Type.Union([schema, Type.Null()]);
+
+/** `context` as it stands in the `data` of every integration event. */
+export const contextSchema = Type.Object(
+  {
+    ip: nullable(Type.String()),
+    user_agent: nullable(Type.String()),
+    app_id: nullable(Type.String()),
+    agent_id: nullable(Type.String()),
+    request_id: nullable(Type.String()),
+  },
+  { additionalProperties: false },
+);
+
+const FAULTS_MAX = 20;
+
+const integrationEventKind = (
+  source: ServiceName,
+  type: string,
+  version: number,
+  declared: TObject,
+): IntegrationEventKind => {
+  if (!/^[a-z][a-z_]*(\.[a-z][a-z_]*)+$/.test(type)) throw new Error(`not a dotted type: ${type}`);
+  if ('context' in declared.properties) throw new Error(`${type}: context is added of itself`);
+  const schema = Type.Object(
+    { ...declared.properties, context: contextSchema },
+    { additionalProperties: false },
+  );
+  const closed = once(() => Compile(schema));
+  const open = once(() => Compile(opened(schema) as TObject));
+  return {
+    source,
+    type,
+    version,
+    schema,
+    mayBePublished: (data) => closed().Check(data),
+    canBeRead: (data) => open().Check(data),
+    faults: (data) =>
+      closed()
+        .Errors(data)
+        .slice(0, FAULTS_MAX)
+        .map((fault) => `${fault.instancePath} ${fault.keyword}`),
+  };
+};
+
+/** The same schema with every closed object opened. */
+const opened = (schema: unknown): unknown => {
+  if (Array.isArray(schema)) return schema.map(opened);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([keyword, value]) => !(keyword === 'additionalProperties' && value === false))
+      .map(([keyword, value]) => [keyword, opened(value)]),
+  );
+};
+
+const versionsOf = (schemas: TObject | readonly TObject[]): readonly TObject[] =>
+  Array.isArray(schemas) ? schemas : [schemas as TObject];
+
+const kindKey = (type: string, version: number) => `${type}@${version}`;
+
+const once = <T>(make: () => T): (() => T) => {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+};

@@ -107,6 +107,18 @@ export type Stream<State, E extends DomainEvent> = {
 export class EventStoreUnavailable extends Error {
   override readonly name = 'EventStoreUnavailable';
 }
+/**
+ * The queue of appends in this process is full; nothing was stored. A kind of
+ * {@link EventStoreUnavailable}, so it is answered 503 too.
+ */
+export class EventStoreOverloaded extends EventStoreUnavailable {}
+/** A bug: an event id already names another event. Nothing was stored. */
+export class EventIdTaken extends Error {
+  override readonly name = 'EventIdTaken';
+  constructor(streamId: string) {
+    super(`an event id of an append to ${streamId} already names another event`);
+  }
+}
 /** Three attempts met three conflicts; answered 503 `write_contention`. */
 export class WriteContention extends Error {
   override readonly name = 'WriteContention';

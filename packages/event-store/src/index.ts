@@ -13,4 +13,10 @@ export type {
   RecordedEvent,
   Stream,
 } from './event-store.ts';
-export { EventStoreUnavailable, WriteContention } from './event-store.ts';
+export {
+  EventIdTaken,
+  EventStoreOverloaded,
+  EventStoreUnavailable,
+  WriteContention,
+} from './event-store.ts';
+export { type InMemoryLogs, inMemoryEventStore, inMemoryLogs } from './in-memory.ts';

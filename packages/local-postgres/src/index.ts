@@ -1,0 +1,3 @@
+export type { LocalPostgres, LocalPostgresOptions } from './local-postgres.ts';
+export { startLocalPostgres } from './local-postgres.ts';
+export { LocalPostgresError } from './local-postgres-error.ts';

@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type LocalPostgres, startLocalPostgres } from './local-postgres.ts';
+
+const PASSWORD = 'a password of & odd / signs';
+let parent: string;
+let first: LocalPostgres;
+const dataFolder = () => join(parent, 'postgres');
+const start = (password = PASSWORD) => startLocalPostgres({ dataFolder: dataFolder(), password });
+
+beforeAll(async () => {
+  // A mkdtemp folder is 0700: as root, the server's own user cannot enter it.
+  parent = mkdtempSync(join(tmpdir(), 'cardea-local-postgres-'));
+  first = await start();
+});
+afterAll(() => {
+  first.stop({ remove: true });
+  rmSync(parent, { recursive: true, force: true });
+});
+
+async function ask(server: LocalPostgres, sql: string): Promise<unknown[]> {
+  const client = new Client({ connectionString: server.connectionString() });
+  await client.connect();
+  try {
+    return (await client.query({ text: sql, rowMode: 'array' })).rows.flat();
+  } finally {
+    await client.end();
+  }
+}
+const refuses = (server: LocalPostgres) =>
+  expect(ask(server, 'SELECT 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+
+describe('a local PostgreSQL', () => {
+  it('keeps what is committed, checks its pages, and is reachable by address only', async () => {
+    const settings = [];
+    for (const name of [
+      'fsync',
+      'data_checksums',
+      'listen_addresses',
+      'unix_socket_directories',
+      'max_connections',
+    ]) {
+      settings.push(...(await ask(first, `SHOW ${name}`)));
+    }
+    expect(settings).toEqual(['on', 'on', '127.0.0.1', '', '200']);
+  });
+
+  it('is adopted by a second start while it runs', async () => {
+    const second = await start();
+    expect(second.pid).toBe(first.pid);
+    expect(second.port).toBe(first.port);
+  });
+
+  it('is gone when stop returns, and comes back with its data on its port', async () => {
+    await ask(first, 'CREATE TABLE kept (n int)');
+    await ask(first, 'INSERT INTO kept VALUES (7)');
+    first.stop();
+    await refuses(first);
+    const second = await start();
+    expect(second.pid).not.toBe(first.pid);
+    expect(second.port).toBe(first.port);
+    expect(await ask(second, 'SELECT n FROM kept')).toEqual([7]);
+    first = second;
+  });
+
+  it('is stopped and refused when the cluster does not take the password', async () => {
+    await expect(start('another')).rejects.toMatchObject({ code: 'wrong_password' });
+    await refuses(first);
+    first = await start();
+  });
+
+  it('recovers from kill -9 of its own process', async () => {
+    await ask(first, 'INSERT INTO kept VALUES (8)');
+    process.kill(first.pid, 'SIGKILL');
+    first = await start();
+    expect(await ask(first, 'SELECT n FROM kept ORDER BY n')).toEqual([7, 8]);
+  });
+
+  it('refuses a folder that another major version wrote', async () => {
+    first.stop();
+    const versionFile = join(first.folder, 'PG_VERSION');
+    writeFileSync(versionFile, '17\n');
+    await expect(start()).rejects.toMatchObject({ code: 'other_version' });
+    writeFileSync(versionFile, '18\n');
+    first = await start();
+  });
+});

@@ -1,0 +1,232 @@
+/**
+ * One PostgreSQL server on one data folder: made at the first start, found again at later ones,
+ * reachable on loopback only. It outlives a killed parent, and the next start adopts or stops it.
+ */
+import { spawn } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client, escapeIdentifier } from 'pg';
+import { type Binaries, findBinaries, SERVER_ENVIRONMENT } from './binaries.ts';
+import { type ClusterFolder, chooseFolder, prepareCluster } from './cluster-folder.ts';
+import { LocalPostgresError } from './local-postgres-error.ts';
+import { osUserForServer } from './os-user.ts';
+import { type ServerProcess, serverOf, stopServer } from './server-process.ts';
+
+export type LocalPostgresOptions = {
+  /** Where the cluster lives. As root it may end up elsewhere: see {@link LocalPostgres.folder}. */
+  readonly dataFolder: string;
+  /** Of the superuser `postgres`; the same at every start. */
+  readonly password: string;
+  /** Told what happens, in a sentence. */
+  readonly log?: (message: string) => void;
+  /** Further server settings, e.g. `{ log_statement: 'none' }`. */
+  readonly settings?: { readonly [name: string]: string };
+};
+
+export type LocalPostgres = {
+  readonly port: number;
+  readonly pid: number;
+  /** The cluster's real folder. */
+  readonly folder: string;
+  /** Of the superuser; database `postgres` unless named. */
+  connectionString(database?: string): string;
+  createDatabase(name: string, template?: string): Promise<void>;
+  /** Returns when the server is gone. Synchronous: fit for `process.on('exit')`. */
+  stop(options?: { readonly remove?: boolean }): void;
+};
+
+const HOST = '127.0.0.1';
+const CONNECTIONS_MAX = 200;
+const READY_WAIT_MS = 120_000;
+const CONNECT_WAIT_MS = 5000;
+const POLL_MS = 50;
+const LAUNCH_ATTEMPTS_MAX = 20;
+const LAUNCH_PAUSE_MS = 250;
+const LOG_LINES_SHOWN = 5;
+
+/** Starts the server of a folder, or adopts the one that a killed process left running. */
+export async function startLocalPostgres(options: LocalPostgresOptions): Promise<LocalPostgres> {
+  const user = osUserForServer();
+  const folder = chooseFolder(options.dataFolder, user);
+  const binaries = findBinaries(folder.owner);
+  prepareCluster(folder, binaries, options.password);
+  const adopted = await adopt(folder.path, options);
+  const server = adopted ?? (await launchPatiently(folder, binaries, options));
+  return handle(server, folder.path, options.password);
+}
+
+/** After a kill -9 of the server its workers hold the shared memory until they notice. */
+async function launchPatiently(
+  folder: ClusterFolder,
+  binaries: Binaries,
+  options: LocalPostgresOptions,
+): Promise<ServerProcess> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await launch(folder, binaries, options);
+    } catch (error) {
+      const held = error instanceof Error && error.message.includes('shared memory block');
+      if (!held || attempt === LAUNCH_ATTEMPTS_MAX) throw error;
+      await pause(LAUNCH_PAUSE_MS);
+    }
+  }
+}
+
+async function adopt(
+  folder: string,
+  { password, log }: LocalPostgresOptions,
+): Promise<ServerProcess | undefined> {
+  const running = serverOf(folder);
+  if (running === undefined) {
+    // Names no live server of this folder, and could name a stranger's process id by now.
+    rmSync(join(folder, 'postmaster.pid'), { force: true });
+    return undefined;
+  }
+  if ((await answers(running.port, password)) === 'yes') {
+    log?.('PostgreSQL was still running; it is used again.');
+    return running;
+  }
+  log?.('PostgreSQL was still running and does not answer; it is stopped first.');
+  stopServer(running.pid);
+  return undefined;
+}
+
+async function launch(
+  { path, owner }: ClusterFolder,
+  { postgres }: Binaries,
+  { password, settings }: LocalPostgresOptions,
+): Promise<ServerProcess> {
+  const port = await keptPort(path);
+  const logFile = join(path, 'cardea-server.log');
+  const output = openSync(logFile, 'w', 0o600);
+  const child = spawn(postgres, ['-D', path, ...flags(port, settings)], {
+    ...owner,
+    cwd: '/',
+    env: SERVER_ENVIRONMENT,
+    // A group of its own: Ctrl-C must reach us first, so that we drain before the database goes.
+    detached: true,
+    stdio: ['ignore', output, output],
+  });
+  closeSync(output);
+  child.unref();
+  let exited = child.pid === undefined;
+  child.once('error', () => {
+    exited = true;
+  });
+  child.once('exit', () => {
+    exited = true;
+  });
+  const pid = child.pid ?? 0;
+  try {
+    await untilReady(port, password, () => exited);
+  } catch (error) {
+    if (!exited) stopServer(pid);
+    throw explain(error, logFile);
+  }
+  return { pid, port };
+}
+
+/** The log shows neither statements nor values: both may hold what belongs to a person. */
+function flags(port: number, settings: LocalPostgresOptions['settings'] = {}): string[] {
+  const all = {
+    port: String(port),
+    listen_addresses: HOST,
+    unix_socket_directories: '',
+    max_connections: String(CONNECTIONS_MAX),
+    timezone: 'UTC',
+    log_min_error_statement: 'panic',
+    log_error_verbosity: 'terse',
+    ...settings,
+  };
+  return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+/** The port of the last start, so that what was written down stays right; another when it is taken. */
+async function keptPort(folder: string): Promise<number> {
+  const file = join(folder, 'cardea-port');
+  const kept = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
+  const port = (await bindable(kept)) ?? (await bindable(0)) ?? 0;
+  if (port !== kept) writeFileSync(file, `${port}\n`);
+  return port;
+}
+
+const bindable = (port: number): Promise<number | undefined> =>
+  new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(undefined));
+    probe.listen({ port, host: HOST, exclusive: true }, () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' ? address?.port : undefined));
+    });
+  });
+
+async function untilReady(port: number, password: string, exited: () => boolean): Promise<void> {
+  const deadline = Date.now() + READY_WAIT_MS;
+  while (Date.now() < deadline) {
+    if (exited()) throw new LocalPostgresError('not_started', 'PostgreSQL ended while it started.');
+    const answer = await answers(port, password);
+    if (answer === 'yes') return;
+    if (answer === 'wrong_password') {
+      throw new LocalPostgresError(
+        'wrong_password',
+        'The cluster in the data folder does not take the password.',
+      );
+    }
+    await pause(POLL_MS);
+  }
+  throw new LocalPostgresError('not_started', 'PostgreSQL did not answer in time.');
+}
+
+async function answers(
+  port: number,
+  password: string,
+): Promise<'yes' | 'not_yet' | 'wrong_password'> {
+  const client = new Client({
+    connectionString: connectionString(port, password, 'postgres'),
+    connectionTimeoutMillis: CONNECT_WAIT_MS,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('SELECT 1');
+    return 'yes';
+  } catch (error) {
+    return (error as { code?: string }).code === '28P01' ? 'wrong_password' : 'not_yet';
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+function explain(error: unknown, logFile: string): unknown {
+  if (!(error instanceof LocalPostgresError) || error.code !== 'not_started') return error;
+  const lines = readFileSync(logFile, 'utf8').trim().split('\n').slice(-LOG_LINES_SHOWN);
+  return new LocalPostgresError('not_started', `${error.message}\n${lines.join('\n')}`);
+}
+
+function handle({ pid, port }: ServerProcess, folder: string, password: string): LocalPostgres {
+  return {
+    pid,
+    port,
+    folder,
+    connectionString: (database = 'postgres') => connectionString(port, password, database),
+    createDatabase: async (name, template) => {
+      const client = new Client({ connectionString: connectionString(port, password, 'postgres') });
+      await client.connect();
+      try {
+        const from = template === undefined ? '' : ` TEMPLATE ${escapeIdentifier(template)}`;
+        await client.query(`CREATE DATABASE ${escapeIdentifier(name)}${from}`);
+      } finally {
+        await client.end();
+      }
+    },
+    stop: ({ remove = false } = {}) => {
+      stopServer(pid);
+      if (remove) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const connectionString = (port: number, password: string, database: string): string =>
+  `postgres://postgres:${encodeURIComponent(password)}@${HOST}:${port}/${encodeURIComponent(database)}`;

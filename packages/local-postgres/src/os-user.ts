@@ -1,0 +1,45 @@
+import { execFileSync } from 'node:child_process';
+import { LocalPostgresError } from './local-postgres-error.ts';
+
+/** The OS user that the server runs as; undefined = as we do. PostgreSQL refuses to run as root. */
+export type OsUser = { readonly uid: number; readonly gid: number };
+
+const NAME = 'postgres';
+
+/** As root: the user `postgres`, made when the machine has none. Else nobody but ourselves. */
+export function osUserForServer(): OsUser | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  return lookUp() ?? create();
+}
+
+function lookUp(): OsUser | undefined {
+  try {
+    return { uid: numberFrom('-u'), gid: numberFrom('-g') };
+  } catch {
+    return undefined;
+  }
+}
+
+function numberFrom(flag: '-u' | '-g'): number {
+  const text = execFileSync('id', [flag, NAME], { stdio: ['ignore', 'pipe', 'ignore'] });
+  return Number.parseInt(text.toString(), 10);
+}
+
+function create(): OsUser {
+  try {
+    execFileSync('groupadd', ['--force', '--system', NAME], { stdio: 'ignore' });
+    execFileSync('useradd', ['--system', '--no-create-home', '-g', NAME, NAME], {
+      stdio: 'ignore',
+    });
+  } catch {
+    // Two starts may both find no user; the one that lost the race sees it now.
+  }
+  const user = lookUp();
+  if (user === undefined) {
+    throw new LocalPostgresError(
+      'no_os_user',
+      `PostgreSQL does not run as root, and the user ${NAME} could not be created. Start as another user, or create it.`,
+    );
+  }
+  return user;
+}

@@ -1,0 +1,48 @@
+/**
+ * `npm run tour [-- --base URL] [--mailbox URL] [--json]`: the whole story against a running instance,
+ * or against a fresh one of its own.
+ */
+import { parseArgs } from 'node:util';
+import { player, Surprise } from './tour/player.ts';
+import { playStory } from './tour/story.ts';
+import { temporaryInstance } from './tour/temporary-instance.ts';
+
+const { values } = parseArgs({
+  options: {
+    base: { type: 'string' },
+    mailbox: { type: 'string' },
+    json: { type: 'boolean', default: false },
+  },
+});
+
+const print = (line: string): void => {
+  if (!values.json) process.stdout.write(`${line}\n`);
+};
+
+const instance = values.base === undefined ? await temporaryInstance(print) : undefined;
+const base = values.base ?? instance?.base ?? '';
+const teller = player(base, print);
+try {
+  const mailbox = values.mailbox ?? ((await hasMailbox(base)) ? base : undefined);
+  await playStory(teller, mailbox);
+  print('\nEvery step answered as the story says.');
+  if (values.json) process.stdout.write(`${JSON.stringify({ ok: true, steps: teller.told() })}\n`);
+} catch (error) {
+  if (!(error instanceof Surprise)) throw error;
+  if (values.json) {
+    const { message } = error;
+    process.stdout.write(`${JSON.stringify({ ok: false, message, steps: teller.told() })}\n`);
+  }
+  process.stderr.write(`\nThe story stopped here:\n${error.message}\n`);
+  process.exitCode = 1;
+} finally {
+  await instance?.stop();
+}
+
+async function hasMailbox(url: string): Promise<boolean> {
+  const page = await fetch(new URL('/dev/mailbox', url), {
+    headers: { accept: 'application/json' },
+  });
+  await page.body?.cancel();
+  return page.status === 200;
+}

@@ -1,0 +1,47 @@
+/** Who takes part in the story, and what its steps hand on to each other. */
+import type { Player, Reply } from './player.ts';
+import type { Receiver } from './receiver.ts';
+
+/** What the steps hand on to each other. */
+export type Cast = {
+  readonly player: Player;
+  /** Where `/dev/mailbox` answers; undefined skips the steps that need a mail, by name. */
+  readonly mailbox: string | undefined;
+  readonly run: string;
+  tenantId: string;
+  adminToken: string;
+  adminEmail: string;
+  userId: string;
+  userToken: string;
+  userRefresh: string;
+  hooks: Receiver;
+  hookSecret: string;
+  /** Audit types that must stand in the log at the end. */
+  readonly expectedAudit: Set<string>;
+};
+
+export type Agent = { readonly id: string; readonly key: string };
+
+export const PASSWORD = 'correct horse battery staple';
+
+export const tenant = (cast: Cast) => ({ 'x-service-tenant': cast.tenantId });
+export const as = (cast: Cast, token: string) => ({
+  ...tenant(cast),
+  authorization: `Bearer ${token}`,
+});
+
+export function signIn(cast: Cast, email: string): Promise<Reply> {
+  return cast.player.call(
+    {
+      method: 'POST',
+      path: '/api/v1/auth/login',
+      headers: tenant(cast),
+      body: { email, password: PASSWORD },
+    },
+    200,
+    ['user_id', 'email_verified', 'mfa_required'],
+  );
+}
+
+export const claims = (token: string): Record<string, unknown> =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));

@@ -1,0 +1,109 @@
+/**
+ * Plays the product's story over plain HTTP and tells each step: what was asked, what came back. It
+ * stops at the first answer that is not what the story says.
+ */
+const ANSWER_MS_MAX = 35_000;
+const SECRET_CHARS_SHOWN = 6;
+const FIELD_CHARS_MAX = 60;
+
+export type Call = {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: unknown;
+};
+export type Reply = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: any;
+};
+export type Told = {
+  readonly step: number;
+  readonly sentence: string;
+  readonly calls: readonly { readonly line: string; readonly shown: string }[];
+};
+
+/** What the story did not expect: expected and got, in words for a person. */
+export class Surprise extends Error {
+  override readonly name = 'Surprise';
+}
+
+export type Player = {
+  /** Opens the next step. */
+  step(number: number, sentence: string): void;
+  /** Calls, checks the status, tells the named fields, and answers the reply. */
+  call(call: Call, status: number, show?: readonly string[]): Promise<Reply>;
+  /** Says something seen that was no call of ours, e.g. a webhook that arrived. */
+  tell(sentence: string): void;
+};
+
+export function player(base: string, print: (line: string) => void): Player & { told(): Told[] } {
+  const steps: { step: number; sentence: string; calls: { line: string; shown: string }[] }[] = [];
+  const tellLine = (line: string, shown: string): void => {
+    steps.at(-1)?.calls.push({ line, shown });
+    print(`    ${line}${shown === '' ? '' : `  ${shown}`}`);
+  };
+  return {
+    step(number, sentence) {
+      steps.push({ step: number, sentence, calls: [] });
+      print(`\n${String(number).padStart(2)}  ${sentence}`);
+    },
+    tell: (sentence) => tellLine(sentence, ''),
+    async call({ method, path, headers = {}, body }, status, show = []) {
+      const reply = await send(base, { method, path, headers, body });
+      tellLine(`${method} ${path} ${reply.status}`, fields(reply.body, show));
+      expect(reply.status === status, `${method} ${path} to answer ${status}`, {
+        status: reply.status,
+        body: reply.body ?? reply.text.slice(0, 500),
+      });
+      return reply;
+    },
+    told: () => steps,
+  };
+}
+
+/** Ends the story where something does not hold. */
+export function expect(holds: boolean, expected: string, got: unknown): asserts holds {
+  if (!holds) throw new Surprise(`expected ${expected}\ngot      ${JSON.stringify(got)}`);
+}
+
+async function send(base: string, { method, path, headers, body }: Call): Promise<Reply> {
+  const response = await fetch(new URL(path, base), {
+    method,
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    redirect: 'manual',
+    signal: AbortSignal.timeout(ANSWER_MS_MAX),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson ? JSON.parse(text) : undefined,
+  };
+}
+
+/** The telling fields of an answer, by dotted path; what is secret is cut to six characters. */
+function fields(body: unknown, show: readonly string[]): string {
+  return show
+    .map((path) => {
+      const value = path.split('.').reduce<any>((inner, key) => inner?.[key], body);
+      return value === undefined ? '' : `${path}=${shorten(path, value)}`;
+    })
+    .filter((text) => text !== '')
+    .join(' ');
+}
+
+const SECRET_NAME = /token|secret|(^|\.)key$|password|\.fields\./;
+
+function shorten(path: string, value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  if (SECRET_NAME.test(path)) return `${text.slice(0, SECRET_CHARS_SHOWN)}…`;
+  return text.length > FIELD_CHARS_MAX ? `${text.slice(0, FIELD_CHARS_MAX)}…` : text;
+}

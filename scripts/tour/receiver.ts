@@ -1,0 +1,61 @@
+/** A webhook receiver on loopback, which keeps what arrives and checks signatures as a customer would. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+const ARRIVAL_MS_MAX = 15_000;
+const LOOK_AGAIN_MS = 25;
+
+export type Arrived = {
+  readonly event: string;
+  readonly data: any;
+  readonly raw: Buffer;
+  readonly signature: string;
+};
+
+export type Receiver = {
+  readonly url: string;
+  readonly arrived: readonly Arrived[];
+  /** The first arrival that fits, waited for. */
+  wait(fits: (arrived: Arrived) => boolean): Promise<Arrived | undefined>;
+  close(): Promise<void>;
+};
+
+export async function receiver(): Promise<Receiver> {
+  const arrived: Arrived[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const raw = Buffer.concat(chunks);
+    const { event, data } = JSON.parse(raw.toString('utf8')) as { event: string; data: unknown };
+    arrived.push({ event, data, raw, signature: String(request.headers['x-service-signature']) });
+    response.writeHead(204).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    arrived,
+    async wait(fits) {
+      const deadline = Date.now() + ARRIVAL_MS_MAX;
+      while (Date.now() < deadline) {
+        const found = arrived.find(fits);
+        if (found !== undefined) return found;
+        await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+      }
+      return undefined;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** `X-Service-Signature` is HMAC-SHA256 of the raw body, keyed with the secret string (`spec.md` 6.1). */
+export function isSigned({ raw, signature }: Arrived, secret: string): boolean {
+  const expected = Buffer.from(`sha256=${createHmac('sha256', secret).update(raw).digest('hex')}`);
+  const given = Buffer.from(signature);
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}

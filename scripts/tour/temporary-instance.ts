@@ -1,0 +1,39 @@
+/** A fresh standalone in a folder of its own, gone when the tour is over. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const START_MS_MAX = 120_000;
+const MAIN = fileURLToPath(new URL('../../services/standalone/src/main.ts', import.meta.url));
+
+export type Instance = { readonly base: string; stop(): Promise<void> };
+
+export async function temporaryInstance(print: (line: string) => void): Promise<Instance> {
+  print('Starting a fresh Cardea …');
+  const child = spawn(process.execPath, [MAIN, '--temp'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  const base = new Promise<string>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no start in time:\n${output}`)), START_MS_MAX);
+    const look = (chunk: Buffer): void => {
+      output += chunk.toString('utf8');
+      const url = /https?:\/\/(?:127\.0\.0\.1|localhost):\d+/.exec(output)?.[0];
+      if (url === undefined) return;
+      clearTimeout(timer);
+      resolve(url);
+    };
+    child.stdout.on('data', look);
+    child.stderr.on('data', look);
+    child.once('exit', (code) => {
+      clearTimeout(timer);
+      reject(new Error(`it ended with ${code}:\n${output}`));
+    });
+  });
+  return {
+    base: await base,
+    async stop() {
+      if (child.exitCode !== null) return;
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    },
+  };
+}

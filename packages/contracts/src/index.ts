@@ -8,6 +8,16 @@ export type {
 } from './envelope.ts';
 export { SERVICE_NAMES, TOPIC_PARTITIONS, topicOf } from './envelope.ts';
 export { COMMON_ERRORS, type CommonErrorCode } from './errors.ts';
+export type { IdentityEventData, IdentityEventType, MailPurpose, UserCreatedVia, UserStatus } from './identity.ts';
+export {
+  identityEvents,
+  loginSession,
+  MAIL_PURPOSES,
+  serviceGrant,
+  USER_CREATED_VIA,
+  USER_STATUSES,
+  userSnapshot,
+} from './identity.ts';
 export type {
   DataOf,
   EventDeclarations,

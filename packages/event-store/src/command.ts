@@ -24,6 +24,8 @@ export type Decided<State, E extends DomainEvent, Reason extends string> = Decis
   readonly revision: number;
   /** Position of the last event it appended; undefined when it appended nothing. */
   readonly position: bigint | undefined;
+  /** True when the command had been carried out before: the decision of then, the state of now. */
+  readonly repeated: boolean;
 };
 
 /** Every service's way to its own streams. */

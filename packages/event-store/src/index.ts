@@ -1,6 +1,7 @@
 export type { Command, Decided, Loaded, Streams } from './command.ts';
 export type { Decision } from './decision.ts';
 export { accept, refuse } from './decision.ts';
+export { derivedId, eventId } from './event-id.ts';
 export type {
   Append,
   AppendOutcome,
@@ -20,3 +21,4 @@ export {
   WriteContention,
 } from './event-store.ts';
 export { type InMemoryLogs, inMemoryEventStore, inMemoryLogs } from './in-memory.ts';
+export { streamIdOf, streams, upcastTo } from './streams.ts';

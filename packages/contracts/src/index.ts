@@ -1,3 +1,6 @@
+export { actionDenied } from './action-denied.ts';
+export { approvalEvents } from './approval.ts';
+export { auditEvents } from './audit.ts';
 export type {
   ActorType,
   EventContext,
@@ -8,7 +11,13 @@ export type {
 } from './envelope.ts';
 export { SERVICE_NAMES, TOPIC_PARTITIONS, topicOf } from './envelope.ts';
 export { COMMON_ERRORS, type CommonErrorCode } from './errors.ts';
-export type { IdentityEventData, IdentityEventType, MailPurpose, UserCreatedVia, UserStatus } from './identity.ts';
+export type {
+  IdentityEventData,
+  IdentityEventType,
+  MailPurpose,
+  UserCreatedVia,
+  UserStatus,
+} from './identity.ts';
 export {
   identityEvents,
   loginSession,
@@ -33,3 +42,5 @@ export {
   pageAnswer,
   pageQuery,
 } from './rest.ts';
+export { vaultEvents } from './vault.ts';
+export { webhooksEvents } from './webhooks.ts';

@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
 const SECOND_MS = 1000;
+/** Starts PostgreSQL once for all projects that name it. */
+const servers = { globalSetup: ['test/postgres.setup.ts'] };
 
 /** One project per kind of test (`CONTRIBUTING.md`); the kind decides what it may use and how long it may take. */
 export default defineConfig({
@@ -17,6 +19,7 @@ export default defineConfig({
       {
         test: {
           name: 'int',
+          ...servers,
           include: [
             'packages/*/{src,test}/**/*.int.test.ts',
             'services/*/{src,test}/**/*.int.test.ts',
@@ -28,6 +31,7 @@ export default defineConfig({
       ...['story', 'security', 'faults', 'fuzz', 'deploy'].map((name) => ({
         test: {
           name,
+          ...(name === 'deploy' ? {} : servers),
           include:
             name === 'deploy'
               ? ['test/deploy/**/*.test.ts', 'scripts/*.test.ts']

@@ -30,6 +30,12 @@ export function stopServer(pid: number): void {
   signal(pid, 'SIGKILL');
 }
 
+/** Stops whatever server runs on this folder; for clean-ups by those who did not start it. */
+export function stopServerOf(folder: string): void {
+  const running = serverOf(folder);
+  if (running !== undefined) stopServer(running.pid);
+}
+
 function recordedServer(folder: string): ServerProcess | undefined {
   const file = join(folder, 'postmaster.pid');
   if (!existsSync(file)) return undefined;

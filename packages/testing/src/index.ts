@@ -1,0 +1,3 @@
+export { postgresSetup } from './postgres-setup.ts';
+export { type TestDatabase, testDatabase } from './test-database.ts';
+export { isRequired, type MigrateTemplate, type PostgresOfRun } from './test-postgres.ts';

@@ -1,0 +1,120 @@
+/**
+ * One PostgreSQL for one test run: the one that CARDEA_TEST_DATABASE_URL names, else a local one in a
+ * temporary folder. It is migrated once, into a template that every test file gets a copy of.
+ */
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { LocalPostgresError, startLocalPostgres } from '@cardea/local-postgres';
+import { Client, escapeIdentifier } from 'pg';
+import { sweepLeftClusters, TEMPORARY_PREFIX, writeClusterNote } from './left-clusters.ts';
+
+/** What test files need to know of the run's server. */
+export type PostgresOfRun =
+  | { readonly url: string; readonly template: string }
+  /** There is none, and why. */
+  | { readonly missing: string };
+
+/** Brings the database of this URL, empty until now, to today's schema. */
+export type MigrateTemplate = (url: string) => Promise<void>;
+
+type RunningPostgres = { readonly info: PostgresOfRun; stop(): Promise<void> };
+
+/** Throws when there is no server and CARDEA_REQUIRE names postgres. */
+export async function startPostgresOfRun(migrate: MigrateTemplate): Promise<RunningPostgres> {
+  const given = process.env['CARDEA_TEST_DATABASE_URL'];
+  if (given) return onServer(given, migrate, () => undefined);
+  try {
+    const server = await localServer();
+    return await onServer(server.url, migrate, server.stop);
+  } catch (error) {
+    if (!(error instanceof LocalPostgresError)) throw error;
+    const missing = `no PostgreSQL: ${error.message}`;
+    if (isRequired('postgres')) throw new Error(`CARDEA_REQUIRE names postgres, but ${missing}`);
+    return { info: { missing }, stop: async () => undefined };
+  }
+}
+
+/** True when a missing server of this kind fails the run instead of skipping tests. */
+export function isRequired(kind: 'postgres' | 'redis' | 'kafka'): boolean {
+  return (process.env['CARDEA_REQUIRE'] ?? '').split(',').includes(kind);
+}
+
+async function localServer(): Promise<{ url: string; stop: () => void }> {
+  sweepLeftClusters();
+  const parent = mkdtempSync(join(tmpdir(), `${TEMPORARY_PREFIX}${process.pid}-`));
+  // As root, the server's own user has to get through to its folder.
+  chmodSync(parent, 0o711);
+  const password = randomBytes(18).toString('base64url');
+  const server = await startLocalPostgres({ dataFolder: join(parent, 'postgres'), password });
+  writeClusterNote(parent, server.folder);
+  let stopped = false;
+  const stop = (): void => {
+    if (stopped) return;
+    stopped = true;
+    server.stop({ remove: true });
+    rmSync(parent, { recursive: true, force: true });
+  };
+  // The run may end without its teardown: Ctrl-C, a crash, process.exit.
+  process.once('exit', stop);
+  return { url: server.connectionString(), stop };
+}
+
+async function onServer(
+  url: string,
+  migrate: MigrateTemplate,
+  stopServer: () => void,
+): Promise<RunningPostgres> {
+  const template = `cardea_template_${randomBytes(6).toString('hex')}`;
+  try {
+    await withClient(url, (client) => client.query(`CREATE DATABASE ${template}`));
+    await migrate(databaseUrl(url, template));
+  } catch (error) {
+    await dropDatabase(url, template).catch(() => undefined);
+    stopServer();
+    throw error;
+  }
+  return {
+    info: { url, template },
+    stop: async () => {
+      await dropDatabase(url, template).catch(() => undefined);
+      stopServer();
+    },
+  };
+}
+
+/** A fresh copy of the template; answers its URL. */
+export async function copyTemplate(
+  { url, template }: { readonly url: string; readonly template: string },
+  name: string,
+): Promise<string> {
+  await withClient(url, (client) =>
+    client.query(
+      `CREATE DATABASE ${escapeIdentifier(name)} TEMPLATE ${escapeIdentifier(template)}`,
+    ),
+  );
+  return databaseUrl(url, name);
+}
+
+export async function dropDatabase(url: string, name: string): Promise<void> {
+  await withClient(url, (client) =>
+    client.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`),
+  );
+}
+
+async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+function databaseUrl(url: string, database: string): string {
+  const named = new URL(url);
+  named.pathname = `/${database}`;
+  return named.href;
+}

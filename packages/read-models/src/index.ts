@@ -2,6 +2,14 @@ export type { Change } from './change.ts';
 export { foldByKey, patch, put, remove } from './change.ts';
 export type { Database, Queryable, Transaction } from './database.ts';
 export { DatabaseUnavailable } from './database.ts';
+export {
+  type MigrateOptions,
+  MigrationRefused,
+  type MigrationState,
+  migrate,
+  pendingMigrations,
+} from './migrate.ts';
+export type { Migration, MigrationSet, NamedMigration } from './migration.ts';
 export type {
   Positions,
   Projected,
@@ -10,3 +18,5 @@ export type {
   Table,
   TableChange,
 } from './projection.ts';
+export { type Privilege, protectTable } from './protect-table.ts';
+export { APP_ROLE, SYSTEM_ROLE } from './roles.ts';

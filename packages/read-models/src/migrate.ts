@@ -1,0 +1,251 @@
+/**
+ * Brings a database forward, whoever else tries at the same time: one process migrates, the others wait
+ * and find nothing left to do. What was applied is written down with its hash and version.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { SERVICE_NAMES } from '@cardea/contracts';
+import { failpoint, type Logger } from '@cardea/runtime';
+import createKnex, { type Knex } from 'knex';
+import { Client } from 'pg';
+import { type MigrationSet, type Step, stepOfValue, stepsOf } from './migration.ts';
+import { APP_ROLE, makeRoles, SYSTEM_ROLE } from './roles.ts';
+import { serviceTables } from './service-tables.ts';
+
+const LOCK_WAIT_MS = 120_000;
+const LOCK_POLL_MS = 100;
+const TABLE_LOCK_TIMEOUT_MS = 5000;
+const ATTEMPTS_MAX = 3;
+/** Advisory lock of whoever migrates this database. */
+const MIGRATION_LOCK = '5711340911752413';
+
+export type MigrateOptions = {
+  /** Of the role that owns the schemas. */
+  readonly connectionString: string;
+  readonly sets: readonly MigrationSet[];
+  readonly appVersion: string;
+  readonly log: Logger;
+  /** Users that the services log in as; unless named, the one that migrates. */
+  readonly loginUsers?: readonly string[];
+};
+
+/** A migration that must not run, or a process that must not: the message says which file and why. */
+export class MigrationRefused extends Error {
+  override readonly name = 'MigrationRefused';
+}
+
+/** Applies what is not applied yet; answers the names, `schema/NNNN-name`. */
+export async function migrate(options: MigrateOptions): Promise<readonly string[]> {
+  const { connectionString, appVersion } = options;
+  const plan = await planOf(options.sets);
+  const lock = await lockMigrations(connectionString);
+  const knex = createKnex({
+    client: 'pg',
+    connection: {
+      connectionString,
+      application_name: 'cardea-migrate',
+      options: `-c lock_timeout=${TABLE_LOCK_TIMEOUT_MS}`,
+    },
+    pool: { min: 0, max: 1 },
+    compileSqlOnError: false,
+  });
+  try {
+    await makeRoles(knex, options.loginUsers ?? [await currentUser(knex)]);
+    for (const { schema } of options.sets) await makeSchema(knex, schema);
+    const state = await compare(plan, appVersion, (sql) => rowsOf(knex, sql));
+    refuse(state);
+    for (const step of state.pending) await applyWithRetry(knex, step, options);
+    if (state.pending.length > 0) {
+      for (const set of options.sets)
+        if (hasServiceTables(set)) await grantSchema(knex, set.schema);
+    }
+    return state.pending.map(nameOf);
+  } finally {
+    await knex.destroy();
+    await lock.end().catch(() => {});
+  }
+}
+
+export type MigrationState = {
+  /** Not applied yet, in order: `schema/NNNN-name`. */
+  readonly pending: readonly string[];
+  /** Applied with another content. */
+  readonly changed: readonly string[];
+  /** Applied, and needs a newer process than this one: name and version. */
+  readonly tooNew: readonly { readonly name: string; readonly minAppVersion: string }[];
+};
+
+/** What stands between this process and its start; all three empty: nothing. */
+export async function pendingMigrations(
+  options: Pick<MigrateOptions, 'connectionString' | 'sets' | 'appVersion'>,
+): Promise<MigrationState> {
+  const client = new Client({ connectionString: options.connectionString });
+  client.on('error', () => {}); // the query that meets it reports it
+  await client.connect();
+  try {
+    const state = await compare(
+      await planOf(options.sets),
+      options.appVersion,
+      async (sql) => (await client.query(sql)).rows,
+    );
+    return { ...state, pending: state.pending.map(nameOf) };
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+const hasServiceTables = (set: MigrationSet): boolean =>
+  set.serviceTables ?? (SERVICE_NAMES as readonly string[]).includes(set.schema);
+
+async function planOf(sets: readonly MigrationSet[]): Promise<readonly Step[]> {
+  const steps: Step[] = [];
+  for (const set of sets) {
+    if (hasServiceTables(set)) steps.push(stepOfValue(set.schema, serviceTables(set.schema)));
+    steps.push(...(await stepsOf(set)));
+  }
+  return steps;
+}
+
+const nameOf = (step: Step): string => `${step.schema}/${step.name}`;
+
+type Applied = { name: string; sha256: string; min_app_version: string | null };
+type Comparison = Omit<MigrationState, 'pending'> & { readonly pending: readonly Step[] };
+
+async function compare(
+  plan: readonly Step[],
+  appVersion: string,
+  read: (sql: string) => Promise<readonly object[]>,
+): Promise<Comparison> {
+  const applied = new Map<string, Applied>();
+  for (const schema of new Set(plan.map((step) => step.schema))) {
+    const [found] = (await read(
+      `SELECT to_regclass('${schema}.schema_migrations') IS NOT NULL AS there`,
+    )) as readonly { there: boolean }[];
+    if (found?.there !== true) continue;
+    const rows = await read(
+      `SELECT name, sha256, min_app_version FROM ${schema}.schema_migrations`,
+    );
+    for (const row of rows as readonly Applied[]) applied.set(`${schema}/${row.name}`, row);
+  }
+  return {
+    pending: plan.filter((step) => !applied.has(nameOf(step))),
+    changed: plan
+      .filter((step) => (applied.get(nameOf(step))?.sha256 ?? step.sha256) !== step.sha256)
+      .map(nameOf),
+    tooNew: [...applied]
+      .filter(([, row]) => row.min_app_version !== null && isOlder(appVersion, row.min_app_version))
+      .map(([name, row]) => ({ name, minAppVersion: row.min_app_version ?? '' })),
+  };
+}
+
+function refuse(state: Comparison): void {
+  const [changed] = state.changed;
+  if (changed !== undefined) {
+    throw new MigrationRefused(`Migration ${changed} was applied and is another file now.`);
+  }
+  const [newer] = state.tooNew;
+  if (newer !== undefined) {
+    throw new MigrationRefused(
+      `The database stands at ${newer.name}, which needs version ${newer.minAppVersion}.`,
+    );
+  }
+}
+
+/** Compares the numbers of `major.minor.patch`; what follows them does not count. */
+export function isOlder(version: string, than: string): boolean {
+  const numbers = (text: string): number[] => text.split('-')[0]?.split('.').map(Number) ?? [];
+  const [mine, theirs] = [numbers(version), numbers(than)];
+  for (let index = 0; index < 3; index += 1) {
+    const difference = (mine[index] ?? 0) - (theirs[index] ?? 0);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}
+
+/**
+ * Held by a session of its own, and asked for again and again instead of waited for: a session that
+ * waits inside a statement keeps a snapshot, and CREATE INDEX CONCURRENTLY waits for snapshots.
+ */
+async function lockMigrations(connectionString: string): Promise<Client> {
+  const client = new Client({ connectionString, application_name: 'cardea-migrate' });
+  client.on('error', () => {}); // the lock is gone then; each step's own row still lets it in once
+  await client.connect();
+  const deadline = performance.now() + LOCK_WAIT_MS;
+  while (performance.now() < deadline) {
+    const { rows } = await client.query<{ mine: boolean }>(
+      `SELECT pg_try_advisory_lock(${MIGRATION_LOCK}) AS mine`,
+    );
+    if (rows[0]?.mine === true) return client;
+    await pause(LOCK_POLL_MS);
+  }
+  await client.end();
+  throw new MigrationRefused('Another process has been migrating this database for 120 s.');
+}
+
+async function makeSchema(knex: Knex, schema: string): Promise<void> {
+  await knex.raw(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+  await knex.raw(`
+    CREATE TABLE IF NOT EXISTS ${schema}.schema_migrations (
+      name text PRIMARY KEY,
+      sha256 text NOT NULL,
+      applied_at timestamptz NOT NULL DEFAULT now(),
+      app_version text NOT NULL,
+      min_app_version text
+    )`);
+  await knex.raw(`
+    GRANT USAGE ON SCHEMA ${schema} TO ${APP_ROLE}, ${SYSTEM_ROLE};
+    GRANT SELECT ON ${schema}.schema_migrations TO ${APP_ROLE}, ${SYSTEM_ROLE}`);
+}
+
+/** A table that no migration protected by row-level security is the system's alone. */
+async function grantSchema(knex: Knex, schema: string): Promise<void> {
+  await knex.raw(`
+    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${SYSTEM_ROLE};
+    GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA ${schema} TO ${APP_ROLE}, ${SYSTEM_ROLE};
+    REVOKE INSERT, UPDATE, DELETE ON ${schema}.schema_migrations FROM ${SYSTEM_ROLE}`);
+}
+
+const LOCK_NOT_AVAILABLE = '55P03';
+
+async function applyWithRetry(knex: Knex, step: Step, options: MigrateOptions): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await apply(knex, step, options.appVersion);
+      options.log.info({ migration: nameOf(step) }, 'migration applied');
+      return;
+    } catch (error) {
+      const busy = (error as { code?: string }).code === LOCK_NOT_AVAILABLE;
+      if (!busy || attempt === ATTEMPTS_MAX) throw error;
+      options.log.warn({ migration: nameOf(step), attempt }, 'migration met a busy table');
+    }
+  }
+}
+
+async function apply(knex: Knex, step: Step, appVersion: string): Promise<void> {
+  const migration = await step.load();
+  const record = async (on: Knex): Promise<void> => {
+    await on.raw(
+      `INSERT INTO ${step.schema}.schema_migrations (name, sha256, app_version, min_app_version)
+       VALUES (?, ?, ?, ?)`,
+      [step.name, step.sha256, appVersion, migration.minAppVersion ?? null],
+    );
+  };
+  if (migration.transaction === false) {
+    await migration.up(knex);
+    await record(knex);
+    return;
+  }
+  await knex.transaction(async (transaction) => {
+    await record(transaction);
+    await migration.up(transaction);
+    await failpoint('migrate.mid');
+  });
+}
+
+async function rowsOf(knex: Knex, sql: string): Promise<readonly object[]> {
+  return (await knex.raw<{ rows: readonly object[] }>(sql)).rows;
+}
+
+async function currentUser(knex: Knex): Promise<string> {
+  const [row] = (await rowsOf(knex, 'SELECT current_user AS name')) as readonly { name: string }[];
+  return row?.name ?? '';
+}

@@ -1,0 +1,82 @@
+/**
+ * A step of a schema: a file `NNNN-name.ts` that exports `migration`, or a value of the same shape. Steps
+ * go forward only, each is applied once, and one that was applied is never edited.
+ */
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import type { Knex } from 'knex';
+
+export type Migration = {
+  /** False: runs outside a transaction (`CREATE INDEX CONCURRENTLY`) and can be repeated. */
+  readonly transaction?: boolean;
+  /** The oldest version that can work with the schema after this step, where that changes. */
+  readonly minAppVersion?: string;
+  readonly up: (knex: Knex) => Promise<void>;
+};
+
+/** A step that stands in code instead of a file; `source`, where given, is what must not change. */
+export type NamedMigration = Migration & { readonly name: string; readonly source?: string };
+
+export type MigrationSet = {
+  readonly schema: string;
+  /** Values, or the folder of `NNNN-name.ts` files. */
+  readonly migrations: readonly NamedMigration[] | URL;
+  /**
+   * True: the schema gets the tables that every service has. Unless named: whether the schema is a
+   * service's.
+   */
+  readonly serviceTables?: boolean;
+};
+
+export type Step = {
+  readonly schema: string;
+  readonly name: string;
+  readonly sha256: string;
+  readonly load: () => Promise<Migration>;
+};
+
+const FILE_NAME = /^(\d{4}-[a-z0-9-]+)\.ts$/;
+
+/** The steps of a set in the order in which they are applied. */
+export async function stepsOf(set: MigrationSet): Promise<readonly Step[]> {
+  const steps =
+    set.migrations instanceof URL
+      ? await stepsOfFolder(set.schema, set.migrations)
+      : set.migrations.map((migration) => stepOfValue(set.schema, migration));
+  return steps.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+export const stepOfValue = (schema: string, migration: NamedMigration): Step => ({
+  schema,
+  name: migration.name,
+  // A function's own text differs between the ways of running TypeScript, so it is no fingerprint.
+  sha256: sha256(migration.source ?? migration.name),
+  load: async () => migration,
+});
+
+async function stepsOfFolder(schema: string, given: URL): Promise<readonly Step[]> {
+  const folder = given.href.endsWith('/') ? given : new URL(`${given.href}/`);
+  const names = (await readdir(folder).catch(ignoreMissing)).filter((name) => FILE_NAME.test(name));
+  return await Promise.all(
+    names.map(async (file) => {
+      const url = new URL(file, folder);
+      return {
+        schema,
+        name: file.replace(/\.ts$/, ''),
+        sha256: sha256(await readFile(url, 'utf8')),
+        load: async () => {
+          const found = (await import(url.href)) as { migration?: Migration };
+          if (found.migration === undefined) throw new Error(`${file} exports no migration.`);
+          return found.migration;
+        },
+      };
+    }),
+  );
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): string[] {
+  if (error.code === 'ENOENT') return []; // a service without tables of its own
+  throw error;
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

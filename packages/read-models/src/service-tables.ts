@@ -1,0 +1,56 @@
+/**
+ * The tables that stand in every service's schema: keys of sealed fields, how far each projection, policy
+ * and consumer has come, and what was parked. Only `cardea_system` reaches them.
+ */
+import type { NamedMigration } from './migration.ts';
+
+/** Named so that it comes before a service's own `0001-…`. */
+export const serviceTables = (schema: string): NamedMigration => {
+  const source = `
+    CREATE TABLE ${schema}.subject_keys (
+      subject_id text PRIMARY KEY,
+      tenant_id text NOT NULL,
+      wrapped bytea, -- null: erased, never filled again
+      kek_id text NOT NULL,
+      created_at timestamptz NOT NULL DEFAULT now(),
+      erased_at timestamptz
+    );
+    CREATE INDEX subject_keys_tenant ON ${schema}.subject_keys (tenant_id);
+
+    CREATE TABLE ${schema}.projection_checkpoints (
+      name text PRIMARY KEY,
+      position bigint NOT NULL,
+      epoch bigint NOT NULL DEFAULT 0, -- moves when anyone but the runner changes rows or parked events
+      updated_at timestamptz NOT NULL DEFAULT now()
+    ) WITH (fillfactor = 50);
+    CREATE TABLE ${schema}.policy_checkpoints (LIKE ${schema}.projection_checkpoints INCLUDING ALL);
+
+    CREATE TABLE ${schema}.parked_events (
+      owner text NOT NULL, -- projection:<name>, policy:<name>, consumer:<name>
+      stream_id text NOT NULL,
+      position bigint NOT NULL,
+      event_id uuid NOT NULL,
+      event_type text NOT NULL,
+      error_code text, -- of the event that parked its stream; null for those that wait behind it
+      event jsonb, -- where the event cannot be read again from a log
+      parked_at timestamptz NOT NULL DEFAULT now(),
+      PRIMARY KEY (owner, stream_id, position, event_id)
+    );
+
+    CREATE TABLE ${schema}.consumer_positions (
+      consumer text NOT NULL,
+      topic text NOT NULL,
+      partition integer NOT NULL,
+      "offset" bigint NOT NULL, -- the adapter's own, last applied
+      position bigint NOT NULL, -- of the source's log, last applied
+      updated_at timestamptz NOT NULL DEFAULT now(),
+      PRIMARY KEY (consumer, topic, partition)
+    ) WITH (fillfactor = 50);`;
+  return {
+    name: '0000-service-tables',
+    source: source.replaceAll(`${schema}.`, ''),
+    up: async (knex) => {
+      await knex.raw(source);
+    },
+  };
+};

@@ -1,3 +1,27 @@
+export { type FakeClock, fakeClock, systemClock } from './clock.ts';
+export {
+  armFailPoints,
+  type FailPoint,
+  FailPointReached,
+  failpoint,
+  parseFailPoints,
+} from './failpoint.ts';
+export { systemRandom, uuidFrom, uuidV5, uuidV7Ids } from './ids.ts';
+export { inProcessCache } from './in-process-cache.ts';
+export { type LoggerOptions, type LogLevel, logger, type RootLogger } from './logger.ts';
+export { loops } from './loops.ts';
 export type { Cache, Clock, Ids, Logger, Loops, LoopWatch, Random } from './ports.ts';
 export { CacheUnavailable } from './ports.ts';
-export type { Secret, Settings } from './settings.ts';
+export { type PublicError, publicError } from './public-error.ts';
+export {
+  type Environment,
+  formatFaults,
+  type ReadOptions,
+  type ReadSettings,
+  readSettings,
+  SETTING_FORMS,
+  type SettingFault,
+  takeSettings,
+} from './read-settings.ts';
+export { type Secret, secret } from './secret.ts';
+export type { Settings } from './settings.ts';

@@ -1,6 +1,9 @@
+import type { Secret } from './secret.ts';
+
 /**
  * Every setting of the product, read once at the start (`design/operations.md` section 3). Secrets are
- * wrapped, so that a log or an inspection of the whole shows nothing.
+ * wrapped, so that a log or an inspection of the whole shows nothing. Started standalone, the launcher
+ * fills in what it makes itself: an empty `DATABASE_URL`, `JWT_SECRET` or `ENCRYPTION_KEY` says so.
  */
 export type Settings = {
   readonly ENV: 'development' | 'production';
@@ -27,16 +30,22 @@ export type Settings = {
   readonly JWT_EXPIRY: number;
   /** Seconds. */
   readonly REFRESH_TOKEN_EXPIRY: number;
+  readonly SIGNING_KEY_ROTATION_DAYS: number;
+  readonly INTROSPECT_REQUIRE_AUTH: boolean;
   readonly SIGNUP_ENABLED: boolean;
   readonly SMTP_URL: Secret | undefined;
   readonly MAIL_FROM: string;
   readonly TRUSTED_PROXIES: readonly string[];
+  readonly IDENTITY_INTERNAL_URL: string;
+  readonly APPROVAL_INTERNAL_URL: string;
   readonly RATE_LIMIT_FACTOR: number;
+  /** KiB. */
   readonly ARGON2_MEMORY: number;
   readonly ARGON2_TIME: number;
   readonly HASH_CONCURRENCY: number;
   /** Milliseconds. */
   readonly SHUTDOWN_DELAY: number;
+  /** Milliseconds. */
   readonly SHUTDOWN_TIMEOUT: number;
   readonly OTEL_EXPORTER_OTLP_ENDPOINT: string | undefined;
   readonly OTEL_TRACES_SAMPLER_ARG: number;
@@ -50,6 +59,3 @@ export type Settings = {
   /** Where standalone keeps mail and data; undefined in containers. */
   readonly CARDEA_DATA: string | undefined;
 };
-
-/** A secret setting: `reveal()` gives it, everything else prints `[redacted]`. */
-export type Secret = { reveal(): string; toString(): string; toJSON(): string };

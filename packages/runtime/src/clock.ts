@@ -1,0 +1,79 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Clock } from './ports.ts';
+
+/** The clock of the machine. */
+export const systemClock: Clock = {
+  now: () => new Date(),
+  monotonicMs: () => performance.now(),
+  sleep: async (ms, signal) => {
+    if (signal?.aborted) return;
+    await pause(Math.max(0, ms), undefined, signal === undefined ? {} : { signal }).catch(
+      (error: unknown) => {
+        if (!signal?.aborted) throw error;
+      },
+    );
+  },
+};
+
+/** A clock that stands still until a test moves it. */
+export interface FakeClock extends Clock {
+  /** Moves both clocks on and wakes each sleeper at its own time, in order; sleepers may sleep again. */
+  advance(ms: number): Promise<void>;
+  /** Sets the wall clock alone, also backwards: durations and sleepers do not notice. */
+  setWall(now: Date | string): void;
+  /** How many sleepers wait; a test waits for the loop to be asleep before it moves the clock. */
+  readonly sleepers: number;
+}
+
+type Sleeper = { readonly due: number; readonly wake: () => void };
+
+/** Starts at `start` (wall) and 0 (monotonic). */
+export function fakeClock(start: Date | string): FakeClock {
+  let wallMs = new Date(start).getTime();
+  let elapsedMs = 0;
+  const sleepers = new Set<Sleeper>();
+  const move = (ms: number): void => {
+    wallMs += ms;
+    elapsedMs += ms;
+  };
+  const next = (): Sleeper | undefined =>
+    [...sleepers].reduce<Sleeper | undefined>(
+      (first, each) => (first === undefined || each.due < first.due ? each : first),
+      undefined,
+    );
+  return {
+    now: () => new Date(wallMs),
+    monotonicMs: () => elapsedMs,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted) return resolve();
+        const wake = (): void => {
+          sleepers.delete(sleeper);
+          signal?.removeEventListener('abort', wake);
+          resolve();
+        };
+        const sleeper: Sleeper = { due: elapsedMs + Math.max(0, ms), wake };
+        sleepers.add(sleeper);
+        signal?.addEventListener('abort', wake, { once: true });
+      }),
+    advance: async (ms) => {
+      const end = elapsedMs + ms;
+      for (let first = next(); first !== undefined && first.due <= end; first = next()) {
+        move(Math.max(0, first.due - elapsedMs));
+        first.wake();
+        await settled();
+      }
+      move(end - elapsedMs);
+      await settled();
+    },
+    setWall: (now) => {
+      wallMs = new Date(now).getTime();
+    },
+    get sleepers() {
+      return sleepers.size;
+    },
+  };
+}
+
+/** What was woken runs on until it waits for something else. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

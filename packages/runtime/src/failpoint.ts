@@ -1,0 +1,65 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** A named place where tests break the process; a no-op in one that was started without fail points. */
+export type FailPoint = {
+  readonly name: string;
+  readonly action: 'kill' | 'throw' | 'pause' | 'delay';
+  readonly delayMs: number;
+  /** Strikes at this pass only, counted from 1; undefined = at every pass. */
+  readonly at: number | undefined;
+};
+
+type Armed = FailPoint & { passes: number };
+const armed = new Map<string, Armed>();
+
+const FORM = /^([a-z_.]+)=(kill|throw|pause|delay:(\d{1,6}))(?:@(\d{1,9}))?$/;
+
+/** `name=kill|throw|pause|delay:ms`, each with `@n` at will, comma between; undefined: not that form. */
+export function parseFailPoints(text: string): readonly FailPoint[] | undefined {
+  const points = text.split(',').map((each): FailPoint | undefined => {
+    const found = FORM.exec(each.trim());
+    if (found === null) return undefined;
+    const [, name = '', action = '', delayMs = '0', at] = found;
+    return {
+      name,
+      action: action.split(':')[0] as FailPoint['action'],
+      delayMs: Number(delayMs),
+      at: at === undefined ? undefined : Number(at),
+    };
+  });
+  return points.every((each) => each !== undefined) ? points : undefined;
+}
+
+/** Replaces what was armed before; an empty list disarms. */
+export function armFailPoints(points: readonly FailPoint[]): void {
+  armed.clear();
+  for (const point of points) armed.set(point.name, { ...point, passes: 0 });
+}
+
+/** Every pass must be awaited: `await failpoint('relay.after_publish')`. */
+export function failpoint(name: string): Promise<void> | undefined {
+  if (armed.size === 0) return undefined;
+  const point = armed.get(name);
+  if (point === undefined) return undefined;
+  point.passes += 1;
+  if (point.at !== undefined && point.at !== point.passes) return undefined;
+  switch (point.action) {
+    case 'kill':
+      process.kill(process.pid, 'SIGKILL');
+      return new Promise(() => {});
+    case 'pause':
+      process.kill(process.pid, 'SIGSTOP');
+      return undefined;
+    case 'delay':
+      return pause(point.delayMs);
+    case 'throw':
+      throw new FailPointReached(name);
+  }
+}
+
+export class FailPointReached extends Error {
+  override readonly name = 'FailPointReached';
+  constructor(point: string) {
+    super(`Fail point ${point} was reached.`);
+  }
+}

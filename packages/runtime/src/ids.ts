@@ -1,0 +1,59 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { Clock, Ids, Random } from './ports.ts';
+
+/** Randomness of the operating system. */
+export const systemRandom: Random = { bytes: (length) => randomBytes(length) };
+
+const COUNTER_MAX = 0xfff;
+
+/**
+ * UUIDv7 (RFC 9562): ids of one process grow, also within a millisecond and when the wall clock goes
+ * back.
+ */
+export function uuidV7Ids(clock: Clock, random: Random = systemRandom): Ids {
+  let lastMs = 0;
+  let counter = 0;
+  return {
+    next: () => {
+      const nowMs = clock.now().getTime();
+      counter = nowMs > lastMs ? 0 : counter + 1;
+      lastMs = Math.max(nowMs, lastMs);
+      if (counter > COUNTER_MAX) {
+        lastMs += 1;
+        counter = 0;
+      }
+      const bytes = Buffer.alloc(16);
+      bytes.writeUIntBE(lastMs, 0, 6);
+      bytes.writeUInt16BE(counter, 6);
+      random.bytes(8).copy(bytes, 8);
+      return formatted(bytes, 7);
+    },
+  };
+}
+
+/**
+ * The same parts give the same id (UUIDv8 of SHA-256 over length-prefixed parts), other parts another:
+ * `('ab', 'c')` is not `('a', 'bc')`.
+ */
+export function uuidFrom(...parts: readonly string[]): string {
+  const input = parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join('');
+  return formatted(hash('sha256', input, 'buffer').subarray(0, 16), 8);
+}
+
+/** Name-based UUID of RFC 9562; the namespace is itself a UUID. */
+export function uuidV5(namespace: string, name: string): string {
+  const space = Buffer.from(namespace.replaceAll('-', ''), 'hex');
+  if (space.length !== 16) throw new Error('The namespace of a UUIDv5 is a UUID.');
+  return formatted(
+    hash('sha1', Buffer.concat([space, Buffer.from(name)]), 'buffer').subarray(0, 16),
+    5,
+  );
+}
+
+/** Sets version and variant and prints the 16 bytes. */
+function formatted(bytes: Buffer, version: number): string {
+  bytes[6] = ((bytes[6] as number) & 0x0f) | (version << 4);
+  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

@@ -1,0 +1,99 @@
+import { type Cache, CacheUnavailable, type Clock } from './ports.ts';
+
+/** Beyond this many the oldest entries go: a cache may come back empty at any time. */
+const ENTRIES_MAX = 500_000;
+/** Every so many writes one walk over all entries drops what has run out. */
+const WRITES_PER_SWEEP = 10_000;
+
+type Entry = { readonly value: string; readonly endsMs: number };
+type Listener = (message: string) => void;
+
+/** The shared cache of a deployment that is one process: a map whose entries run out. */
+export function inProcessCache(clock: Clock, entriesMax: number = ENTRIES_MAX): Cache {
+  const entries = new Map<string, Entry>();
+  const listeners = new Map<string, Set<Listener>>();
+  let writes = 0;
+  let closed = false;
+
+  const open = (): void => {
+    if (closed) throw new CacheUnavailable('The cache was closed.');
+  };
+  const live = (key: string): Entry | undefined => {
+    open();
+    const entry = entries.get(key);
+    if (entry === undefined || entry.endsMs > clock.monotonicMs()) return entry;
+    entries.delete(key);
+    return undefined;
+  };
+  const write = (key: string, value: string, ttlMs: number | undefined): void => {
+    open();
+    const nowMs = clock.monotonicMs();
+    entries.delete(key); // so that the order of the map is the order of the writes
+    entries.set(key, { value, endsMs: ttlMs === undefined ? Infinity : nowMs + ttlMs });
+    writes += 1;
+    if (writes % WRITES_PER_SWEEP === 0) dropEnded(entries, nowMs);
+    if (entries.size > entriesMax) dropOldest(entries);
+  };
+
+  return {
+    mode: 'in_process',
+    get: async (key) => live(key)?.value,
+    getMany: async (keys) => keys.map((key) => live(key)?.value),
+    set: async (key, value, ttlMs) => write(key, value, ttlMs),
+    setMany: async (all) => {
+      for (const { key, value, ttlMs } of all) write(key, value, ttlMs);
+    },
+    setIfAbsent: async (key, value, ttlMs) => {
+      if (live(key) !== undefined) return false;
+      write(key, value, ttlMs);
+      return true;
+    },
+    take: async (key) => {
+      const value = live(key)?.value;
+      entries.delete(key);
+      return value;
+    },
+    delete: async (key) => {
+      open();
+      entries.delete(key);
+    },
+    increment: async (key, by, ttlMs) => {
+      const before = live(key);
+      const nowMs = clock.monotonicMs();
+      const count = Number(before?.value ?? 0) + by;
+      const remainingMs = (before?.endsMs ?? nowMs + ttlMs) - nowMs;
+      write(key, String(count), remainingMs);
+      return { count, remainingMs };
+    },
+    publish: async (channel, message) => {
+      open();
+      for (const listener of [...(listeners.get(channel) ?? [])]) listener(message);
+    },
+    subscribe: async (channel, listener) => {
+      open();
+      const all = listeners.get(channel) ?? new Set();
+      // A wrapper of its own: the same function may listen twice, and each ends alone.
+      const own: Listener = (message) => listener(message);
+      listeners.set(channel, all.add(own));
+      return async () => {
+        all.delete(own);
+        if (all.size === 0) listeners.delete(channel);
+      };
+    },
+    ping: async () => open(),
+    close: async () => {
+      closed = true;
+      entries.clear();
+      listeners.clear();
+    },
+  };
+}
+
+function dropEnded(entries: Map<string, Entry>, nowMs: number): void {
+  for (const [key, entry] of entries) if (entry.endsMs <= nowMs) entries.delete(key);
+}
+
+function dropOldest(entries: Map<string, Entry>): void {
+  const oldest = entries.keys().next();
+  if (!oldest.done) entries.delete(oldest.value);
+}

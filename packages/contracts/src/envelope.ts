@@ -32,6 +32,12 @@ export type IntegrationEvent<Type extends string = string, Data extends object =
   readonly streamId: string;
   /** Position in the source's log, as a decimal string. Only compared, never counted with. */
   readonly position: string;
+  /** Where one private event was published as several: 1 for the second, and so on. */
+  readonly part?: number;
+  /** Held back by the relay for a while and sent now: its position is older than its neighbours'. */
+  readonly released?: true;
+  /** UUID, new after each restore of the source; positions of different epochs do not compare. */
+  readonly logEpoch?: string;
   readonly schemaVersion: number;
   readonly actor: { readonly type: ActorType; readonly id: string };
   readonly correlationId?: string;

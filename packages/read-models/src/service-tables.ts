@@ -43,6 +43,7 @@ export const serviceTables = (schema: string): NamedMigration => {
       partition integer NOT NULL,
       "offset" bigint NOT NULL, -- the adapter's own, last applied
       position bigint NOT NULL, -- of the source's log, last applied
+      part integer NOT NULL DEFAULT 0, -- of that position's event, where it was published as several
       updated_at timestamptz NOT NULL DEFAULT now(),
       PRIMARY KEY (consumer, topic, partition)
     ) WITH (fillfactor = 50);`;

@@ -1,0 +1,144 @@
+/**
+ * What was asked to be mailed to one address, per purpose; a new request makes the secrets of the
+ * earlier one worthless. The stream exists whether or not anybody in the tenant has the address.
+ */
+import type { MailPurpose } from '@cardea/contracts';
+import type { Sealed } from '@cardea/crypto';
+import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
+
+export type Errand = {
+  readonly generation: number;
+  readonly requested_at: string;
+  readonly expires_at: string;
+  readonly used: boolean;
+  readonly email: Sealed;
+};
+export type MailboxFacts = {
+  readonly errands: { readonly [purpose in MailPurpose]?: Errand };
+};
+export type Mailbox = { readonly status: 'none' } | ({ readonly status: 'seen' } & MailboxFacts);
+
+type Told = {
+  readonly purpose: MailPurpose;
+  readonly generation: number;
+  readonly after: MailboxFacts;
+};
+export type MailOutcome = 'sent' | 'nobody' | 'superseded' | 'given_up';
+export type MailboxEvent =
+  | {
+      readonly type: 'MailRequested';
+      readonly data: Told & { readonly user_id: string | null; readonly at: string };
+    }
+  /** Sending failed and is tried again then. */
+  | {
+      readonly type: 'MailDeferred';
+      readonly data: Told & { readonly attempts: number; readonly retry_at: string };
+    }
+  | { readonly type: 'MailSettled'; readonly data: Told & { readonly outcome: MailOutcome } }
+  | { readonly type: 'SecretUsed'; readonly data: Told };
+
+export const mailboxes: Stream<Mailbox, MailboxEvent> = {
+  noun: 'mailbox',
+  initial: { status: 'none' },
+  stateCarrying: true,
+  evolve: (_before, { type, data }) => {
+    switch (type) {
+      case 'MailRequested':
+      case 'MailDeferred':
+      case 'MailSettled':
+      case 'SecretUsed':
+        return { status: 'seen', ...data.after };
+    }
+  },
+};
+
+/** How long the secret of each purpose works, from the request on. */
+export const SECRET_TTL_MS: Record<MailPurpose, number> = {
+  verify: 24 * 3600_000,
+  reset: 60 * 60_000,
+  magic_link: 15 * 60_000,
+  otp: 10 * 60_000,
+  invitation: 7 * 24 * 3600_000,
+  notice: 24 * 3600_000,
+};
+
+export type RequestMail = {
+  readonly purpose: MailPurpose;
+  readonly email: Sealed;
+  /** Null where nobody was looked up. */
+  readonly userId: string | null;
+  readonly now: Date;
+};
+
+export function requestMail(request: RequestMail, mailbox: Mailbox): Decision<MailboxEvent, never> {
+  const { purpose, email, userId, now } = request;
+  const generation = (errandOf(mailbox, purpose)?.generation ?? 0) + 1;
+  const errand: Errand = {
+    generation,
+    requested_at: now.toISOString(),
+    expires_at: new Date(now.getTime() + SECRET_TTL_MS[purpose]).toISOString(),
+    used: false,
+    email,
+  };
+  return accept({
+    type: 'MailRequested',
+    data: {
+      purpose,
+      generation,
+      user_id: userId,
+      at: now.toISOString(),
+      after: withErrand(mailbox, purpose, errand),
+    },
+  });
+}
+
+export type UseSecret = {
+  readonly purpose: MailPurpose;
+  readonly generation: number;
+  readonly now: Date;
+};
+
+/** A secret works once, while it is the newest of its purpose and in time. One of two users wins. */
+export function useSecret(
+  { purpose, generation, now }: UseSecret,
+  mailbox: Mailbox,
+): Decision<MailboxEvent, 'used' | 'superseded' | 'expired'> {
+  const errand = errandOf(mailbox, purpose);
+  if (errand === undefined || errand.generation !== generation) return refuse('superseded');
+  if (errand.used) return refuse('used');
+  if (now >= new Date(errand.expires_at)) return refuse('expired');
+  const after = withErrand(mailbox, purpose, { ...errand, used: true });
+  return accept({ type: 'SecretUsed', data: { purpose, generation, after } });
+}
+
+type Sending = { readonly purpose: MailPurpose; readonly generation: number };
+
+export function settleMail(
+  { purpose, generation }: Sending,
+  outcome: MailOutcome,
+  mailbox: Mailbox,
+): Decision<MailboxEvent, never> {
+  const data = { purpose, generation, outcome, after: factsOf(mailbox) };
+  return accept({ type: 'MailSettled', data });
+}
+
+export function deferMail(
+  { purpose, generation }: Sending,
+  next: { readonly attempts: number; readonly retryAt: Date },
+  mailbox: Mailbox,
+): Decision<MailboxEvent, never> {
+  const { attempts, retryAt } = next;
+  const data = { purpose, generation, attempts, retry_at: retryAt.toISOString() };
+  return accept({ type: 'MailDeferred', data: { ...data, after: factsOf(mailbox) } });
+}
+
+export const errandOf = (mailbox: Mailbox, purpose: MailPurpose): Errand | undefined =>
+  mailbox.status === 'none' ? undefined : mailbox.errands[purpose];
+
+const factsOf = (mailbox: Mailbox): MailboxFacts => ({
+  errands: mailbox.status === 'none' ? {} : mailbox.errands,
+});
+
+const withErrand = (mailbox: Mailbox, purpose: MailPurpose, errand: Errand): MailboxFacts => ({
+  errands: { ...factsOf(mailbox).errands, [purpose]: errand },
+});

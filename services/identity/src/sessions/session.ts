@@ -1,0 +1,98 @@
+/**
+ * A session is a family of refresh tokens: one sign-in on one device. Every event carries the whole
+ * state, and the stream is loaded by its last one.
+ */
+import type { Sealed } from '@cardea/crypto';
+import type { Stream } from '@cardea/event-store';
+
+export type SessionFacts = {
+  readonly id: string;
+  readonly user_id: string;
+  /** The user's epoch when it began; it dies when that rises. */
+  readonly user_epoch: number;
+  readonly kind: 'login' | 'oauth';
+  readonly client_id: string | null;
+  readonly consent_id: string | null;
+  readonly consent_epoch: number | null;
+  readonly scope: string | null;
+  readonly resource: string | null;
+  /** base64url; with the deployment's key it makes the refresh tokens. */
+  readonly salt: string;
+  /** Number of the one live refresh token. */
+  readonly seq: number;
+  readonly rotated_at: string;
+  /** Unix seconds. */
+  readonly auth_time: number;
+  readonly amr: readonly string[];
+  readonly app_id: string | null;
+  readonly ip: Sealed;
+  readonly user_agent: Sealed;
+  readonly started_at: string;
+  readonly last_active_at: string;
+  /** Slides with each refresh, up to `ends_at`. */
+  readonly expires_at: string;
+  readonly ends_at: string;
+  readonly revoked_at: string | null;
+  readonly reason: RevocationReason | null;
+};
+
+export type RevocationReason = 'user' | 'reuse' | 'admin' | 'oauth_revoke';
+
+/** How the session came about; only a `login` is a sign-in of its own. */
+export type SessionOrigin = 'login' | 'register' | 'signup';
+
+export type SessionEvent =
+  | {
+      readonly type: 'SessionStarted';
+      readonly data: SessionFacts & {
+        readonly via: SessionOrigin;
+        readonly method: string;
+        /** The user as of then, as JSON; what is told to others needs nothing else. */
+        readonly user: Sealed;
+      };
+    }
+  | { readonly type: 'SessionRefreshed'; readonly data: SessionFacts }
+  | { readonly type: 'SessionRevoked'; readonly data: SessionFacts };
+
+export type Session = { readonly status: 'none' } | ({ readonly status: 'known' } & SessionFacts);
+
+export const sessions: Stream<Session, SessionEvent> = {
+  noun: 'session',
+  initial: { status: 'none' },
+  stateCarrying: true,
+  evolve: (_before, { type, data }) => {
+    switch (type) {
+      case 'SessionStarted': {
+        const { via: _via, method: _method, user: _user, ...facts } = data;
+        return { status: 'known', ...facts };
+      }
+      case 'SessionRefreshed':
+      case 'SessionRevoked':
+        return { status: 'known', ...data };
+    }
+  },
+};
+
+/** What keeps a session alive beside itself. */
+export type Surroundings = {
+  readonly user: {
+    readonly active: boolean;
+    readonly epoch: number;
+    readonly keepSid: string | null;
+  };
+  readonly tenantActive: boolean;
+};
+
+export function isAlive(session: SessionFacts, { user, tenantActive }: Surroundings, now: Date) {
+  return (
+    session.revoked_at === null &&
+    now < new Date(session.expires_at) &&
+    user.active &&
+    tenantActive &&
+    (session.user_epoch === user.epoch || session.id === user.keepSid)
+  );
+}
+
+/** What an event of an existing session carries on. */
+export const factsOf = ({ status: _status, ...facts }: Extract<Session, { status: 'known' }>) =>
+  facts as SessionFacts;

@@ -1,0 +1,120 @@
+/** A tenant: the wall between customers. Its settings say how its users may sign in. */
+import type { Stream } from '@cardea/event-store';
+
+export type Environment = 'development' | 'staging' | 'production';
+
+/** Only what was set stands in a stream; the rest is {@link TENANT_DEFAULTS}. */
+export type TenantSettings = {
+  readonly auth_methods: readonly string[];
+  readonly mfa_policy: 'disabled' | 'optional' | 'required';
+  readonly email_verification_required: boolean;
+  /** Role slugs beside the built-in ones. */
+  readonly roles: readonly string[];
+  readonly password_policy: { readonly min: number };
+  readonly app_url: string | null;
+  readonly session: { readonly absolute_ttl: number };
+  readonly refresh: { readonly mode: 'strict' | 'idempotent'; readonly leeway_seconds: number };
+  /** Null: uniform exactly when verification is required. */
+  readonly registration: { readonly uniform_response: boolean | null };
+  readonly approval_channels: readonly string[];
+};
+
+export const TENANT_DEFAULTS: TenantSettings = {
+  auth_methods: ['password', 'passkeys', 'magic_link', 'otp'],
+  mfa_policy: 'optional',
+  email_verification_required: false,
+  roles: [],
+  password_policy: { min: 8 },
+  app_url: null,
+  session: { absolute_ttl: 30 * 24 * 3600 },
+  refresh: { mode: 'strict', leeway_seconds: 10 },
+  registration: { uniform_response: null },
+  approval_channels: ['email', 'webhook'],
+};
+
+export type TenantFacts = {
+  readonly id: string;
+  readonly organizationId: string;
+  /** Whose tenant the organization's own events stand under. */
+  readonly homeTenantId: string;
+  readonly name: string;
+  readonly slug: string;
+  readonly displayName: string;
+  readonly environment: Environment;
+  readonly createdAt: string;
+  readonly settings: TenantSettings;
+};
+export type Tenant =
+  | { readonly status: 'none' }
+  | ({ readonly status: 'active' | 'deleted' } & TenantFacts);
+
+export type TenantEvent =
+  | {
+      readonly type: 'TenantCreated';
+      readonly data: {
+        readonly id: string;
+        readonly organization_id: string;
+        readonly home_tenant_id: string;
+        readonly name: string;
+        readonly slug: string;
+        readonly display_name: string;
+        readonly environment: Environment;
+        readonly created_at: string;
+      };
+    }
+  | {
+      readonly type: 'TenantChanged';
+      readonly data: {
+        readonly id: string;
+        readonly name?: string;
+        readonly display_name?: string;
+        readonly environment?: Environment;
+      };
+    }
+  | {
+      readonly type: 'TenantSettingsChanged';
+      readonly data: { readonly id: string; readonly settings: Partial<TenantSettings> };
+    }
+  | {
+      readonly type: 'TenantDeleted';
+      readonly data: { readonly id: string; readonly deleted_at: string };
+    };
+
+export const tenants: Stream<Tenant, TenantEvent> = {
+  noun: 'tenant',
+  initial: { status: 'none' },
+  evolve: (before, { type, data }) => {
+    if (type === 'TenantCreated') {
+      return {
+        status: 'active',
+        id: data.id,
+        organizationId: data.organization_id,
+        homeTenantId: data.home_tenant_id,
+        name: data.name,
+        slug: data.slug,
+        displayName: data.display_name,
+        environment: data.environment,
+        createdAt: data.created_at,
+        settings: TENANT_DEFAULTS,
+      };
+    }
+    if (before.status === 'none') return before;
+    switch (type) {
+      case 'TenantChanged':
+        return {
+          ...before,
+          name: data.name ?? before.name,
+          displayName: data.display_name ?? before.displayName,
+          environment: data.environment ?? before.environment,
+        };
+      case 'TenantSettingsChanged':
+        return { ...before, settings: { ...before.settings, ...data.settings } };
+      case 'TenantDeleted':
+        return { ...before, status: 'deleted' };
+    }
+  },
+};
+
+/** Whether both a new and a taken address get the same words on registering. */
+export const isUniform = (settings: TenantSettings): boolean =>
+  settings.registration.uniform_response ?? settings.email_verification_required;

@@ -1,0 +1,195 @@
+/**
+ * A user account. Whatever names the person is sealed under the user's own key; the epoch rises when
+ * every session but one is to end.
+ */
+import type { UserCreatedVia } from '@cardea/contracts';
+import type { Sealed } from '@cardea/crypto';
+import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
+
+export type UserFacts = {
+  readonly id: string;
+  readonly email: Sealed;
+  /** Name of the address's reservation and mailbox. */
+  readonly emailHash: string;
+  readonly emailVerified: boolean;
+  readonly displayName: Sealed | null;
+  readonly avatarUrl: Sealed | null;
+  readonly roles: readonly string[];
+  /** A PHC string, sealed; null: signs in by other means only. */
+  readonly passwordHash: Sealed | null;
+  /** Sessions of another epoch are dead, but for `keepSid`. */
+  readonly epoch: number;
+  readonly keepSid: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** Of the request that made it, for a repeat under the same Idempotency-Key. */
+  readonly requestHash: string | null;
+};
+
+export type User =
+  | { readonly status: 'none' }
+  /** Its registration stopped half way and somebody else has the address now. */
+  | { readonly status: 'abandoned' }
+  | ({ readonly status: 'active' | 'disabled' } & UserFacts)
+  | { readonly status: 'deleted'; readonly id: string; readonly emailHash: string };
+export type ExistingUser = Extract<User, { status: 'active' | 'disabled' }>;
+
+export type UserEvent =
+  | { readonly type: 'UserAbandoned'; readonly data: { readonly id: string } }
+  | {
+      readonly type: 'UserRegistered';
+      readonly data: {
+        readonly id: string;
+        readonly email: Sealed;
+        readonly email_hash: string;
+        readonly email_verified: boolean;
+        readonly display_name: Sealed | null;
+        readonly avatar_url: Sealed | null;
+        readonly roles: readonly string[];
+        readonly via: UserCreatedVia;
+        readonly request_hash: string | null;
+        readonly created_at: string;
+      };
+    }
+  | {
+      readonly type: 'PasswordSet';
+      readonly data: {
+        readonly id: string;
+        readonly hash: Sealed;
+        /** `created`: with the account, which is no change. */
+        readonly by: 'created' | 'user' | 'reset' | 'admin';
+        readonly epoch: number;
+        readonly keep_sid: string | null;
+        readonly at: string;
+      };
+    }
+  | {
+      readonly type: 'PasswordRehashed';
+      readonly data: { readonly id: string; readonly hash: Sealed };
+    }
+  | {
+      readonly type: 'EmailVerified';
+      readonly data: { readonly id: string; readonly at: string };
+    }
+  | {
+      readonly type: 'ProfileChanged';
+      readonly data: {
+        readonly id: string;
+        readonly display_name?: Sealed | null;
+        readonly avatar_url?: Sealed | null;
+        readonly at: string;
+      };
+    }
+  | {
+      readonly type: 'RolesChanged';
+      readonly data: {
+        readonly id: string;
+        readonly roles: readonly string[];
+        readonly at: string;
+      };
+    }
+  | {
+      readonly type: 'UserDisabled';
+      readonly data: { readonly id: string; readonly epoch: number; readonly at: string };
+    }
+  | { readonly type: 'UserEnabled'; readonly data: { readonly id: string; readonly at: string } }
+  | {
+      readonly type: 'SessionsRevoked';
+      readonly data: {
+        readonly id: string;
+        readonly epoch: number;
+        readonly keep_sid: string | null;
+        readonly count: number;
+        readonly at: string;
+      };
+    }
+  | {
+      readonly type: 'UserDeleted';
+      readonly data: {
+        readonly id: string;
+        readonly email_hash: string;
+        readonly deleted_at: string;
+      };
+    };
+
+type AfterRegistered = Exclude<UserEvent, { type: 'UserRegistered' | 'UserAbandoned' }>;
+
+export const users: Stream<User, UserEvent> = {
+  noun: 'user',
+  initial: { status: 'none' },
+  evolve: (before, event) => {
+    if (event.type === 'UserAbandoned') return { status: 'abandoned' };
+    if (event.type === 'UserRegistered') {
+      const { data } = event;
+      return {
+        status: 'active',
+        id: data.id,
+        email: data.email,
+        emailHash: data.email_hash,
+        emailVerified: data.email_verified,
+        displayName: data.display_name,
+        avatarUrl: data.avatar_url,
+        roles: data.roles,
+        passwordHash: null,
+        epoch: 0,
+        keepSid: null,
+        createdAt: data.created_at,
+        updatedAt: data.created_at,
+        requestHash: data.request_hash,
+      };
+    }
+    return exists(before) ? evolveExisting(before, event) : before;
+  },
+};
+
+function evolveExisting(user: ExistingUser, { type, data }: AfterRegistered): User {
+  switch (type) {
+    case 'PasswordSet':
+      return {
+        ...user,
+        passwordHash: data.hash,
+        epoch: data.epoch,
+        keepSid: data.keep_sid,
+        // A reset came through the mailbox, which proves the address.
+        emailVerified: user.emailVerified || data.by === 'reset',
+        updatedAt: data.at,
+      };
+    case 'PasswordRehashed':
+      return { ...user, passwordHash: data.hash };
+    case 'EmailVerified':
+      return { ...user, emailVerified: true, updatedAt: data.at };
+    case 'ProfileChanged':
+      return {
+        ...user,
+        displayName: data.display_name === undefined ? user.displayName : data.display_name,
+        avatarUrl: data.avatar_url === undefined ? user.avatarUrl : data.avatar_url,
+        updatedAt: data.at,
+      };
+    case 'RolesChanged':
+      return { ...user, roles: data.roles, updatedAt: data.at };
+    case 'UserDisabled':
+      return { ...user, status: 'disabled', epoch: data.epoch, keepSid: null, updatedAt: data.at };
+    case 'UserEnabled':
+      return { ...user, status: 'active', updatedAt: data.at };
+    case 'SessionsRevoked':
+      return { ...user, epoch: data.epoch, keepSid: data.keep_sid };
+    case 'UserDeleted':
+      return { status: 'deleted', id: user.id, emailHash: user.emailHash };
+  }
+}
+
+export const exists = (user: User): user is ExistingUser =>
+  user.status === 'active' || user.status === 'disabled';
+
+/** Keeps a half-made account from ever being finished, so that its address can be given away. */
+export function abandon(user: User): Decision<UserEvent, 'user_exists'> {
+  if (user.status === 'abandoned') return accept();
+  if (user.status !== 'none') return refuse('user_exists');
+  return accept({ type: 'UserAbandoned', data: { id: '' } });
+}
+
+/** The built-in roles, each above those before it; a tenant's own roles rank with `member`. */
+export const ROLES = ['member', 'admin', 'owner', 'system_admin'] as const;
+
+export const rankOf = (roles: readonly string[]): number =>
+  Math.max(0, ...roles.map((role) => (ROLES as readonly string[]).indexOf(role)));

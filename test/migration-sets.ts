@@ -1,0 +1,24 @@
+/** Every schema of the product, in the order in which they are made: the kernel's, then the services'. */
+import type { ServiceName } from '@cardea/contracts';
+import type { MigrationSet } from '@cardea/read-models';
+
+const FOLDERS: { readonly [schema in ServiceName]: string } = {
+  identity: 'identity',
+  authz: 'authz',
+  vault: 'vault',
+  approval: 'approval',
+  webhooks: 'webhook-dispatcher',
+  audit: 'audit-projector',
+};
+
+export const migrationSets: readonly MigrationSet[] = [
+  {
+    schema: 'eventstore',
+    migrations: new URL('../packages/event-store/migrations/', import.meta.url),
+  },
+  { schema: 'bus', migrations: new URL('../packages/event-bus/migrations/', import.meta.url) },
+  ...Object.entries(FOLDERS).map(([schema, folder]) => ({
+    schema,
+    migrations: new URL(`../services/${folder}/migrations/`, import.meta.url),
+  })),
+];

@@ -1,0 +1,47 @@
+/** Finds the endpoint that answers a request: the one whose path says most of it literally. */
+import type { TSchema } from 'typebox';
+
+/** What the driver needs of an endpoint; every `Endpoint` of `@cardea/http` is one. */
+export type EndpointValue = {
+  readonly contract: {
+    readonly name: string;
+    readonly method: string;
+    readonly path: string;
+    readonly ok: TSchema;
+    readonly status?: number;
+    readonly otherOk?: { readonly [status: number]: TSchema };
+    readonly okMediaType?: string;
+    readonly refusals: { readonly [reason: string]: number };
+    readonly doorCodes?: { readonly [code: string]: string };
+    readonly notTaken?: {
+      readonly [kind in 'user' | 'agent' | 'api_key']?: {
+        readonly status: number;
+        readonly code: string;
+      };
+    };
+    readonly upperCaseCodes?: boolean;
+  };
+};
+
+export function findEndpoint(
+  endpoints: readonly EndpointValue[],
+  method: string,
+  pathname: string,
+): EndpointValue | undefined {
+  const given = pathname.split('/');
+  return endpoints
+    .filter(
+      ({ contract }) =>
+        contract.method === method.toLowerCase() && matches(contract.path.split('/'), given),
+    )
+    .toSorted((a, b) => variables(a) - variables(b))[0];
+}
+
+const isVariable = (part: string): boolean => part.includes('{');
+
+const variables = ({ contract }: EndpointValue): number =>
+  contract.path.split('/').filter(isVariable).length;
+
+const matches = (template: readonly string[], given: readonly string[]): boolean =>
+  template.length === given.length &&
+  template.every((part, index) => (isVariable(part) ? given[index] !== '' : part === given[index]));

@@ -10,6 +10,7 @@ export { systemRandom, uuidFrom, uuidV5, uuidV7Ids } from './ids.ts';
 export { inProcessCache } from './in-process-cache.ts';
 export { type LoggerOptions, type LogLevel, logger, type RootLogger } from './logger.ts';
 export { loops } from './loops.ts';
+export { measureProcess, metrics } from './metrics.ts';
 export type { Cache, Clock, Ids, Logger, Loops, LoopWatch, Random } from './ports.ts';
 export { CacheUnavailable } from './ports.ts';
 export { type PublicError, publicError } from './public-error.ts';
@@ -25,3 +26,11 @@ export {
 } from './read-settings.ts';
 export { type Secret, secret } from './secret.ts';
 export type { Settings } from './settings.ts';
+export { type Shutdown, type ShutdownNeeds, shutdown } from './shutdown.ts';
+export {
+  currentTraceparent,
+  type SpanAttributes,
+  type SpanOptions,
+  span,
+  startTelemetry,
+} from './telemetry.ts';

@@ -1,0 +1,114 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Clock, Loops } from './ports.ts';
+
+/**
+ * Every series of the process (`design/operations.md` section 10). Label values come from closed sets:
+ * route templates, names of rules, projections, topics; never a path, a tenant, a user, an address.
+ */
+const registry = new Registry();
+const PREFIX = 'cardea_';
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const COUNTS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+
+const at = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) => ({
+  name: `${PREFIX}${name}`,
+  help,
+  labelNames,
+  registers: [registry],
+});
+const counter = <L extends string = never>(name: string, help: string, ...labels: L[]) =>
+  new Counter<L>(at(name, help, labels));
+const gauge = <L extends string = never>(name: string, help: string, ...labels: L[]) =>
+  new Gauge<L>(at(name, help, labels));
+const seconds = <L extends string = never>(name: string, help: string, ...labels: L[]) =>
+  new Histogram<L>({ ...at(name, help, labels), buckets: SECONDS });
+
+export const metrics = {
+  registry,
+  httpRequestDuration: seconds(
+    'http_request_duration_seconds',
+    'From the request line to the last byte of the answer.',
+    'method',
+    'route',
+    'status',
+  ),
+  httpInFlight: gauge('http_in_flight', 'Requests that have no answer yet.'),
+  rateLimited: counter('rate_limited_total', 'Requests that a limit refused.', 'rule'),
+
+  commands: counter('command_total', 'Commands by what came of them.', 'command', 'outcome'),
+  appendDuration: seconds('append_duration_seconds', 'From the call to the durable answer.'),
+  appendBatchEvents: new Histogram({
+    ...at('append_batch_events', 'Events that one transaction stored.', []),
+    buckets: COUNTS,
+  }),
+  appendQueue: gauge('append_queue', 'Appends that wait for a connection.'),
+  logHead: gauge('log_head', 'Last position of a log.', 'log'),
+
+  projectionLagEvents: gauge('projection_lag_events', 'Events not yet projected.', 'projection'),
+  projectionLagSeconds: gauge(
+    'projection_lag_seconds',
+    'Age of the first event not yet projected.',
+    'projection',
+  ),
+  parkedStreams: gauge('parked_streams', 'Streams set aside after a failure.', 'consumer'),
+  consistencyWait: seconds('consistency_wait_seconds', 'How long an answer waited for its tables.'),
+  consistencyTimeouts: counter('consistency_timeouts_total', 'Answers that stopped waiting.'),
+
+  relayLagEvents: gauge('relay_lag_events', 'Events not yet published.', 'topic'),
+  relayOldest: gauge('relay_oldest_seconds', 'Age of the first event not yet published.', 'topic'),
+  consumerLagEvents: gauge(
+    'consumer_lag_events',
+    'Records that a consumer has not applied.',
+    'consumer',
+    'topic',
+  ),
+  consumerDuplicates: counter('consumer_duplicates_total', 'Records skipped as seen.', 'consumer'),
+  deadLetters: counter('dead_letters_total', 'Records without a readable envelope.', 'consumer'),
+
+  logins: counter('login_total', 'Sign-ins by what came of them.', 'outcome'),
+  refreshReplays: counter('refresh_replays_total', 'Refresh tokens that came a second time.'),
+  hashQueueDepth: gauge('hash_queue_depth', 'Password hashes that wait for a permit.'),
+  checkDuration: seconds('check_duration_seconds', 'Evaluation of one authorization check.'),
+  vends: counter('vend_total', 'Credential vends by what came of them.', 'outcome'),
+  approvalsPending: gauge('approvals_pending', 'Approval requests that wait for a decision.'),
+  longPollsOpen: gauge('long_polls_open', 'Requests held open until something happens.'),
+  webhookAttempts: counter('webhook_attempts_total', 'Delivery attempts by outcome.', 'outcome'),
+  webhookOldestDue: gauge('webhook_oldest_due_seconds', 'How long the oldest delivery is due.'),
+  auditCheckpointAge: gauge('audit_checkpoint_age_seconds', 'Age of the last signed tree head.'),
+
+  poolWaiting: gauge('pool_waiting', 'Callers that wait for a database connection.', 'pool'),
+  dependencyUp: gauge('dependency_up', '1 while a dependency answers.', 'name'),
+  buildInfo: gauge('build_info', 'Always 1; the version stands in the label.', 'version'),
+} as const;
+
+const NANOSECONDS = 1e9;
+const DELAY_RESOLUTION_MS = 20;
+
+/** Adds what is measured at each scrape: the loops' ticks, the event loop, the process. Once a process. */
+export function measureProcess(of: {
+  readonly version: string;
+  readonly loops: Loops;
+  readonly clock: Clock;
+}): void {
+  collectDefaultMetrics({ register: registry, prefix: PREFIX });
+  metrics.buildInfo.set({ version: of.version }, 1);
+  const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
+  delay.enable();
+  new Gauge({
+    ...at('event_loop_delay_seconds', 'Longest delay of the event loop since the last scrape.', []),
+    collect() {
+      this.set(delay.max / NANOSECONDS);
+      delay.reset();
+    },
+  });
+  new Gauge({
+    ...at('loop_last_tick_seconds', 'Age of the last tick of a loop.', ['loop'] as const),
+    collect() {
+      this.reset();
+      for (const { name, lastTickMs } of of.loops.state()) {
+        this.set({ loop: name }, (of.clock.monotonicMs() - lastTickMs) / 1000);
+      }
+    },
+  });
+}

@@ -1,0 +1,51 @@
+/** Argon2id by the operating system's threads (`@node-rs/argon2`). */
+import { hash, parseOptions, verify } from '@node-rs/argon2';
+import type { PasswordFunction } from '../passwords.ts';
+
+const ARGON2ID = 2;
+const PARALLELISM = 1;
+/** A stored hash that asks for more is not ours, and verifying it would be an attack. */
+const MEMORY_MAX_KIB = 131_072;
+const TIME_MAX = 10;
+const PARALLELISM_MAX = 4;
+
+export type Argon2Cost = { readonly memoryKib: number; readonly time: number };
+
+export function argon2({ memoryKib, time }: Argon2Cost): PasswordFunction {
+  const options = {
+    algorithm: ARGON2ID,
+    memoryCost: memoryKib,
+    timeCost: time,
+    parallelism: PARALLELISM,
+    outputLen: 32,
+  };
+  return {
+    hash: (password) => hash(password, options),
+    verify: async (phc, password) => {
+      const cost = costOf(phc);
+      if (cost === undefined || !isModerate(cost)) return false;
+      try {
+        return await verify(phc, password);
+      } catch {
+        return false; // the library throws for what it cannot read
+      }
+    },
+    isOutdated: (phc) => {
+      const cost = costOf(phc);
+      return cost?.memoryCost !== memoryKib || cost.timeCost !== time;
+    },
+  };
+}
+
+const isModerate = (cost: NonNullable<ReturnType<typeof costOf>>) =>
+  cost.memoryCost <= MEMORY_MAX_KIB &&
+  cost.timeCost <= TIME_MAX &&
+  cost.parallelism <= PARALLELISM_MAX;
+
+function costOf(phc: string) {
+  try {
+    return parseOptions(phc);
+  } catch {
+    return undefined;
+  }
+}

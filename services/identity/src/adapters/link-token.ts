@@ -1,0 +1,20 @@
+/**
+ * The secret of a mailed link, `<tenant>.<32 random bytes>`. Only its hash is kept, as the name of a
+ * stream.
+ */
+import { hash } from 'node:crypto';
+import type { MailPurpose } from '@cardea/contracts';
+import type { Random } from '@cardea/runtime';
+
+const SECRET_BYTES = 32;
+const FORM = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([A-Za-z0-9_-]{43})$/;
+
+export const drawLinkToken = (tenantId: string, random: Random): string =>
+  `${tenantId}.${random.bytes(SECRET_BYTES).toString('base64url')}`;
+
+/** The tenant that a token names; undefined when it has not the form of one. */
+export const tenantOfToken = (token: string): string | undefined => FORM.exec(token)?.[1];
+
+/** Id of the stream `onetime-<id>`. */
+export const onetimeIdOf = (purpose: MailPurpose, tenantId: string, token: string): string =>
+  hash('sha256', JSON.stringify([purpose, tenantId, token]), 'hex');

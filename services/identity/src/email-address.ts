@@ -1,0 +1,21 @@
+/**
+ * An e-mail address in the one form that it is stored, compared and answered in: NFC, lower case, the
+ * domain in ASCII.
+ */
+const EMAIL_CHARACTERS_MAX = 254;
+const FORBIDDEN = /[\s\p{Cc}\p{Cf}\p{Cs}<>(),;:\\"[\]]/u;
+
+export type ToAscii = (domain: string) => string;
+
+/** Undefined when it is no address. */
+export function emailAddress(input: string, domainToAscii: ToAscii): string | undefined {
+  const normal = input.normalize('NFC').toLowerCase();
+  const parts = normal.split('@');
+  const [local, domain] = parts;
+  if (parts.length !== 2 || !local || !domain || FORBIDDEN.test(normal)) return undefined;
+  const ascii = domainToAscii(domain);
+  const address = `${local}@${ascii}`;
+  if (ascii === '' || address.length > EMAIL_CHARACTERS_MAX) return undefined;
+  // What a second pass would change is no normal form.
+  return address === address.normalize('NFC').toLowerCase() ? address : undefined;
+}

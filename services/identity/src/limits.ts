@@ -1,0 +1,105 @@
+/**
+ * How often something may be asked (`design/identity.md` section 13). Counted in the shared cache; while
+ * that is away each process counts for itself, so a limit is never simply open.
+ */
+import { type Cache, CacheUnavailable } from '@cardea/runtime';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+
+export type Limit = {
+  readonly name: string;
+  readonly points: number;
+  readonly windowMs: number;
+  /** Multiplied by RATE_LIMIT_FACTOR: limits by network address and tenant. */
+  readonly scaled: boolean;
+};
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const perAddress = (name: string, points: number, windowMs: number): Limit => ({
+  name,
+  points,
+  windowMs,
+  scaled: true,
+});
+const plain = (name: string, points: number, windowMs: number): Limit => ({
+  name,
+  points,
+  windowMs,
+  scaled: false,
+});
+
+export const LIMITS = {
+  signInFailuresByIp: perAddress('signin_ip', 50, 10 * MINUTE_MS),
+  registrationsByIp: perAddress('register_ip', 20, HOUR_MS),
+  registrationsByTenant: perAddress('register_tenant', 1_000, HOUR_MS),
+  mailByAddressShort: plain('mail_address_minute', 3, MINUTE_MS),
+  mailByAddressLong: plain('mail_address_hour', 10, HOUR_MS),
+  mailByIp: perAddress('mail_ip', 30, HOUR_MS),
+  secretFailuresByIp: perAddress('secret_ip', 30, 10 * MINUTE_MS),
+  refreshBySession: plain('refresh_sid', 300, MINUTE_MS),
+  refreshFailuresByIp: perAddress('refresh_ip', 60, MINUTE_MS),
+  identifyByIp: perAddress('identify_ip', 300, MINUTE_MS),
+} as const;
+
+export type Taken =
+  | { readonly allowed: true; readonly giveBack: () => Promise<void> }
+  | { readonly allowed: false; readonly retryAfterSeconds: number };
+
+export type Limits = {
+  /** Counts first, then tells: of many at once no more than the limit pass. */
+  readonly take: (limit: Limit, key: string) => Promise<Taken>;
+};
+
+export function limits(cache: Cache, factor: number): Limits {
+  const insurances = new Map<string, RateLimiterMemory>();
+  const insuranceOf = (limit: Limit, points: number): RateLimiterMemory => {
+    const found = insurances.get(limit.name);
+    if (found !== undefined) return found;
+    const made = new RateLimiterMemory({
+      keyPrefix: limit.name,
+      points,
+      duration: limit.windowMs / 1000,
+    });
+    insurances.set(limit.name, made);
+    return made;
+  };
+
+  return {
+    take: async (limit, key) => {
+      const points = limit.scaled ? Math.ceil(limit.points * factor) : limit.points;
+      const name = `limit:${limit.name}:${key}`;
+      try {
+        const { count, remainingMs } = await cache.increment(name, 1, limit.windowMs);
+        if (count > points) return { allowed: false, retryAfterSeconds: seconds(remainingMs) };
+        return {
+          allowed: true,
+          giveBack: () => orNothing(cache.increment(name, -1, limit.windowMs)),
+        };
+      } catch (error) {
+        if (!(error instanceof CacheUnavailable)) throw error;
+        return takeLocally(insuranceOf(limit, points), key);
+      }
+    },
+  };
+}
+
+async function takeLocally(insurance: RateLimiterMemory, key: string): Promise<Taken> {
+  try {
+    await insurance.consume(key);
+    return { allowed: true, giveBack: () => orNothing(insurance.reward(key)) };
+  } catch (refused) {
+    if (!(refused instanceof RateLimiterRes)) throw refused;
+    return { allowed: false, retryAfterSeconds: seconds(refused.msBeforeNext) };
+  }
+}
+
+const seconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
+
+/** A point that cannot be given back makes a limit a little tighter for a while, no more. */
+const orNothing = async (giving: Promise<unknown>): Promise<void> => {
+  try {
+    await giving;
+  } catch (error) {
+    if (!(error instanceof CacheUnavailable)) throw error;
+  }
+};

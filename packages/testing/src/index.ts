@@ -1,10 +1,18 @@
+export { type Acked, type AckedSet, ackedSet } from './acked-set.ts';
 export { ContractBroken } from './contract-check.ts';
 export type { EndpointValue } from './endpoint-match.ts';
 export { countedIds, numberedId, seededRandom } from './fixed.ts';
 export { given } from './given.ts';
 export { postgresSetup } from './postgres-setup.ts';
+export {
+  type ProcessRig,
+  type ProcessToStart,
+  processRig,
+  type RigProcess,
+} from './process-rig.ts';
 export { type Call, type RestAnswer, type RestDriver, restDriver } from './rest-driver.ts';
 export { silentLogger } from './silent-logger.ts';
 export { type TestDatabase, testDatabase } from './test-database.ts';
 export { isRequired, type MigrateTemplate, type PostgresOfRun } from './test-postgres.ts';
 export { untilTrue } from './until-true.ts';
+export { type Received, type SinkAnswer, type WebhookSink, webhookSink } from './webhook-sink.ts';

@@ -29,6 +29,8 @@ export interface Database {
     work: (sql: Transaction) => Promise<T>,
     options?: { readonly durable?: boolean },
   ): Promise<T>;
+  /** As `cardea_system`, one statement that is a transaction of its own: a single round trip. */
+  readonly system: Queryable;
   /** `SELECT 1` within a second. */
   ping(): Promise<void>;
   close(): Promise<void>;

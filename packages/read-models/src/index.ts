@@ -1,7 +1,14 @@
+export { build } from './build-query.ts';
 export type { Change } from './change.ts';
 export { foldByKey, patch, put, remove } from './change.ts';
 export type { Database, Queryable, Transaction } from './database.ts';
 export { DatabaseUnavailable } from './database.ts';
+export {
+  type LeaderLocks,
+  type LeaderLocksOptions,
+  type Lease,
+  leaderLocks,
+} from './leader-locks.ts';
 export {
   type MigrateOptions,
   MigrationRefused,
@@ -10,6 +17,12 @@ export {
   pendingMigrations,
 } from './migrate.ts';
 export type { Migration, MigrationSet, NamedMigration } from './migration.ts';
+export {
+  type DatabaseOptions,
+  openDatabase,
+  type PoolState,
+  type PostgresDatabase,
+} from './postgres-database.ts';
 export type {
   Positions,
   Projected,
@@ -20,3 +33,4 @@ export type {
 } from './projection.ts';
 export { type Privilege, protectTable } from './protect-table.ts';
 export { APP_ROLE, SYSTEM_ROLE } from './roles.ts';
+export { postgresSubjectKeys } from './subject-key-table.ts';

@@ -1,0 +1,13 @@
+/** SQL for filters that only the request knows, built by knex and sent by nobody: it has no connection. */
+import createKnex, { type Knex } from 'knex';
+
+const knex = createKnex({ client: 'pg', compileSqlOnError: false });
+
+/** `const { text, values } = build((query) => query('audit.events').where({ … })); sql.query(text, values)`. */
+export function build(make: (query: Knex) => Knex.QueryBuilder | Knex.Raw): {
+  readonly text: string;
+  readonly values: readonly unknown[];
+} {
+  const { sql, bindings } = make(knex).toSQL().toNative();
+  return { text: sql, values: bindings };
+}

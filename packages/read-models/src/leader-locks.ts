@@ -1,0 +1,223 @@
+/**
+ * Who of several processes does what only one may do: advisory locks of one database session. The same
+ * session hears notices (LISTEN). When it is lost all locks are lost with it; it comes back by itself.
+ */
+import { createHash } from 'node:crypto';
+import type { Clock, Logger } from '@cardea/runtime';
+import { Client } from 'pg';
+import { errorCode } from './database-errors.ts';
+
+const RETRY_MS = 1000;
+const HEARTBEAT_MS = 3000;
+const QUERY_MS = 2000;
+const CONNECT_MS = 2000;
+const NAMES_MAX = 1000;
+
+/** The right to do what the name stands for, until `lost` aborts or it is given back. */
+export type Lease = {
+  /** Aborts when the session is gone: someone else may already have taken over. */
+  readonly lost: AbortSignal;
+  readonly release: () => Promise<void>;
+};
+
+export interface LeaderLocks {
+  /** Waits until this caller alone holds the name; undefined when the signal aborts before. */
+  hold(name: string, signal: AbortSignal): Promise<Lease | undefined>;
+  /**
+   * Hears a channel's notices. Called with undefined when the session came back and notices may have been
+   * missed. Answers how to stop.
+   */
+  listen(channel: string, listener: (payload: string | undefined) => void): () => void;
+  close(): Promise<void>;
+}
+
+export type LeaderLocksOptions = {
+  readonly connectionString: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+/** Locks and notices over one connection, made at the first need. */
+export function leaderLocks(options: LeaderLocksOptions): LeaderLocks {
+  return new Session(options);
+}
+
+type Waiter = {
+  readonly name: string;
+  readonly grant: (lease: Lease | undefined) => void;
+};
+type Held = { readonly lost: AbortController; readonly on: Client };
+
+class Session implements LeaderLocks {
+  readonly #options: LeaderLocksOptions;
+  readonly #stop = new AbortController();
+  readonly #waiters = new Set<Waiter>();
+  readonly #held = new Map<string, Held>();
+  readonly #listeners = new Map<string, Set<(payload: string | undefined) => void>>();
+  #client: Client | undefined;
+  #queue: Promise<unknown> = Promise.resolve();
+  #turning: Promise<void> | undefined;
+  #nudge = new AbortController();
+
+  constructor(options: LeaderLocksOptions) {
+    this.#options = options;
+  }
+
+  hold(name: string, signal: AbortSignal): Promise<Lease | undefined> {
+    if (signal.aborted || this.#stop.signal.aborted) return Promise.resolve(undefined);
+    if (this.#waiters.size >= NAMES_MAX) throw new Error('Too many names wait for a lock.');
+    return new Promise((resolve) => {
+      const abort = (): void => waiter.grant(undefined);
+      const waiter: Waiter = {
+        name,
+        grant: (lease) => {
+          this.#waiters.delete(waiter);
+          signal.removeEventListener('abort', abort);
+          resolve(lease);
+        },
+      };
+      this.#waiters.add(waiter);
+      signal.addEventListener('abort', abort, { once: true });
+      this.#wake();
+    });
+  }
+
+  listen(channel: string, listener: (payload: string | undefined) => void): () => void {
+    const listeners = this.#listeners.get(channel) ?? new Set();
+    this.#listeners.set(channel, listeners);
+    const own = (payload: string | undefined): void => listener(payload);
+    listeners.add(own);
+    this.#wake();
+    const client = this.#client;
+    if (client !== undefined) this.#subscribe(client, channel).catch(() => this.#drop(client));
+    return () => {
+      listeners.delete(own);
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    this.#nudge.abort();
+    for (const waiter of [...this.#waiters]) waiter.grant(undefined);
+    await this.#turning;
+    const client = this.#client;
+    if (client !== undefined) this.#drop(client);
+    await client?.end().catch(() => {});
+  }
+
+  #wake(): void {
+    this.#nudge.abort();
+    this.#turning ??= this.#turn();
+  }
+
+  /** One turn per second, or sooner when someone asks: connect, try for the names that are wanted. */
+  async #turn(): Promise<void> {
+    const { clock, log } = this.#options;
+    let lastBeat = clock.monotonicMs();
+    let failing = false;
+    while (!this.#stop.signal.aborted) {
+      this.#nudge = new AbortController();
+      try {
+        const client = this.#client ?? (await this.#connect());
+        const due = clock.monotonicMs() - lastBeat >= HEARTBEAT_MS;
+        const tried = await this.#tryNames(client);
+        if (due && !tried) await this.#query(client, 'SELECT 1');
+        if (due || tried) lastBeat = clock.monotonicMs();
+        if (failing) log.info({}, 'leader session is back');
+        failing = false;
+      } catch (error) {
+        if (this.#client !== undefined) this.#drop(this.#client);
+        if (!failing) log.warn({ code: errorCode(error) }, 'leader session lost');
+        failing = true;
+      }
+      await clock.sleep(RETRY_MS, failing ? this.#stop.signal : this.#nudge.signal);
+    }
+  }
+
+  async #connect(): Promise<Client> {
+    const client = new Client({
+      connectionString: this.#options.connectionString,
+      application_name: 'cardea-leader',
+      connectionTimeoutMillis: CONNECT_MS,
+      query_timeout: QUERY_MS,
+      keepAlive: true,
+    });
+    client.on('error', () => this.#drop(client));
+    client.on('end', () => this.#drop(client));
+    client.on('notification', ({ channel, payload }) => {
+      for (const listener of this.#listeners.get(channel) ?? []) listener(payload ?? '');
+    });
+    await client.connect();
+    this.#client = client;
+    for (const channel of this.#listeners.keys()) await this.#subscribe(client, channel);
+    return client;
+  }
+
+  async #subscribe(client: Client, channel: string): Promise<void> {
+    await this.#query(client, `LISTEN ${client.escapeIdentifier(channel)}`);
+    for (const listener of this.#listeners.get(channel) ?? []) listener(undefined);
+  }
+
+  /** False when nobody waits for a name that is free in this process. */
+  async #tryNames(client: Client): Promise<boolean> {
+    const wanted = new Map<string, Waiter>();
+    for (const waiter of this.#waiters) {
+      if (!this.#held.has(waiter.name) && !wanted.has(waiter.name)) wanted.set(waiter.name, waiter);
+    }
+    if (wanted.size === 0) return false;
+    const names = [...wanted.keys()];
+    const { rows } = await this.#query<{ name: string; mine: boolean }>(
+      client,
+      `SELECT name, pg_try_advisory_lock(key) AS mine FROM unnest($1::text[], $2::bigint[]) AS l(name, key)`,
+      [names, names.map(lockKey)],
+    );
+    for (const { name, mine } of rows) {
+      if (!mine) continue;
+      const waiter = wanted.get(name);
+      if (waiter !== undefined && this.#waiters.has(waiter))
+        waiter.grant(this.#lease(name, client));
+      else await this.#unlock(client, name);
+    }
+    return true;
+  }
+
+  #lease(name: string, client: Client): Lease {
+    const held: Held = { lost: new AbortController(), on: client };
+    this.#held.set(name, held);
+    return {
+      lost: held.lost.signal,
+      release: async () => {
+        if (this.#held.get(name) !== held) return;
+        await this.#unlock(client, name).catch(() => this.#drop(client));
+        this.#held.delete(name);
+        this.#wake(); // another caller of this process may wait for the name
+      },
+    };
+  }
+
+  async #unlock(client: Client, name: string): Promise<void> {
+    await this.#query(client, 'SELECT pg_advisory_unlock($1::bigint)', [lockKey(name)]);
+  }
+
+  /** One at a time: the driver wants the answer of one query before the next. */
+  #query<Row extends object>(client: Client, text: string, values: unknown[] = []) {
+    const run = () => client.query<Row & { [column: string]: unknown }>(text, values);
+    const answer = this.#queue.then(run, run);
+    this.#queue = answer.catch(() => {});
+    return answer;
+  }
+
+  #drop(client: Client): void {
+    if (this.#client === client) this.#client = undefined;
+    client.end().catch(() => {});
+    for (const [name, held] of [...this.#held]) {
+      if (held.on !== client) continue;
+      this.#held.delete(name);
+      held.lost.abort();
+    }
+  }
+}
+
+/** 64 bits of the name's hash. Locks of other kinds use two numbers of 32 bits, another space. */
+const lockKey = (name: string): string =>
+  createHash('sha256').update(name).digest().readBigInt64BE().toString();

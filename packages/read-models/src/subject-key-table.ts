@@ -1,0 +1,51 @@
+/** The keys of sealed fields of one service, in the table `subject_keys` of its schema. */
+import type { SubjectKeyRow, SubjectKeyTable } from '@cardea/crypto';
+import type { Database } from './database.ts';
+
+type Row = { subject_id: string; tenant_id: string; wrapped: Buffer | null; kek_id: string };
+
+/** As `cardea_system`, one durable statement each: a key is lost with nothing that was sealed under it. */
+export function postgresSubjectKeys(database: Database, schema: string): SubjectKeyTable {
+  const table = `${schema}.subject_keys`;
+  const columns = 'subject_id, tenant_id, wrapped, kek_id';
+  const read = async (subjectId: string): Promise<SubjectKeyRow | undefined> => {
+    const { rows } = await database.system.query<Row>(
+      {
+        name: `${schema}_key_read`,
+        text: `SELECT ${columns} FROM ${table} WHERE subject_id = $1`,
+      },
+      [subjectId],
+    );
+    return rows[0] && keyOf(rows[0]);
+  };
+  return {
+    read,
+    insertIfAbsent: async (row) => {
+      const { rows } = await database.system.query<Row>(
+        `INSERT INTO ${table} (${columns}) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (subject_id) DO NOTHING RETURNING ${columns}`,
+        [row.subjectId, row.tenantId, row.wrapped, row.kekId],
+      );
+      const standing = rows[0] === undefined ? await read(row.subjectId) : keyOf(rows[0]);
+      if (standing === undefined)
+        throw new Error('A subject key vanished; rows are never deleted.');
+      return standing;
+    },
+    erase: async (subjectId) => {
+      // A subject that never had a key gets an erased row, so that nothing is sealed for it afterwards.
+      await database.system.query(
+        `INSERT INTO ${table} (${columns}, erased_at) VALUES ($1, '', NULL, '', now())
+         ON CONFLICT (subject_id) DO UPDATE SET wrapped = NULL, erased_at = now()
+         WHERE subject_keys.wrapped IS NOT NULL`,
+        [subjectId],
+      );
+    },
+  };
+}
+
+const keyOf = (row: Row): SubjectKeyRow => ({
+  subjectId: row.subject_id,
+  tenantId: row.tenant_id,
+  wrapped: row.wrapped,
+  kekId: row.kek_id,
+});

@@ -1,0 +1,191 @@
+import type { Fields, Relation } from '../relation.ts';
+import type { Checked, Question, TupleIndex } from './tuple-index.ts';
+
+/**
+ * The semantics of `design/authz.md` section 1 as plain loops over an array, with no idea of speed: it
+ * tries every way there is. Only tests use it: what the index answers is compared with this.
+ */
+
+const IMPLIED_BY: Record<string, readonly Relation[]> = {
+  owner: ['owner'],
+  editor: ['editor', 'owner'],
+  viewer: ['viewer', 'editor', 'owner'],
+  can_read: ['can_read', 'viewer', 'editor', 'owner'],
+  can_write: ['can_write', 'editor', 'owner'],
+};
+const STRENGTH: readonly Relation[] = ['editor', 'viewer', 'can_write', 'can_read'];
+
+type Tuple = Fields & { readonly age: number };
+type Node = { readonly type: string; readonly id: string };
+/** A way through tuples; `keys` order equal ways: a node's own tuple before its wildcard's, then age. */
+type Way = {
+  readonly end: Node;
+  readonly tuples: readonly Tuple[];
+  readonly keys: readonly number[];
+};
+
+const same = (a: Node, b: Node) => a.type === b.type && a.id === b.id;
+const subjectOf = (tuple: Fields): Node => ({ type: tuple.user_type, id: tuple.user_id });
+const objectOf = (tuple: Fields): Node => ({ type: tuple.object_type, id: tuple.object_id });
+const WILD_KEY = 1e9;
+
+export function naiveIndex(): TupleIndex {
+  let tuples: Tuple[] = [];
+  let age = 0;
+  const equal = (a: Fields, b: Fields) =>
+    a.relation === b.relation && same(subjectOf(a), subjectOf(b)) && same(objectOf(a), objectOf(b));
+  const allowed = (fields: Fields) => checkOf(tuples, fields).allowed;
+  return {
+    get size() {
+      return tuples.length;
+    },
+    write: (tuple) => {
+      if (!tuples.some((other) => equal(other, tuple))) tuples.push({ ...tuple, age: ++age });
+    },
+    delete: (tuple) => {
+      tuples = tuples.filter((other) => !equal(other, tuple));
+    },
+    check: (fields) => checkOf(tuples, fields),
+    filter: (question, ids) => ids.map((id) => allowed({ ...question, object_id: id })),
+    // biome-ignore lint/correctness/useYield: the port lets long lists pause; this one never does
+    listObjects: function* (question: Question) {
+      const ids = new Set(
+        tuples.flatMap((tuple) => [subjectOf(tuple), objectOf(tuple)]).map((node) => node.id),
+      );
+      return [...ids]
+        .filter((id) => allowed({ ...question, object_id: id }))
+        .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    },
+  };
+}
+
+function checkOf(tuples: readonly Tuple[], fields: Fields): Checked {
+  const subject = subjectOf(fields);
+  const object = objectOf(fields);
+  if (fields.relation === 'parent') {
+    const literal = tuples.find(
+      (tuple) =>
+        tuple.relation === 'parent' &&
+        same(subjectOf(tuple), subject) &&
+        same(objectOf(tuple), object),
+    );
+    return literal === undefined ? { allowed: false } : { allowed: true, reason: word([literal]) };
+  }
+  const ups = waysUp(tuples, subject);
+  if (fields.relation === 'member') {
+    const found = best(ups, [{ end: object, tuples: [], keys: [] }], (grant) =>
+      tuples.filter((tuple) => tuple.relation === 'member' && grant(tuple)),
+    );
+    return found === undefined ? { allowed: false } : { allowed: true, reason: word(found.way) };
+  }
+  return flowing(tuples, fields, ups);
+}
+
+function flowing(tuples: readonly Tuple[], fields: Fields, ups: readonly Way[]): Checked {
+  const downs = waysDown(tuples, objectOf(fields));
+  const sat = IMPLIED_BY[fields.relation] ?? [];
+  const found = best(ups, downs, (grant) =>
+    tuples.filter((tuple) => sat.includes(tuple.relation) && grant(tuple)),
+  );
+  if (found !== undefined) {
+    const { relation } = found.grant;
+    const implied = relation === fields.relation ? '' : ` (${relation} implies ${fields.relation})`;
+    return { allowed: true, reason: word(found.way) + implied };
+  }
+  for (const relation of STRENGTH) {
+    const held = best(ups, downs, (grant) =>
+      tuples.filter((tuple) => tuple.relation === relation && grant(tuple)),
+    )?.grant;
+    if (held === undefined) continue;
+    const via = same(subjectOf(held), subjectOf(fields)) ? '' : ` via ${show(subjectOf(held))}`;
+    const on = same(objectOf(held), objectOf(fields)) ? '' : ` on ${show(objectOf(held))}`;
+    return { allowed: false, reason: `held: ${relation}${via}${on}; needed: ${fields.relation}` };
+  }
+  return { allowed: false };
+}
+
+type Found = { grant: Tuple; way: readonly Tuple[]; rank: readonly (readonly number[])[] };
+
+/** The preferred of all ways: fewest tuples, oldest grant, oldest member chain, oldest parent chain. */
+function best(
+  ups: readonly Way[],
+  downs: readonly Way[],
+  candidates: (grant: (tuple: Tuple) => boolean) => readonly Tuple[],
+): Found | undefined {
+  let found: Found | undefined;
+  for (const up of ups) {
+    for (const down of downs) {
+      const grants = candidates(
+        (tuple) =>
+          (same(subjectOf(tuple), up.end) ||
+            same(subjectOf(tuple), { type: up.end.type, id: '*' })) &&
+          same(objectOf(tuple), down.end),
+      );
+      for (const grant of grants) {
+        const way = [...up.tuples, grant, ...[...down.tuples].reverse()];
+        const rank = [[way.length, grant.age], up.keys, down.keys];
+        if (found === undefined || before(rank.flat(), found.rank.flat())) {
+          found = { grant, way, rank };
+        }
+      }
+    }
+  }
+  return found;
+}
+
+/** Of two ways of one length and grant, the chains are equally long, so flat comparison is enough. */
+function before(a: readonly number[], b: readonly number[]): boolean {
+  for (let index = 0; index < Math.max(a.length, b.length); index++) {
+    const difference = (a[index] ?? 0) - (b[index] ?? 0);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}
+
+/** Every member chain from the principal up that visits no node twice. */
+function waysUp(tuples: readonly Tuple[], start: Node): readonly Way[] {
+  const ways: Way[] = [];
+  const climb = (way: Way, seen: readonly Node[]) => {
+    ways.push(way);
+    for (const tuple of tuples) {
+      const next = objectOf(tuple);
+      if (tuple.relation !== 'member' || seen.some((node) => same(node, next))) continue;
+      const own = same(subjectOf(tuple), way.end);
+      const wild = same(subjectOf(tuple), { type: way.end.type, id: '*' });
+      if (!own && !wild) continue;
+      const key = tuple.age + (own ? 0 : WILD_KEY);
+      climb({ end: next, tuples: [...way.tuples, tuple], keys: [...way.keys, key] }, [
+        ...seen,
+        next,
+      ]);
+    }
+  };
+  climb({ end: start, tuples: [], keys: [] }, [start]);
+  return ways;
+}
+
+/** Every parent chain from the object up that visits no node twice. */
+function waysDown(tuples: readonly Tuple[], start: Node): readonly Way[] {
+  const ways: Way[] = [];
+  const climb = (way: Way, seen: readonly Node[]) => {
+    ways.push(way);
+    for (const tuple of tuples) {
+      const next = subjectOf(tuple);
+      if (tuple.relation !== 'parent' || seen.some((node) => same(node, next))) continue;
+      if (!same(objectOf(tuple), way.end)) continue;
+      climb({ end: next, tuples: [...way.tuples, tuple], keys: [...way.keys, tuple.age] }, [
+        ...seen,
+        next,
+      ]);
+    }
+  };
+  climb({ end: start, tuples: [], keys: [] }, [start]);
+  return ways;
+}
+
+const show = (node: Node) => `${quoted(node.type)}:${node.id === '*' ? '*' : quoted(node.id)}`;
+const quoted = (text: string) => (/^[A-Za-z0-9._~@/-]+$/.test(text) ? text : JSON.stringify(text));
+const word = (way: readonly Tuple[]) =>
+  way
+    .map((tuple) => `${show(subjectOf(tuple))} ${tuple.relation} ${show(objectOf(tuple))}`)
+    .join(' > ');

@@ -1,0 +1,70 @@
+import { type Fields, WILDCARD } from '../relation.ts';
+import type { TupleGraph } from './tuple-graph.ts';
+
+/** A way from principal to object, as records, with the one that grants. */
+export type Path = { readonly records: readonly number[]; readonly grant: number };
+
+/** Characters of a type or an id. */
+const PART_LENGTH_MAX = 128;
+/** Longer paths show so many tuples at either end. */
+const PATH_TUPLES_MAX = 16;
+const PATH_ENDS = 8;
+
+const BARE = /^[A-Za-z0-9._~@/-]+$/;
+
+/** The way in, tuple by tuple as stored; the implied relation in brackets unless it is the asked one. */
+export function wordPath(graph: TupleGraph, path: Path, asked: Fields): string {
+  const { records } = path;
+  const word = (record: number) => wordTuple(graph, record);
+  const hidden = records.length - 2 * PATH_ENDS;
+  const tuples =
+    records.length <= PATH_TUPLES_MAX
+      ? records.map(word)
+      : [
+          ...records.slice(0, PATH_ENDS).map(word),
+          `(${hidden} more)`,
+          ...records.slice(-PATH_ENDS).map(word),
+        ];
+  const granted = graph.relationOf(path.grant);
+  const implied = granted === asked.relation ? '' : ` (${granted} implies ${asked.relation})`;
+  return `${tuples.join(' > ')}${implied}`;
+}
+
+/** What the principal does hold, where it fell short. */
+export function wordNearMiss(graph: TupleGraph, record: number, asked: Fields): string {
+  const { nodes } = graph;
+  const subject = graph.subjects[record] as number;
+  const object = graph.objects[record] as number;
+  const isAskedSubject = subject === nodes.find(asked.user_type, asked.user_id);
+  const isAskedObject = object === nodes.find(asked.object_type, asked.object_id);
+  const via = isAskedSubject ? '' : ` via ${nameOf(graph, subject)}`;
+  const on = isAskedObject ? '' : ` on ${nameOf(graph, object)}`;
+  return `held: ${graph.relationOf(record)}${via}${on}; needed: ${asked.relation}`;
+}
+
+function wordTuple(graph: TupleGraph, record: number): string {
+  const subject = nameOf(graph, graph.subjects[record] as number);
+  const object = nameOf(graph, graph.objects[record] as number);
+  return `${subject} ${graph.relationOf(record)} ${object}`;
+}
+
+const nameOf = (graph: TupleGraph, node: number): string =>
+  name(graph.nodes.typeOf(node), graph.nodes.idOf(node));
+
+/** `type:id`. Whatever could be mistaken for our own punctuation is quoted; long parts are cut. */
+export const name = (type: string, id: string): string =>
+  `${part(type)}:${id === WILDCARD ? id : part(id)}`;
+
+function part(text: string): string {
+  const isBare = BARE.test(text);
+  const short = cut(text);
+  return isBare ? short : JSON.stringify(short);
+}
+
+/** By characters, so that none is cut in half. */
+function cut(text: string): string {
+  if (text.length <= PART_LENGTH_MAX) return text;
+  const characters = [...text];
+  if (characters.length <= PART_LENGTH_MAX) return text;
+  return `${characters.slice(0, PART_LENGTH_MAX).join('')}…`;
+}

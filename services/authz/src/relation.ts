@@ -1,0 +1,58 @@
+/**
+ * A tuple says "subject IS relation OF object". There are seven relations, and the order between them
+ * is fixed: owner implies editor, editor implies viewer and can_write, viewer implies can_read.
+ * `member` and `parent` stand alone.
+ */
+export const RELATIONS = [
+  'owner',
+  'editor',
+  'viewer',
+  'can_read',
+  'can_write',
+  'member',
+  'parent',
+] as const;
+export type Relation = (typeof RELATIONS)[number];
+
+/** What a tuple says, and what a check asks (`spec.md` 2.7). All but the relation are opaque strings. */
+export type Fields = {
+  readonly user_type: string;
+  readonly user_id: string;
+  readonly relation: Relation;
+  readonly object_type: string;
+  readonly object_id: string;
+};
+
+/** Stored as the subject's id, it stands for every id of the subject's type. */
+export const WILDCARD = '*';
+
+/** The number that a relation has in table and index. */
+export const numberOf = {
+  owner: 0,
+  editor: 1,
+  viewer: 2,
+  can_read: 3,
+  can_write: 4,
+  member: 5,
+  parent: 6,
+} as const satisfies Record<Relation, number>;
+
+/** Bit r is set when holding relation r satisfies the asked one. */
+export const satisfying = {
+  owner: 0b00001,
+  editor: 0b00011,
+  viewer: 0b00111,
+  can_read: 0b01111,
+  can_write: 0b10011,
+  member: 0b0100000,
+  parent: 0b1000000,
+} as const satisfies Record<Relation, number>;
+
+/** The fields of anything that carries them, in the contract's order and without the rest. */
+export const fieldsOf = (from: Fields): Fields => ({
+  user_type: from.user_type,
+  user_id: from.user_id,
+  relation: from.relation,
+  object_type: from.object_type,
+  object_id: from.object_id,
+});

@@ -1,7 +1,7 @@
 export type { Command, Decided, Loaded, Streams } from './command.ts';
 export type { Decision } from './decision.ts';
 export { accept, refuse } from './decision.ts';
-export { derivedId, eventId } from './event-id.ts';
+export { eventId } from './event-id.ts';
 export type {
   Append,
   AppendOutcome,
@@ -21,4 +21,11 @@ export {
   WriteContention,
 } from './event-store.ts';
 export { type InMemoryLogs, inMemoryEventStore, inMemoryLogs } from './in-memory.ts';
+export { eventStoreMigrations } from './postgres/migrations.ts';
+export {
+  type PostgresEventStoreOptions,
+  type PostgresEventStores,
+  postgresEventStore,
+  postgresEventStores,
+} from './postgres/postgres-event-store.ts';
 export { streamIdOf, streams, upcastTo } from './streams.ts';

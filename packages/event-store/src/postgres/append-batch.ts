@@ -1,0 +1,102 @@
+import { DatabaseError } from 'pg';
+import { type Append, type AppendOutcome, EventIdTaken, type Log } from '../event-store.ts';
+import {
+  int4Array,
+  int8Array,
+  jsonbArray,
+  textArray,
+  timestampArray,
+  uuidArray,
+} from './binary.ts';
+import type { Connection } from './connection.ts';
+import { logNumber } from './log-number.ts';
+
+/** An append whose JSON is written, so that its size is known. */
+export type Written = Append & {
+  readonly datas: readonly string[];
+  readonly metadatas: readonly string[];
+  readonly bytes: number;
+};
+
+const UNIQUE_VIOLATION = '23505';
+
+const STATEMENT = {
+  name: 'append',
+  text: 'SELECT base, notes FROM eventstore.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
+};
+
+type Note =
+  | readonly [append: number, kind: 'repeated', revision: number, position: string]
+  | readonly [append: number, kind: 'conflict' | 'stored', revision: number];
+type Answer = { readonly base: string | null; readonly notes: readonly Note[] | null };
+
+export function written(append: Append): Written {
+  if (append.events.length === 0) throw new Error('an append carries one event or more');
+  const datas = append.events.map((event) => JSON.stringify(event.data));
+  const metadatas = append.events.map((event) => JSON.stringify(event.metadata));
+  let bytes = 0;
+  for (const text of datas) bytes += text.length;
+  for (const text of metadatas) bytes += text.length;
+  return { ...append, datas, metadatas, bytes };
+}
+
+/**
+ * Appends a batch that names no stream twice, in one transaction. `careful` looks every event id up
+ * beforehand, so that a repeat at the expected revision is told from a fault.
+ */
+export async function appendBatch(
+  connection: Connection,
+  log: Log,
+  batch: readonly Written[],
+  careful: boolean,
+): Promise<readonly AppendOutcome[]> {
+  const values = encoded(log, batch, careful);
+  try {
+    const [answer] = await connection.query<Answer>({ ...STATEMENT, values });
+    if (answer === undefined) throw new Error('the append function answered no row');
+    return outcomes(batch, answer);
+  } catch (error) {
+    const taken = error instanceof DatabaseError && error.code === UNIQUE_VIOLATION && careful;
+    throw taken ? new EventIdTaken(batch.map((append) => append.streamId).join(', ')) : error;
+  }
+}
+
+function encoded(log: Log, batch: readonly Written[], careful: boolean): unknown[] {
+  const starts: number[] = [];
+  const owners: number[] = [];
+  for (const [index, append] of batch.entries()) {
+    starts.push(owners.length);
+    for (const _ of append.events) owners.push(index + 1);
+  }
+  const events = batch.flatMap((append) => append.events);
+  return [
+    logNumber(log),
+    textArray(batch.map((append) => append.streamId)),
+    int8Array(batch.map((append) => (append.expected === 'any' ? -1 : append.expected))),
+    int4Array(batch.map((append) => append.events.length)),
+    int4Array(starts),
+    int4Array(owners),
+    uuidArray(events.map((event) => event.id)),
+    textArray(events.map((event) => event.type)),
+    int4Array(events.map((event) => event.schemaVersion)),
+    timestampArray(events.map((event) => event.time)),
+    jsonbArray(batch.flatMap((append) => append.datas)),
+    jsonbArray(batch.flatMap((append) => append.metadatas)),
+    careful,
+  ];
+}
+
+function outcomes(batch: readonly Written[], { base, notes }: Answer): readonly AppendOutcome[] {
+  const noteOf = new Map(notes?.map((note) => [note[0], note]));
+  let last = base === null ? 0n : BigInt(base);
+  return batch.map((append, index): AppendOutcome => {
+    const note = noteOf.get(index + 1);
+    if (note?.[1] === 'conflict') return { appended: false, actualRevision: note[2] };
+    if (note?.[1] === 'repeated') {
+      return { appended: true, position: BigInt(note[3]), revision: note[2], repeated: true };
+    }
+    last += BigInt(append.events.length);
+    const revision = note?.[2] ?? Number(append.expected) + append.events.length;
+    return { appended: true, position: last, revision, repeated: false };
+  });
+}

@@ -1,0 +1,13 @@
+import type { Log } from '../event-store.ts';
+
+/** How a log is called in the tables. Written in stone: rows carry these numbers. */
+const LOG_NUMBERS: Readonly<Record<Log, number>> = {
+  identity: 1,
+  authz: 2,
+  vault: 3,
+  approval: 4,
+  webhooks: 5,
+  audit: 6,
+};
+
+export const logNumber = (log: Log): number => LOG_NUMBERS[log];

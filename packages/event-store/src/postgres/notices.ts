@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SERVICE_NAMES } from '@cardea/contracts';
+import type { Logger } from '@cardea/runtime';
+import type { QueryConfig } from 'pg';
+import type { Log } from '../event-store.ts';
+import { type ConnectionOptions, connection } from './connection.ts';
+import { logNumber } from './log-number.ts';
+
+const CHANNEL = 'cardea_events';
+/** A notice may be lost with its process or its connection; a poll finds what it spoke of. */
+const POLL_EVERY_MS = 1000;
+/** Other processes hear at most this often of one log. */
+const NOTICE_GAP_MS = 5;
+
+type Heads = (logs: readonly Log[]) => Promise<ReadonlyMap<Log, bigint>>;
+
+/**
+ * Tells the subscribers of this process at once of its own appends, and those of other processes by
+ * NOTIFY. The NOTIFY is sent behind the commit, not inside: there it would make all commits of the
+ * database queue at one lock.
+ */
+export function notices(options: ConnectionOptions, heads: Heads, logger: Logger | undefined) {
+  const listeners = new Map<Log, Set<() => void>>();
+  const seen = new Map<Log, bigint>();
+  const toTell = new Set<Log>();
+  const stopping = new AbortController();
+  let telling = false;
+  let polling: Promise<void> | undefined;
+
+  const wake = (log: Log) => {
+    for (const listener of listeners.get(log) ?? []) listener();
+  };
+
+  let ownPid: number | null = null;
+  const line = connection({ ...options, settings: '-c synchronous_commit=off' }, async (client) => {
+    client.on('notification', ({ processId, payload }) => {
+      const log = SERVICE_NAMES.find((name) => String(logNumber(name)) === payload);
+      if (log !== undefined && processId !== ownPid) wake(log);
+    });
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    ownPid = rows[0]?.pid ?? null;
+    if (listeners.size > 0) await client.query(`LISTEN ${CHANNEL}`);
+  });
+
+  let turn: Promise<unknown> = Promise.resolve();
+  const say = (query: QueryConfig): Promise<unknown> => {
+    const mine = turn.then(() => line.query(query));
+    turn = mine.catch(() => {}); // one query at a time; who asked hears of the failure
+    return mine;
+  };
+
+  const tell = async () => {
+    if (telling) return;
+    telling = true;
+    while (toTell.size > 0 && !stopping.signal.aborted) {
+      const logs = [...toTell].map((log) => String(logNumber(log)));
+      toTell.clear();
+      const text = 'SELECT pg_notify($1, log) FROM unnest($2::text[]) AS log';
+      // A notice is a courtesy: when it fails, the poll of the others stands in for it.
+      await say({ name: 'notify', text, values: [CHANNEL, logs] }).catch(() => {});
+      await sleep(NOTICE_GAP_MS);
+    }
+    telling = false;
+  };
+
+  const pollOnce = async () => {
+    await say({ text: `LISTEN ${CHANNEL}` }); // also brings a broken connection back
+    const before = new Map(seen);
+    for (const [log, head] of await heads([...listeners.keys()])) {
+      const known = before.get(log);
+      if (known !== undefined && head <= known) continue;
+      seen.set(log, head);
+      wake(log);
+    }
+  };
+  const poll = async () => {
+    while (!stopping.signal.aborted) {
+      await pollOnce().catch(() => logger?.debug({}, 'the event store was not heard of'));
+      await sleep(POLL_EVERY_MS, undefined, { signal: stopping.signal, ref: false }).catch(
+        () => {},
+      );
+    }
+  };
+
+  return {
+    /** Events up to `position` were stored by this process. */
+    stored: (log: Log, position: bigint) => {
+      if (position > (seen.get(log) ?? 0n)) seen.set(log, position);
+      wake(log);
+      toTell.add(log);
+      void tell();
+    },
+    subscribe: async (log: Log, onAppend: () => void): Promise<() => Promise<void>> => {
+      const listener = () => onAppend(); // one of its own, so that a function may subscribe twice
+      const all = listeners.get(log) ?? new Set();
+      listeners.set(log, all.add(listener));
+      polling ??= poll();
+      return async () => {
+        all.delete(listener);
+      };
+    },
+    close: async () => {
+      stopping.abort();
+      await polling;
+      await line.close();
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { failpoint, type Logger } from '@cardea/runtime';
+import type { EventStore, Log } from '../event-store.ts';
+import { type ConnectionOptions, connection } from './connection.ts';
+import { groupCommit } from './group-commit.ts';
+import { notices } from './notices.ts';
+import { logReader, streamReader } from './reading.ts';
+
+/** Batches in flight; a third one makes all slower. */
+const WRITERS = 2;
+const LOG_READERS = 2;
+/** How long the end of a process waits for appends under way. */
+const DRAIN_MS = 5000;
+
+export type PostgresEventStoreOptions = Omit<ConnectionOptions, 'settings'> & {
+  readonly logger?: Logger;
+};
+
+/** The stores of one process: any number of logs over one set of connections. */
+export interface PostgresEventStores {
+  /** Closing it does nothing; close the whole. */
+  forLog(log: Log): EventStore;
+  close(): Promise<void>;
+}
+
+/** Connections are made when first used, and again whenever they broke. */
+export function postgresEventStores(options: PostgresEventStoreOptions): PostgresEventStores {
+  const { logger, ...rest } = options;
+  const several = (count: number) => Array.from({ length: count }, () => connection(rest));
+  const writers = several(WRITERS);
+  const streamConnection = connection(rest);
+  const logConnections = several(LOG_READERS);
+
+  const readStream = streamReader(streamConnection);
+  const { readLog, heads } = logReader(logConnections);
+  const { stored, subscribe, close: closeNotices } = notices(rest, heads, logger);
+  const append = groupCommit(writers, {
+    onStored: stored,
+    beforeCommit: () => failpoint('append.before_commit'),
+    afterCommit: () => failpoint('append.after_commit'),
+  });
+  const underWay = new Set<Promise<unknown>>();
+
+  return {
+    forLog: (log) => ({
+      log,
+      append: (appends) => {
+        const outcomes = append(log, appends);
+        underWay.add(outcomes);
+        const done = () => void underWay.delete(outcomes);
+        outcomes.then(done, done);
+        return outcomes;
+      },
+      readStream: (streamId, from = 1) => readStream(log, streamId, Math.max(from, 1)),
+      readLast: async (streamId) => (await readStream(log, streamId, 0))[0],
+      readLog,
+      head: async (of) => (await heads([of])).get(of) ?? 0n,
+      subscribe,
+      close: async () => {},
+    }),
+    close: async () => {
+      const late = new Promise((resolve) => setTimeout(resolve, DRAIN_MS).unref());
+      await Promise.race([Promise.allSettled(underWay), late]);
+      await closeNotices();
+      const all = [...writers, streamConnection, ...logConnections];
+      await Promise.all(all.map((each) => each.close()));
+    },
+  };
+}
+
+/** One log with connections of its own. */
+export function postgresEventStore(
+  options: PostgresEventStoreOptions & { readonly log: Log },
+): EventStore {
+  const { log, ...rest } = options;
+  const stores = postgresEventStores(rest);
+  return { ...stores.forLog(log), close: stores.close };
+}

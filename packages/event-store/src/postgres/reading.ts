@@ -1,0 +1,195 @@
+import {
+  EventStoreOverloaded,
+  EventStoreUnavailable,
+  type Log,
+  type RecordedEvent,
+} from '../event-store.ts';
+import type { Connection } from './connection.ts';
+import { logNumber } from './log-number.ts';
+
+/** Reads of streams that go to the server in one query. */
+const READS_MAX = 64;
+/** Reads that wait in this process; more are refused at once. */
+const QUEUE_READS_MAX = 4096;
+/** Streams are short by design; one that is longer than this has outgrown its design. */
+const STREAM_EVENTS_MAX = 10_000;
+
+export type EventRow = {
+  readonly n: number;
+  readonly position: string;
+  readonly stream_id: string;
+  readonly revision: string;
+  readonly event_id: string;
+  readonly type: string;
+  readonly schema_version: number;
+  readonly time: Date;
+  readonly data: RecordedEvent['data'];
+  readonly metadata: RecordedEvent['metadata'];
+};
+
+const COLUMNS =
+  'e.position, e.stream_id, e.revision, e.event_id, e.type, e.schema_version, e.time, e.data, e.metadata';
+
+const STREAMS = {
+  name: 'read-streams',
+  text: `SELECT r.n::integer AS n, ${COLUMNS}
+    FROM unnest($1::smallint[], $2::text[], $3::bigint[]) WITH ORDINALITY AS r (log, stream_id, first, n)
+   CROSS JOIN LATERAL (
+     SELECT * FROM eventstore.events e
+      WHERE e.log = r.log AND e.stream_id = r.stream_id AND e.revision >= r.first
+      ORDER BY e.revision LIMIT ${STREAM_EVENTS_MAX + 1}) e
+   WHERE r.first > 0
+  UNION ALL
+  SELECT r.n::integer AS n, ${COLUMNS}
+    FROM unnest($1::smallint[], $2::text[], $3::bigint[]) WITH ORDINALITY AS r (log, stream_id, first, n)
+   CROSS JOIN LATERAL (
+     SELECT * FROM eventstore.events e
+      WHERE e.log = r.log AND e.stream_id = r.stream_id
+      ORDER BY e.revision DESC LIMIT 1) e
+   WHERE r.first = 0`,
+};
+
+const LOG = {
+  name: 'read-log',
+  text: `SELECT ${COLUMNS} FROM eventstore.events e
+    WHERE e.log = $1 AND e.position > $2 ORDER BY e.position LIMIT $3`,
+};
+
+const HEADS = {
+  name: 'heads',
+  text: `SELECT l.log, coalesce(
+      (SELECT max(e.position) FROM eventstore.events e WHERE e.log = l.log), 0) AS position
+    FROM unnest($1::smallint[]) AS l (log)`,
+};
+
+type Asked = {
+  readonly log: Log;
+  readonly streamId: string;
+  /** From this revision on; 0 = the last event alone. */
+  readonly first: number;
+  readonly resolve: (events: readonly RecordedEvent[]) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/** Reads of streams that were asked for while one is under way go together in the next. */
+export function streamReader(connection: Connection) {
+  const queue: Asked[] = [];
+  let busy = false;
+
+  const run = async () => {
+    busy = true;
+    while (queue.length > 0) {
+      const batch = queue.splice(0, READS_MAX);
+      try {
+        const found = await readStreams(connection, batch);
+        for (const [index, each] of batch.entries()) each.resolve(found[index] ?? []);
+      } catch (error) {
+        if (batch.length === 1 || error instanceof EventStoreUnavailable) {
+          for (const each of batch) each.reject(error);
+        } else {
+          for (const each of batch) {
+            await readStreams(connection, [each]).then(
+              (found) => each.resolve(found[0] ?? []),
+              each.reject,
+            );
+          }
+        }
+      }
+    }
+    busy = false;
+  };
+
+  return (log: Log, streamId: string, first: number): Promise<readonly RecordedEvent[]> =>
+    new Promise((resolve, reject) => {
+      if (queue.length >= QUEUE_READS_MAX) {
+        reject(new EventStoreOverloaded('too many reads of streams wait'));
+        return;
+      }
+      queue.push({ log, streamId, first, resolve, reject });
+      if (!busy) {
+        busy = true;
+        setImmediate(() => void run());
+      }
+    });
+}
+
+async function readStreams(
+  connection: Connection,
+  asked: readonly Asked[],
+): Promise<readonly (readonly RecordedEvent[])[]> {
+  const values = [
+    asked.map(({ log }) => logNumber(log)),
+    asked.map(({ streamId }) => streamId),
+    asked.map(({ first }) => first),
+  ];
+  const rows = await again(() => connection.query<EventRow>({ ...STREAMS, values }));
+  const found: RecordedEvent[][] = asked.map(() => []);
+  for (const row of rows) {
+    const log = asked[row.n - 1]?.log;
+    if (log !== undefined) found[row.n - 1]?.push(recorded(log, row));
+  }
+  const long = asked[found.findIndex((events) => events.length > STREAM_EVENTS_MAX)];
+  if (long !== undefined) throw new RangeError(`stream ${long.streamId} is too long to be folded`);
+  return found;
+}
+
+/** Reads of whole logs take turns on a few connections. */
+export function logReader(connections: readonly Connection[]) {
+  const idle = [...connections];
+  const waiting: ((connection: Connection) => void)[] = [];
+
+  const withConnection = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
+    if (waiting.length >= QUEUE_READS_MAX) {
+      throw new EventStoreOverloaded('too many reads of logs wait');
+    }
+    const mine =
+      idle.pop() ?? (await new Promise<Connection>((resolve) => void waiting.push(resolve)));
+    try {
+      return await again(() => work(mine));
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) idle.push(mine);
+      else next(mine);
+    }
+  };
+
+  return {
+    readLog: async (log: Log, after: bigint, limit: number): Promise<readonly RecordedEvent[]> => {
+      const values = [logNumber(log), after.toString(), limit];
+      const rows = await withConnection((each) => each.query<EventRow>({ ...LOG, values }));
+      return rows.map((row) => recorded(log, row));
+    },
+    heads: async (logs: readonly Log[]): Promise<ReadonlyMap<Log, bigint>> => {
+      type Row = { readonly log: number; readonly position: string };
+      const values = [logs.map(logNumber)];
+      const rows = await withConnection((each) => each.query<Row>({ ...HEADS, values }));
+      const heads = new Map(rows.map(({ log, position }) => [log, BigInt(position)]));
+      return new Map(logs.map((log) => [log, heads.get(logNumber(log)) ?? 0n]));
+    },
+  };
+}
+
+/** A read may be tried once more: on a connection that a restarted server had closed behind our back. */
+async function again<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof EventStoreUnavailable)) throw error;
+    return await read();
+  }
+}
+
+function recorded(log: Log, row: EventRow): RecordedEvent {
+  return {
+    log,
+    streamId: row.stream_id,
+    revision: Number(row.revision),
+    position: BigInt(row.position),
+    id: row.event_id,
+    type: row.type,
+    schemaVersion: row.schema_version,
+    time: row.time,
+    data: row.data,
+    metadata: row.metadata,
+  };
+}

@@ -3,6 +3,7 @@
  * (`design/identity.md` section 14). Whatever is sealed in its own log is null here once erased.
  */
 import Type, { type TSchema } from 'typebox';
+import { actionDenied } from './action-denied.ts';
 import { type DataOf, integrationEvents, nullable } from './integration-event.ts';
 
 const closed = <Properties extends Record<string, TSchema>>(properties: Properties) =>
@@ -13,7 +14,7 @@ const moment = Type.String();
 
 export const USER_STATUSES = ['active', 'invited', 'disabled', 'locked'] as const;
 export type UserStatus = (typeof USER_STATUSES)[number];
-const userStatus = Type.Union(USER_STATUSES.map((status) => Type.Literal(status)));
+const userStatus = Type.Enum(USER_STATUSES);
 
 /** The person as every `user.*` event shows it; e-mail and name are null once erased. */
 export const userSnapshot = {
@@ -148,7 +149,7 @@ const invitation = { id: text, roles: texts, created_at: moment, expires_at: mom
 export const identityEvents = integrationEvents('identity', {
   'user.created': closed({
     ...userSnapshot,
-    via: Type.Union(USER_CREATED_VIA.map((via) => Type.Literal(via))),
+    via: Type.Enum(USER_CREATED_VIA),
   }),
   'user.updated': closed({ ...userSnapshot, changed: texts }),
   'user.status_changed': closed({ ...userSnapshot, changed: texts }),
@@ -219,20 +220,13 @@ export const identityEvents = integrationEvents('identity', {
   }),
 
   'mail.requested': closed({
-    purpose: Type.Union(MAIL_PURPOSES.map((purpose) => Type.Literal(purpose))),
+    purpose: Type.Enum(MAIL_PURPOSES),
     user_id: nullable(text),
   }),
   'signing_key.activated': closed({ kid: text }),
   'signing_key.retired': closed({ kid: text }),
   'signing_key.removed': closed({ kid: text }),
-  'action.denied': closed({
-    area: text,
-    operation: text,
-    reason: text,
-    status: Type.Integer(),
-    target: nullable(closed({ type: text, id: nullable(text) })),
-    count: Type.Integer(),
-  }),
+  'action.denied': actionDenied,
 });
 
 export type IdentityEventType = (typeof identityEvents)['types'][number];

@@ -1,0 +1,28 @@
+/** A user ends one of their own sessions; anybody else's is an unknown one. Ending twice is ending once. */
+import { accept, type Decision, refuse } from '@cardea/event-store';
+import {
+  factsOf,
+  isAlive,
+  type RevocationReason,
+  type Session,
+  type SessionEvent,
+  type Surroundings,
+} from '../session.ts';
+
+export type RevokeSession = {
+  readonly userId: string;
+  readonly reason: RevocationReason;
+  readonly now: Date;
+  readonly surroundings: Surroundings;
+};
+
+export function revokeSession(
+  { userId, reason, now, surroundings }: RevokeSession,
+  session: Session,
+): Decision<SessionEvent, 'not_found'> {
+  if (session.status === 'none' || session.user_id !== userId) return refuse('not_found');
+  if (session.revoked_at !== null) return accept();
+  if (!isAlive(session, surroundings, now)) return refuse('not_found');
+  const revoked_at = now.toISOString();
+  return accept({ type: 'SessionRevoked', data: { ...factsOf(session), revoked_at, reason } });
+}

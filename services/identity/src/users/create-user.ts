@@ -1,0 +1,51 @@
+/** A user comes into being once, with or without a password. */
+import type { UserCreatedVia } from '@cardea/contracts';
+import type { Sealed } from '@cardea/crypto';
+import { accept, type Decision, refuse } from '@cardea/event-store';
+import type { User, UserEvent } from './user.ts';
+
+export type CreateUser = {
+  readonly id: string;
+  readonly email: Sealed;
+  readonly emailHash: string;
+  readonly emailVerified: boolean;
+  readonly displayName: Sealed | null;
+  readonly avatarUrl: Sealed | null;
+  readonly roles: readonly string[];
+  readonly passwordHash: Sealed | null;
+  readonly via: UserCreatedVia;
+  readonly requestHash: string | null;
+  readonly now: Date;
+};
+
+export function createUser(
+  command: CreateUser,
+  user: User,
+): Decision<UserEvent, 'abandoned' | 'already_created'> {
+  if (user.status === 'abandoned') return refuse('abandoned');
+  if (user.status !== 'none') return refuse('already_created');
+  const { id, now } = command;
+  const registered: UserEvent = {
+    type: 'UserRegistered',
+    data: {
+      id,
+      email: command.email,
+      email_hash: command.emailHash,
+      email_verified: command.emailVerified,
+      display_name: command.displayName,
+      avatar_url: command.avatarUrl,
+      roles: command.roles,
+      via: command.via,
+      request_hash: command.requestHash,
+      created_at: now.toISOString(),
+    },
+  };
+  if (command.passwordHash === null) return accept(registered);
+  const hash = command.passwordHash;
+  const at = now.toISOString();
+  const set: UserEvent = {
+    type: 'PasswordSet',
+    data: { id, hash, by: 'created', epoch: 0, keep_sid: null, at },
+  };
+  return accept(registered, set);
+}

@@ -1,0 +1,26 @@
+/**
+ * A new password ends every session but the one that set it; a reset, which nobody was signed in for,
+ * ends all and proves the address.
+ */
+import type { Sealed } from '@cardea/crypto';
+import { accept, type Decision, refuse } from '@cardea/event-store';
+import type { User, UserEvent } from './user.ts';
+
+export type SetPassword = {
+  readonly hash: Sealed;
+  readonly by: 'user' | 'reset' | 'admin';
+  readonly keepSid: string | null;
+  readonly now: Date;
+};
+
+export function setPassword(
+  { hash, by, keepSid, now }: SetPassword,
+  user: User,
+): Decision<UserEvent, 'not_found'> {
+  if (user.status !== 'active') return refuse('not_found');
+  const at = now.toISOString();
+  return accept({
+    type: 'PasswordSet',
+    data: { id: user.id, hash, by, epoch: user.epoch + 1, keep_sid: keepSid, at },
+  });
+}

@@ -2,7 +2,7 @@
  * The command that a request, a policy or a sweeper is: its id, its time, and who stands behind it.
  * Address and user agent are sealed before anything is decided, for an event keeps them for years.
  */
-import { type Principal } from '@cardea/auth';
+import type { Principal } from '@cardea/auth';
 import type { ActorType, ServiceName } from '@cardea/contracts';
 import { contextPlace, type Sealed, type Sealer } from '@cardea/crypto';
 import type { Command, EventMetadata } from '@cardea/event-store';

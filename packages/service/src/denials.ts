@@ -4,7 +4,13 @@
  */
 import type { JsonObject } from '@cardea/contracts';
 import type { Mapped } from '@cardea/event-bus';
-import { accept, type Command, type RecordedEvent, type Stream, type Streams } from '@cardea/event-store';
+import {
+  accept,
+  type Command,
+  type RecordedEvent,
+  type Stream,
+  type Streams,
+} from '@cardea/event-store';
 import type { Area } from '@cardea/http';
 
 export type ActionDenied = {

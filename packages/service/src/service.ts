@@ -2,7 +2,13 @@ import type { Authenticator, IntrospectedKey, Revocations } from '@cardea/auth';
 import type { ServiceName } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
 import type { Consumer, RelayMapper } from '@cardea/event-bus';
-import type { Command, EventMetadata, EventStore, RecordedEvent, Streams } from '@cardea/event-store';
+import type {
+  Command,
+  EventMetadata,
+  EventStore,
+  RecordedEvent,
+  Streams,
+} from '@cardea/event-store';
 import type { Endpoint, Request } from '@cardea/http';
 import type { Database, Positions, Projection } from '@cardea/read-models';
 import type { Cache, Clock, Ids, Logger, Loops, Random, Settings } from '@cardea/runtime';

@@ -1,0 +1,50 @@
+/** What an audit row says of an event: the part that its type decides (`spec.md` 2.12). */
+import type { EventContext, IntegrationEvent } from '@cardea/contracts';
+
+export type Category =
+  | 'auth'
+  | 'agent'
+  | 'admin'
+  | 'credential'
+  | 'authorization'
+  | 'fga'
+  | 'vault';
+
+export type Result = 'success' | 'failure' | 'denied';
+
+export type DetailValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly string[]
+  | readonly Services[];
+/** What an agent may reach: fields of one service. */
+export type Services = { readonly service_name: string; readonly fields: readonly string[] };
+export type Details = { readonly [name: string]: DetailValue | undefined };
+
+export type Said = {
+  /** Public and never changed once released, e.g. `login.success`. */
+  readonly type: string;
+  readonly action: string;
+  readonly result?: Result;
+  readonly target: { readonly type: string; readonly id: string | null };
+  readonly details?: Details;
+  /** Where it differs from the rule's own. */
+  readonly category?: Category;
+};
+
+/** An event of one type as its rule sees it. */
+export type Happened<Data> = Omit<IntegrationEvent, 'data'> & {
+  readonly data: Data & { readonly context: EventContext };
+};
+
+/** How events of one type become rows; `skip` says why some do not. */
+export type Rule<Data> =
+  | { readonly category: Category; readonly says: (event: Happened<Data>) => Said | Skip }
+  | Skip;
+export type Skip = { readonly skip: string };
+
+/** True when the actor was an admin, by role or in the name of the service. */
+export const byAdmin = (event: { readonly actor: { readonly type: string } }): boolean =>
+  event.actor.type === 'admin';

@@ -1,0 +1,29 @@
+/** Rows for what approval publishes: requests, and what people decided. */
+import type { approvalEvents, DataOf } from '@cardea/contracts';
+import type { Result, Rule } from '../audit-row.ts';
+import { denied } from './denied.ts';
+
+type Type = (typeof approvalEvents)['types'][number];
+type Data<Of extends Type> = DataOf<typeof approvalEvents, Of>;
+type RequestData = Pick<Data<'approval.requested'>, 'id' | 'action' | 'severity' | 'ttl_seconds'>;
+
+const request = (past: string, action: string, result: Result = 'success'): Rule<RequestData> => ({
+  category: 'authorization',
+  says: ({ data }) => ({
+    type: `ciba.${past}`,
+    action,
+    result,
+    target: { type: 'approval_request', id: data.id },
+    details: { action: data.action, severity: data.severity, ttl_seconds: data.ttl_seconds },
+  }),
+});
+
+export const approvalRules: { readonly [Of in Type]: Rule<Data<Of>> } = {
+  'approval.requested': request('request_created', 'create'),
+  'approval.approved': request('approved', 'approve'),
+  'approval.denied': request('denied', 'deny', 'denied'),
+  'approval.expired': request('expired', 'expire', 'failure'),
+  'approval.consumed': request('consumed', 'consume'),
+  'approval.decision_refused': request('decision_refused', 'approve', 'denied'),
+  'action.denied': denied('authorization'),
+};

@@ -1,0 +1,113 @@
+/** What a standalone instance keeps on disk: its secrets, its database, its mail, and who runs on it. */
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const OWNER_ONLY_FOLDER = 0o700;
+const OWNER_ONLY_FILE = 0o600;
+const ADMIN_EMAIL = 'admin@cardea.local';
+
+/** Made at the first start, read at every later one. Values of the environment win and are not written. */
+export type Generated = {
+  readonly JWT_SECRET: string;
+  readonly ENCRYPTION_KEY: string;
+  readonly POSTGRES_PASSWORD: string;
+  readonly ADMIN_EMAIL: string;
+  readonly ADMIN_PASSWORD: string;
+};
+
+export type DataFolder = {
+  readonly path: string;
+  readonly generated: Generated;
+  /** True on the start that made the secrets. */
+  readonly isNew: boolean;
+  /** Lets the next start in; removes a temporary folder. */
+  release(): void;
+};
+
+/** Another process runs on the folder. */
+export class FolderInUse extends Error {
+  override readonly name = 'FolderInUse';
+}
+
+export function openDataFolder(where: { readonly path: string } | 'temporary'): DataFolder {
+  const path = where === 'temporary' ? mkdtempSync(join(tmpdir(), 'cardea-')) : resolve(where.path);
+  mkdirSync(path, { recursive: true, mode: OWNER_ONLY_FOLDER });
+  chmodSync(path, OWNER_ONLY_FOLDER);
+  const lock = takeLock(path);
+  const { generated, isNew } = secretsOf(path);
+  return {
+    path,
+    generated,
+    isNew,
+    release() {
+      if (where === 'temporary') rmSync(path, { recursive: true, force: true });
+      else rmSync(lock, { force: true });
+    },
+  };
+}
+
+/** A live holder keeps others out; a lock that a killed process left is taken over. */
+function takeLock(path: string): string {
+  const lock = join(path, 'run.lock');
+  try {
+    writeFileSync(lock, String(process.pid), { flag: 'wx', mode: OWNER_ONLY_FILE });
+    return lock;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  const holder = Number(readFileSync(lock, 'utf8'));
+  if (isAlive(holder)) {
+    throw new FolderInUse(`${path} is in use by process ${holder}`);
+  }
+  rmSync(lock, { force: true });
+  return takeLock(path);
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+  return isOurs(pid);
+}
+
+/** After a reboot the number may belong to a stranger; where /proc tells, it is asked. */
+function isOurs(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('standalone');
+  } catch {
+    return true;
+  }
+}
+
+function secretsOf(path: string): { readonly generated: Generated; readonly isNew: boolean } {
+  const file = join(path, 'secrets.json');
+  if (existsSync(file)) {
+    return { generated: JSON.parse(readFileSync(file, 'utf8')) as Generated, isNew: false };
+  }
+  const generated: Generated = {
+    JWT_SECRET: randomBytes(48).toString('base64url'),
+    ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+    POSTGRES_PASSWORD: randomBytes(24).toString('base64url'),
+    ADMIN_EMAIL,
+    ADMIN_PASSWORD: randomBytes(12).toString('base64url'),
+  };
+  // Renamed into place, so that a crash leaves no half-written file that the next start would trust.
+  const draft = `${file}.new`;
+  writeFileSync(draft, `${JSON.stringify(generated, null, 2)}\n`, { mode: OWNER_ONLY_FILE });
+  renameSync(draft, file);
+  return { generated, isNew: true };
+}

@@ -145,7 +145,16 @@ export type Answer<Ok, Reason extends string> =
 export type Endpoint = {
   readonly contract: Contract;
   readonly handle: (request: Request<any, any, any>) => Promise<Answer<unknown, string>>;
+  readonly admit?: Admit<any, any, string>;
 };
+
+/**
+ * A check that comes before the body is looked at, behind authentication, tenant and role: vending
+ * judges its capability token here. Answers the refusal, or undefined to go on. `body` is undefined.
+ */
+export type Admit<Params, Query, Reason extends string> = (
+  request: Request<Params, Query, undefined>,
+) => Promise<Extract<Answer<never, Reason>, { readonly refused: Reason }> | undefined>;
 
 /** Binds a contract to the function that fulfils it; the types of one check the other. */
 export function endpoint<
@@ -159,8 +168,10 @@ export function endpoint<
   handle: (
     request: Request<Static<Params>, Static<Query>, Static<Body>>,
   ) => Promise<Answer<Static<Ok>, Reason>>,
+  admit?: Admit<Static<Params>, Static<Query>, Reason>,
 ): Endpoint {
-  return { contract, handle } as unknown as Endpoint;
+  const made = admit === undefined ? { contract, handle } : { contract, handle, admit };
+  return made as unknown as Endpoint;
 }
 
 /** For handlers of `['user']` endpoints: the door let only users in. */

@@ -1,4 +1,12 @@
+export {
+  CONSISTENCY_WAIT_MS,
+  type PositionsPassed,
+  printToken,
+  readTokens,
+} from './consistency.ts';
+export type { Denial, Denials } from './denials.ts';
 export type {
+  Admit,
   Answer,
   Area,
   Caller,
@@ -9,3 +17,6 @@ export type {
   Who,
 } from './endpoint.ts';
 export { asAgent, asUser, endpoint } from './endpoint.ts';
+export { PortTaken } from './listen.ts';
+export { Overloaded } from './refusal.ts';
+export { type HttpServer, type ServeOptions, type ServiceHttp, serve } from './serve.ts';

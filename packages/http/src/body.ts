@@ -1,0 +1,82 @@
+/**
+ * A request's body, read late: media type and announced length are judged from the headers alone, so
+ * a body that would be refused is never waited for.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Refusal, refusalOf } from './refusal.ts';
+
+export const BODY_MAX_BYTES = 256 * 1024;
+/** From the first look at the body to its last byte. */
+export const BODY_WAIT_MS = 10_000;
+
+const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*("?)utf-?8\1[ \t]*)?;?$/i;
+const LENGTH = /^[0-9]{1,15}$/;
+
+export type BodyRule = { readonly limitBytes: number; readonly typeOptional: boolean };
+
+/** True when the headers announce a body, be it an empty one. */
+const announcesBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined ||
+  (headers['content-length'] !== undefined && headers['content-length'] !== '0');
+
+/** 415 and 413, as far as the headers tell. */
+export function refusedByHeaders(request: IncomingMessage, rule: BodyRule): Refusal | undefined {
+  const { headers } = request;
+  const encoding = headers['content-encoding'];
+  const type = headers['content-type'];
+  const announced = announcesBody(request);
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    return refusalOf('unsupported_media_type');
+  }
+  if (type === undefined ? announced && !rule.typeOptional : announced && !JSON_TYPE.test(type)) {
+    return refusalOf('unsupported_media_type');
+  }
+  const length = headers['content-length'];
+  return length !== undefined && LENGTH.test(length) && Number(length) > rule.limitBytes
+    ? refusalOf('body_too_large')
+    : undefined;
+}
+
+export type BodyReading = { readonly bytes: Buffer } | { readonly refusal: Refusal } | 'gone';
+
+/** Requests that sent `Expect: 100-continue` and still wait for our word. */
+export const AWAITS_CONTINUE: unique symbol = Symbol('awaits 100-continue');
+
+export function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limitBytes: number,
+): Promise<BodyReading> {
+  if (!announcesBody(request)) return Promise.resolve({ bytes: Buffer.alloc(0) });
+  if (AWAITS_CONTINUE in request) {
+    delete (request as { [AWAITS_CONTINUE]?: true })[AWAITS_CONTINUE];
+    response.writeContinue();
+  }
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const timer = setTimeout(() => done({ refusal: refusalOf('request_timeout') }), BODY_WAIT_MS);
+    const onData = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > limitBytes) done({ refusal: refusalOf('body_too_large') });
+      else chunks.push(chunk);
+    };
+    const onEnd = () =>
+      done({ bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length) });
+    const onGone = () => done('gone');
+    function done(reading: BodyReading): void {
+      clearTimeout(timer);
+      request.off('data', onData);
+      request.off('end', onEnd);
+      request.off('error', onGone);
+      request.off('close', onGone);
+      // An aborted request tells so once more; nobody needs to hear it, but somebody has to listen.
+      if (reading === 'gone') request.on('error', () => {});
+      resolve(reading);
+    }
+    request.on('data', onData);
+    request.on('end', onEnd);
+    request.on('error', onGone);
+    request.on('close', onGone);
+  });
+}

@@ -1,0 +1,59 @@
+/**
+ * The caller's address is the socket's, unless the socket is a proxy that we trust: then it is the
+ * last address in X-Forwarded-For that no trusted proxy put there itself.
+ */
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+const HOPS_MAX = 16;
+const REMEMBERED_MAX = 10_000;
+
+export type TrustedProxies = (address: string) => boolean;
+
+/** Throws for a CIDR that is none: settings are checked at the start. */
+export function trustedProxies(cidrs: readonly string[]): TrustedProxies {
+  const ranges = cidrs.map((cidr) => ipaddr.parseCIDR(cidr.includes('/') ? cidr : withWidth(cidr)));
+  if (ranges.length === 0) return () => false;
+  const remembered = new Map<string, boolean>();
+  return (address) => {
+    const known = remembered.get(address);
+    if (known !== undefined) return known;
+    const parsed = parse(address);
+    const trusted =
+      parsed !== undefined &&
+      ranges.some(([range, bits]) => range.kind() === parsed.kind() && parsed.match(range, bits));
+    if (remembered.size >= REMEMBERED_MAX) remembered.clear();
+    remembered.set(address, trusted);
+    return trusted;
+  };
+}
+
+const withWidth = (address: string) => `${address}/${address.includes(':') ? 128 : 32}`;
+
+export function clientAddress(
+  remote: string | undefined,
+  forwardedFor: string | undefined,
+  trusted: TrustedProxies,
+): string {
+  let client = plain(remote ?? '');
+  if (forwardedFor === undefined || !trusted(client)) return client;
+  const hops = forwardedFor.split(',');
+  for (let hop = 0; hop < HOPS_MAX && hops.length > 0; hop += 1) {
+    const named = parse((hops.pop() as string).trim());
+    // What a trusted proxy could not name is worth nothing, and so is all that stands left of it.
+    if (named === undefined) return client;
+    client = named.toString();
+    if (!trusted(client)) return client;
+  }
+  return client;
+}
+
+function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  // The library takes `127.1` and `0x7f.1` too; a proxy writes neither.
+  return isIP(address) === 0 ? undefined : ipaddr.process(address);
+}
+
+/** A v4 client on a dual-stack socket shows as `::ffff:…`. */
+function plain(address: string): string {
+  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
+}

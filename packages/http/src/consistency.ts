@@ -1,0 +1,37 @@
+/** The consistency token names a position in a log; whoever sends it back reads nothing older. */
+import type { ServiceName } from '@cardea/contracts';
+
+/** What the door asks of the read side; `Positions` of read-models is one. */
+export interface PositionsPassed {
+  /** True when all named projections passed `position` within `timeoutMs`. */
+  reached(projections: readonly string[], position: bigint, timeoutMs: number): Promise<boolean>;
+}
+
+/** Longest wait for a projection, after a write and before a read. */
+export const CONSISTENCY_WAIT_MS = 2_000;
+/** Reads that wait at once; one more is answered 503 `overloaded`. */
+export const CONSISTENCY_WAITERS_MAX = 1_000;
+
+const TOKEN = /^([a-z]{2,16})-(0|[1-9][0-9]{0,18})$/;
+const TOKENS_MAX = 16;
+const POSITION_MAX = 2n ** 63n - 1n;
+
+export const printToken = (log: ServiceName, position: bigint): string => `${log}-${position}`;
+
+/**
+ * The highest position that the header names in `log`; undefined when it names other logs only,
+ * `'malformed'` when any value is no token.
+ */
+export function readTokens(header: string, log: ServiceName): bigint | undefined | 'malformed' {
+  const tokens = header.split(',');
+  if (tokens.length > TOKENS_MAX) return 'malformed';
+  let highest: bigint | undefined;
+  for (const token of tokens) {
+    const parts = TOKEN.exec(token.trim());
+    if (parts === null) return 'malformed';
+    const position = BigInt(parts[2] as string);
+    if (position > POSITION_MAX) return 'malformed';
+    if (parts[1] === log && (highest === undefined || position > highest)) highest = position;
+  }
+  return highest;
+}

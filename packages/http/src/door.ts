@@ -1,0 +1,153 @@
+/**
+ * Who may come in, found out from headers alone and in the order that the whole product promises:
+ * authentication 401, tenant header 400, tenant match 403, scope or role 403.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Authenticator, Principal } from '@cardea/auth';
+import type { Caller, Contract } from './endpoint.ts';
+import { type Refusal, refusalOf } from './refusal.ts';
+
+const BEARER = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
+/** An access token is at most 8 KiB (`design/oauth.md`). */
+const BEARER_MAX_CHARS = 8 * 1024;
+const TENANT = /^[\x21-\x2b\x2d-\x7e]{1,128}$/;
+
+/** Headers that may stand once in a request; a second one is no accident. */
+const SINGLE = new Set([
+  'authorization',
+  'content-type',
+  'content-encoding',
+  'x-service-tenant',
+  'x-service-app-id',
+  'x-service-token',
+  'idempotency-key',
+]);
+
+export type Admission =
+  | { readonly principal: Principal | undefined; readonly tenantId: string }
+  /** `principal` as far as it was found out, for the record of the refusal. */
+  | { readonly refusal: Refusal; readonly principal: Principal | undefined };
+
+/** Names (lower case) of the single headers that this request carries more than once. */
+export function doubledHeaders({ rawHeaders }: IncomingMessage): ReadonlySet<string> {
+  let seen: Set<string> | undefined;
+  let doubled: Set<string> = NONE;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] as string).toLowerCase();
+    if (!SINGLE.has(name)) continue;
+    seen ??= new Set();
+    if (seen.has(name)) doubled = new Set(doubled).add(name);
+    seen.add(name);
+  }
+  return doubled;
+}
+const NONE = new Set<string>();
+
+export async function admit(
+  request: IncomingMessage,
+  contract: Contract,
+  by: { readonly authenticator: Authenticator; readonly ip: string },
+): Promise<Admission> {
+  const doubled = doubledHeaders(request);
+  const principal =
+    contract.who === 'anyone' || doubled.has('authorization')
+      ? undefined
+      : await authenticated(request, by);
+  if (contract.who !== 'anyone') {
+    if (principal === undefined) return { refusal: refusalOf('unauthenticated'), principal };
+    const untaken = notTaken(principal, contract.who, contract);
+    // Answers that are 401 stand with the other 401s, before anything is said about the tenant.
+    if (untaken?.status === 401) return { refusal: untaken, principal };
+  }
+  const tenant = tenantOf(request, contract, { principal, doubled });
+  if (typeof tenant !== 'string') return { refusal: tenant, principal };
+  if (contract.who !== 'anyone' && principal !== undefined) {
+    const refusal =
+      notTaken(principal, contract.who, contract) ?? withoutRight(principal, contract.who);
+    if (refusal !== undefined) return { refusal, principal };
+  }
+  return { principal, tenantId: tenant };
+}
+
+async function authenticated(
+  { headers }: IncomingMessage,
+  { authenticator, ip }: { readonly authenticator: Authenticator; readonly ip: string },
+): Promise<Principal | undefined> {
+  const credential = BEARER.exec(headers.authorization ?? '')?.[1];
+  if (credential === undefined || credential.length > BEARER_MAX_CHARS) return undefined;
+  return authenticator.authenticate(credential, ip);
+}
+
+function tenantOf(
+  { headers }: IncomingMessage,
+  contract: Contract,
+  of: { readonly principal: Principal | undefined; readonly doubled: ReadonlySet<string> },
+): string | Refusal {
+  const { principal, doubled } = of;
+  if (contract.tenant === 'none' && principal === undefined) return '';
+  const header = headers['x-service-tenant'];
+  if (header === undefined) {
+    return contract.tenant === 'required'
+      ? refusalOf('tenant_required')
+      : (principal?.tenantId ?? '');
+  }
+  if (doubled.has('x-service-tenant') || typeof header !== 'string' || !TENANT.test(header)) {
+    return refusalOf('tenant_required');
+  }
+  if (principal === undefined) return header;
+  return header === principal.tenantId ? header : refusalOf('tenant_mismatch');
+}
+
+const USER_CALLERS: readonly Caller[] = ['user', 'admin', 'owner', 'system_admin'];
+const isScope = (caller: Caller) => caller.startsWith('api_key:');
+const scopeOf = (caller: Caller) => caller.slice('api_key:'.length);
+
+/** The answer to a genuine caller of a kind that the endpoint does not take at all. */
+function notTaken(
+  principal: Principal,
+  who: readonly Caller[],
+  contract: Contract,
+): Refusal | undefined {
+  if (takesKind(principal, who)) return undefined;
+  const other = contract.notTaken?.[principal.kind];
+  if (other === undefined) return refusalOf('forbidden');
+  const message = 'This endpoint does not take a credential of this kind.';
+  return { status: other.status, code: other.code, message };
+}
+
+function takesKind(principal: Principal, who: readonly Caller[]): boolean {
+  switch (principal.kind) {
+    case 'user':
+      return who.some((caller) => USER_CALLERS.includes(caller));
+    case 'agent':
+      return who.includes(principal.via === 'key' ? 'agent_key' : 'agent_token');
+    case 'api_key':
+      return who.some(isScope);
+  }
+}
+
+/** Right kind, but without the role or scope. */
+function withoutRight(principal: Principal, who: readonly Caller[]): Refusal | undefined {
+  switch (principal.kind) {
+    case 'user':
+      if (who.includes('user')) return undefined;
+      return who.some((caller) => principal.roles.includes(caller))
+        ? undefined
+        : refusalOf('forbidden');
+    case 'agent':
+      return undefined;
+    case 'api_key': {
+      const scopes = who.filter(isScope).map(scopeOf);
+      if (scopes.some((scope) => principal.scopes.includes(scope))) return undefined;
+      const scope = scopes[0] as string;
+      return refusalOf('insufficient_scope', {
+        message: `The API key lacks the scope ${scope}.`,
+        details: { scope },
+      });
+    }
+  }
+}
+
+/** Takes users by role only: whoever comes in acts as an admin. */
+export const asksForRole = ({ who }: Contract): boolean =>
+  who !== 'anyone' && !who.includes('user') && who.some((caller) => USER_CALLERS.includes(caller));

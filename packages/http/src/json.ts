@@ -1,0 +1,133 @@
+/**
+ * A JSON text is read strictly or not at all: what `JSON.parse` lets through silently (duplicate keys,
+ * `__proto__`, lone surrogates, NUL, endless depth) is refused, and no message quotes the text.
+ */
+import { isUtf8 } from 'node:buffer';
+
+export const JSON_DEPTH_MAX = 32;
+export const JSON_KEYS_MAX = 1_000;
+
+/** Why a text was refused; stands as `rule` in the details of a 400. */
+export type JsonFault =
+  | 'utf8'
+  | 'syntax'
+  | 'depth'
+  | 'too_many_keys'
+  | 'duplicate_key'
+  | 'forbidden_key'
+  | 'nul'
+  | 'lone_surrogate'
+  | 'number_range';
+
+export type JsonReading = { readonly value: unknown } | { readonly fault: JsonFault };
+
+const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+export function readJson(bytes: Buffer): JsonReading {
+  if (!isUtf8(bytes)) return { fault: 'utf8' };
+  // A byte order mark stays in the string, and JSON.parse refuses it.
+  const text = bytes.toString('utf8');
+  const shape = scan(text);
+  if (typeof shape !== 'number') return shape;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The message would quote the text.
+    return { fault: 'syntax' };
+  }
+  const walk: Walk = { keys: 0, fault: undefined, escapes: text.includes('\\') };
+  inspect(value, walk);
+  if (walk.fault !== undefined) return { fault: walk.fault };
+  // A later duplicate replaces an earlier key with all below it, so fewer keys come out than stood in the text.
+  return walk.keys === shape ? { value } : { fault: 'duplicate_key' };
+}
+
+/** The number of keys in a text, if it is JSON at all: the colons outside strings. */
+function scan(text: string): number | { readonly fault: JsonFault } {
+  let depth = 0;
+  let keys = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = endOfString(text, at + 1);
+        break;
+      case COLON:
+        keys += 1;
+        if (keys > JSON_KEYS_MAX) return { fault: 'too_many_keys' };
+        break;
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        depth += 1;
+        if (depth > JSON_DEPTH_MAX) return { fault: 'depth' };
+        break;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        depth -= 1;
+        break;
+    }
+  }
+  return keys;
+}
+
+/** Index of the quote that ends a string, or the text's length when nothing ends it. */
+function endOfString(text: string, from: number): number {
+  for (let at = from; ; at += 1) {
+    const quote = text.indexOf('"', at);
+    if (quote === -1) return text.length;
+    let backslashes = 0;
+    while (quote - backslashes > from && text.charCodeAt(quote - backslashes - 1) === BACKSLASH) {
+      backslashes += 1;
+    }
+    if (backslashes % 2 === 0) return quote;
+    at = quote;
+  }
+}
+
+type Walk = { keys: number; fault: JsonFault | undefined; readonly escapes: boolean };
+
+/** Depth is bounded by the scan that came before. */
+function inspect(value: unknown, walk: Walk): void {
+  if (typeof value === 'string') {
+    if (walk.escapes) walk.fault ??= faultOfText(value);
+  } else if (typeof value === 'number') {
+    if (!Number.isFinite(value)) walk.fault ??= 'number_range';
+  } else if (Array.isArray(value)) {
+    for (const item of value) inspect(item, walk);
+  } else if (value !== null && typeof value === 'object') {
+    for (const key of Object.keys(value)) {
+      walk.keys += 1;
+      if (FORBIDDEN_KEYS.has(key)) walk.fault ??= 'forbidden_key';
+      if (walk.escapes) walk.fault ??= faultOfText(key);
+      inspect((value as { [key: string]: unknown })[key], walk);
+    }
+  }
+}
+
+/** Only an escape can bring these in: raw control characters are no JSON, raw surrogates no UTF-8. */
+function faultOfText(text: string): JsonFault | undefined {
+  if (text.includes('\0')) return 'nul';
+  return text.isWellFormed() ? undefined : 'lone_surrogate';
+}
+
+/** One text per value: keys sorted, no spaces; for hashes of bodies. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (value !== null && typeof value === 'object') {
+    const record = value as { [key: string]: unknown };
+    const members = Object.keys(record)
+      .filter((key) => record[key] !== undefined)
+      .sort()
+      .map((key) => `${JSON.stringify(key)}:${canonicalJson(record[key])}`);
+    return `{${members.join(',')}}`;
+  }
+  return JSON.stringify(value) ?? 'null';
+}

@@ -1,0 +1,148 @@
+/**
+ * Sockets: who is too slow is cut, what is no HTTP gets our body too, and a stop loses no request
+ * that was accepted.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Ids } from '@cardea/runtime';
+import { AWAITS_CONTINUE } from './body.ts';
+import { type Refusal, refusalOf } from './refusal.ts';
+import { errorBody } from './write-answer.ts';
+
+/** 4 lines of 16 KiB, as the gateway has it. */
+const HEADERS_MAX_BYTES = 64 * 1024;
+const HEADERS_WAIT_MS = 10_000;
+/** Head and body together; the body alone has its own wait. */
+const REQUEST_WAIT_MS = 20_000;
+/** Above the gateway's 60 s, so that it never meets a connection that we are closing. */
+const KEEP_ALIVE_MS = 75_000;
+/** A socket on which nothing moves at all; above the longest poll. */
+const STILL_MS = 120_000;
+const CHECK_EVERY_MS = 1_000;
+
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+export type Listening = {
+  readonly port: number;
+  readonly close: (how: {
+    readonly stopWaitMs: number;
+    /** Called when the wait is over, before the connections are cut. */
+    readonly abandon: () => void;
+  }) => Promise<void>;
+};
+
+/** The port belongs to somebody else; the starter says so in one sentence. */
+export class PortTaken extends Error {
+  override readonly name = 'PortTaken';
+  readonly port: number;
+  constructor(port: number) {
+    super(`port ${port} is taken`);
+    this.port = port;
+  }
+}
+
+export async function listen(
+  handler: Handler,
+  options: { readonly port: number; readonly hosts: readonly string[]; readonly ids: Ids },
+): Promise<Listening> {
+  const servers: Server[] = [];
+  let { port } = options;
+  for (const [index, host] of options.hosts.entries()) {
+    const server = serverOf(handler, options.ids);
+    try {
+      port = await bind(server, port, host);
+      servers.push(server);
+    } catch (error) {
+      const { code } = error as { code?: string };
+      // The host has no such address, e.g. `::1` in a container: the others serve.
+      if (index > 0 && (code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT')) continue;
+      for (const started of servers) started.close();
+      throw code === 'EADDRINUSE' ? new PortTaken(port) : error;
+    }
+  }
+  return { port, close: (how) => closeAll(servers, how) };
+}
+
+function serverOf(handler: Handler, ids: Ids): Server {
+  const server = createServer(
+    {
+      maxHeaderSize: HEADERS_MAX_BYTES,
+      headersTimeout: HEADERS_WAIT_MS,
+      requestTimeout: REQUEST_WAIT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: CHECK_EVERY_MS,
+      // Answered by the handler, in our words.
+      requireHostHeader: false,
+      noDelay: true,
+    },
+    handler,
+  );
+  server.timeout = STILL_MS;
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    (request as { [AWAITS_CONTINUE]?: true })[AWAITS_CONTINUE] = true;
+    handler(request, response);
+  });
+  server.on('checkExpectation', handler);
+  server.on('clientError', (error: Error & { code?: string }, socket) => {
+    answerRaw(socket as Socket, refusalOfParser(error.code), ids.next());
+  });
+  return server;
+}
+
+const refusalOfParser = (code: string | undefined): Refusal =>
+  code === 'ERR_HTTP_REQUEST_TIMEOUT' ? refusalOf('request_timeout') : refusalOf('invalid_request');
+
+const REASONS: { readonly [status: number]: string } = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+};
+
+/** For what never became a request: Node has no response object for it. */
+function answerRaw(socket: Socket, refusal: Refusal, requestId: string): void {
+  if (!socket.writable || socket.bytesWritten > 0) {
+    socket.destroy();
+    return;
+  }
+  const body = JSON.stringify(errorBody(refusal, requestId));
+  const head = [
+    `HTTP/1.1 ${refusal.status} ${REASONS[refusal.status] ?? 'Error'}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'X-Content-Type-Options: nosniff',
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+function bind(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port, host, exclusive: true }, () => {
+      server.off('error', reject);
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    });
+  });
+}
+
+async function closeAll(
+  servers: readonly Server[],
+  { stopWaitMs, abandon }: { readonly stopWaitMs: number; readonly abandon: () => void },
+): Promise<void> {
+  const closed = Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<void>((resolve) => {
+          server.close(() => resolve());
+          server.closeIdleConnections();
+        }),
+    ),
+  );
+  const cut = setTimeout(() => {
+    abandon();
+    for (const server of servers) server.closeAllConnections();
+  }, stopWaitMs);
+  await closed;
+  clearTimeout(cut);
+}

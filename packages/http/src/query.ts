@@ -1,0 +1,41 @@
+/** A query string as one string per name; a name that comes twice or bytes that are no UTF-8 are faults. */
+import type { Fault } from './refusal.ts';
+
+const PAIRS_MAX = 64;
+
+export type QueryReading =
+  | { readonly values: { [name: string]: string } }
+  | { readonly fault: Fault };
+
+export function readQuery(search: string): QueryReading {
+  // Without a prototype no name can meet something inherited.
+  const values: { [name: string]: string } = Object.create(null);
+  if (search === '') return { values };
+  const pairs = search.split('&');
+  if (pairs.length > PAIRS_MAX) return { fault: { field: 'query', rule: 'too_many_parameters' } };
+  for (const pair of pairs) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const name = decoded(equals === -1 ? pair : pair.slice(0, equals));
+    const value = decoded(equals === -1 ? '' : pair.slice(equals + 1));
+    if (name === undefined || value === undefined) {
+      return { fault: { field: 'query', rule: 'encoding' } };
+    }
+    if (name in values) return { fault: { field: 'query', rule: 'repeated_parameter' } };
+    values[name] = value;
+  }
+  return { values };
+}
+
+function decoded(text: string): string | undefined {
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
+  let plain = spaced;
+  if (spaced.includes('%')) {
+    try {
+      plain = decodeURIComponent(spaced);
+    } catch {
+      return undefined;
+    }
+  }
+  return plain.includes('\0') ? undefined : plain;
+}

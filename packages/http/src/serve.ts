@@ -1,0 +1,225 @@
+/**
+ * The endpoints of one or more services behind one port: `serve()` builds the Express application from
+ * their values, and starts and stops the servers in front of it.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Authenticator } from '@cardea/auth';
+import type { ServiceName } from '@cardea/contracts';
+import type { Clock, Ids, Logger } from '@cardea/runtime';
+import express, { type Express } from 'express';
+import type { Registry } from 'prom-client';
+import { trustedProxies } from './client-address.ts';
+import type { PositionsPassed } from './consistency.ts';
+import { DenialDesk, type Denials } from './denials.ts';
+import type { Endpoint } from './endpoint.ts';
+import { Exchange, type ServerParts } from './exchange.ts';
+import { type Listening, listen } from './listen.ts';
+import { httpMetrics } from './metrics.ts';
+import { isOddPath } from './odd-path.ts';
+import { type Group, pass, type Route, routeOf } from './passage.ts';
+import { invalid, refusalOf, refusalOfThrow } from './refusal.ts';
+import { inOrder } from './route-order.ts';
+import { dressFor } from './write-answer.ts';
+
+/** One service's endpoints with what is its own: log, projections, place for refusals. */
+export type ServiceHttp = {
+  readonly service: ServiceName;
+  readonly endpoints: readonly Endpoint[];
+  /** Where it waits for projections; without it nothing is waited for. */
+  readonly positions?: PositionsPassed | undefined;
+  /** Where its refusals are recorded; without it they are not. */
+  readonly denials?: Denials | undefined;
+  /** The server's, unless the service has its own. */
+  readonly authenticator?: Authenticator | undefined;
+};
+
+export type ServeOptions = {
+  readonly services: readonly ServiceHttp[];
+  readonly authenticator: Authenticator;
+  /** Who serves what belongs to no service: `X-Served-By` of a 404. */
+  readonly name: string;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly issuer: string;
+  readonly trustedProxies: readonly string[];
+  /** Origins that browsers may call from; none unless named. */
+  readonly corsOrigins?: readonly string[];
+  readonly registry?: Registry;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Addresses to listen on; the second and later ones are left out where the host lacks them. */
+  readonly hosts: readonly string[];
+  /** How long requests in flight may take once the server stops, milliseconds. */
+  readonly stopWaitMs?: number;
+};
+
+export type HttpServer = {
+  readonly start: () => Promise<{ readonly port: number }>;
+  /**
+   * Long polls answer at once, nothing new is accepted, requests in flight get their time, refusals
+   * that were folded are written. A second call waits for the first.
+   */
+  readonly stop: () => Promise<void>;
+  readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
+  /** What Express routes, for comparison with catalogue and document. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
+};
+
+const STOP_WAIT_MS = 10_000;
+const DENIAL_FLUSH_MS = 5_000;
+
+export function serve(options: ServeOptions): HttpServer {
+  const draining = new AbortController();
+  const parts: ServerParts = {
+    clock: options.clock,
+    ids: options.ids,
+    logger: options.logger,
+    metrics: httpMetrics(options.registry),
+    trusted: trustedProxies(options.trustedProxies),
+    dress: dressFor(options.issuer),
+    draining: draining.signal,
+    open: new Set(),
+    corsOrigins: new Set(options.corsOrigins ?? []),
+  };
+  const desks: DenialDesk[] = [];
+  const routes = inOrder(
+    options.services.flatMap((service) => {
+      const group = groupOf(service, options, desks);
+      return service.endpoints.map((endpoint) => routeOf(endpoint, group));
+    }),
+  );
+  const handler = front(expressOf(routes), parts, options.name);
+  const stopWaitMs = options.stopWaitMs ?? STOP_WAIT_MS;
+  let listening: Listening | undefined;
+  let flushing: NodeJS.Timeout | undefined;
+  let stopped: Promise<void> | undefined;
+  const stop = async () => {
+    draining.abort();
+    clearInterval(flushing);
+    await listening?.close({ stopWaitMs, abandon: () => abandonAll(parts) });
+    for (const desk of desks) await desk.flush(true);
+  };
+  return {
+    handler,
+    routes: routes.map(({ contract: { method, path } }) => ({ method, path })),
+    start: async () => {
+      listening = await listen(handler, options);
+      const flush = () => {
+        for (const desk of desks) void desk.flush();
+      };
+      flushing = setInterval(flush, DENIAL_FLUSH_MS).unref();
+      return { port: listening.port };
+    },
+    stop: () => {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+}
+
+function groupOf(service: ServiceHttp, options: ServeOptions, desks: DenialDesk[]): Group {
+  const { denials } = service;
+  const desk =
+    denials === undefined ? undefined : new DenialDesk(denials, options.clock, options.logger);
+  if (desk !== undefined) desks.push(desk);
+  return {
+    service: service.service,
+    authenticator: service.authenticator ?? options.authenticator,
+    positions: service.positions,
+    denials: desk,
+  };
+}
+
+const abandonAll = ({ open }: ServerParts) => {
+  for (const exchange of open) exchange.abandon();
+};
+
+const EXCHANGE: unique symbol = Symbol('exchange');
+type Known = IncomingMessage & { [EXCHANGE]?: Exchange };
+const exchangeOf = (request: IncomingMessage): Exchange => (request as Known)[EXCHANGE] as Exchange;
+
+/** What is true of every request, whatever its path; then Express finds the endpoint. */
+function front(app: Express, parts: ServerParts, name: string): HttpServer['handler'] {
+  return (request, response) => {
+    const exchange = new Exchange(request, response, parts, name);
+    (request as Known)[EXCHANGE] = exchange;
+    const { headers, httpVersionMinor } = request;
+    if (headers.host === undefined && httpVersionMinor > 0) {
+      return exchange.refuse(invalid({ field: 'Host', rule: 'required' }));
+    }
+    if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
+      return exchange.refuse(invalid({ field: 'Expect', rule: 'unknown' }));
+    }
+    if (isOddPath(exchange.path)) return exchange.refuse(refusalOf('not_found'));
+    if (isPreflight(exchange)) return preflight(exchange);
+    app(request as express.Request, response as express.Response);
+  };
+}
+
+function expressOf(routes: readonly Route[]): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.enable('case sensitive routing');
+  app.enable('strict routing');
+  app.set('query parser', false);
+  for (const [path, methods] of byPath(routes)) {
+    const at = app.route(path.replaceAll(/\{([a-zA-Z0-9_]+)\}/g, ':$1'));
+    for (const route of methods) {
+      const { contract, group } = route;
+      at[contract.method]((request, _response) => {
+        const exchange = exchangeOf(request);
+        exchange.contract = contract;
+        exchange.servedBy = group.service;
+        return pass(route, exchange, request.params as { [name: string]: string });
+      });
+    }
+    const allow = methods.map(({ contract }) => contract.method.toUpperCase()).join(', ');
+    at.all((request, _response) =>
+      exchangeOf(request).refuse(refusalOf('method_not_allowed', { headers: { Allow: allow } })),
+    );
+  }
+  app.use((request, _response) => exchangeOf(request).refuse(refusalOf('not_found')));
+  app.use(((error, request, _response, _next) => {
+    const exchange = exchangeOf(request);
+    // Express throws a URIError for a parameter that does not decode: no such path.
+    const refusal = error instanceof URIError ? refusalOf('not_found') : refusalOfThrow(error);
+    if (refusal.status === 500) exchange.parts.logger.error({ err: error }, 'a request failed');
+    exchange.refuse(refusal);
+  }) satisfies express.ErrorRequestHandler);
+  return app;
+}
+
+function byPath(routes: readonly Route[]): ReadonlyMap<string, readonly Route[]> {
+  const paths = new Map<string, Route[]>();
+  for (const route of routes) {
+    const { path, method } = route.contract;
+    const there = paths.get(path) ?? [];
+    if (there.some(({ contract }) => contract.method === method)) {
+      throw new Error(`two endpoints claim ${method.toUpperCase()} ${path}`);
+    }
+    paths.set(path, [...there, route]);
+  }
+  return paths;
+}
+
+const isPreflight = ({ parts, request }: Exchange): boolean =>
+  parts.corsOrigins.size > 0 &&
+  request.method === 'OPTIONS' &&
+  request.headers['access-control-request-method'] !== undefined;
+
+const PREFLIGHT_SECONDS = 600;
+const CORS_HEADERS =
+  'Authorization, Content-Type, Idempotency-Key, X-Service-Tenant, X-Service-App-Id, X-Service-Consistency';
+
+function preflight(exchange: Exchange): void {
+  const headers = exchange.headers();
+  if (headers['Access-Control-Allow-Origin'] !== undefined) {
+    headers['Access-Control-Allow-Methods'] = 'GET, POST, PUT, PATCH, DELETE';
+    headers['Access-Control-Allow-Headers'] = CORS_HEADERS;
+    headers['Access-Control-Max-Age'] = PREFLIGHT_SECONDS;
+  }
+  exchange.answer(204, undefined, headers);
+}

@@ -1,0 +1,176 @@
+/**
+ * Input is what its schema says or it is refused: objects are closed unless their schema opens them,
+ * nothing is coerced but query strings, and a fault names field and rule, never what was sent.
+ */
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type { TObject, TSchema } from 'typebox';
+import type { Fault } from './refusal.ts';
+
+/** Faults that one answer names at most. */
+const FAULTS_MAX = 16;
+
+export type Validation = { readonly value: unknown } | { readonly faults: readonly Fault[] };
+export type Validator = (input: unknown) => Validation;
+
+type Node = { [keyword: string]: unknown };
+
+// `strict` would refuse TypeBox's own annotations. One fault ends a check: with all of them a hostile
+// body of 100,000 wrong items would cost 100,000 error objects.
+const ajv = withOurKeywords(new Ajv2020({ strict: false, allErrors: false, useDefaults: true }));
+
+function withOurKeywords(instance: Ajv2020): Ajv2020 {
+  (formats as unknown as { default: (of: Ajv2020) => void } & ((of: Ajv2020) => void))(instance);
+  // Lengths in UTF-8 bytes; `maxLength` counts code points.
+  instance.addKeyword({
+    keyword: 'maxBytes',
+    type: 'string',
+    schemaType: 'number',
+    validate: (most: number, text: string) => Buffer.byteLength(text) <= most,
+    errors: false,
+  });
+  return instance;
+}
+
+export function bodyValidator(schema: TSchema): Validator {
+  const closed = close(plainSchema(schema));
+  return validating(ajv.compile(closed), namesIn(closed));
+}
+
+/** For params and query: strings become numbers and booleans where the schema asks for them. */
+export function stringsValidator(schema: TObject): Validator {
+  const closed = close(plainSchema(schema));
+  const check = validating(ajv.compile(closed), namesIn(closed));
+  const kinds = kindsOf(closed);
+  return (input) => {
+    const strings = input as { [name: string]: string };
+    const values: { [name: string]: unknown } = {};
+    for (const name of Object.keys(strings)) {
+      const text = strings[name] as string;
+      values[name] = coerced(text, Object.hasOwn(kinds, name) ? kinds[name] : undefined);
+    }
+    return check(values);
+  };
+}
+
+function validating(validate: ValidateFunction, names: ReadonlySet<string>): Validator {
+  return (input) =>
+    validate(input) ? { value: input } : { faults: faultsOf(validate.errors ?? [], names) };
+}
+
+/** The schema without TypeBox's symbols and hidden marks. */
+export const plainSchema = (schema: TSchema): Node => JSON.parse(JSON.stringify(schema)) as Node;
+
+const SUBSCHEMA_MAPS = ['properties', 'patternProperties', '$defs'];
+const SUBSCHEMA_LISTS = ['anyOf', 'oneOf', 'prefixItems'];
+
+/** Closes each object that does not say itself how open it is; unions of literals become enums. */
+function close(node: Node): Node {
+  if (Array.isArray(node['allOf'])) {
+    // Parts of an intersection are closed together, or each would refuse the others' fields.
+    return { unevaluatedProperties: false, ...node };
+  }
+  const literals = literalsOf(node);
+  if (literals !== undefined) {
+    const { anyOf: _, ...rest } = node;
+    return { ...rest, enum: literals };
+  }
+  const closed: Node = { ...node };
+  for (const keyword of SUBSCHEMA_MAPS) {
+    if (isNode(node[keyword])) {
+      closed[keyword] = Object.fromEntries(
+        Object.entries(node[keyword] as Node).map(([name, sub]) => [name, closeAny(sub)]),
+      );
+    }
+  }
+  for (const keyword of SUBSCHEMA_LISTS) {
+    if (Array.isArray(node[keyword])) closed[keyword] = (node[keyword] as unknown[]).map(closeAny);
+  }
+  for (const keyword of ['items', 'additionalProperties', 'not']) {
+    if (isNode(node[keyword])) closed[keyword] = closeAny(node[keyword]);
+  }
+  if (node['type'] === 'object' && node['properties'] !== undefined) {
+    closed['additionalProperties'] ??= false;
+  }
+  return closed;
+}
+
+const closeAny = (sub: unknown): unknown => (isNode(sub) ? close(sub) : sub);
+const isNode = (value: unknown): value is Node =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
+
+function literalsOf(node: Node): unknown[] | undefined {
+  const branches = node['anyOf'];
+  if (!Array.isArray(branches) || branches.length === 0) return undefined;
+  return branches.every((branch) => isNode(branch) && 'const' in branch)
+    ? branches.map((branch: Node) => branch['const'])
+    : undefined;
+}
+
+type Kind = 'number' | 'boolean';
+
+function kindsOf(schema: Node): { readonly [name: string]: Kind } {
+  const kinds: { [name: string]: Kind } = {};
+  for (const [name, sub] of Object.entries((schema['properties'] ?? {}) as { [n: string]: Node })) {
+    const options = [sub, ...((sub['anyOf'] as Node[] | undefined) ?? [])];
+    const types = options.map((option) => option['type']);
+    if (types.includes('integer') || types.includes('number')) kinds[name] = 'number';
+    else if (types.includes('boolean')) kinds[name] = 'boolean';
+  }
+  return kinds;
+}
+
+const PLAIN_NUMBER = /^-?[0-9]{1,15}(\.[0-9]{1,15})?$/;
+
+function coerced(text: string, kind: Kind | undefined): unknown {
+  if (kind === 'number' && PLAIN_NUMBER.test(text)) return Number(text);
+  if (kind === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}
+
+/** Every property name that a schema itself states. */
+function namesIn(node: unknown, names = new Set<string>()): ReadonlySet<string> {
+  if (Array.isArray(node)) for (const item of node) namesIn(item, names);
+  else if (isNode(node)) {
+    if (isNode(node['properties'])) {
+      for (const name of Object.keys(node['properties'])) names.add(name);
+    }
+    for (const sub of Object.values(node)) namesIn(sub, names);
+  }
+  return names;
+}
+
+const INDEX = /^[0-9]{1,6}$/;
+
+function faultsOf(errors: readonly ErrorObject[], names: ReadonlySet<string>): readonly Fault[] {
+  const faults = errors
+    // What a union says is its own keyword; its branches' complaints are about forms nobody meant.
+    .filter(({ schemaPath }) => !/\/(anyOf|oneOf)\/\d+\//.test(schemaPath))
+    .map((error) => ({ field: fieldOf(error, names), rule: ruleOf(error) }));
+  const told = new Set<string>();
+  return faults
+    .filter(({ field, rule }) => !told.has(`${field} ${rule}`) && told.add(`${field} ${rule}`))
+    .slice(0, FAULTS_MAX);
+}
+
+/** Dotted; keys of free-form maps are input and show as `*`. */
+function fieldOf({ instancePath, keyword, params }: ErrorObject, names: ReadonlySet<string>) {
+  const steps = instancePath
+    .split('/')
+    .slice(1)
+    .map((step) => (names.has(step) || INDEX.test(step) ? step : '*'));
+  if (keyword === 'required') steps.push((params as { missingProperty: string }).missingProperty);
+  return steps.length === 0 ? 'body' : steps.join('.');
+}
+
+const RULES: { readonly [keyword: string]: string } = {
+  additionalProperties: 'unknown_field',
+  unevaluatedProperties: 'unknown_field',
+  const: 'enum',
+  anyOf: 'form',
+  oneOf: 'form',
+  not: 'form',
+};
+
+const ruleOf = ({ keyword }: ErrorObject): string =>
+  RULES[keyword] ?? keyword.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -1,0 +1,89 @@
+/** Everything that leaves is written here: one error body, the same security headers, one length. */
+import type { ServerResponse } from 'node:http';
+import { AWAITS_CONTINUE } from './body.ts';
+import type { Refusal } from './refusal.ts';
+
+export type Outgoing = { [name: string]: string | number };
+
+/** Headers of this deployment that every answer carries. */
+export type Dress = {
+  /** `WWW-Authenticate` of every 401 under `/api/v1` (RFC 9728). */
+  readonly resourceMetadata: string;
+  readonly always: { readonly [name: string]: string };
+};
+
+const HSTS_SECONDS = 365 * 24 * 60 * 60;
+
+export function dressFor(issuer: string): Dress {
+  const https = issuer.startsWith('https:');
+  return {
+    resourceMetadata: `resource_metadata="${issuer}/.well-known/oauth-protected-resource"`,
+    always: {
+      'X-Content-Type-Options': 'nosniff',
+      ...(https ? { 'Strict-Transport-Security': `max-age=${HSTS_SECONDS}` } : {}),
+    },
+  };
+}
+
+export function writeJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Outgoing,
+): void {
+  const text = JSON.stringify(body);
+  headers['Content-Type'] = 'application/json; charset=utf-8';
+  headers['Content-Length'] = Buffer.byteLength(text);
+  response.writeHead(status, headers);
+  response.end(text);
+}
+
+export const errorBody = ({ code, message, details }: Refusal, requestId: string) => ({
+  error: { code, message, request_id: requestId, ...(details === undefined ? {} : { details }) },
+});
+
+const RETRY_LATER = new Set([429, 503]);
+
+/** What a refusal adds to the headers, beside its own. */
+export function refusalHeaders(
+  headers: Outgoing,
+  refusal: Refusal,
+  of: { readonly path: string; readonly dress: Dress },
+): void {
+  Object.assign(headers, refusal.headers);
+  if (RETRY_LATER.has(refusal.status)) headers['Retry-After'] ??= '1';
+  if (refusal.status === 401 && of.path.startsWith('/api/v1')) {
+    const own = headers['WWW-Authenticate'];
+    headers['WWW-Authenticate'] =
+      own === undefined
+        ? `Bearer ${of.dress.resourceMetadata}`
+        : `${own}, ${of.dress.resourceMetadata}`;
+  }
+}
+
+/** An answer that leaves before its request was read reads on for so long, so that the client sees it. */
+const LEFTOVER_MAX_BYTES = 4 * 1024 * 1024;
+const LEFTOVER_WAIT_MS = 2_000;
+
+/** To be called before the headers are written. */
+export function mindUnreadBody(response: ServerResponse, headers: Outgoing): void {
+  const { req } = response;
+  if (req.complete) return;
+  if (AWAITS_CONTINUE in req) {
+    // The body was never asked for and may never come, so nothing else can follow on this connection.
+    headers['Connection'] = 'close';
+    return;
+  }
+  response.once('finish', () => {
+    let left = LEFTOVER_MAX_BYTES;
+    const cut = () => req.destroy();
+    const timer = setTimeout(cut, LEFTOVER_WAIT_MS);
+    req.on('error', () => {});
+    req.on('data', (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) cut();
+    });
+    req.once('close', () => clearTimeout(timer));
+    req.once('end', () => clearTimeout(timer));
+  });
+}

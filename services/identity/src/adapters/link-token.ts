@@ -2,8 +2,8 @@
  * The secret of a mailed link, `<tenant>.<32 random bytes>`. Only its hash is kept, as the name of a
  * stream.
  */
-import { hash } from 'node:crypto';
 import type { MailPurpose } from '@cardea/contracts';
+import { sha256Of } from '@cardea/crypto';
 import type { Random } from '@cardea/runtime';
 
 const SECRET_BYTES = 32;
@@ -17,4 +17,4 @@ export const tenantOfToken = (token: string): string | undefined => FORM.exec(to
 
 /** Id of the stream `onetime-<id>`. */
 export const onetimeIdOf = (purpose: MailPurpose, tenantId: string, token: string): string =>
-  hash('sha256', JSON.stringify([purpose, tenantId, token]), 'hex');
+  sha256Of(purpose, tenantId, token).toString('hex');

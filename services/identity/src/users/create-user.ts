@@ -47,5 +47,5 @@ export function createUser(
     type: 'PasswordSet',
     data: { id, hash, by: 'created', epoch: 0, keep_sid: null, at },
   };
-  return accept(registered, set);
+  return accept<UserEvent>(registered, set);
 }

@@ -1,0 +1,56 @@
+/** What a login's access token says (`design/oauth.md` section 3); the signer adds key and signature. */
+import type { Clock, Ids, Settings } from '@cardea/runtime';
+import type { Opened } from './people.ts';
+import type { TenantFacts } from './tenants/tenant.ts';
+import type { ExistingUser } from './users/user.ts';
+
+/** Signs claims as a JWS of this `typ` with the active key. */
+export type SignToken = (typ: string, claims: object) => string;
+
+export type AccessTokenOf = {
+  readonly user: ExistingUser;
+  readonly opened: Opened;
+  readonly tenant: TenantFacts;
+  /** Null for sign-ins that leave no session. */
+  readonly sid: string | null;
+  /** Unix seconds. */
+  readonly authTime: number;
+  readonly amr: readonly string[];
+  readonly appId: string | null;
+};
+
+export type AccessTokens = {
+  readonly issue: (of: AccessTokenOf) => { readonly token: string; readonly expiresIn: number };
+};
+
+export function accessTokens(needs: {
+  readonly settings: Pick<Settings, 'ISSUER' | 'JWT_EXPIRY'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: Ids;
+  readonly sign: SignToken;
+}): AccessTokens {
+  const { settings, clock, ids, sign } = needs;
+  return {
+    issue: ({ user, opened, tenant, sid, authTime, amr, appId }) => {
+      const issuedAt = Math.floor(clock.now().getTime() / 1000);
+      const token = sign('at+jwt', {
+        iss: settings.ISSUER,
+        sub: user.id,
+        aud: `${settings.ISSUER}/api`,
+        iat: issuedAt,
+        exp: issuedAt + settings.JWT_EXPIRY,
+        jti: ids.next(),
+        tid: tenant.id,
+        tenant_id: tenant.id,
+        org_id: tenant.organizationId,
+        email: opened.email ?? '',
+        roles: user.roles,
+        auth_time: authTime,
+        amr,
+        ...(appId === null ? {} : { app_id: appId }),
+        ...(sid === null ? {} : { sid }),
+      });
+      return { token, expiresIn: settings.JWT_EXPIRY };
+    },
+  };
+}

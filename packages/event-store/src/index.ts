@@ -29,3 +29,11 @@ export {
   postgresEventStores,
 } from './postgres/postgres-event-store.ts';
 export { streamIdOf, streams, upcastTo } from './streams.ts';
+export {
+  type Reservation,
+  type ReservationEvent,
+  type ReservedValue,
+  release,
+  reservation,
+  reserve,
+} from './reservations.ts';

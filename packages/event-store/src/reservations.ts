@@ -1,0 +1,106 @@
+import { uuidFrom } from '@cardea/runtime';
+import type { Command, Streams } from './command.ts';
+import { accept, refuse } from './decision.ts';
+import type { Stream } from './event-store.ts';
+
+/** A reservation whose owner was not made within this time may be taken over. */
+const ORPHANED_AFTER_MS = 60_000;
+
+/** Who holds a value that must be one of its kind; `free` before and after. */
+export type Reservation =
+  | { readonly status: 'free' }
+  | { readonly status: 'held'; readonly ownerId: string; readonly since: Date };
+
+export type ReservationEvent =
+  | {
+      readonly type: 'Reserved';
+      readonly data: { readonly owner_id: string; readonly reserved_at: string };
+    }
+  | { readonly type: 'Released'; readonly data: { readonly owner_id: string } };
+
+/** A value named by its keyed hash, and where it is reserved. */
+export type ReservedValue = {
+  /** From {@link reservation}, e.g. `reservation('email')`. */
+  readonly stream: Stream<Reservation, ReservationEvent>;
+  /** `Sealer.indexHash` of the value. */
+  readonly hash: string;
+};
+
+/** The stream `<noun>-<hash>` of a value that may be held once. */
+export const reservation = (noun: string): Stream<Reservation, ReservationEvent> => ({
+  noun,
+  initial: { status: 'free' },
+  evolve: (_, { type, data }) => {
+    switch (type) {
+      case 'Reserved':
+        return { status: 'held', ownerId: data.owner_id, since: new Date(data.reserved_at) };
+      case 'Released':
+        return { status: 'free' };
+    }
+  },
+});
+
+/**
+ * Holds the value for `ownerId`. Reserving again for the same owner is a success, so a command that
+ * died halfway can be resumed. `isOrphan` is asked of a holder that is a minute old: true when that
+ * owner was never made, and the value is then taken over.
+ */
+export async function reserve(
+  streams: Streams,
+  value: ReservedValue,
+  ownerId: string,
+  by: { readonly command: Command; readonly isOrphan: (ownerId: string) => Promise<boolean> },
+): Promise<
+  { readonly reserved: true } | { readonly reserved: false; readonly heldBy: string }
+> {
+  const { command, isOrphan } = by;
+  const { state, revision } = await streams.load(value.stream, placeOf(value, command));
+  const doubted = doubtedHolder(state, ownerId, command.now);
+  const orphan = doubted !== undefined && (await isOrphan(doubted)) ? doubted : undefined;
+
+  const decided = await streams.decideOn(
+    value.stream,
+    value.hash,
+    stepOf('reserve', command, revision),
+    (now) => {
+      if (now.status === 'held' && now.ownerId === ownerId) return accept();
+      if (now.status === 'held' && now.ownerId !== orphan) return refuse('held');
+      const reserved_at = command.now.toISOString();
+      return accept({ type: 'Reserved', data: { owner_id: ownerId, reserved_at } });
+    },
+  );
+  const holder = decided.state.status === 'held' ? decided.state.ownerId : ownerId;
+  return holder === ownerId ? { reserved: true } : { reserved: false, heldBy: holder };
+}
+
+/** Gives the value back when `ownerId` holds it, else changes nothing. */
+export async function release(
+  streams: Streams,
+  value: ReservedValue,
+  ownerId: string,
+  command: Command,
+): Promise<void> {
+  const { revision } = await streams.load(value.stream, placeOf(value, command));
+  const step = stepOf('release', command, revision);
+  await streams.decideOn(value.stream, value.hash, step, (now) =>
+    now.status === 'held' && now.ownerId === ownerId
+      ? accept({ type: 'Released', data: { owner_id: ownerId } })
+      : accept(),
+  );
+}
+
+/** One command may reserve, release, and when resumed reserve again: each step has an id of its own. */
+const stepOf = (verb: 'reserve' | 'release', command: Command, revision: number): Command => ({
+  ...command,
+  id: uuidFrom(verb, command.id, String(revision)),
+});
+
+const placeOf = ({ hash }: ReservedValue, { metadata }: Command) => ({
+  tenantId: metadata.tenantId,
+  id: hash,
+});
+
+function doubtedHolder(state: Reservation, ownerId: string, now: Date): string | undefined {
+  if (state.status === 'free' || state.ownerId === ownerId) return undefined;
+  return now.getTime() - state.since.getTime() >= ORPHANED_AFTER_MS ? state.ownerId : undefined;
+}

@@ -28,7 +28,6 @@ export {
   postgresEventStore,
   postgresEventStores,
 } from './postgres/postgres-event-store.ts';
-export { streamIdOf, streams, upcastTo } from './streams.ts';
 export {
   type Reservation,
   type ReservationEvent,
@@ -37,3 +36,4 @@ export {
   reservation,
   reserve,
 } from './reservations.ts';
+export { streamIdOf, streams, upcastTo } from './streams.ts';

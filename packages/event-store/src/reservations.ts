@@ -50,9 +50,7 @@ export async function reserve(
   value: ReservedValue,
   ownerId: string,
   by: { readonly command: Command; readonly isOrphan: (ownerId: string) => Promise<boolean> },
-): Promise<
-  { readonly reserved: true } | { readonly reserved: false; readonly heldBy: string }
-> {
+): Promise<{ readonly reserved: true } | { readonly reserved: false; readonly heldBy: string }> {
   const { command, isOrphan } = by;
   const { state, revision } = await streams.load(value.stream, placeOf(value, command));
   const doubted = doubtedHolder(state, ownerId, command.now);

@@ -1,6 +1,7 @@
 export { actionDenied } from './action-denied.ts';
 export { approvalEvents } from './approval.ts';
 export { auditEvents } from './audit.ts';
+export { authzEvents } from './authz.ts';
 export type {
   ActorType,
   EventContext,

@@ -1,10 +1,13 @@
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ackedSet } from './acked-set.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'cardea-acked-'));
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cardea-acked-'));
+});
 afterAll(() => rmSync(folder, { recursive: true }));
 
 it('tells acked, refused and unknown writes apart, also after a restart', async () => {

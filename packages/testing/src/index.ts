@@ -13,6 +13,12 @@ export {
 export { type Call, type RestAnswer, type RestDriver, restDriver } from './rest-driver.ts';
 export { silentLogger } from './silent-logger.ts';
 export { type TestDatabase, testDatabase } from './test-database.ts';
-export { isRequired, type MigrateTemplate, type PostgresOfRun } from './test-postgres.ts';
+export {
+  handDown,
+  isRequired,
+  type MigrateTemplate,
+  type PostgresOfRun,
+  startPostgresOfRun,
+} from './test-postgres.ts';
 export { untilTrue } from './until-true.ts';
 export { type Received, type SinkAnswer, type WebhookSink, webhookSink } from './webhook-sink.ts';

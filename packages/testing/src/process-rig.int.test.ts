@@ -5,11 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { processRig } from './process-rig.ts';
 import { webhookSink } from './webhook-sink.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'cardea-rig-'));
-const script = join(folder, 'server.ts');
 const rig = processRig();
+let folder: string;
+let script: string;
 
 beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cardea-rig-'));
+  script = join(folder, 'server.ts');
   const source = `const port: number = 1234;
     process.on('SIGTERM', () => { console.log('bye'); process.exit(7); });
     console.log('listens on ' + port);

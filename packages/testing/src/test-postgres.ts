@@ -21,10 +21,18 @@ export type MigrateTemplate = (url: string) => Promise<void>;
 
 type RunningPostgres = { readonly info: PostgresOfRun; stop(): Promise<void> };
 
+/** A server with its template, started by whoever runs several projects one after another. */
+const HANDED_DOWN = 'POSTGRES_OF_RUN';
+const GIVEN_URL = 'CARDEA_TEST_DATABASE_URL';
+
 /** Throws when there is no server and CARDEA_REQUIRE names postgres. */
 export async function startPostgresOfRun(migrate: MigrateTemplate): Promise<RunningPostgres> {
-  const given = process.env['CARDEA_TEST_DATABASE_URL'];
-  if (given) return onServer(given, migrate, () => undefined);
+  const handedDown = takeVariable(HANDED_DOWN);
+  const given = takeVariable(GIVEN_URL);
+  if (handedDown !== undefined) {
+    return { info: JSON.parse(handedDown), stop: async () => undefined };
+  }
+  if (given !== undefined) return onServer(given, migrate, () => undefined);
   try {
     const server = await localServer();
     return await onServer(server.url, migrate, server.stop);
@@ -34,6 +42,16 @@ export async function startPostgresOfRun(migrate: MigrateTemplate): Promise<Runn
     if (isRequired('postgres')) throw new Error(`CARDEA_REQUIRE names postgres, but ${missing}`);
     return { info: { missing }, stop: async () => undefined };
   }
+}
+
+/** The environment that makes a child's {@link startPostgresOfRun} use this server. */
+export const handDown = (info: PostgresOfRun) => ({ [HANDED_DOWN]: JSON.stringify(info) });
+
+/** Read once and taken away: a process under test refuses settings that it does not know. */
+function takeVariable(name: string): string | undefined {
+  const value = process.env[name];
+  delete process.env[name];
+  return value || undefined;
 }
 
 /** True when a missing server of this kind fails the run instead of skipping tests. */

@@ -1,0 +1,34 @@
+/** What one step of a run came to; the steps of a run are added up. */
+export type Tally = {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: readonly Skipped[];
+  readonly slowest: readonly { readonly test: string; readonly ms: number }[];
+  /** Names of what failed. */
+  readonly failures: readonly string[];
+};
+export type Skipped = { readonly test: string; readonly why: string };
+
+export const NOTHING: Tally = { passed: 0, failed: 0, skipped: [], slowest: [], failures: [] };
+
+export function sum(tallies: readonly Tally[]): Tally {
+  return tallies.reduce(
+    (all, each) => ({
+      passed: all.passed + each.passed,
+      failed: all.failed + each.failed,
+      skipped: [...all.skipped, ...each.skipped],
+      slowest: [],
+      failures: [...all.failures, ...each.failures],
+    }),
+    NOTHING,
+  );
+}
+
+/** The last lines of a run; the very last is for machines. */
+export function summary(total: Tally): string {
+  return [
+    ...total.failures.map((name) => `failed: ${name}`),
+    ...total.skipped.map(({ test, why }) => `skipped: ${test} (${why})`),
+    `${total.passed} passed, ${total.failed} failed, ${total.skipped.length} skipped`,
+  ].join('\n');
+}

@@ -1,2 +1,37 @@
+export { base62 } from './base62.ts';
+export {
+  type CredentialKey,
+  type IssuedKey,
+  issueClientSecret,
+  issueKey,
+  issuePublishableKey,
+  type KeyEnvironment,
+  parseKey,
+  printKey,
+  secretHash,
+} from './credential-keys.ts';
+export { crockford, readCrockford } from './crockford.ts';
+export {
+  type DeploymentSecrets,
+  type Derive,
+  type DerivedKeys,
+  deriveFrom,
+  deriveKey,
+  type WrapKey,
+  type WrapKeys,
+  wrapKeyOf,
+  wrapKeys,
+} from './derive.ts';
+export { hmac, sameBytes, sha256, sha256Of } from './digest.ts';
+export { decrypt, encrypt, headerOf, type Place, Tampered } from './envelope.ts';
+export { lengthPrefixed } from './framing.ts';
+export {
+  isGenuineRefreshToken,
+  issueRefreshToken,
+  parseRefreshToken,
+  printRefreshToken,
+  type RefreshToken,
+} from './refresh-token.ts';
 export type { Sealed, SealedPlace, Sealer, SubjectKeyRow, SubjectKeyTable } from './sealed.ts';
 export { contextPlace, SubjectErased } from './sealed.ts';
+export { inMemorySubjectKeys, type SealerNeeds, sealer, UnknownWrapKey } from './sealer.ts';

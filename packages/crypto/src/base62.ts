@@ -1,0 +1,14 @@
+/** Bytes as letters and digits, without anything that a double click would cut. */
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const BASE = 62n;
+
+/** The bytes as one number, in exactly `length` digits; what does not fit is cut off above. */
+export function base62(bytes: Buffer, length: number): string {
+  let rest = BigInt(`0x${bytes.toString('hex') || '0'}`);
+  let text = '';
+  for (let digit = 0; digit < length; digit += 1) {
+    text = DIGITS[Number(rest % BASE)] + text;
+    rest /= BASE;
+  }
+  return text;
+}

@@ -1,0 +1,26 @@
+/** Base 32 that people can read out: no I, L, O, U; lower and upper case are the same. */
+const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const BITS = 5;
+
+/** Whole groups of five bits; what is left over at the end is dropped. */
+export function crockford(bytes: Buffer): string {
+  let text = '';
+  let held = 0;
+  let bits = 0;
+  for (const byte of bytes) {
+    held = (held << 8) | byte;
+    bits += 8;
+    while (bits >= BITS) {
+      bits -= BITS;
+      text += DIGITS[(held >> bits) & 31];
+    }
+    held &= (1 << bits) - 1;
+  }
+  return text;
+}
+
+/** As it was printed, whatever a person made of it: case, hyphens, spaces, O, I and L. */
+export function readCrockford(text: string): string | undefined {
+  const plain = text.toUpperCase().replace(/[\s-]/g, '').replace(/O/g, '0').replace(/[IL]/g, '1');
+  return /^[0-9A-HJKMNP-TV-Z]+$/.test(plain) ? plain : undefined;
+}

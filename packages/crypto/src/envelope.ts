@@ -1,0 +1,63 @@
+import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto';
+import { type Random, systemRandom } from '@cardea/runtime';
+import { lengthPrefixed } from './framing.ts';
+
+/**
+ * An encrypted value: `0x01 | header | nonce 12 | ciphertext | tag 16`, AES-256-GCM with a random
+ * nonce. The header is the caller's (the version of a data key, say); who needs it authenticated names
+ * it among the parts of the place.
+ */
+const VERSION = 0x01;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const CIPHER = 'aes-256-gcm';
+const NO_HEADER = Buffer.alloc(0);
+
+/** Where the value stands: a box that was moved to another place does not open there. */
+export type Place = readonly (string | Buffer)[];
+
+/** The box is not what was encrypted, stands in another place, or the key is another. */
+export class Tampered extends Error {
+  override readonly name = 'Tampered';
+}
+
+export function encrypt(
+  key: KeyObject,
+  plain: string | Buffer,
+  place: Place,
+  options: { readonly header?: Buffer; readonly random?: Random } = {},
+): Buffer {
+  const nonce = (options.random ?? systemRandom).bytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
+  cipher.setAAD(lengthPrefixed(...place));
+  const text = Buffer.concat([cipher.update(Buffer.from(plain)), cipher.final()]);
+  const header = options.header ?? NO_HEADER;
+  return Buffer.concat([Buffer.of(VERSION), header, nonce, text, cipher.getAuthTag()]);
+}
+
+/** Throws {@link Tampered}; nothing of the text is seen before its tag was checked. */
+export function decrypt(key: KeyObject, blob: Buffer, place: Place, headerBytes = 0): Buffer {
+  const start = 1 + headerBytes;
+  if (blob.length < start + NONCE_BYTES + TAG_BYTES || blob[0] !== VERSION) {
+    throw new Tampered('The box has not the form of one.');
+  }
+  const nonce = blob.subarray(start, start + NONCE_BYTES);
+  // Without the length a tag of four bytes would do.
+  const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(lengthPrefixed(...place));
+  decipher.setAuthTag(blob.subarray(-TAG_BYTES));
+  const text = decipher.update(blob.subarray(start + NONCE_BYTES, -TAG_BYTES));
+  try {
+    return Buffer.concat([text, decipher.final()]);
+  } catch {
+    throw new Tampered('The box was changed or moved.');
+  }
+}
+
+/** The header as it stands, not authenticated by itself. */
+export function headerOf(blob: Buffer, headerBytes: number): Buffer {
+  if (blob.length < 1 + headerBytes || blob[0] !== VERSION) {
+    throw new Tampered('The box has not the form of one.');
+  }
+  return blob.subarray(1, 1 + headerBytes);
+}

@@ -1,0 +1,179 @@
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { type Clock, type Random, systemRandom } from '@cardea/runtime';
+import QuickLRU from 'quick-lru';
+import { type WrapKeys, wrapKeyOf } from './derive.ts';
+import { decrypt, encrypt, Tampered } from './envelope.ts';
+import { lengthPrefixed } from './framing.ts';
+import {
+  type Sealed,
+  type SealedPlace,
+  type Sealer,
+  SubjectErased,
+  type SubjectKeyRow,
+  type SubjectKeyTable,
+} from './sealed.ts';
+
+export type SealerNeeds = {
+  readonly table: SubjectKeyTable;
+  /** `wrapKeys(settings, 'subject-wrap/v1')`. */
+  readonly keys: WrapKeys;
+  readonly clock: Clock;
+  readonly random?: Random;
+};
+
+const KEY_BYTES = 32;
+const CACHED_KEYS_MAX = 10_000;
+/** How long a process goes on using a key that another process has erased. */
+const CACHED_KEY_MS = 60_000;
+const INDEX_HASH_HEX = 32;
+/** Stands for the tenant in the rows of the deployment itself. */
+const DEPLOYMENT = 'deployment';
+
+/** No setting of this process opens a stored key: it was wrapped under another ENCRYPTION_KEY. */
+export class UnknownWrapKey extends Error {
+  override readonly name = 'UnknownWrapKey';
+}
+
+type Found = KeyObject | 'erased' | 'absent';
+type Cached = { readonly key: Promise<Found>; readonly endsMs: number };
+
+/** Seals fields under keys of their subjects, which stand wrapped in a table and cached in memory. */
+export function sealer(needs: SealerNeeds): Sealer {
+  const subjectKeys = keyring(needs);
+  return {
+    seal: async (tenantId, place, value) => ({
+      subject: place.subject,
+      box: encrypt(
+        await subjectKeys.make(tenantId, place.subject),
+        value,
+        whole(place),
+        needs.random === undefined ? {} : { random: needs.random },
+      ).toString('base64url'),
+    }),
+    open: async (sealed: Sealed, { streamId, field }) => {
+      const key = await subjectKeys.find(sealed.subject);
+      if (key === undefined) return null;
+      const place = { subject: sealed.subject, streamId, field };
+      return decrypt(key, boxOf(sealed), whole(place)).toString('utf8');
+    },
+    erase: (subject) => subjectKeys.erase(subject),
+    indexHash: async (scope, ...parts) => {
+      const tenantId = scope === DEPLOYMENT ? DEPLOYMENT : scope.tenantId;
+      const key = await subjectKeys.make(tenantId, `index:${tenantId}`);
+      const mac = createHmac('sha256', key)
+        .update(lengthPrefixed(...parts))
+        .digest('hex');
+      return mac.slice(0, INDEX_HASH_HEX);
+    },
+  };
+}
+
+const whole = ({ subject, streamId, field }: SealedPlace) => [
+  'sealed.v1',
+  subject,
+  streamId,
+  field,
+];
+
+/** One box has one text: bits that the decoding would drop are refused too. */
+function boxOf({ box }: Sealed): Buffer {
+  const bytes = Buffer.from(box, 'base64url');
+  if (bytes.toString('base64url') !== box) throw new Tampered('The box has not the form of one.');
+  return bytes;
+}
+
+interface Keyring {
+  /** The subject's key, made when there is none; throws SubjectErased. */
+  make(tenantId: string, subject: string): Promise<KeyObject>;
+  /** Undefined: erased, or never there. */
+  find(subject: string): Promise<KeyObject | undefined>;
+  erase(subject: string): Promise<void>;
+}
+
+function keyring({ table, keys, clock, random = systemRandom }: SealerNeeds): Keyring {
+  const cache = new QuickLRU<string, Cached>({ maxSize: CACHED_KEYS_MAX });
+
+  const cached = (subject: string, load: () => Promise<Found>): Promise<Found> => {
+    const known = cache.get(subject);
+    if (known !== undefined && known.endsMs > clock.monotonicMs()) return known.key;
+    const entry: Cached = { key: load(), endsMs: clock.monotonicMs() + CACHED_KEY_MS };
+    const forget = (): void => {
+      if (cache.peek(subject) === entry) cache.delete(subject);
+    };
+    cache.set(subject, entry);
+    // A failure and an absence are not remembered: the next call may find the row.
+    entry.key.then((found) => found === 'absent' && forget(), forget);
+    return entry.key;
+  };
+
+  const read = (subject: string) => async (): Promise<Found> => {
+    const row = await table.read(subject);
+    return row === undefined ? 'absent' : unwrapped(row, keys);
+  };
+
+  const insert = (tenantId: string, subject: string) => async (): Promise<Found> => {
+    const kekId = keys.current.id;
+    const place = wrapPlace({ subjectId: subject, tenantId, kekId });
+    const wrapped = encrypt(keys.current.key, random.bytes(KEY_BYTES), place, { random });
+    const stands = await table.insertIfAbsent({ subjectId: subject, tenantId, wrapped, kekId });
+    return unwrapped(stands, keys);
+  };
+
+  return {
+    make: async (tenantId, subject) => {
+      let found = await cached(subject, read(subject));
+      if (found === 'absent') found = await cached(subject, insert(tenantId, subject));
+      // Another caller's reading can stand where our insertion should; then ours comes after it.
+      if (found === 'absent') found = await insert(tenantId, subject)();
+      if (typeof found === 'string') throw new SubjectErased('The key of the subject was erased.');
+      return found;
+    },
+    find: async (subject) => {
+      const found = await cached(subject, read(subject));
+      return typeof found === 'string' ? undefined : found;
+    },
+    erase: async (subject) => {
+      cache.delete(subject);
+      await table.erase(subject);
+      // Whoever read the row meanwhile has put it back.
+      cache.delete(subject);
+    },
+  };
+}
+
+type Wrapped = Pick<SubjectKeyRow, 'subjectId' | 'tenantId' | 'kekId'>;
+const wrapPlace = ({ subjectId, tenantId, kekId }: Wrapped) => [
+  'subject-key.v1',
+  subjectId,
+  tenantId,
+  kekId,
+];
+
+function unwrapped(row: SubjectKeyRow, keys: WrapKeys): Found {
+  if (row.wrapped === null) return 'erased';
+  const wrapKey = wrapKeyOf(keys, row.kekId);
+  if (wrapKey === undefined) {
+    throw new UnknownWrapKey(`No ENCRYPTION_KEY fits the key id ${row.kekId}.`);
+  }
+  return createSecretKey(decrypt(wrapKey.key, row.wrapped, wrapPlace(row)));
+}
+
+/** The table as a map, for tests and for what needs no database. */
+export function inMemorySubjectKeys(): SubjectKeyTable & {
+  readonly rows: Map<string, SubjectKeyRow>;
+} {
+  const rows = new Map<string, SubjectKeyRow>();
+  return {
+    rows,
+    read: async (subjectId) => rows.get(subjectId),
+    insertIfAbsent: async (row) => {
+      const stands = rows.get(row.subjectId) ?? row;
+      rows.set(row.subjectId, stands);
+      return stands;
+    },
+    erase: async (subjectId) => {
+      const row = rows.get(subjectId) ?? { subjectId, tenantId: '', kekId: '' };
+      rows.set(subjectId, { ...row, wrapped: null });
+    },
+  };
+}

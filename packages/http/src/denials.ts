@@ -39,7 +39,7 @@ const ON_WRITES = new Set([409, 410, 422, 429]);
 
 export function isRecorded(contract: Contract, { status, code }: Refusal): boolean {
   const own = contract.recordsItsRefusals;
-  if (own === true || (own !== undefined && own.includes(code))) return false;
+  if (own === true || own?.includes(code)) return false;
   return ALWAYS.has(status) || (contract.method !== 'get' && ON_WRITES.has(status));
 }
 

@@ -147,7 +147,7 @@ async function comeIn(
   const request: AnyRequest = { ...of.context, ...admission };
   if (route.endpoint.admit !== undefined) {
     if ('faults' in strings) return { refusal: invalid(...strings.faults), own: true };
-    const refused = await route.endpoint.admit({ ...request, ...strings });
+    const refused = await route.endpoint.admit({ ...request, ...strings, body: undefined });
     if (refused !== undefined) return refusedBy(route, refused);
   }
   const body = await readInput(route, exchange);

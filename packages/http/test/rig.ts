@@ -4,9 +4,9 @@
  */
 import { connect } from 'node:net';
 import type { AgentPrincipal, ApiKeyPrincipal, Principal, UserPrincipal } from '@cardea/auth';
+import { type Denial, type Endpoint, endpoint, type ServeOptions, serve } from '@cardea/http';
 import type { Clock, Logger } from '@cardea/runtime';
 import Type from 'typebox';
-import { type Denial, type Endpoint, endpoint, type ServeOptions, serve } from '../src/index.ts';
 
 export const user = (more: Partial<UserPrincipal> = {}): UserPrincipal => ({
   kind: 'user',
@@ -76,7 +76,10 @@ export const clock: Clock = {
 
 let made = 0;
 export const ids = {
-  next: () => `00000000-0000-7000-8000-${String((made += 1)).padStart(12, '0')}`,
+  next: () => {
+    made += 1;
+    return `00000000-0000-7000-8000-${String(made).padStart(12, '0')}`;
+  },
 };
 
 const Text = Type.String({ minLength: 1, maxLength: 64 });
@@ -104,7 +107,7 @@ export const sample: readonly Endpoint[] = [
       status: 201,
       idempotent: true,
       waitsFor: ['notes'],
-      refusals: { note_taken: 409, bad_note: 422 },
+      refusals: { note_taken: 409 },
     },
     async ({ body, commandId, idempotency, tenantId }) => {
       if (body.text === 'taken')

@@ -2,6 +2,7 @@ export { actionDenied } from './action-denied.ts';
 export { approvalEvents } from './approval.ts';
 export { auditEvents } from './audit.ts';
 export { authzEvents } from './authz.ts';
+export { EVENT_CATALOGUE, kindOf } from './catalogue.ts';
 export type {
   ActorType,
   EventContext,

@@ -8,3 +8,24 @@ export type {
   RunningConsumer,
   Subscriber,
 } from './bus.ts';
+export {
+  type ConsumerCore,
+  type ConsumerNeeds,
+  consumerCore,
+  type KindOf,
+  type RawRecord,
+} from './consuming/consumer-core.ts';
+export { type DeadLetter, type DeadLetters, deadLetterTopicOf } from './consuming/dead-letter.ts';
+export { keyOf, partitionOf } from './partition.ts';
+export { type BusMigration, busMigrations } from './postgres/migrations.ts';
+export { postgresPublisher } from './postgres/publisher.ts';
+export { forgetOldRecords, retentionLoop } from './postgres/retention.ts';
+export { type PostgresSubscriberNeeds, postgresSubscriber } from './postgres/subscriber.ts';
+export { NotPublishable } from './relay/integration-events-of.ts';
+export { relayPositionKey } from './relay/position-note.ts';
+export {
+  type RelayedBatch,
+  type RelayNeeds,
+  type RunningRelay,
+  startRelay,
+} from './relay/relay.ts';

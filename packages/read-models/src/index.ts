@@ -8,6 +8,7 @@ export {
   type LeaderLocksOptions,
   type Lease,
   leaderLocks,
+  lockKey,
 } from './leader-locks.ts';
 export {
   type MigrateOptions,
@@ -34,3 +35,17 @@ export type {
 export { type Privilege, protectTable } from './protect-table.ts';
 export { APP_ROLE, SYSTEM_ROLE } from './roles.ts';
 export { postgresSubjectKeys } from './subject-key-table.ts';
+export { openPositions, type PositionBoard, type PositionsOptions } from './positions.ts';
+export {
+  type ProjectionState,
+  type RunnerOptions,
+  type RunningProjections,
+  runProjections,
+} from './runner.ts';
+export {
+  type ParkedStream,
+  parkedStreams,
+  type Released,
+  type ReleaseOptions,
+  releaseProjectionStream,
+} from './parked-streams.ts';

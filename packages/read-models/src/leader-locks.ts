@@ -219,5 +219,5 @@ class Session implements LeaderLocks {
 }
 
 /** 64 bits of the name's hash. Locks of other kinds use two numbers of 32 bits, another space. */
-const lockKey = (name: string): string =>
+export const lockKey = (name: string): string =>
   createHash('sha256').update(name).digest().readBigInt64BE().toString();

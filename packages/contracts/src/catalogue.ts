@@ -1,0 +1,32 @@
+import { approvalEvents } from './approval.ts';
+import { auditEvents } from './audit.ts';
+import { identityEvents } from './identity.ts';
+import type { IntegrationEventKind } from './integration-event.ts';
+import { vaultEvents } from './vault.ts';
+import { webhooksEvents } from './webhooks.ts';
+
+/** All that is published, by whichever service: what relays may send and consumers can read. */
+export const EVENT_CATALOGUE = {
+  identity: identityEvents,
+  vault: vaultEvents,
+  approval: approvalEvents,
+  webhooks: webhooksEvents,
+  audit: auditEvents,
+} as const;
+
+const KINDS = new Map<string, IntegrationEventKind>(
+  Object.values(EVENT_CATALOGUE)
+    .flatMap((events) => events.kinds)
+    .map((kind) => [kindKey(kind.source, kind.type, kind.version), kind]),
+);
+
+/** Undefined when this release does not know the type, or that version of it. */
+export const kindOf = (
+  source: string,
+  type: string,
+  version: number,
+): IntegrationEventKind | undefined => KINDS.get(kindKey(source, type, version));
+
+function kindKey(source: string, type: string, version: number): string {
+  return `${source}/${type}@${version}`;
+}

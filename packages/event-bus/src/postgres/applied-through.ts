@@ -1,0 +1,56 @@
+import { SERVICE_NAMES, topicOf } from '@cardea/contracts';
+import type { Database } from '@cardea/read-models';
+import { consumerPositions, laneKey, NOTHING_APPLIED } from '../consuming/consumer-positions.ts';
+
+type Needs = { readonly database: Database; readonly bus: Database; readonly schema: string };
+type End = { partition: number; next_offset: string };
+
+/**
+ * The position up to which everything that the relay has sent was applied. Ends are read before
+ * positions, and the relay's checkpoint together with them, so the answer is never too high.
+ */
+export const appliedThrough = async (
+  { database, bus, schema }: Needs,
+  consumer: string,
+  topic: string,
+): Promise<bigint> => {
+  const log = SERVICE_NAMES.find((name) => topicOf(name) === topic);
+  const [relayed, ends] = await bus.asSystem(async (sql) => {
+    await sql.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+    const checkpoint = await sql.query<{ position: string }>(
+      'SELECT position FROM bus.relay_checkpoints WHERE log = $1',
+      [log ?? topic],
+    );
+    const partitions = await sql.query<End>(
+      'SELECT partition, next_offset FROM bus.partitions WHERE topic = $1',
+      [topic],
+    );
+    return [BigInt(checkpoint.rows[0]?.position ?? 0), partitions.rows] as const;
+  });
+  const applied = await database.asSystem((sql) =>
+    consumerPositions(schema, consumer).read(sql, [topic]),
+  );
+  const of = (partition: number) => applied.get(laneKey({ topic, partition })) ?? NOTHING_APPLIED;
+  const unread = ends
+    .filter(({ partition, next_offset }) => of(partition).offset < BigInt(next_offset) - 1n)
+    .map(({ partition }) => ({ partition, offset: of(partition).offset + 1n }));
+  if (unread.length > 0) return (await lowest(bus, topic, unread)) - 1n;
+  const highest = [...applied.values()].map(({ position }) => position);
+  return [relayed, ...highest].reduce(higher);
+};
+
+const higher = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+
+const lowest = async (
+  bus: Database,
+  topic: string,
+  unread: readonly { readonly partition: number; readonly offset: bigint }[],
+): Promise<bigint> => {
+  const { rows } = await bus.system.query<{ position: string | null }>(
+    `SELECT min((r.value->>'position')::bigint) AS position
+     FROM unnest($2::smallint[], $3::bigint[]) AS first(partition, "offset")
+     JOIN bus.records AS r ON r.topic = $1 AND r.partition = first.partition AND r."offset" = first."offset"`,
+    [topic, unread.map(({ partition }) => partition), unread.map(({ offset }) => String(offset))],
+  );
+  return BigInt(rows[0]?.position ?? 1);
+};

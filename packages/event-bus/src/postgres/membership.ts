@@ -1,0 +1,95 @@
+import { TOPIC_PARTITIONS } from '@cardea/contracts';
+import { type Database, type LeaderLocks, type Lease, lockKey } from '@cardea/read-models';
+
+/**
+ * The members of a consumer share its partitions: each takes every n-th, and reads those whose lock it
+ * holds. A member is alive as long as its session holds the lock of its own name, so a killed one is gone
+ * when its connection is, without any time-out.
+ */
+export type Membership = {
+  /** Looks who is there and asks for or gives back locks; answers the partitions that are ours now. */
+  refresh(): Promise<ReadonlySet<number>>;
+  leave(): Promise<void>;
+};
+
+type Needs = {
+  /** The database of the topics; `locks` holds its session there. */
+  readonly bus: Database;
+  readonly locks: LeaderLocks;
+  readonly member: string;
+  /** Called when a lock was granted. */
+  readonly onGranted: () => void;
+};
+
+const ALIVE = {
+  name: 'bus_members_alive',
+  text: `SELECT m.member FROM bus.members AS m
+         JOIN pg_catalog.pg_locks AS l
+           ON l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+          AND l.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
+          AND ((l.classid::bigint << 32) | l.objid::bigint) = m.lock_key
+         WHERE m.consumer = $1 ORDER BY m.member`,
+};
+/** A row whose lock nobody holds is left over from a member that is gone; a day is beyond any doubt. */
+const JOIN = `INSERT INTO bus.members (consumer, member, lock_key) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`;
+const LEAVE = `DELETE FROM bus.members AS m WHERE m.consumer = $1 AND (m.member = $2 OR NOT EXISTS (
+  SELECT FROM pg_catalog.pg_locks AS l WHERE l.locktype = 'advisory' AND l.objsubid = 1
+    AND ((l.classid::bigint << 32) | l.objid::bigint) = m.lock_key))`;
+
+export const membership = (consumer: string, needs: Needs): Membership => {
+  const { bus, locks, member } = needs;
+  const memberLock = `bus-member:${member}`;
+  const stopped = new AbortController();
+  const wanted = new Map<string, Wanted>();
+
+  const want = (name: string): Wanted => {
+    const standing = wanted.get(name);
+    if (standing !== undefined && standing.lease?.lost.aborted !== true) return standing;
+    const given: Wanted = { lease: undefined, cancel: new AbortController() };
+    wanted.set(name, given);
+    void locks.hold(name, AbortSignal.any([stopped.signal, given.cancel.signal])).then((lease) => {
+      if (lease === undefined) return;
+      given.lease = lease;
+      needs.onGranted();
+    });
+    return given;
+  };
+  const giveBack = async (name: string): Promise<void> => {
+    const standing = wanted.get(name);
+    wanted.delete(name);
+    standing?.cancel.abort();
+    await standing?.lease?.release();
+  };
+
+  const members = async (): Promise<readonly string[]> => {
+    const { rows } = await bus.system.query<{ member: string }>(ALIVE, [consumer]);
+    return rows.map((row) => row.member);
+  };
+
+  return {
+    refresh: async () => {
+      if (want(memberLock).lease === undefined) return new Set();
+      let alive = await members();
+      if (!alive.includes(member)) {
+        await bus.system.query(JOIN, [consumer, member, lockKey(memberLock)]);
+        alive = await members();
+      }
+      const rank = alive.indexOf(member);
+      const ours = new Set<number>();
+      for (let partition = 0; partition < TOPIC_PARTITIONS; partition += 1) {
+        const name = `bus:${consumer}:${partition}`;
+        if (rank < 0 || partition % alive.length !== rank) await giveBack(name);
+        else if (want(name).lease !== undefined) ours.add(partition);
+      }
+      return ours;
+    },
+    leave: async () => {
+      stopped.abort();
+      for (const name of [...wanted.keys()]) if (name !== memberLock) await giveBack(name);
+      await bus.system.query(LEAVE, [consumer, member]).catch(() => {});
+      await giveBack(memberLock);
+    },
+  };
+};
+
+type Wanted = { lease: Lease | undefined; readonly cancel: AbortController };

@@ -1,0 +1,60 @@
+import type { Database } from '@cardea/read-models';
+import type { Clock } from '@cardea/runtime';
+
+/**
+ * Topics forget after seven days, but for the signed tree heads of the audit log, which are kept for
+ * ever. Offsets stay dense and only grow: what is forgotten is always the beginning of a partition.
+ */
+export const forgetOldRecords = async (
+  bus: Database,
+  signal: AbortSignal,
+  tick: () => void,
+): Promise<number> => {
+  let forgotten = 0;
+  while (!signal.aborted) {
+    tick();
+    const { rowCount } = await bus.system.query(FORGET, [
+      RETENTION_DAYS,
+      SLICE_RECORDS_MAX,
+      KEPT_TOPICS,
+    ]);
+    forgotten += rowCount;
+    if (rowCount === 0) break;
+  }
+  return forgotten;
+};
+
+/** The loop of it, for one process of all: every hour. */
+export const retentionLoop =
+  (bus: Database, clock: Clock) =>
+  async (signal: AbortSignal, tick: () => void): Promise<void> => {
+    let sweptAtMs = Number.NEGATIVE_INFINITY;
+    while (!signal.aborted) {
+      tick();
+      if (clock.monotonicMs() - sweptAtMs >= SWEEP_MS) {
+        await forgetOldRecords(bus, signal, tick);
+        sweptAtMs = clock.monotonicMs();
+      }
+      await clock.sleep(TICK_MS, signal);
+    }
+  };
+
+const RETENTION_DAYS = 7;
+const SLICE_RECORDS_MAX = 500;
+const SWEEP_MS = 3_600_000;
+const TICK_MS = 5000;
+const KEPT_TOPICS = ['cardea.audit.checkpoints.v1'];
+
+/** The first records of each partition, as far as they are old: no index on the time is needed. */
+const FORGET = `
+  DELETE FROM bus.records AS r
+  USING (
+    SELECT first.topic, first.partition, first."offset"
+    FROM bus.partitions AS p
+    CROSS JOIN LATERAL (
+      SELECT topic, partition, "offset", published_at FROM bus.records
+      WHERE topic = p.topic AND partition = p.partition ORDER BY "offset" LIMIT $2
+    ) AS first
+    WHERE p.topic <> ALL($3) AND first.published_at < now() - make_interval(days => $1)
+  ) AS old
+  WHERE r.topic = old.topic AND r.partition = old.partition AND r."offset" = old."offset"`;

@@ -1,0 +1,100 @@
+import type { EventContext, IntegrationEvent, JsonObject } from '@cardea/contracts';
+import type { Sealed, Sealer } from '@cardea/crypto';
+import { contextPlace } from '@cardea/crypto';
+import type { EventStore, RecordedEvent } from '@cardea/event-store';
+import { uuidFrom } from '@cardea/runtime';
+import type { Mapped, RelayMapper } from '../bus.ts';
+import type { KindOf } from '../consuming/consumer-core.ts';
+
+/**
+ * What a private event says to the others: nothing, one integration event, or several that share its
+ * position. Their data is exactly as declared, or the event is not published at all.
+ */
+export const integrationEventsOf =
+  ({ map, store, sealer, kindOf, logEpoch }: MappingNeeds) =>
+  async (event: RecordedEvent): Promise<readonly IntegrationEvent[]> => {
+    const mapped = await map(event, {
+      open: (sealed, place) => sealer.open(sealed, place),
+      history: async () =>
+        (await store.readStream(event.streamId)).filter(
+          ({ revision }) => revision <= event.revision,
+        ),
+    });
+    const all = listOf(mapped);
+    if (all.length === 0) return [];
+    const context = await contextOf(event, sealer);
+    return all.map((one, part) => {
+      const { type, schemaVersion = 1, data } = one;
+      const whole = { ...data, context } as JsonObject & { readonly context: EventContext };
+      const kind = kindOf(event.log, type, schemaVersion);
+      if (kind === undefined) throw new NotPublishable(type, ['is not declared']);
+      if (!kind.mayBePublished(whole)) throw new NotPublishable(type, kind.faults(whole));
+      return { ...envelopeOf(event, part), logEpoch, type, schemaVersion, data: whole };
+    });
+  };
+
+export type MappingNeeds = {
+  readonly map: RelayMapper;
+  readonly store: Pick<EventStore, 'readStream'>;
+  readonly sealer: Pick<Sealer, 'open'>;
+  readonly kindOf: KindOf;
+  readonly logEpoch: string;
+};
+
+/** A mapper made something that its service has not declared. Names places and rules, no values. */
+export class NotPublishable extends Error {
+  override readonly name = 'NotPublishable';
+  constructor(type: string, faults: readonly string[]) {
+    super(`${type}: ${faults.join(', ')}`);
+  }
+}
+
+const USER_AGENT_MAX_CHARS = 512;
+
+const listOf = (mapped: Awaited<ReturnType<RelayMapper>>): readonly Mapped[] => {
+  if (mapped === undefined) return [];
+  return isList(mapped) ? mapped : [mapped];
+};
+const isList = (mapped: Mapped | readonly Mapped[]): mapped is readonly Mapped[] =>
+  Array.isArray(mapped);
+
+/** The first part has the private event's own id. */
+const envelopeOf = (event: RecordedEvent, part: number) => {
+  const { metadata } = event;
+  return {
+    id: part === 0 ? event.id : uuidFrom('part', event.id, String(part)),
+    source: event.log,
+    time: event.time.toISOString(),
+    tenantId: metadata.tenantId,
+    streamId: event.streamId,
+    position: String(event.position),
+    ...(part === 0 ? {} : { part }),
+    actor: metadata.actor,
+    ...given('correlationId', metadata.correlationId),
+    ...given('causationId', metadata.causationId),
+    ...given('traceparent', metadata.traceparent),
+  };
+};
+
+const given = <Name extends string>(name: Name, value: string | undefined) =>
+  (value === undefined ? {} : { [name]: value }) as { readonly [name in Name]?: string };
+
+/** Who asked, from where and through what; null where unknown, or erased since. */
+const contextOf = async (
+  { metadata, time }: RecordedEvent,
+  sealer: Pick<Sealer, 'open'>,
+): Promise<EventContext> => {
+  const open = async (sealed: Sealed | undefined, field: 'ip' | 'user_agent') => {
+    if (sealed === undefined) return null;
+    const { streamId } = contextPlace(metadata.tenantId, time, field);
+    return await sealer.open(sealed, { streamId, field });
+  };
+  const userAgent = await open(metadata.userAgent, 'user_agent');
+  return {
+    ip: await open(metadata.ip, 'ip'),
+    user_agent: userAgent?.slice(0, USER_AGENT_MAX_CHARS) ?? null,
+    app_id: metadata.appId ?? null,
+    agent_id: metadata.agentId ?? null,
+    request_id: metadata.requestId ?? null,
+  };
+};

@@ -1,0 +1,35 @@
+import type { Log } from '@cardea/event-store';
+import type { Database } from '@cardea/read-models';
+
+/** How far a log was relayed. May be lost in a crash of the database: the relay then sends again. */
+export type RelayCheckpoint = {
+  load(): Promise<{ readonly position: bigint; readonly logEpoch: string }>;
+  /** Never goes back. */
+  save(position: bigint): Promise<void>;
+};
+
+export const relayCheckpoint = (bus: Database, log: Log): RelayCheckpoint => {
+  const save = {
+    name: 'bus_save_relay_checkpoint',
+    text: `INSERT INTO bus.relay_checkpoints AS c (log, position) VALUES ($1, $2)
+           ON CONFLICT (log) DO UPDATE SET position = excluded.position, updated_at = now()
+           WHERE c.position < excluded.position`,
+  };
+  return {
+    load: async () => {
+      const { rows } = await bus.system.query<{ position: string | null; epoch: string }>(
+        `SELECT (SELECT position FROM bus.relay_checkpoints WHERE log = $1) AS position, epoch
+         FROM bus.log_epoch`,
+        [log],
+      );
+      return { position: BigInt(rows[0]?.position ?? 0), logEpoch: rows[0]?.epoch ?? '' };
+    },
+    save: (position) =>
+      bus.asSystem(
+        async (sql) => {
+          await sql.query(save, [log, String(position)]);
+        },
+        { durable: false },
+      ),
+  };
+};

@@ -1,0 +1,239 @@
+import type { IntegrationEvent } from '@cardea/contracts';
+import { topicOf } from '@cardea/contracts';
+import type { Sealer } from '@cardea/crypto';
+import type { EventStore, RecordedEvent } from '@cardea/event-store';
+import type { Database, LeaderLocks, Lease } from '@cardea/read-models';
+import { type Cache, type Clock, failpoint, type Logger, type Loops } from '@cardea/runtime';
+import { bell } from '../bell.ts';
+import type { Publisher, RelayDefinition } from '../bus.ts';
+import type { KindOf } from '../consuming/consumer-core.ts';
+import { errorCode, isPassing } from '../consuming/passing-failure.ts';
+import { turnUntil } from '../turning.ts';
+import { type HeldBack, heldBack } from './held-back.ts';
+import { integrationEventsOf, NotPublishable } from './integration-events-of.ts';
+import { positionNote } from './position-note.ts';
+import { type RelayCheckpoint, relayCheckpoint } from './relay-checkpoint.ts';
+
+/**
+ * Sends a log's events to its topic, in the order of the log, at least once each: the checkpoint moves
+ * after the topic has them. One process of all relays a log; the others stand by.
+ */
+export const startRelay = (definition: RelayDefinition, needs: RelayNeeds): RunningRelay => {
+  const { clock, locks, log, loops, store } = needs;
+  const name = `relay:${definition.log}`;
+  const stopped = new AbortController();
+  const wake = bell(clock);
+  const watch = loops.watch(name);
+  const note = positionNote(needs.cache, { log, name: definition.log, clock });
+  let lease: Lease | undefined;
+  let asked = false;
+  let leading: Leading | undefined;
+
+  const ask = (): void => {
+    if (asked) return;
+    asked = true;
+    void locks.hold(name, stopped.signal).then((granted) => {
+      lease = granted;
+      asked = false;
+      wake.ring();
+    });
+  };
+  const turn = async (): Promise<void> => {
+    if (lease === undefined || lease.lost.aborted) {
+      leading = undefined;
+      ask();
+      await wake.rest(STANDBY_MS, stopped.signal);
+      return;
+    }
+    leading ??= await takeLead(definition, needs);
+    const moved = await relaySome(leading);
+    watch.degraded(leading.held.size > 0 ? `parked streams: ${leading.held.size}` : undefined);
+    note.write(leading.passed);
+    if (!moved) await wake.rest(POLL_MS, stopped.signal);
+  };
+  const turnOrStandDown = async (): Promise<void> => {
+    try {
+      await turn();
+    } catch (error) {
+      leading = undefined; // What is in the tables holds, not what we remember.
+      throw error;
+    }
+  };
+
+  const subscribed = store.subscribe(definition.log, wake.ring);
+  const turning = turnUntil(stopped.signal, turnOrStandDown, { name, clock, log, watch });
+  return {
+    stop: async () => {
+      stopped.abort();
+      await turning;
+      await note.settled();
+      await (await subscribed)();
+      await lease?.release();
+      watch.stop();
+    },
+  };
+};
+
+export type RunningRelay = { stop(): Promise<void> };
+
+export type RelayNeeds = {
+  readonly store: EventStore;
+  readonly publisher: Publisher;
+  /** The service's own database and schema, where streams that cannot be mapped are parked. */
+  readonly database: Database;
+  readonly schema: string;
+  /** Where the relay's checkpoint stands: the topics' database, often the same. */
+  readonly bus: Database;
+  readonly locks: LeaderLocks;
+  readonly cache: Pick<Cache, 'set'>;
+  readonly sealer: Pick<Sealer, 'open'>;
+  readonly kindOf: KindOf;
+  readonly clock: Clock;
+  readonly loops: Loops;
+  readonly log: Logger;
+  readonly counted?: (batch: RelayedBatch) => void;
+};
+
+/** For metrics: what a turn has done, and how old its oldest event was. */
+export type RelayedBatch = {
+  readonly topic: string;
+  readonly read: number;
+  readonly published: number;
+  readonly oldestMs: number;
+};
+
+const BATCH_EVENTS_MAX = 500;
+const POLL_MS = 1000;
+const STANDBY_MS = 1000;
+/** A stream may be mapped again after an upgrade, or when what was away is back. */
+const HELD_RETRY_MS = 60_000;
+
+/** What the leading relay knows. */
+type Leading = {
+  readonly definition: RelayDefinition;
+  readonly needs: RelayNeeds;
+  readonly topic: string;
+  readonly checkpoint: RelayCheckpoint;
+  readonly heldBack: HeldBack;
+  readonly mapEvent: (event: RecordedEvent) => Promise<readonly IntegrationEvent[]>;
+  /** Last event that the checkpoint covers. */
+  position: bigint;
+  /** Up to here nothing is left to send; ahead of `position` where the log ends in others' events. */
+  passed: bigint;
+  held: Map<string, bigint>;
+  retriedAtMs: number;
+};
+
+const takeLead = async (definition: RelayDefinition, needs: RelayNeeds): Promise<Leading> => {
+  const checkpoint = relayCheckpoint(needs.bus, definition.log);
+  const held = heldBack(needs.database, needs.schema, definition.log);
+  const { position, logEpoch } = await checkpoint.load();
+  return {
+    definition,
+    needs,
+    topic: topicOf(definition.log),
+    checkpoint,
+    heldBack: held,
+    mapEvent: integrationEventsOf({ ...needs, map: definition.map, logEpoch }),
+    position,
+    passed: position,
+    held: new Map(await held.list()),
+    retriedAtMs: Number.NEGATIVE_INFINITY,
+  };
+};
+
+/** One batch; false when there was none. */
+const relaySome = async (leading: Leading): Promise<boolean> => {
+  const { needs, definition, checkpoint, topic } = leading;
+  await retryHeldBack(leading);
+  const events = await needs.store.readLog(definition.log, leading.position, BATCH_EVENTS_MAX);
+  const last = events.at(-1);
+  if (last === undefined) return await lookAtEnd(leading);
+  await failpoint('relay.after_read');
+  const outgoing: IntegrationEvent[] = [];
+  for (const event of events) {
+    if (leading.held.has(event.streamId)) continue;
+    const mapped = await mapOrHold(leading, event);
+    if (mapped !== undefined) outgoing.push(...mapped);
+  }
+  if (outgoing.length > 0) await needs.publisher.publish(topic, outgoing);
+  await failpoint('relay.after_publish');
+  leading.position = last.position;
+  leading.passed = last.position;
+  await failpoint('relay.before_checkpoint');
+  await checkpoint.save(last.position);
+  const oldestMs = needs.clock.now().getTime() - (events[0]?.time.getTime() ?? 0);
+  needs.counted?.({ topic, read: events.length, published: outgoing.length, oldestMs });
+  return true;
+};
+
+/** A quiet log is level with its head, also where the head's position is not an event of ours. */
+const lookAtEnd = async (leading: Leading): Promise<boolean> => {
+  const { store } = leading.needs;
+  const { log } = leading.definition;
+  const head = await store.head(log);
+  if (head <= leading.passed) return false;
+  if ((await store.readLog(log, leading.position, 1)).length > 0) return true;
+  leading.passed = head;
+  return false;
+};
+
+const mapOrHold = async (
+  leading: Leading,
+  event: RecordedEvent,
+): Promise<readonly IntegrationEvent[] | undefined> => {
+  try {
+    return await leading.mapEvent(event);
+  } catch (error) {
+    if (isPassing(error)) throw error;
+    await leading.heldBack.hold(event, errorCode(error));
+    leading.held.set(event.streamId, event.position);
+    tellHeld(leading, event, error);
+    return undefined;
+  }
+};
+
+const tellHeld = (leading: Leading, event: RecordedEvent, error: unknown): void => {
+  const { log, position, type, schemaVersion } = event;
+  const faults = error instanceof NotPublishable ? error.message : undefined;
+  leading.needs.log.error(
+    { relay: log, type, schemaVersion, position: String(position), code: errorCode(error), faults },
+    'an event could not be published, its stream is parked',
+  );
+};
+
+/** Sends what was held back, as far as it can be mapped now, marked so that no consumer takes it as old. */
+const retryHeldBack = async (leading: Leading): Promise<void> => {
+  const nowMs = leading.needs.clock.monotonicMs();
+  if (leading.held.size === 0 || nowMs - leading.retriedAtMs < HELD_RETRY_MS) return;
+  leading.retriedAtMs = nowMs;
+  for (const [streamId, from] of [...leading.held]) await retryStream(leading, streamId, from);
+};
+
+const retryStream = async (leading: Leading, streamId: string, from: bigint): Promise<void> => {
+  const { needs, topic, heldBack: held } = leading;
+  // A checkpoint that a crash set back comes by again; sent as new, the events would look old to consumers.
+  if (from > leading.position) return;
+  const waiting = (await needs.store.readStream(streamId)).filter(
+    ({ position }) => position >= from && position <= leading.position,
+  );
+  const outgoing: IntegrationEvent[] = [];
+  let stopsAt: { event: RecordedEvent; errorCode: string } | undefined;
+  for (const event of waiting) {
+    try {
+      outgoing.push(...(await leading.mapEvent(event)));
+    } catch (error) {
+      if (isPassing(error)) throw error;
+      stopsAt = { event, errorCode: errorCode(error) };
+      break;
+    }
+  }
+  if (stopsAt?.event.position === from) return;
+  await needs.publisher.publish(
+    topic,
+    outgoing.map((event) => ({ ...event, released: true as const })),
+  );
+  await held.release(streamId, stopsAt);
+  if (stopsAt === undefined) leading.held.delete(streamId);
+  else leading.held.set(streamId, stopsAt.event.position);
+};

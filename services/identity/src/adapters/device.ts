@@ -1,0 +1,33 @@
+/** What a User-Agent header says about the device; unknown is empty, never a guess. */
+import bowser from 'bowser';
+
+export type Device = {
+  readonly browser: string;
+  readonly browser_version: string;
+  readonly os: string;
+  readonly os_version: string;
+  readonly device_type: 'desktop' | 'mobile' | 'tablet' | 'bot' | null;
+};
+
+const UNKNOWN: Device = {
+  browser: '',
+  browser_version: '',
+  os: '',
+  os_version: '',
+  device_type: null,
+};
+const BOT = /bot\b|crawl|spider|slurp|headless|^(?:curl|wget|python|go-http|node|okhttp|java)\b/i;
+const TYPES = ['desktop', 'mobile', 'tablet', 'bot'] as const;
+
+export function deviceOf(userAgent: string | null): Device {
+  if (userAgent === null || userAgent.trim() === '') return UNKNOWN; // the library throws for it
+  const { browser, os, platform } = bowser.parse(userAgent);
+  const type = TYPES.find((one) => one === platform.type) ?? null;
+  return {
+    browser: browser.name ?? '',
+    browser_version: browser.version ?? '',
+    os: os.name ?? '',
+    os_version: os.version ?? '',
+    device_type: BOT.test(userAgent) ? 'bot' : type,
+  };
+}

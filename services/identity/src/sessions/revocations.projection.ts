@@ -1,0 +1,43 @@
+/** Keeps `revocations`, from which the shared cache is filled again when it comes back empty. */
+import {
+  type Projected,
+  type Projection,
+  put,
+  remove,
+  type TableChange,
+} from '@cardea/read-models';
+import type { SessionFacts } from './session.ts';
+
+type Of = Projected<{ readonly id: string }>;
+
+const mark = (kind: 'user' | 'sid', event: Of): readonly TableChange[] => [
+  {
+    table: 'revocations',
+    change: put({
+      kind,
+      id: event.data.id,
+      tenant_id: event.metadata.tenantId,
+      marked_at: event.time.toISOString(),
+    }),
+  },
+];
+
+export const revocationsProjection: Projection = {
+  name: 'revocations',
+  log: 'identity',
+  tables: [
+    {
+      name: 'revocations',
+      key: ['kind', 'id'],
+      columns: { kind: 'text', id: 'text', tenant_id: 'text', marked_at: 'timestamptz' },
+    },
+  ],
+  on: {
+    UserDisabled: (event: Of) => mark('user', event),
+    UserDeleted: (event: Of) => mark('user', event),
+    UserEnabled: ({ data }: Of) => [
+      { table: 'revocations', change: remove({ kind: 'user', id: data.id }) },
+    ],
+    SessionRevoked: (event: Projected<SessionFacts>) => mark('sid', event),
+  },
+};

@@ -1,0 +1,101 @@
+/**
+ * `/health*` on the API port: whether the process answers, and whether its database and cache do
+ * (`spec.md` 1). Endpoint values like all others, so that gateway and document know them.
+ */
+import type { Clock } from '@cardea/runtime';
+import Type from 'typebox';
+import { type Endpoint, endpoint } from './endpoint.ts';
+
+export type HealthNeeds = {
+  readonly version: string;
+  readonly clock: Clock;
+  /** Resolves when `SELECT 1` was answered. */
+  readonly database: { ping(): Promise<void> };
+  readonly cache: { readonly mode: 'redis' | 'in_process'; ping(): Promise<void> };
+};
+
+const PING_WAIT_MS = 1_000;
+
+const common = {
+  tag: 'health',
+  area: 'user',
+  tenant: 'none',
+  who: 'anyone',
+  refusals: {},
+} as const;
+
+const Dependency = Type.Object({
+  status: Type.Union([Type.Literal('ok'), Type.Literal('unavailable')]),
+  latency_ms: Type.Number({ minimum: 0 }),
+  mode: Type.Optional(Type.Literal('in_process')),
+});
+
+export function healthEndpoints({
+  version,
+  clock,
+  database,
+  cache,
+}: HealthNeeds): readonly Endpoint[] {
+  const seen = async (ping: () => Promise<void>, more: { mode?: 'in_process' } = {}) => {
+    const startMs = clock.monotonicMs();
+    const answered = await answersInTime(ping, clock);
+    const latency = Math.round((clock.monotonicMs() - startMs) * 100) / 100;
+    const body = {
+      status: answered ? ('ok' as const) : ('unavailable' as const),
+      latency_ms: latency,
+    };
+    const ok = { ...body, ...more };
+    return answered ? { ok } : { ok, status: 503, headers: { 'Retry-After': '1' } };
+  };
+  return [
+    endpoint(
+      {
+        ...common,
+        name: 'health',
+        summary: 'Says that the process answers; looks at nothing else.',
+        method: 'get',
+        path: '/health',
+        ok: Type.Object({ status: Type.Literal('ok'), version: Type.String() }),
+      },
+      async () => ({ ok: { status: 'ok' as const, version } }),
+    ),
+    endpoint(
+      {
+        ...common,
+        name: 'health_db',
+        summary: 'Says whether the database answers.',
+        method: 'get',
+        path: '/health/db',
+        ok: Dependency,
+        otherOk: { 503: Dependency },
+      },
+      () => seen(() => database.ping()),
+    ),
+    endpoint(
+      {
+        ...common,
+        name: 'health_cache',
+        summary: 'Says whether the cache answers.',
+        method: 'get',
+        path: '/health/cache',
+        ok: Dependency,
+        otherOk: { 503: Dependency },
+      },
+      () => seen(() => cache.ping(), cache.mode === 'in_process' ? { mode: 'in_process' } : {}),
+    ),
+  ];
+}
+
+/** False when it threw or took longer than a second; the late answer is ignored. */
+export async function answersInTime(ping: () => Promise<void>, clock: Clock): Promise<boolean> {
+  const answered = new AbortController();
+  const pinged = Promise.resolve()
+    .then(ping)
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(() => answered.abort());
+  const late = clock.sleep(PING_WAIT_MS, answered.signal).then(() => false);
+  return Promise.race([pinged, late]);
+}

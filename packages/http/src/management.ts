@@ -1,0 +1,204 @@
+/**
+ * The management port: what an orchestrator, Prometheus and an operator ask of a process. Readiness
+ * means that the loops turn, not that a socket answers (`design/operations.md` section 8).
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Clock, Loops } from '@cardea/runtime';
+import type { Registry } from 'prom-client';
+import { readJson } from './json.ts';
+import { PortTaken } from './listen.ts';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+export type ManagementNeeds = {
+  readonly clock: Clock;
+  readonly loops: Pick<Loops, 'state'>;
+  readonly registry: Registry;
+  /** Looked at every second. */
+  readonly database: { ping(): Promise<void> };
+  /** What the start still waits for (`migrations`, `key canary`, a projection); empty when started. */
+  readonly waitingFor: () => readonly string[];
+  /** Further reasons for `degraded`, e.g. a cache that is away; by the name of the thing. */
+  readonly degraded?: () => { readonly [name: string]: string };
+  readonly logLevel: { readonly get: () => LogLevel; readonly set: (level: LogLevel) => void };
+  readonly port: number;
+  readonly host: string;
+};
+
+export type Management = {
+  readonly start: () => Promise<{ readonly port: number }>;
+  /** From now on `/readyz` says 503. */
+  readonly drain: () => void;
+  readonly stop: () => Promise<void>;
+};
+
+const EVENT_LOOP_DELAY_MAX_MS = 10_000;
+const DATABASE_UNSEEN_MAX_MS = 5_000;
+const DATABASE_LOOK_EVERY_MS = 1_000;
+const TICK_MAX_AGE_MS = 15_000;
+const LOGLEVEL_BODY_MAX_BYTES = 1_024;
+const LOGLEVEL_TTL_MAX_SECONDS = 3_600;
+const REQUEST_WAIT_MS = 10_000;
+
+type Check = { readonly status: 'ok' | 'degraded' | 'failed'; readonly reason?: string };
+type Answer = readonly [status: number, body: string | object, type?: string];
+
+export function management(needs: ManagementNeeds): Management {
+  const state = { draining: false, databaseSeenMs: Number.NEGATIVE_INFINITY };
+  const delay = monitorEventLoopDelay({ resolution: 20 });
+  const levels = levelChanger(needs);
+  const server = createServer(
+    { requestTimeout: REQUEST_WAIT_MS, headersTimeout: REQUEST_WAIT_MS },
+    (request, response) => void respond(request, response),
+  );
+  let looking: NodeJS.Timeout | undefined;
+
+  const look = async () => {
+    try {
+      await needs.database.ping();
+      state.databaseSeenMs = needs.clock.monotonicMs();
+    } catch {
+      // Not seen; readiness tells from the last time that it was.
+    }
+  };
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let answer: Answer;
+    try {
+      answer = await route(request);
+    } catch {
+      answer = [500, 'error'];
+    }
+    const [status, body, type] = answer;
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    response.writeHead(status, {
+      'Content-Type': type ?? (typeof body === 'string' ? 'text/plain' : 'application/json'),
+      'X-Content-Type-Options': 'nosniff',
+      'Cache-Control': 'no-store',
+    });
+    response.end(text);
+  }
+  async function route(request: IncomingMessage): Promise<Answer> {
+    const path = (request.url ?? '').split('?', 1)[0];
+    if (path === '/loglevel' && request.method === 'PUT') return levels.put(request);
+    if (request.method !== 'GET' && request.method !== 'HEAD') return [405, 'method not allowed'];
+    switch (path) {
+      case '/livez':
+        return liveness(delay);
+      case '/startupz':
+        return startup(needs.waitingFor());
+      case '/readyz':
+        return readiness(needs, state);
+      case '/metrics':
+        return [200, await needs.registry.metrics(), needs.registry.contentType];
+      default:
+        return [404, 'not found'];
+    }
+  }
+  return {
+    start: async () => {
+      delay.enable();
+      await look();
+      looking = setInterval(() => void look(), DATABASE_LOOK_EVERY_MS).unref();
+      return { port: await bind(server, needs) };
+    },
+    drain: () => {
+      state.draining = true;
+    },
+    stop: async () => {
+      state.draining = true;
+      clearInterval(looking);
+      levels.stop();
+      delay.disable();
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+function liveness(delay: ReturnType<typeof monitorEventLoopDelay>): Answer {
+  // The longest delay since the last look: a loop that hangs now answers nothing at all.
+  const longestMs = delay.max / 1e6;
+  delay.reset();
+  return longestMs < EVENT_LOOP_DELAY_MAX_MS ? [200, 'ok'] : [503, 'event loop delayed'];
+}
+
+const startup = (waitingFor: readonly string[]): Answer => [
+  waitingFor.length === 0 ? 200 : 503,
+  { status: waitingFor.length === 0 ? 'started' : 'starting', waiting_for: waitingFor },
+];
+
+function readiness(
+  needs: ManagementNeeds,
+  state: { readonly draining: boolean; readonly databaseSeenMs: number },
+): Answer {
+  const checks: { [name: string]: Check } = {};
+  const nowMs = needs.clock.monotonicMs();
+  if (state.draining) checks['process'] = { status: 'failed', reason: 'draining' };
+  const waiting = needs.waitingFor();
+  if (waiting.length > 0) checks['start'] = { status: 'failed', reason: waiting.join(', ') };
+  checks['database'] =
+    nowMs - state.databaseSeenMs <= DATABASE_UNSEEN_MAX_MS
+      ? { status: 'ok' }
+      : { status: 'failed', reason: 'not seen for 5 s' };
+  for (const { name, lastTickMs, degraded } of needs.loops.state()) {
+    if (nowMs - lastTickMs > TICK_MAX_AGE_MS) {
+      checks[name] = { status: 'failed', reason: 'stopped turning' };
+    } else {
+      checks[name] =
+        degraded === undefined ? { status: 'ok' } : { status: 'degraded', reason: degraded };
+    }
+  }
+  for (const [name, reason] of Object.entries(needs.degraded?.() ?? {})) {
+    checks[name] = { status: 'degraded', reason };
+  }
+  const statuses = Object.values(checks).map(({ status }) => status);
+  if (statuses.includes('failed')) return [503, { status: 'not_ready', checks }];
+  return [200, { status: statuses.includes('degraded') ? 'degraded' : 'ready', checks }];
+}
+
+const LEVELS: readonly unknown[] = ['debug', 'info', 'warn', 'error'];
+
+/** A level set by an operator goes back by itself, so that nobody leaves a process at `debug`. */
+function levelChanger({ logLevel }: ManagementNeeds) {
+  const usual = logLevel.get();
+  let back: NodeJS.Timeout | undefined;
+  const put = async (request: IncomingMessage): Promise<Answer> => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    for await (const chunk of request) {
+      length += (chunk as Buffer).length;
+      if (length > LOGLEVEL_BODY_MAX_BYTES) return [413, 'too large'];
+      chunks.push(chunk as Buffer);
+    }
+    const json = readJson(Buffer.concat(chunks));
+    const { level, ttl_seconds: ttl } = ('value' in json ? (json.value ?? {}) : {}) as {
+      level?: unknown;
+      ttl_seconds?: unknown;
+    };
+    const known = LEVELS.includes(level);
+    const bounded =
+      Number.isInteger(ttl) && Number(ttl) >= 1 && Number(ttl) <= LOGLEVEL_TTL_MAX_SECONDS;
+    if (!known || !bounded) return [400, 'expects {level, ttl_seconds: 1-3600}'];
+    clearTimeout(back);
+    logLevel.set(level as LogLevel);
+    back = setTimeout(() => logLevel.set(usual), Number(ttl) * 1000).unref();
+    return [200, { level, ttl_seconds: ttl }];
+  };
+  return { put, stop: () => clearTimeout(back) };
+}
+
+function bind(
+  server: ReturnType<typeof createServer>,
+  { port, host }: { readonly port: number; readonly host: string },
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: { code?: string }) =>
+      reject(error.code === 'EADDRINUSE' ? new PortTaken(port) : error),
+    );
+    server.listen({ port, host, exclusive: true }, () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    });
+  });
+}

@@ -1,5 +1,6 @@
 import { approvalEvents } from './approval.ts';
 import { auditEvents } from './audit.ts';
+import { authzEvents } from './authz.ts';
 import { identityEvents } from './identity.ts';
 import type { IntegrationEventKind } from './integration-event.ts';
 import { vaultEvents } from './vault.ts';
@@ -8,6 +9,7 @@ import { webhooksEvents } from './webhooks.ts';
 /** All that is published, by whichever service: what relays may send and consumers can read. */
 export const EVENT_CATALOGUE = {
   identity: identityEvents,
+  authz: authzEvents,
   vault: vaultEvents,
   approval: approvalEvents,
   webhooks: webhooksEvents,

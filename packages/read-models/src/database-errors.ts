@@ -34,8 +34,8 @@ export function asUnavailable(error: unknown): unknown {
 }
 
 /** SQLSTATE classes that blame the values: data exception, integrity, too long, malformed. */
-const DATA = /^(22|23|21000|54000)/;
-const SQLSTATE = /^[0-9A-Z]{5}$/;
+const DATA = /^(22|23|21000|54000|P0001)/;
+const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 
 /** True when the statement would fail again with the same rows, and work with others. */
 export function blamesData(error: unknown): boolean {

@@ -19,6 +19,14 @@ export {
 } from './migrate.ts';
 export type { Migration, MigrationSet, NamedMigration } from './migration.ts';
 export {
+  type ParkedStream,
+  parkedStreams,
+  type Released,
+  type ReleaseOptions,
+  releaseProjectionStream,
+} from './parked-streams.ts';
+export { openPositions, type PositionBoard, type PositionsOptions } from './positions.ts';
+export {
   type DatabaseOptions,
   openDatabase,
   type PoolState,
@@ -34,18 +42,10 @@ export type {
 } from './projection.ts';
 export { type Privilege, protectTable } from './protect-table.ts';
 export { APP_ROLE, SYSTEM_ROLE } from './roles.ts';
-export { postgresSubjectKeys } from './subject-key-table.ts';
-export { openPositions, type PositionBoard, type PositionsOptions } from './positions.ts';
 export {
   type ProjectionState,
   type RunnerOptions,
   type RunningProjections,
   runProjections,
 } from './runner.ts';
-export {
-  type ParkedStream,
-  parkedStreams,
-  type Released,
-  type ReleaseOptions,
-  releaseProjectionStream,
-} from './parked-streams.ts';
+export { postgresSubjectKeys } from './subject-key-table.ts';

@@ -44,7 +44,8 @@ export type Projection = {
   readonly apply?: (
     transaction: Transaction,
     events: readonly RecordedEvent[],
-    tools: ProjectionTools & { readonly rebuilding: boolean },
+    /** `schema` holds the tables: the service's, or in a rebuild the one they are built in. */
+    tools: ProjectionTools & { readonly rebuilding: boolean; readonly schema: string },
   ) => Promise<void>;
   /** When a stream is parked: removes what it had granted, where absent is safer than stale. */
   readonly onParked?: (streamId: string) => readonly TableChange[];

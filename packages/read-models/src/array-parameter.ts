@@ -1,0 +1,37 @@
+/** A column of a batch as one parameter: Postgres's array literal, which `unnest` turns into rows again. */
+
+/** How a column travels: most types as an array of their own, arrays and JSON as text that is cast per row. */
+export function parameterType(columnType: string): string {
+  return travelsAsText(columnType) ? 'text[]' : `${columnType}[]`;
+}
+
+export const castOf = (name: string, columnType: string): string =>
+  travelsAsText(columnType) ? `${name}::${columnType}` : name;
+
+const travelsAsText = (columnType: string): boolean =>
+  columnType.endsWith('[]') || isJson(columnType);
+
+const isJson = (columnType: string): boolean => columnType === 'jsonb' || columnType === 'json';
+
+export function arrayLiteral(columnType: string, values: readonly unknown[]): string {
+  const text = isJson(columnType) ? (value: unknown) => JSON.stringify(value) : scalarText;
+  let literal = '{';
+  for (const [index, value] of values.entries()) {
+    if (index > 0) literal += ',';
+    literal += value === null || value === undefined ? 'NULL' : quoted(text(value));
+  }
+  return `${literal}}`;
+}
+
+function scalarText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (value instanceof Date) return value.toISOString();
+  if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`;
+  if (Array.isArray(value)) return arrayLiteral('text', value);
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+const SPECIAL = /["\\]/;
+
+const quoted = (text: string): string =>
+  SPECIAL.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`;

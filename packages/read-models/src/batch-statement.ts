@@ -1,0 +1,205 @@
+/**
+ * A batch as one statement: the checkpoint moves if it still stands where this runner left it, and only
+ * then do the rows change. Whoever was replaced meanwhile writes nothing.
+ */
+import { createHash } from 'node:crypto';
+import { arrayLiteral, castOf, parameterType } from './array-parameter.ts';
+import type { Change } from './change.ts';
+import type { Table } from './projection.ts';
+
+/** Channel on which the other processes hear that a projection has passed a position. */
+export const POSITIONS_CHANNEL = 'cardea_positions';
+
+export type RowChange = Change<Record<string, unknown>, Record<string, unknown>>;
+
+export type ParkedEvent = {
+  readonly streamId: string;
+  readonly position: bigint;
+  readonly eventId: string;
+  readonly eventType: string;
+  /** Of the event that parks its stream; null for one that waits behind it. */
+  readonly errorCode: string | null;
+};
+
+export type Batch = {
+  readonly schema: string;
+  readonly name: string;
+  /** Where the checkpoint must stand, and under which epoch. */
+  readonly from: bigint;
+  readonly epoch: bigint;
+  readonly to: bigint;
+  /** True when what others know of this projection ends with this batch. */
+  readonly newEpoch?: boolean;
+  /** At most one change per row and table. */
+  readonly changes: readonly { readonly table: Table; readonly changes: readonly RowChange[] }[];
+  readonly parked: readonly ParkedEvent[];
+};
+
+export type Statement = {
+  readonly name?: string;
+  readonly text: string;
+  readonly values: readonly unknown[];
+};
+
+/** Answers one row when the checkpoint moved and none when it stood elsewhere. */
+export function batchStatement(batch: Batch): Statement {
+  const values: unknown[] = [];
+  const parameter = (value: unknown): string => `$${values.push(value)}`;
+  const steps: string[] = [];
+  let putsOnly = true;
+  for (const { table, changes } of batch.changes) {
+    const target = { name: `${batch.schema}.${table.name}`, table };
+    const { puts, patches, removes } = byKind(changes);
+    if (puts.length > 0) steps.push(putStep(target, puts, parameter));
+    for (const group of patches) steps.push(patchStep(target, group, parameter));
+    if (removes.length > 0) steps.push(removeStep(target, removes, parameter));
+    if (patches.length + removes.length > 0) putsOnly = false;
+  }
+  if (batch.parked.length > 0) steps.push(parkStep(batch, parameter));
+  const moved = `UPDATE ${batch.schema}.projection_checkpoints
+    SET position = ${parameter(batch.to.toString())}, epoch = epoch + ${parameter(batch.newEpoch ? 1 : 0)},
+      updated_at = now()
+    WHERE name = ${parameter(batch.name)} AND position = ${parameter(batch.from.toString())}
+      AND epoch = ${parameter(batch.epoch.toString())} RETURNING 1`;
+  const notice = parameter(`${batch.schema} ${batch.name} ${batch.to}`);
+  const text = `WITH moved AS (${moved})${steps.map((step, index) => `, step${index} AS (${step})`).join('')}
+    SELECT set_config('synchronous_commit', 'off', true), pg_notify('${POSITIONS_CHANNEL}', ${notice}) FROM moved`;
+  // A plan that is kept from when the table was empty would scan it for ever: only inserts are prepared.
+  const prepared = putsOnly && batch.parked.length === 0;
+  return prepared ? { name: statementName(text), text, values } : { text, values };
+}
+
+const statementName = (text: string): string =>
+  `batch_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`;
+
+type Target = { readonly name: string; readonly table: Table };
+type Parameter = (value: unknown) => string;
+type Put = Extract<RowChange, { kind: 'put' }>;
+type Patch = Extract<RowChange, { kind: 'patch' }>;
+type Remove = Extract<RowChange, { kind: 'remove' }>;
+type PatchGroup = { readonly columns: readonly string[]; readonly patches: Patch[] };
+
+function byKind(changes: readonly RowChange[]) {
+  const puts: Put[] = [];
+  const removes: Remove[] = [];
+  const groups = new Map<string, PatchGroup>();
+  for (const change of changes) {
+    switch (change.kind) {
+      case 'put':
+        puts.push(change);
+        break;
+      case 'remove':
+        removes.push(change);
+        break;
+      case 'patch':
+        group(groups, change);
+        break;
+    }
+  }
+  return { puts, removes, patches: [...groups.values()] };
+}
+
+/** Patches of the same columns share a step; one that names no column changes nothing. */
+function group(groups: Map<string, PatchGroup>, patch: Patch): void {
+  const columns = Object.keys(patch.columns)
+    .filter((column) => patch.columns[column] !== undefined)
+    .sort();
+  if (columns.length === 0) return;
+  const name = columns.join();
+  const found = groups.get(name) ?? { columns, patches: [] };
+  groups.set(name, found);
+  found.patches.push(patch);
+}
+
+function putStep({ name, table }: Target, puts: readonly Put[], parameter: Parameter): string {
+  const columns = Object.keys(table.columns);
+  const rows = puts.map((put) => put.row);
+  const rest = columns.filter((column) => !table.key.includes(column));
+  const update = rest.map((column) => `${id(column)} = excluded.${id(column)}`).join(', ');
+  return `INSERT INTO ${name} (${columns.map(id).join(', ')})
+    SELECT ${casts(table, columns)} FROM ${unnest(table, columns, rows, parameter)}
+    WHERE EXISTS (SELECT FROM moved)
+    ON CONFLICT (${table.key.map(id).join(', ')}) DO ${update === '' ? 'NOTHING' : `UPDATE SET ${update}`}`;
+}
+
+function patchStep(target: Target, { columns, patches }: PatchGroup, parameter: Parameter): string {
+  const { name, table } = target;
+  const rows = patches.map((patch) => ({ ...patch.columns, ...patch.of }));
+  const all = [...table.key, ...columns.filter((column) => !table.key.includes(column))];
+  const update = columns.map((column) => `${id(column)} = ${cast(table, column)}`).join(', ');
+  return `UPDATE ${name} AS t SET ${update} FROM ${unnest(table, all, rows, parameter)}
+    WHERE ${sameKey(table)} AND EXISTS (SELECT FROM moved)`;
+}
+
+function removeStep({ name, table }: Target, removes: readonly Remove[], parameter: Parameter) {
+  const keys = removes.map((remove) => remove.of);
+  return `DELETE FROM ${name} AS t USING ${unnest(table, table.key, keys, parameter)}
+    WHERE ${sameKey(table)} AND EXISTS (SELECT FROM moved)`;
+}
+
+function parkStep(batch: Batch, parameter: Parameter): string {
+  const { parked, schema, name } = batch;
+  const column = (type: string, values: readonly unknown[]): string =>
+    `${parameter(arrayLiteral(type, values))}::${type}[]`;
+  return `INSERT INTO ${schema}.parked_events
+      (owner, stream_id, position, event_id, event_type, error_code)
+    SELECT ${parameter(projectionOwner(name))}::text, u.*
+    FROM unnest(
+      ${column(
+        'text',
+        parked.map((event) => event.streamId),
+      )},
+      ${column(
+        'bigint',
+        parked.map((event) => event.position),
+      )},
+      ${column(
+        'uuid',
+        parked.map((event) => event.eventId),
+      )},
+      ${column(
+        'text',
+        parked.map((event) => event.eventType),
+      )},
+      ${column(
+        'text',
+        parked.map((event) => event.errorCode),
+      )}
+    ) AS u WHERE EXISTS (SELECT FROM moved) ON CONFLICT DO NOTHING`;
+}
+
+export const projectionOwner = (name: string): string => `projection:${name}`;
+
+function unnest(
+  table: Table,
+  columns: readonly string[],
+  rows: readonly Record<string, unknown>[],
+  parameter: Parameter,
+): string {
+  const arrays = columns.map((column) => {
+    const type = typeOf(table, column);
+    const literal = arrayLiteral(
+      type,
+      rows.map((row) => row[column]),
+    );
+    return `${parameter(literal)}::${parameterType(type)}`;
+  });
+  return `unnest(${arrays.join(', ')}) AS u(${columns.map(id).join(', ')})`;
+}
+
+const casts = (table: Table, columns: readonly string[]): string =>
+  columns.map((column) => cast(table, column)).join(', ');
+
+const cast = (table: Table, column: string): string =>
+  castOf(`u.${id(column)}`, typeOf(table, column));
+
+const sameKey = (table: Table): string =>
+  table.key.map((column) => `t.${id(column)} = ${cast(table, column)}`).join(' AND ');
+
+function typeOf(table: Table, column: string): string {
+  const type = table.columns[column];
+  if (type === undefined) throw new Error(`Table ${table.name} declares no column ${column}.`);
+  return type;
+}
+
+const id = (column: string): string => `"${column}"`;

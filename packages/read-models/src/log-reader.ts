@@ -1,0 +1,65 @@
+/** Pages of a log, read once for all who stand at the same place, and a wait for what comes next. */
+import type { EventStore, Log, RecordedEvent } from '@cardea/event-store';
+import type { Clock } from '@cardea/runtime';
+
+export const PAGE_EVENTS_MAX = 500;
+const PAGES_SHARED_MAX = 8;
+
+export type Page = {
+  readonly events: readonly RecordedEvent[];
+  /** Hand this back to {@link LogReader.changed}. */
+  readonly generation: number;
+};
+
+/** One service's log as its projections and policies read it. */
+export interface LogReader {
+  /** The next events behind `after`, {@link PAGE_EVENTS_MAX} at most. */
+  page(after: bigint): Promise<Page>;
+  /** Resolves when something was appended since the page was asked for, on abort, or after `ms`. */
+  changed(generation: number, ms: number, signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openLogReader(store: EventStore, log: Log, clock: Clock): Promise<LogReader> {
+  let generation = 0;
+  const waiting = new Set<() => void>();
+  const pages = new Map<bigint, { readonly generation: number; readonly page: Promise<Page> }>();
+  const unsubscribe = await store.subscribe(log, () => {
+    generation += 1;
+    for (const wake of [...waiting]) wake();
+  });
+
+  const read = async (after: bigint, asked: number): Promise<Page> => ({
+    events: await store.readLog(log, after, PAGE_EVENTS_MAX),
+    generation: asked,
+  });
+
+  return {
+    page: (after) => {
+      const shared = pages.get(after);
+      // A page that was asked for before the latest append may lack it.
+      if (shared?.generation === generation) return shared.page;
+      const page = read(after, generation);
+      pages.delete(after);
+      pages.set(after, { generation, page });
+      const [oldest] = pages.keys();
+      if (pages.size > PAGES_SHARED_MAX && oldest !== undefined) pages.delete(oldest);
+      page.catch(() => {
+        if (pages.get(after)?.page === page) pages.delete(after);
+      });
+      return page;
+    },
+    changed: async (since, ms, signal) => {
+      if (since !== generation) return;
+      const woken = new AbortController();
+      const wake = (): void => woken.abort();
+      waiting.add(wake);
+      signal.addEventListener('abort', wake, { once: true });
+      if (!signal.aborted) await clock.sleep(ms, woken.signal);
+      if (!woken.signal.aborted) generation += 1; // whoever looks by the clock wants a page of now
+      signal.removeEventListener('abort', wake);
+      waiting.delete(wake);
+    },
+    close: unsubscribe,
+  };
+}

@@ -2,7 +2,7 @@
  * The command that a request, a policy or a sweeper is: its id, its time, and who stands behind it.
  * Address and user agent are sealed before anything is decided, for an event keeps them for years.
  */
-import type { Principal } from '@cardea/auth';
+import type { Principal, UserPrincipal } from '@cardea/auth';
 import type { ActorType, ServiceName } from '@cardea/contracts';
 import { contextPlace, type Sealed, type Sealer } from '@cardea/crypto';
 import type { Command, EventMetadata } from '@cardea/event-store';
@@ -62,7 +62,7 @@ export function actorOf(
       return { type: 'system', id: service };
     case 'user':
       if (principal.impersonatedBy !== null) return { type: 'admin', id: principal.impersonatedBy };
-      return { type: asksForRole ? 'admin' : 'user', id: principal.id };
+      return { type: asksForRole && hasRole(principal) ? 'admin' : 'user', id: principal.id };
     case 'agent':
       return principal.userId === null
         ? { type: 'agent', id: principal.id }
@@ -71,6 +71,11 @@ export function actorOf(
       return { type: 'system', id: principal.id };
   }
 }
+
+const ADMIN_ROLES = ['admin', 'owner', 'system_admin'];
+/** Whoever was refused for want of the role acted as a mere user. */
+const hasRole = ({ roles }: UserPrincipal): boolean =>
+  roles.some((role) => ADMIN_ROLES.includes(role));
 
 const agentBehind = (principal: Principal | undefined) =>
   principal?.kind === 'agent' && principal.userId !== null ? { agentId: principal.id } : {};

@@ -1,4 +1,5 @@
 /** Runs a service's loops for as long as the process lives; one that throws is started again. */
+import type { LeaderLocks } from '@cardea/read-models';
 import type { Clock, Logger, Loops } from '@cardea/runtime';
 import type { Loop } from './service.ts';
 
@@ -9,18 +10,12 @@ type Needs = {
   readonly loops: Loops;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Runs the work only while this process leads; others stand by. */
-  readonly lead: (
-    name: string,
-    signal: AbortSignal,
-    work: (signal: AbortSignal) => Promise<void>,
-    tick: () => void,
-  ) => Promise<void>;
+  readonly locks: LeaderLocks;
 };
 
 export type RunningLoop = { stop(): Promise<void> };
 
-export function runLoop(loop: Loop, { loops, clock, log, lead }: Needs): RunningLoop {
+export function runLoop(loop: Loop, { loops, clock, log, locks }: Needs): RunningLoop {
   const stopped = new AbortController();
   const watch = loops.watch(loop.name);
   const tick = (): void => watch.tick();
@@ -31,7 +26,8 @@ export function runLoop(loop: Loop, { loops, clock, log, lead }: Needs): Running
     while (!stopped.signal.aborted) {
       try {
         tick();
-        if (loop.leader) await lead(loop.name, stopped.signal, turn, tick);
+        if (loop.leader)
+          await whileLeading(locks, loop.name, { signal: stopped.signal, tick, turn });
         else await turn(stopped.signal);
         pauseMs = RESTART_PAUSE_MS_MIN;
         watch.degraded(undefined);
@@ -51,4 +47,26 @@ export function runLoop(loop: Loop, { loops, clock, log, lead }: Needs): Running
       await ended;
     },
   };
+}
+
+const STANDBY_TICK_MS = 1000;
+
+/** Stands by until no other replica runs the loop, then runs it until the lead is lost. */
+async function whileLeading(
+  locks: LeaderLocks,
+  name: string,
+  of: {
+    readonly signal: AbortSignal;
+    readonly tick: () => void;
+    readonly turn: (signal: AbortSignal) => Promise<void>;
+  },
+): Promise<void> {
+  const standby = setInterval(of.tick, STANDBY_TICK_MS);
+  const lease = await locks.hold(`loop:${name}`, of.signal).finally(() => clearInterval(standby));
+  if (lease === undefined) return;
+  try {
+    await of.turn(AbortSignal.any([of.signal, lease.lost]));
+  } finally {
+    await lease.release();
+  }
 }

@@ -57,7 +57,7 @@ export type ServiceNeeds = {
    * request alone does not know it: the tenant that a sign-up makes, the user that a login found.
    */
   readonly command: (
-    request: Request<any, any, any>,
+    request: Request<unknown, unknown, unknown>,
     as?: { readonly tenantId?: string; readonly actor?: EventMetadata['actor'] },
   ) => Promise<Command>;
   /** The command that a policy, sweeper or consumer gives; actor `system`, id derived from the parts. */
@@ -99,6 +99,8 @@ export type Service = {
   /** Before the first request: signing keys, bootstrap admin, warm indexes. */
   readonly start?: () => Promise<void>;
   readonly stop?: () => Promise<void>;
+  /** Stream noun that refusals at its door are kept under; `denial` unless named. */
+  readonly denialNoun?: string;
   /** What this service offers to others. */
   readonly offers?: Partial<Peers>;
 };

@@ -1,0 +1,106 @@
+/**
+ * What the services of one process share: the database, the logs, the topics, the cache, and what
+ * tells time. Nothing above knows which adapter stands behind a port.
+ */
+import type { ServiceName } from '@cardea/contracts';
+import {
+  type Publisher,
+  postgresPublisher,
+  postgresSubscriber,
+  type Subscriber,
+} from '@cardea/event-bus';
+import { type EventStore, postgresEventStores } from '@cardea/event-store';
+import {
+  type LeaderLocks,
+  leaderLocks,
+  openDatabase,
+  type PostgresDatabase,
+} from '@cardea/read-models';
+import {
+  type Cache,
+  type Clock,
+  type Ids,
+  inProcessCache,
+  type Loops,
+  loops,
+  type Random,
+  type RootLogger,
+  type Settings,
+  systemClock,
+  systemRandom,
+  uuidV7Ids,
+} from '@cardea/runtime';
+import { kindOf } from './kinds.ts';
+
+export type Infrastructure = {
+  readonly settings: Settings;
+  readonly version: string;
+  readonly log: RootLogger;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly random: Random;
+  readonly loops: Loops;
+  readonly cache: Cache;
+  readonly database: PostgresDatabase;
+  readonly locks: LeaderLocks;
+  readonly storeFor: (log: ServiceName) => EventStore;
+  readonly publisher: Publisher;
+  /** The consumers of one service keep their positions in its schema. */
+  readonly subscriberFor: (service: ServiceName) => Subscriber;
+  close(): Promise<void>;
+};
+
+/** Tests bring a clock or ids of their own. */
+export type Given = {
+  readonly settings: Settings;
+  readonly version: string;
+  readonly log: RootLogger;
+  readonly clock?: Clock;
+  readonly ids?: Ids;
+  readonly random?: Random;
+  readonly cache?: Cache;
+};
+
+export function infrastructure(given: Given): Infrastructure {
+  const { settings, log } = given;
+  const clock = given.clock ?? systemClock;
+  const random = given.random ?? systemRandom;
+  const loopWatches = loops(clock);
+  const connectionString = settings.DATABASE_URL.reveal();
+  const database = openDatabase({ connectionString, poolSize: settings.DATABASE_POOL_SIZE, log });
+  const locks = leaderLocks({ connectionString, clock, log });
+  const stores = postgresEventStores({ connectionString, role: 'cardea_app', logger: log });
+  const publisher = postgresPublisher(database);
+  const cache = given.cache ?? inProcessCache(clock);
+  const subscriberFor = (service: ServiceName): Subscriber =>
+    postgresSubscriber({
+      database,
+      schema: service,
+      bus: database,
+      deadLetters: publisher,
+      kindOf,
+      locks,
+      clock,
+      loops: loopWatches,
+      log,
+    });
+  return {
+    ...given,
+    clock,
+    random,
+    ids: given.ids ?? uuidV7Ids(clock, random),
+    loops: loopWatches,
+    cache,
+    database,
+    locks,
+    storeFor: (name) => stores.forLog(name),
+    publisher,
+    subscriberFor,
+    async close() {
+      await locks.close();
+      await stores.close();
+      await cache.close();
+      await database.close();
+    },
+  };
+}

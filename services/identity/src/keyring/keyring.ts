@@ -1,0 +1,150 @@
+/**
+ * The keys that sign tokens: pending ones are published before they sign, one is active, retired ones
+ * stay published until their tokens have run out (`design/oauth.md` section 4).
+ */
+import type { Sealed } from '@cardea/crypto';
+import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
+
+export type PublicJwk = {
+  readonly kty: 'OKP';
+  readonly crv: 'Ed25519';
+  readonly x: string;
+  readonly kid: string;
+  readonly alg: 'EdDSA';
+  readonly use: 'sig';
+};
+
+export type RingKey = {
+  readonly kid: string;
+  readonly publicJwk: PublicJwk;
+  readonly private: Sealed;
+  readonly state: 'pending' | 'active' | 'retired';
+  readonly activateAt: string;
+  readonly activatedAt: string | null;
+  readonly publishUntil: string | null;
+};
+
+export type Keyring = { readonly keys: readonly RingKey[] };
+
+export type KeyringEvent =
+  | {
+      readonly type: 'KeyAdded';
+      readonly data: {
+        readonly kid: string;
+        readonly public_jwk: PublicJwk;
+        readonly private: Sealed;
+        readonly origin: 'random';
+        readonly activate_at: string;
+      };
+    }
+  | { readonly type: 'KeyActivated'; readonly data: { readonly kid: string; readonly at: string } }
+  | {
+      readonly type: 'KeyRetired';
+      readonly data: {
+        readonly kid: string;
+        readonly at: string;
+        readonly publish_until: string;
+      };
+    }
+  | {
+      readonly type: 'KeyResealed';
+      readonly data: { readonly kid: string; readonly private: Sealed };
+    }
+  | { readonly type: 'KeyRemoved'; readonly data: { readonly kid: string } };
+
+export const KEYRING = 'main';
+
+export const keyrings: Stream<Keyring, KeyringEvent> = {
+  noun: 'keyring',
+  initial: { keys: [] },
+  evolve: ({ keys }, { type, data }) => {
+    const changed = (change: Partial<RingKey>) => ({
+      keys: keys.map((key) => (key.kid === data.kid ? { ...key, ...change } : key)),
+    });
+    switch (type) {
+      case 'KeyAdded':
+        return {
+          keys: [
+            ...keys,
+            {
+              kid: data.kid,
+              publicJwk: data.public_jwk,
+              private: data.private,
+              state: 'pending',
+              activateAt: data.activate_at,
+              activatedAt: null,
+              publishUntil: null,
+            },
+          ],
+        };
+      case 'KeyActivated':
+        return changed({ state: 'active', activatedAt: data.at });
+      case 'KeyRetired':
+        return changed({ state: 'retired', publishUntil: data.publish_until });
+      case 'KeyResealed':
+        return changed({ private: data.private });
+      case 'KeyRemoved':
+        return { keys: keys.filter((key) => key.kid !== data.kid) };
+    }
+  },
+};
+
+/** A retired key's tokens and the verifiers' copies have run out by then. */
+const PUBLISHED_AFTER_RETIREMENT_MS = 48 * 3600_000;
+
+export type NewKey = {
+  readonly kid: string;
+  readonly publicJwk: PublicJwk;
+  readonly private: Sealed;
+};
+
+export const activeKey = ({ keys }: Keyring): RingKey | undefined =>
+  keys.findLast((key) => key.state === 'active');
+
+/** The first key of a deployment signs at once; whoever comes second uses the first one's. */
+export function addFirstKey(
+  key: NewKey,
+  now: Date,
+  ring: Keyring,
+): Decision<KeyringEvent, 'key_exists'> {
+  if (activeKey(ring) !== undefined) return refuse('key_exists');
+  const at = now.toISOString();
+  // A crash between adding and activating leaves a pending key, which this puts to use.
+  const waiting = ring.keys.find((one) => one.state === 'pending');
+  if (waiting !== undefined) {
+    return accept({ type: 'KeyActivated', data: { kid: waiting.kid, at } });
+  }
+  return accept<KeyringEvent>(added(key, at), { type: 'KeyActivated', data: { kid: key.kid, at } });
+}
+
+/** For a key that can no longer be unsealed: another signs at once, the old one stays published. */
+export function replaceKey(
+  lostKid: string,
+  key: NewKey,
+  now: Date,
+  ring: Keyring,
+): Decision<KeyringEvent, 'replaced_already'> {
+  if (activeKey(ring)?.kid !== lostKid) return refuse('replaced_already');
+  const at = now.toISOString();
+  const until = new Date(now.getTime() + PUBLISHED_AFTER_RETIREMENT_MS).toISOString();
+  return accept<KeyringEvent>(
+    added(key, at),
+    { type: 'KeyActivated', data: { kid: key.kid, at } },
+    { type: 'KeyRetired', data: { kid: lostKid, at, publish_until: until } },
+  );
+}
+
+const added = (key: NewKey, at: string): KeyringEvent => ({
+  type: 'KeyAdded',
+  data: {
+    kid: key.kid,
+    public_jwk: key.publicJwk,
+    private: key.private,
+    origin: 'random',
+    activate_at: at,
+  },
+});
+
+/** What verifiers may need: every key that has signed, signs, or is about to. */
+export const published = ({ keys }: Keyring): readonly PublicJwk[] =>
+  keys.map((key) => key.publicJwk);

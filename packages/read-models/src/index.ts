@@ -25,6 +25,13 @@ export {
   type ReleaseOptions,
   releaseProjectionStream,
 } from './parked-streams.ts';
+export { type PolicyReleaseOptions, releasePolicyStream } from './policy-release.ts';
+export {
+  type EventPolicy,
+  type PolicyRunnerOptions,
+  type RunningPolicies,
+  runPolicies,
+} from './policy-runner.ts';
 export { openPositions, type PositionBoard, type PositionsOptions } from './positions.ts';
 export {
   type DatabaseOptions,

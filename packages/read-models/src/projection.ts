@@ -36,6 +36,7 @@ export type Projection = {
   readonly tables: readonly Table[];
   readonly on: {
     readonly [eventType: string]: (
+      // biome-ignore lint/suspicious/noExplicitAny: each handler names the data of its own event type.
       event: Projected<any>,
       tools: ProjectionTools,
     ) => readonly TableChange[] | Promise<readonly TableChange[]>;

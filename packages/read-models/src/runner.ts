@@ -7,14 +7,14 @@ import type { EventStore, Log, RecordedEvent } from '@cardea/event-store';
 import { type Clock, failpoint, type Logger, type Loops, type LoopWatch } from '@cardea/runtime';
 import type { Database } from './database.ts';
 import { errorCode } from './database-errors.ts';
-import type { LeaderLocks, Lease } from './leader-locks.ts';
+import type { LeaderLocks } from './leader-locks.ts';
 import { type LogReader, openLogReader, PAGE_EVENTS_MAX, type Page } from './log-reader.ts';
 import { PARKED_CHANNEL } from './parked-streams.ts';
 import type { PositionBoard } from './positions.ts';
 import type { Projection } from './projection.ts';
 import { Fenced, Projector, type Standing } from './projector.ts';
+import { becomeActive } from './standby.ts';
 
-const STANDBY_TICK_MS = 5000;
 const IDLE_WAIT_MS = 2000;
 const BACK_OFF_MIN_MS = 100;
 const BACK_OFF_MAX_MS = 5000;
@@ -118,13 +118,14 @@ class Runner {
   }
 
   async run(stop: AbortSignal): Promise<void> {
-    const { leader, schema } = this.#options;
+    const { leader, schema, clock } = this.#options;
     const mine = `${schema} projection:${this.#projection.name}`;
     const silence = leader.listen(PARKED_CHANNEL, (payload) => {
       if (payload === undefined || payload === mine) this.#stale = true;
     });
     while (!stop.aborted) {
-      const lease = await this.#becomeActive(stop);
+      const name = `projection:${schema}.${this.#projection.name}`;
+      const lease = await becomeActive({ leader, clock, watch: this.#watch }, name, stop);
       if (lease === undefined) break;
       await this.#runActive(AbortSignal.any([stop, lease.lost]));
       this.#standing = undefined;
@@ -132,20 +133,6 @@ class Runner {
     }
     silence();
     this.#watch.stop();
-  }
-
-  /** Standing by is a turn too: a process that waits for its part is a healthy one. */
-  async #becomeActive(stop: AbortSignal): Promise<Lease | undefined> {
-    const { leader, schema, clock } = this.#options;
-    const granted = new AbortController();
-    const asked = leader
-      .hold(`projection:${schema}.${this.#projection.name}`, stop)
-      .finally(() => granted.abort());
-    while (!granted.signal.aborted) {
-      this.#watch.tick();
-      await clock.sleep(STANDBY_TICK_MS, granted.signal);
-    }
-    return await asked;
   }
 
   async #runActive(signal: AbortSignal): Promise<void> {

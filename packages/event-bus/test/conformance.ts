@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto';
+import { armFailPoints, parseFailPoints } from '@cardea/runtime';
+import { untilTrue } from '@cardea/testing';
+import type { Client } from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type BusRecord, consumerCore, deadLetterTopicOf } from '../src/index.ts';
+import {
+  type BusSide,
+  countedEvent,
+  countedEvents,
+  countingConsumer,
+  countOf,
+  effectsOf,
+  recordEffects,
+  upTo,
+} from './rig.ts';
+
+/** What the suite needs of an adapter. Each adapter runs the same tests under the same names. */
+export type BusRig = {
+  /** The bus as another process has it: nothing shared but topics and tables. */
+  open(): BusSide;
+  /** All records of a topic, by partition and offset; the value of those without an envelope too. */
+  recordsOf(topic: string): Promise<readonly (Omit<BusRecord, 'event'> & { event: unknown })[]>;
+  /** Puts a record on a topic that no publisher of ours would. */
+  putForeign(topic: string, key: string, value: unknown): Promise<void>;
+  /** Looks at effects. */
+  client(): Client;
+};
+
+export function describeBus(adapter: string, rig: () => BusRig): void {
+  describe(`bus, ${adapter}`, () => {
+    let topic: string;
+    let name: string;
+    let sides: BusSide[];
+    const open = (): BusSide => {
+      const side = rig().open();
+      sides.push(side);
+      return side;
+    };
+    const effects = () => effectsOf(rig().client(), name);
+    const allOf = (count: number, deadlineMs = 20_000) =>
+      untilTrue(async () => countOf(await effects()) >= count, {
+        what: `${count} effects`,
+        deadlineMs,
+      });
+    beforeEach(() => {
+      sides = [];
+      name = `c${randomUUID().slice(0, 8)}`;
+      topic = `cardea.${name}.events.v1`;
+    });
+    afterEach(async () => {
+      armFailPoints([]);
+      await Promise.all(sides.map((side) => side.close()));
+    });
+
+    it('brings all that was published, each stream in its order', async () => {
+      const { publisher, subscriber } = open();
+      await publisher.publish(topic, countedEvents(1500, 40));
+      await subscriber.run(countingConsumer(name, topic));
+      await publisher.publish(
+        topic,
+        upTo(500).map((number) => countedEvent('late-1', number, 2000 + number)),
+      );
+      await allOf(2000);
+      const seen = await effects();
+      expect(seen.get('thing-0')).toEqual(upTo(38));
+      expect(seen.get('thing-39')).toEqual(upTo(37));
+      expect(seen.get('late-1')).toEqual(upTo(500));
+      expect(countOf(seen)).toBe(2000);
+    });
+
+    it('keeps a stream in one partition, and offsets without a hole', async () => {
+      const { publisher } = open();
+      await Promise.all([
+        publisher.publish(topic, countedEvents(300, 30)),
+        publisher.publish(topic, countedEvents(300, 30)),
+      ]);
+      const records = await rig().recordsOf(topic);
+      expect(records.length).toBe(600);
+      const partitions = new Map<string, Set<number>>();
+      const last = new Map<number, number>();
+      for (const { partition, offset, event } of records) {
+        const { streamId } = event as { streamId: string };
+        partitions.set(streamId, (partitions.get(streamId) ?? new Set()).add(partition));
+        expect(Number(offset)).toBe((last.get(partition) ?? -1) + 1);
+        last.set(partition, Number(offset));
+      }
+      expect([...partitions.values()].every(({ size }) => size === 1)).toBe(true);
+    });
+
+    it('applies an event once that arrives again, and none that steps back', async () => {
+      const { publisher, subscriber } = open();
+      const events = countedEvents(60, 6);
+      await publisher.publish(topic, events);
+      await publisher.publish(topic, events.slice(20, 40));
+      await publisher.publish(topic, events);
+      await publisher.publish(topic, [countedEvent('thing-0', 11, 61)]);
+      await subscriber.run(countingConsumer(name, topic));
+      await untilTrue(async () => (await effects()).get('thing-0')?.includes(11));
+      await subscriber.close();
+      const seen = await effects();
+      expect(seen.get('thing-0')).toEqual(upTo(11));
+      expect(seen.get('thing-5')).toEqual(upTo(10));
+      expect(countOf(seen)).toBe(61);
+    });
+
+    it('applies both halves of an event that was published as two', async () => {
+      const { publisher, subscriber } = open();
+      await subscriber.run(countingConsumer(name, topic));
+      const first = countedEvent('thing-0', 1, 7);
+      const second = { ...countedEvent('thing-0', 2, 7), part: 1 };
+      await publisher.publish(topic, [first]);
+      await allOf(1);
+      await publisher.publish(topic, [first, second]);
+      await publisher.publish(topic, [second, countedEvent('thing-0', 3, 8)]);
+      await allOf(3);
+      expect((await effects()).get('thing-0')).toEqual([1, 2, 3]);
+    });
+
+    it('takes back the effects of a consumer that failed before its commit, and applies them once', async () => {
+      armFailPoints(parseFailPoints('consumer.before_commit=throw@1') ?? []);
+      const { publisher, subscriber } = open();
+      await publisher.publish(topic, countedEvents(50, 5));
+      await subscriber.run(countingConsumer(name, topic));
+      await allOf(50);
+      expect((await effects()).get('thing-4')).toEqual(upTo(10));
+    });
+
+    it('shares the partitions between two members, and leaves them to the one that stays', async () => {
+      const [one, two] = [open(), open()];
+      const bySide = [0, 0];
+      const consumer = (side: 0 | 1) =>
+        countingConsumer(name, topic, async (events, transaction) => {
+          bySide[side] = (bySide[side] ?? 0) + events.length;
+          await recordEffects(name, events, transaction);
+        });
+      await one.subscriber.run(consumer(0));
+      await two.subscriber.run(consumer(1));
+      let position = 0;
+      const send = (streams: number) =>
+        one.publisher.publish(
+          topic,
+          upTo(streams).map((stream) => countedEvent(`thing-${stream}`, ++position, position)),
+        );
+      await untilTrue(
+        async () => {
+          bySide.fill(0);
+          await send(48);
+          await allOf(position);
+          return bySide.every((count) => count > 0);
+        },
+        { what: 'both members get records', deadlineMs: 30_000 },
+      );
+      await one.kill();
+      await one.subscriber.close();
+      bySide.fill(0);
+      await two.publisher.publish(
+        topic,
+        upTo(48).map((stream) => countedEvent(`thing-${stream}`, ++position, position)),
+      );
+      await allOf(position, 30_000);
+      expect(bySide).toEqual([0, 48]);
+      for (const numbers of (await effects()).values()) {
+        expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+        expect(new Set(numbers).size).toBe(numbers.length);
+      }
+    });
+
+    it('R27 parks the stream of a poison event, lets others flow, and releases it in order', async () => {
+      const side = open();
+      let healed = false;
+      const consumer = countingConsumer(name, topic, async (events, transaction) => {
+        await recordEffects(name, events, transaction);
+        const isPoison = ({ streamId, data }: (typeof events)[number]) =>
+          !healed && streamId === 'thing-3' && data['number'] === 4;
+        if (events.some(isPoison)) throw new TypeError('cannot read this');
+      });
+      await side.publisher.publish(topic, countedEvents(100, 10));
+      await side.subscriber.run(consumer);
+      await allOf(93);
+      const parked = await effects();
+      expect(parked.get('thing-3')).toEqual([1, 2, 3]);
+      expect(parked.get('thing-4')).toEqual(upTo(10));
+      await untilTrue(() => side.degraded().includes('parked streams: 1'));
+
+      await side.publisher.publish(topic, [
+        countedEvent('thing-3', 11, 101),
+        countedEvent('thing-4', 11, 102),
+      ]);
+      await allOf(94);
+      expect((await effects()).get('thing-3')).toEqual([1, 2, 3]);
+
+      healed = true;
+      const core = consumerCore(consumer, side.needs);
+      const [stream = ''] = await core.parked();
+      await core.release(stream);
+      expect((await effects()).get('thing-3')).toEqual(upTo(11));
+      await side.publisher.publish(topic, [countedEvent('thing-3', 12, 103)]);
+      await allOf(103);
+      expect((await effects()).get('thing-3')).toEqual(upTo(12));
+      await untilTrue(() => side.degraded().length === 0);
+    });
+
+    it('puts a record without an envelope away and goes on', async () => {
+      const { publisher, subscriber } = open();
+      await rig().putForeign(topic, 'acme:thing-1', { hello: 'world' });
+      await publisher.publish(topic, countedEvents(10, 2));
+      await rig().putForeign(topic, 'acme:thing-1', null);
+      await subscriber.run(countingConsumer(name, topic));
+      await publisher.publish(topic, [countedEvent('thing-1', 6, 11)]);
+      await allOf(11);
+      const letters = await untilTrue(async () => {
+        const records = await rig().recordsOf(deadLetterTopicOf(name));
+        return records.length === 2 ? records : undefined;
+      });
+      expect(letters.map(({ event }) => (event as { value: unknown }).value)).toEqual([
+        { hello: 'world' },
+        null,
+      ]);
+    });
+
+    it('knows up to which position all that was sent took effect', async () => {
+      const { publisher, subscriber } = open();
+      expect(await subscriber.appliedThrough(name, topic)).toBe(0n);
+      await publisher.publish(topic, countedEvents(30, 30));
+      expect(await subscriber.appliedThrough(name, topic)).toBe(0n);
+      await subscriber.run(countingConsumer(name, topic));
+      await allOf(30);
+      await untilTrue(async () => (await subscriber.appliedThrough(name, topic)) === 30n);
+    });
+  });
+}

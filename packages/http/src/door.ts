@@ -109,7 +109,9 @@ function notTaken(
   contract: Contract,
 ): Refusal | undefined {
   if (takesKind(principal, who)) return undefined;
-  const other = contract.notTaken?.[principal.kind];
+  const byKey = principal.kind === 'agent' && principal.via === 'key';
+  const other =
+    (byKey ? contract.notTaken?.agent_key : undefined) ?? contract.notTaken?.[principal.kind];
   if (other === undefined) return refusalOf('forbidden');
   const message = 'This endpoint does not take a credential of this kind.';
   return { status: other.status, code: other.code, message };

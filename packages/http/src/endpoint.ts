@@ -63,9 +63,12 @@ export type Contract<
   readonly refusals: Readonly<Record<Reason, number>>;
   /** Secrets in the answer: `Cache-Control: no-store`. */
   readonly noStore?: boolean;
-  /** How callers of a genuine kind that is not taken are answered, instead of 403 `forbidden`. */
+  /**
+   * How callers of a genuine kind that is not taken are answered, instead of 403 `forbidden`. Agents
+   * are told by `agent_key` where they come with a key, else by `agent`.
+   */
   readonly notTaken?: {
-    readonly [kind in 'user' | 'agent' | 'api_key']?: {
+    readonly [kind in 'user' | 'agent' | 'agent_key' | 'api_key']?: {
       readonly status: number;
       readonly code: string;
     };

@@ -124,6 +124,7 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
     },
     or: () => RETRY_DELAYS_MS,
   },
+  AUTHZ_MAX_STALENESS: { ...duration('1s', '1h', 1), or: () => 5000 },
   VAULT_SESSION_RATE: { ...integer(1, 100_000), or: () => 100 },
   GEOIP_DB_PATH: { ...text('a path', /^[^\0]{1,4096}$/), ...optional },
   CARDEA_DATA: { ...text('a path', /^[^\0]{1,4096}$/), ...optional },

@@ -54,6 +54,8 @@ export type Settings = {
   readonly WEBHOOK_AUTO_DISABLE_DAYS: number;
   /** Milliseconds; the contract's schedule unless a test names another. */
   readonly WEBHOOK_RETRY_DELAYS: readonly number[];
+  /** Milliseconds that an index of relationship tuples may be behind before it answers nothing. */
+  readonly AUTHZ_MAX_STALENESS: number;
   readonly VAULT_SESSION_RATE: number;
   readonly GEOIP_DB_PATH: string | undefined;
   /** Where standalone keeps mail and data; undefined in containers. */

@@ -238,7 +238,7 @@ async function startTurning(part: Part, shared: Infrastructure): Promise<Running
         kindOf,
         clock,
         loops,
-        logger: log,
+        log,
       },
     ),
   );

@@ -29,6 +29,7 @@ export type Generated = {
 export type DataFolder = {
   readonly path: string;
   readonly generated: Generated;
+  readonly temporary: boolean;
   /** True on the start that made the secrets. */
   readonly isNew: boolean;
   /** Lets the next start in; removes a temporary folder. */
@@ -50,6 +51,7 @@ export function openDataFolder(where: { readonly path: string } | 'temporary'): 
     path,
     generated,
     isNew,
+    temporary: where === 'temporary',
     release() {
       if (where === 'temporary') rmSync(path, { recursive: true, force: true });
       else rmSync(lock, { force: true });

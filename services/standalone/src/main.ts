@@ -1,0 +1,139 @@
+/** `npm start`: everything in one process. The only file here that touches `process.env`. */
+import { type AddressInfo, createServer } from 'node:net';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { PortTaken } from '@cardea/http';
+import { LocalPostgresError, startLocalPostgres } from '@cardea/local-postgres';
+import { MigrationRefused } from '@cardea/read-models';
+import {
+  formatFaults,
+  logger,
+  type Secret,
+  type Settings,
+  secret,
+  shutdown,
+  systemClock,
+  takeSettings,
+} from '@cardea/runtime';
+import packageJson from '../package.json' with { type: 'json' };
+import { type DataFolder, FolderInUse, type Generated, openDataFolder } from './data-folder.ts';
+import { type Options, readOptions, USAGE } from './options.ts';
+import { startStandalone } from './standalone.ts';
+import { welcome } from './welcome.ts';
+
+const EXIT_USAGE = 2;
+const EXIT_CONFIGURATION = 78;
+const DATABASE = 'cardea';
+const DATABASE_EXISTS = '42P04';
+const { version } = packageJson;
+let stopDatabase: (() => void) | undefined;
+
+const options = readOptions(process.argv.slice(2));
+if ('wrong' in options) fail(`${options.wrong}\n\n${USAGE}`, EXIT_USAGE);
+else if (options.help) process.stdout.write(USAGE);
+else await run(options);
+
+async function run(given: Options): Promise<void> {
+  try {
+    await start(given);
+  } catch (error) {
+    if (error instanceof FolderInUse) fail(error.message, EXIT_CONFIGURATION);
+    else if (error instanceof LocalPostgresError) fail(error.message, EXIT_CONFIGURATION);
+    else if (error instanceof MigrationRefused) fail(error.message, EXIT_CONFIGURATION);
+    else if (error instanceof PortTaken)
+      fail(`${error.message} (PORT or --port)`, EXIT_CONFIGURATION);
+    else throw error;
+  }
+}
+
+async function start(given: Options): Promise<void> {
+  const folder = openDataFolder(
+    given.temp ? 'temporary' : { path: given.data ?? process.env['CARDEA_DATA'] ?? '.cardea' },
+  );
+  process.once('exit', () => {
+    stopDatabase?.();
+    folder.release();
+  });
+  const ownPassword = fillIn(process.env, folder.generated);
+  await choosePorts(process.env, given);
+  const read = takeSettings(process.env, { standalone: true, cpus: availableParallelism() });
+  if ('faults' in read) return fail(formatFaults(read.faults), EXIT_CONFIGURATION);
+  const settings = { ...read.ok, CARDEA_DATA: folder.path };
+
+  const log = logger({ service: 'standalone', version, level: settings.LOG_LEVEL });
+  const end = shutdown({
+    clock: systemClock,
+    log,
+    delayMs: settings.SHUTDOWN_DELAY,
+    timeoutMs: settings.SHUTDOWN_TIMEOUT,
+    exit: (code) => process.exit(code),
+  });
+  end.listen();
+  const database = await databaseOf(settings, folder);
+  const instance = await startStandalone({
+    settings: { ...settings, DATABASE_URL: database, MIGRATION_DATABASE_URL: database },
+    version,
+    log,
+  });
+  end.onStop('the services', async () => {
+    instance.drain();
+    await instance.stop();
+  });
+  const showPassword = ownPassword && folder.isNew && settings.ENV !== 'production';
+  process.stdout.write(
+    await welcome(instance, {
+      settings,
+      adminPassword: showPassword ? folder.generated.ADMIN_PASSWORD : undefined,
+      temporary: given.temp,
+    }),
+  );
+}
+
+/** What the environment leaves open comes from the folder; true when the admin's password does. */
+function fillIn(env: NodeJS.ProcessEnv, generated: Generated): boolean {
+  for (const name of ['JWT_SECRET', 'ENCRYPTION_KEY'] as const) {
+    if (!env[name] && !env[`${name}_FILE`]) env[name] = generated[name];
+  }
+  if (env['ADMIN_EMAIL']) return false;
+  env['ADMIN_EMAIL'] = generated.ADMIN_EMAIL;
+  if (env['ADMIN_PASSWORD'] || env['ADMIN_PASSWORD_FILE']) return false;
+  env['ADMIN_PASSWORD'] = generated.ADMIN_PASSWORD;
+  return true;
+}
+
+/** A temporary instance must not meet another one: it takes ports that are free, unless they are named. */
+async function choosePorts(env: NodeJS.ProcessEnv, { port, temp }: Options): Promise<void> {
+  if (port !== undefined) env['PORT'] = String(port);
+  if (!temp) return;
+  for (const name of ['PORT', 'MANAGEMENT_PORT']) {
+    if (!env[name]) env[name] = String(await freePort());
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** The database that DATABASE_URL names, else a PostgreSQL of our own in the data folder. */
+async function databaseOf(settings: Settings, folder: DataFolder): Promise<Secret> {
+  if (settings.DATABASE_URL.reveal() !== '') return settings.DATABASE_URL;
+  const postgres = await startLocalPostgres({
+    dataFolder: join(folder.path, 'postgres'),
+    password: folder.generated.POSTGRES_PASSWORD,
+  });
+  // Last of all, and also where the start fails: PostgreSQL runs in a group of its own.
+  stopDatabase = () => postgres.stop({ remove: folder.temporary });
+  await postgres.createDatabase(DATABASE).catch((error: { code?: string }) => {
+    if (error.code !== DATABASE_EXISTS) throw error;
+  });
+  return secret(postgres.connectionString(DATABASE));
+}
+
+function fail(message: string, code: number): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(code);
+}

@@ -1,0 +1,69 @@
+/**
+ * Cardea in one process: all six services behind one port, on a PostgreSQL of our own unless
+ * DATABASE_URL names another.
+ */
+import { approvalService } from '@cardea/approval';
+import { auditService } from '@cardea/audit-projector';
+import { authzService } from '@cardea/authz';
+import { busMigrations } from '@cardea/event-bus';
+import { eventStoreMigrations } from '@cardea/event-store';
+import { identityService } from '@cardea/identity';
+import { migrate } from '@cardea/read-models';
+import type { RootLogger, Settings } from '@cardea/runtime';
+import { type Host, infrastructure, type ServiceDefinition, startHost } from '@cardea/service';
+import { vaultService } from '@cardea/vault';
+import { webhooksService } from '@cardea/webhook-dispatcher';
+
+/** Identity first: it makes the keys that all others check tokens with. */
+export const services: readonly ServiceDefinition[] = [
+  identityService,
+  authzService,
+  approvalService,
+  vaultService,
+  webhooksService,
+  auditService,
+];
+
+export type StandaloneOptions = {
+  readonly settings: Settings;
+  readonly version: string;
+  readonly log: RootLogger;
+};
+
+export type Standalone = Host;
+
+const LOOPBACK = ['127.0.0.1', '::1'];
+
+export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
+  const { settings, version, log } = options;
+  await migrate({
+    connectionString: settings.MIGRATION_DATABASE_URL.reveal(),
+    sets: [
+      { schema: 'eventstore', migrations: eventStoreMigrations },
+      { schema: 'bus', migrations: busMigrations },
+      ...services.map(({ name, migrations }) => ({ schema: name, migrations })),
+    ],
+    appVersion: version,
+    log,
+  });
+  const shared = infrastructure({ settings, version, log });
+  try {
+    const host = await startHost({
+      infrastructure: shared,
+      definitions: services,
+      port: settings.PORT,
+      managementPort: settings.MANAGEMENT_PORT,
+      hosts: settings.HOST === undefined ? LOOPBACK : [settings.HOST],
+    });
+    return {
+      ...host,
+      async stop() {
+        await host.stop();
+        await shared.close();
+      },
+    };
+  } catch (error) {
+    await shared.close();
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+/** Finds out what the banner shows, and prints it. */
+import type { Settings } from '@cardea/runtime';
+import { banner } from './banner.ts';
+import type { Standalone } from './standalone.ts';
+
+type Shown = {
+  readonly settings: Settings;
+  readonly adminPassword: string | undefined;
+  readonly temporary: boolean;
+};
+
+export async function welcome(
+  { needsOf, managementPort, port }: Standalone,
+  { settings, adminPassword, temporary }: Shown,
+): Promise<string> {
+  const { database } = needsOf('identity');
+  const [first] = await database.asSystem(async (sql) => {
+    const { rows } = await sql.query<{ tenant_id: string; publishable_key: string }>(
+      `SELECT a.tenant_id, a.publishable_key
+         FROM identity.applications a JOIN identity.tenants t ON t.id = a.tenant_id
+        WHERE a.name = 'default' AND t.slug = 'default'`,
+    );
+    return rows;
+  });
+  const url = `http://${settings.HOST ?? '127.0.0.1'}:${port}`;
+  return banner({
+    url,
+    managementUrl: `http://${settings.HOST ?? '127.0.0.1'}:${managementPort}`,
+    tenantId: first?.tenant_id ?? '(none)',
+    publishableKey: first?.publishable_key ?? '(none)',
+    adminEmail: settings.ADMIN_EMAIL ?? '(none)',
+    adminPassword,
+    mail: mailPlace(settings, url),
+    dataFolder: settings.CARDEA_DATA ?? '',
+    temporary,
+  });
+}
+
+const mailPlace = ({ SMTP_URL, ENV }: Settings, url: string): string => {
+  if (SMTP_URL !== undefined) return 'the server of SMTP_URL';
+  return ENV === 'development' ? `${url}/dev/mailbox` : 'nowhere: SMTP_URL is unset';
+};

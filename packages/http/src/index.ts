@@ -20,5 +20,31 @@ export { asAgent, asUser, endpoint } from './endpoint.ts';
 export { type HealthNeeds, healthEndpoints } from './health.ts';
 export { PortTaken } from './listen.ts';
 export { type Management, type ManagementNeeds, management } from './management.ts';
+export {
+  type AddressGuard,
+  addressGuard,
+} from './outbound/address-guard.ts';
+export {
+  ConnectFailed,
+  type ConnectFault,
+  type Dial,
+  type Dialer,
+  type NameResolver,
+} from './outbound/guarded-connector.ts';
+export {
+  excerptOf,
+  type Outbound,
+  type OutboundAnswer,
+  type OutboundError,
+  type OutboundNeeds,
+  type OutboundRequest,
+  outbound,
+} from './outbound/outbound.ts';
+export {
+  type UrlJudgement,
+  type UrlPolicy,
+  type UrlRule,
+  validateUrl,
+} from './outbound/target-url.ts';
 export { Overloaded } from './refusal.ts';
 export { type HttpServer, type ServeOptions, type ServiceHttp, serve } from './serve.ts';

@@ -1,0 +1,170 @@
+/**
+ * The connector connects to addresses that it has judged itself, at the moment of connecting: a
+ * literal, too, for no look-up would ever see one, and never by a second look-up.
+ */
+import { Resolver } from 'node:dns/promises';
+import { isIP, type Socket } from 'node:net';
+import { buildConnector } from 'undici';
+import { type AddressGuard, isLoopback } from './address-guard.ts';
+import { hostOf, isLoopbackHost } from './target-url.ts';
+
+export type ConnectFault =
+  | 'blocked_address'
+  | 'dns_error'
+  | 'connect_error'
+  | 'connect_timeout'
+  | 'tls_error';
+
+export class ConnectFailed extends Error {
+  override readonly name = 'ConnectFailed';
+  readonly fault: ConnectFault;
+  constructor(fault: ConnectFault) {
+    super(`no connection: ${fault}`);
+    this.fault = fault;
+  }
+}
+
+/** Looks a name up once: A and AAAA. Rejects when there is no answer at all. */
+export type NameResolver = (name: string) => Promise<readonly string[]>;
+
+export type Dial = {
+  readonly address: string;
+  readonly port: number;
+  readonly protocol: 'http:' | 'https:';
+  /** For TLS; the name that the certificate must be for. */
+  readonly servername: string | undefined;
+};
+/** Opens one connection, with TLS where the protocol says so. Rejects with {@link ConnectFailed}. */
+export type Dialer = (dial: Dial, timeoutMs: number) => Promise<Socket>;
+
+/** DNS, TCP and TLS together. */
+export const CONNECT_WAIT_MS = 5_000;
+const DNS_WAIT_MS = 2_000;
+const DNS_TRIES = 2;
+/** Addresses of one name that are tried, within the same wait. */
+const ADDRESSES_MAX = 4;
+
+/** Its own resolver: `dns.lookup` would let a slow name hold the threads that password hashing needs. */
+export function ownResolver(): NameResolver {
+  const resolver = new Resolver({ timeout: DNS_WAIT_MS, tries: DNS_TRIES });
+  return async (name) => {
+    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    const addresses = answers.flatMap((answer) =>
+      answer.status === 'fulfilled' ? answer.value : [],
+    );
+    if (addresses.length === 0) throw new ConnectFailed('dns_error');
+    return addresses;
+  };
+}
+
+/** `ca` adds nothing to trust but for tests; the process's own roots stand in NODE_EXTRA_CA_CERTS. */
+export function ownDialer(options: { readonly ca?: string } = {}): Dialer {
+  const connect = buildConnector({ ...options, allowH2: false, timeout: 0 });
+  return (dial, timeoutMs) =>
+    new Promise((resolve, reject) => {
+      let reached = false;
+      const { address: hostname, port, protocol, servername } = dial;
+      const socket = connect(
+        {
+          hostname,
+          host: servername ?? hostname,
+          protocol,
+          port: String(port),
+          ...(protocol === 'https:' && servername !== undefined ? { servername } : {}),
+        },
+        (_error, connected) => {
+          clearTimeout(timer);
+          if (connected) resolve(connected);
+          // Reached, but no TLS came of it; plain connections fail before they are reached.
+          else reject(new ConnectFailed(reached ? 'tls_error' : 'connect_error'));
+        },
+      ) as unknown as Socket;
+      const timer = setTimeout(() => {
+        reject(new ConnectFailed('connect_timeout'));
+        socket.destroy();
+      }, timeoutMs);
+      socket.once('connect', () => {
+        reached = true;
+      });
+    });
+}
+
+export type ConnectorNeeds = {
+  readonly guard: AddressGuard;
+  readonly development: boolean;
+  readonly resolver: NameResolver;
+  readonly dialer: Dialer;
+  readonly connectWaitMs: number;
+};
+
+export function guardedConnector(needs: ConnectorNeeds): buildConnector.connector {
+  return (options, callback) => {
+    connectTo(options, needs).then(
+      (socket) => callback(null, socket),
+      (error: Error) => callback(error, null),
+    );
+    return undefined as never;
+  };
+}
+
+async function connectTo(
+  { hostname, protocol, port }: buildConnector.Options,
+  needs: ConnectorNeeds,
+): Promise<Socket> {
+  if (protocol !== 'https:' && protocol !== 'http:') throw new ConnectFailed('blocked_address');
+  const deadlineMs = performance.now() + needs.connectWaitMs;
+  const host = hostOf({ hostname });
+  const literal = isIP(host) !== 0;
+  const addresses = await judgedAddresses(host, needs);
+  const may = judge(host, needs);
+  let failed = new ConnectFailed('connect_error');
+  for (const [index, address] of addresses.slice(0, ADDRESSES_MAX).entries()) {
+    const leftMs = deadlineMs - performance.now();
+    if (leftMs <= 0) throw new ConnectFailed('connect_timeout');
+    const others = Math.min(addresses.length, ADDRESSES_MAX) - index;
+    const dial: Dial = {
+      address,
+      port: Number(port) || (protocol === 'https:' ? 443 : 80),
+      protocol,
+      servername: literal ? undefined : host,
+    };
+    try {
+      const socket = await needs.dialer(dial, leftMs / others);
+      if (may(socket.remoteAddress ?? '')) return socket;
+      socket.destroy();
+      throw new ConnectFailed('blocked_address');
+    } catch (error) {
+      failed = error instanceof ConnectFailed ? error : new ConnectFailed('connect_error');
+      if (failed.fault === 'blocked_address') throw failed;
+    }
+  }
+  throw failed;
+}
+
+/** Every address of the host, all of them allowed; one bad address among good ones refuses the host. */
+async function judgedAddresses(host: string, needs: ConnectorNeeds): Promise<readonly string[]> {
+  if (needs.development && host === 'localhost') return ['127.0.0.1', '::1'];
+  const may = judge(host, needs);
+  const addresses = isIP(host) === 0 ? await lookedUp(host, needs) : [host];
+  if (addresses.length === 0 || !addresses.every(may)) throw new ConnectFailed('blocked_address');
+  return addresses;
+}
+
+async function lookedUp(host: string, { resolver, connectWaitMs }: ConnectorNeeds) {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new ConnectFailed('connect_timeout')), connectWaitMs);
+  });
+  try {
+    return await Promise.race([resolver(host), late]);
+  } catch (error) {
+    throw error instanceof ConnectFailed ? error : new ConnectFailed('dns_error');
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const judge =
+  (host: string, { guard, development }: ConnectorNeeds) =>
+  (address: string): boolean =>
+    guard.allows(address) || (development && isLoopbackHost(host) && isLoopback(address));

@@ -1,0 +1,154 @@
+/**
+ * The one client for addresses that others chose: webhooks, providers, notification endpoints. It
+ * follows no redirect, speaks HTTP/1.1, verifies TLS, and dials public addresses only.
+ */
+import { Agent, type Dispatcher } from 'undici';
+import { addressGuard } from './address-guard.ts';
+import {
+  CONNECT_WAIT_MS,
+  ConnectFailed,
+  type ConnectFault,
+  type Dialer,
+  guardedConnector,
+  type NameResolver,
+  ownDialer,
+  ownResolver,
+} from './guarded-connector.ts';
+import { judgeUrl, type UrlPolicy } from './target-url.ts';
+
+export type OutboundError = ConnectFault | 'timeout' | 'reset' | 'protocol_error';
+
+export type OutboundNeeds = UrlPolicy & {
+  /** DNS; a test counts the calls. */
+  readonly resolver?: NameResolver;
+  /** TCP and TLS; a test counts the calls. */
+  readonly dialer?: Dialer;
+  readonly connectWaitMs?: number;
+  readonly attemptWaitMs?: number;
+};
+
+export type OutboundRequest = {
+  readonly url: string;
+  readonly method: 'GET' | 'POST';
+  readonly headers: { readonly [name: string]: string };
+  readonly body?: string | Buffer;
+  /** Ends the attempt as `timeout`, e.g. when the process stops. */
+  readonly signal?: AbortSignal;
+};
+
+export type OutboundAnswer = {
+  /** 0 when no answer came; 3xx are answers like others. */
+  readonly status: number;
+  /** Only with status 0. */
+  readonly error?: OutboundError;
+  readonly headers: { readonly [name: string]: string | readonly string[] | undefined };
+  /** What came within {@link BODY_MAX_BYTES} and {@link BODY_WAIT_MS}. */
+  readonly body: Buffer;
+  readonly durationMs: number;
+};
+
+export interface Outbound {
+  /** Never throws: what went wrong has a name. */
+  send(request: OutboundRequest): Promise<OutboundAnswer>;
+  close(): Promise<void>;
+}
+
+export const CONNECTIONS_PER_ORIGIN = 16;
+/** The whole attempt: queue, connect, request, status line. */
+export const ATTEMPT_WAIT_MS = 15_000;
+export const BODY_MAX_BYTES = 16 * 1024;
+/** The status line has decided; its body is read for so long at most. */
+export const BODY_WAIT_MS = 1_000;
+const KEEP_ALIVE_MS = 10_000;
+const EXCERPT_MAX_CHARS = 256;
+
+export function outbound(needs: OutboundNeeds): Outbound {
+  const development = needs.env === 'development';
+  const guard = addressGuard(needs.allowedCidrs);
+  const attemptWaitMs = needs.attemptWaitMs ?? ATTEMPT_WAIT_MS;
+  const agent = new Agent({
+    connections: CONNECTIONS_PER_ORIGIN,
+    pipelining: 1,
+    allowH2: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    headersTimeout: attemptWaitMs,
+    bodyTimeout: attemptWaitMs,
+    connect: guardedConnector({
+      guard,
+      development,
+      resolver: needs.resolver ?? ownResolver(),
+      dialer: needs.dialer ?? ownDialer(),
+      connectWaitMs: needs.connectWaitMs ?? CONNECT_WAIT_MS,
+    }),
+  });
+  return {
+    send: async (request) => {
+      const startMs = performance.now();
+      const done = (answer: Omit<OutboundAnswer, 'durationMs'>): OutboundAnswer => ({
+        ...answer,
+        durationMs: Math.round(performance.now() - startMs),
+      });
+      const judged = judgeUrl(request.url, development, guard);
+      if ('rule' in judged) return done(unanswered('blocked_address'));
+      const late = AbortSignal.timeout(attemptWaitMs);
+      const signal = request.signal ? AbortSignal.any([late, request.signal]) : late;
+      try {
+        const response = await agent.request({
+          origin: judged.url.origin,
+          path: `${judged.url.pathname}${judged.url.search}`,
+          method: request.method,
+          headers: { ...request.headers },
+          body: request.body ?? null,
+          signal,
+        });
+        const { statusCode: status, headers } = response;
+        return done({ status, headers, body: await readSome(response.body) });
+      } catch (error) {
+        return done(unanswered(signal.aborted ? 'timeout' : nameOf(error)));
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+const unanswered = (error: OutboundError) =>
+  ({ status: 0, error, headers: {}, body: Buffer.alloc(0) }) as const;
+
+/** What has come when the limit of bytes or time is met; a body that breaks off ends there. */
+async function readSome(stream: Dispatcher.ResponseData['body']): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const timer = setTimeout(() => stream.destroy(), BODY_WAIT_MS);
+  try {
+    for await (const chunk of stream) {
+      chunks.push(chunk as Buffer);
+      length += (chunk as Buffer).length;
+      if (length >= BODY_MAX_BYTES) break;
+    }
+  } catch {
+    // Destroyed by the timer, or cut by the other side: the status stands.
+  } finally {
+    clearTimeout(timer);
+    stream.on('error', () => {});
+    stream.destroy();
+  }
+  return Buffer.concat(chunks).subarray(0, BODY_MAX_BYTES);
+}
+
+const RESET_CODES = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_CLOSED']);
+const TIMEOUT_CODES = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
+
+function nameOf(error: unknown): OutboundError {
+  if (error instanceof ConnectFailed) return error.fault;
+  const code = String((error as { code?: unknown } | null)?.code);
+  if (TIMEOUT_CODES.has(code)) return 'timeout';
+  return RESET_CODES.has(code) ? 'reset' : 'protocol_error';
+}
+
+/** Printable characters of a body's beginning, for people who look for what went wrong. */
+export const excerptOf = (body: Buffer): string =>
+  body
+    .toString('utf8')
+    .replaceAll(/\p{C}|\uFFFD/gu, '')
+    .slice(0, EXCERPT_MAX_CHARS);

@@ -1,0 +1,64 @@
+/**
+ * Where a request of ours may go, judged on the parsed URL: decimal, octal and full-width hosts are
+ * what they mean. Names are not looked up here; only what connecting meets counts.
+ */
+import { isIP } from 'node:net';
+import { type AddressGuard, addressGuard, isLoopback } from './address-guard.ts';
+
+export type UrlRule =
+  | 'syntax'
+  | 'length'
+  | 'https'
+  | 'userinfo'
+  | 'fragment'
+  | 'host'
+  | 'private_address';
+
+export type UrlJudgement = { readonly url: URL } | { readonly rule: UrlRule };
+
+export type UrlPolicy = {
+  /** Without a value it is production. */
+  readonly env: 'development' | 'production' | undefined;
+  readonly allowedCidrs: readonly string[];
+};
+
+export const URL_MAX_CHARS = 2_048;
+
+const NOT_PRINTABLE = /[\u0000-\u0020\u007f]/;
+/** An `@` before the path, also an empty userinfo that the parser drops. */
+const USERINFO = /^[a-z]+:[\\/]*[^\\/?#]*@/i;
+const LOCAL_NAMES = /(^|\.)(localhost|local|home\.arpa)$/;
+
+export const validateUrl = (text: string, policy: UrlPolicy): UrlJudgement =>
+  judgeUrl(text, policy.env === 'development', addressGuard(policy.allowedCidrs));
+
+export function judgeUrl(text: string, development: boolean, guard: AddressGuard): UrlJudgement {
+  if (text.length > URL_MAX_CHARS) return { rule: 'length' };
+  // The parser drops tabs and line breaks silently; a URL that holds them was not meant as one.
+  const url = NOT_PRINTABLE.test(text) ? null : URL.parse(text);
+  if (url === null) return { rule: 'syntax' };
+  const here = development && isLoopbackHost(hostOf(url));
+  if (url.protocol !== 'https:' && !(here && url.protocol === 'http:')) return { rule: 'https' };
+  if (url.username !== '' || url.password !== '' || USERINFO.test(text))
+    return { rule: 'userinfo' };
+  if (text.includes('#')) return { rule: 'fragment' };
+  const rule = here ? undefined : refusedHost(hostOf(url), guard);
+  return rule === undefined ? { url } : { rule };
+}
+
+/** Without brackets and without the trailing dot of a full name. */
+export function hostOf(url: { readonly hostname: string }): string {
+  const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
+  return host.endsWith('.') ? host.slice(0, -1) : host;
+}
+
+/** The hosts that stand for this machine in development; a name that resolves to it does not. */
+export const isLoopbackHost = (host: string): boolean => host === 'localhost' || isLoopback(host);
+
+function refusedHost(host: string, guard: AddressGuard): 'host' | 'private_address' | undefined {
+  if (isIP(host) !== 0) return guard.allows(host) ? undefined : 'private_address';
+  if (host === '' || host.split('.').includes('') || LOCAL_NAMES.test(host)) return 'host';
+  // A network of the operator's own has names of its own.
+  if (guard.hasOwnRanges) return undefined;
+  return host.includes('.') && !host.endsWith('.internal') ? undefined : 'host';
+}

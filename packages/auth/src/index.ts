@@ -1,3 +1,5 @@
+export { type AuthenticatorNeeds, authenticator, isAllowedFrom } from './authenticator.ts';
+export type { JwkSet } from './key-set.ts';
 export type {
   AgentPrincipal,
   ApiKeyPrincipal,
@@ -9,3 +11,41 @@ export type {
   Revocations,
   UserPrincipal,
 } from './principal.ts';
+export { capabilityOf, principalOf } from './principal-of.ts';
+export {
+  type Mark,
+  type MirroredRevocations,
+  type RefillMarks,
+  type RevocationsNeeds,
+  revocations,
+} from './revocations.ts';
+export { type SigningKeys, type SignToken, signer } from './signer.ts';
+export {
+  exportPrivateKey,
+  generateSigningKey,
+  importPrivateKey,
+  importPublicJwk,
+  type PublicJwk,
+  publicJwk,
+  type SigningKey,
+} from './signing-key.ts';
+export {
+  type AgentClaims,
+  type CapabilityClaims,
+  type CommonClaims,
+  type ImpersonationClaims,
+  type LoginClaims,
+  type OAuthClaims,
+  TOKEN_CLASSES,
+  type TokenClass,
+  type VerifiedClaims,
+} from './token-claims.ts';
+export {
+  type Accepted,
+  dropOnKeysChanged,
+  KEYS_CHANGED,
+  type TokenVerifier,
+  type TokenVerifierNeeds,
+  tokenVerifier,
+} from './token-verifier.ts';
+export { CLOCK_TOLERANCE_S, type Verified, type VerifyNeeds, verifyToken } from './verify-token.ts';

@@ -1,0 +1,111 @@
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { parseKey, sha256 } from '@cardea/crypto';
+import type { Clock } from '@cardea/runtime';
+import QuickLRU from 'quick-lru';
+import type { Authenticator, IntrospectedKey, Principal, Revocations } from './principal.ts';
+import { capabilityOf, principalOf } from './principal-of.ts';
+import type { TokenVerifier } from './token-verifier.ts';
+
+/** How long identity's word on a key is believed without asking again; marks end it at once. */
+const INTROSPECTION_MS = 30_000;
+const INTROSPECTIONS_MAX = 10_000;
+
+export type AuthenticatorNeeds = {
+  readonly verifier: TokenVerifier;
+  /** Identity's answer on an opaque key; undefined = inactive. Throws when identity cannot be asked. */
+  readonly introspect: (credential: string) => Promise<IntrospectedKey | undefined>;
+  readonly revocations: Pick<Revocations, 'isMarked'>;
+  readonly clock: Clock;
+};
+
+/** Tokens by their signature, keys by introspection; both end with a revocation mark. */
+export function authenticator(needs: AuthenticatorNeeds): Authenticator {
+  const introspected = introspections(needs);
+  return {
+    authenticate: async (bearer, ip) => {
+      if (/^(svc|agk)_/.test(bearer)) {
+        // The checksum first: a typo costs neither a look-up nor a call.
+        if (parseKey(bearer) === undefined) return undefined;
+        const key = await introspected(bearer);
+        return key === undefined ? undefined : principalOfKey(key, ip);
+      }
+      const verified = await needs.verifier.verify('access', bearer);
+      return 'ok' in verified ? principalOf(verified.ok) : undefined;
+    },
+    capability: async (token) => {
+      const verified = await needs.verifier.verify('capability', token);
+      if ('ok' in verified) {
+        const capability = capabilityOf(verified.ok);
+        return capability === undefined ? { bad: 'invalid' } : { ok: capability };
+      }
+      if (verified.bad === 'invalid') return { bad: 'invalid' };
+      const claims = capabilityOf(verified.claims);
+      return claims === undefined ? { bad: 'invalid' } : { bad: 'expired', claims };
+    },
+  };
+}
+
+type Held = { readonly key: IntrospectedKey; readonly untilMs: number };
+
+/** Positive answers are kept, negative ones never: a key that was made a moment ago works at once. */
+function introspections({ introspect, revocations, clock }: AuthenticatorNeeds) {
+  const held = new QuickLRU<string, Held>({ maxSize: INTROSPECTIONS_MAX });
+  const asked = new Map<string, Promise<IntrospectedKey | undefined>>();
+
+  const ask = (name: string, credential: string): Promise<IntrospectedKey | undefined> => {
+    const underWay = asked.get(name);
+    if (underWay !== undefined) return underWay;
+    const asking = introspect(credential).finally(() => asked.delete(name));
+    asked.set(name, asking);
+    return asking;
+  };
+  const isLive = (key: IntrospectedKey): boolean =>
+    (key.expiresAt === null || key.expiresAt > clock.now().getTime() / 1000) &&
+    !isRevoked(key, revocations);
+
+  return async (credential: string): Promise<IntrospectedKey | undefined> => {
+    const name = sha256(credential).toString('base64url');
+    const known = held.get(name);
+    if (known !== undefined && known.untilMs > clock.monotonicMs() && isLive(known.key)) {
+      return known.key;
+    }
+    held.delete(name);
+    const key = await ask(name, credential);
+    if (key === undefined || !isLive(key)) return undefined;
+    held.set(name, { key, untilMs: clock.monotonicMs() + INTROSPECTION_MS });
+    return key;
+  };
+}
+
+function isRevoked(key: IntrospectedKey, marks: Pick<Revocations, 'isMarked'>): boolean {
+  if (key.kind === 'api_key') return marks.isMarked('key', key.id);
+  return (
+    marks.isMarked('agent', key.id) || (key.keyId !== null && marks.isMarked('key', key.keyId))
+  );
+}
+
+function principalOfKey(key: IntrospectedKey, ip: string): Principal | undefined {
+  if (key.kind === 'api_key') {
+    const { expiresAt: _, ...principal } = key;
+    return principal;
+  }
+  const { expiresAt: _, allowedCidrs, ...principal } = key;
+  return isAllowedFrom(allowedCidrs, ip) ? principal : undefined;
+}
+
+/** No blocks: from everywhere. An address that cannot be read is in no block. */
+export function isAllowedFrom(cidrs: readonly string[], ip: string): boolean {
+  if (cidrs.length === 0) return true;
+  const address = ip.replace(/^::ffff:(?=\d+\.)/i, '');
+  const family = isIPv4(address) ? 'ipv4' : isIPv6(address) ? 'ipv6' : undefined;
+  if (family === undefined) return false;
+  const allowed = new BlockList();
+  for (const cidr of cidrs) {
+    const [net = '', bits] = cidr.split('/');
+    const of = isIPv4(net) ? 'ipv4' : 'ipv6';
+    if (isIPv4(net) || isIPv6(net)) {
+      allowed.addSubnet(net, bits === undefined ? (of === 'ipv4' ? 32 : 128) : Number(bits), of);
+    }
+  }
+  return allowed.check(address, family);
+}

@@ -1,0 +1,78 @@
+import type { KeyObject } from 'node:crypto';
+import type { Clock } from '@cardea/runtime';
+import { importPublicJwk } from './signing-key.ts';
+
+/** A key that nobody knows makes the set be fetched again, at most this often. */
+const REFETCH_MS = 30_000;
+/** A set of this age is fetched again beside the work, so that removed keys go without a notice. */
+const FRESH_MS = 300_000;
+/** A set that could not be renewed for this long is not trusted any more. */
+const KEPT_MS = 12 * 3_600_000;
+const KEYS_MAX = 100;
+
+export type JwkSet = { readonly keys: readonly object[] };
+
+/** The public keys of the deployment, kept in the process. */
+export interface KeySet {
+  /** Without a round trip; undefined: not held. */
+  held(kid: string): KeyObject | undefined;
+  /** Fetches if nothing is held, or if the last fetch is long enough ago. Throws when nothing can be held. */
+  find(kid: string): Promise<KeyObject | undefined>;
+  /** The next look fetches again. */
+  drop(): void;
+}
+
+export function keySet(jwks: () => Promise<JwkSet>, clock: Clock): KeySet {
+  let keys: ReadonlyMap<string, KeyObject> | undefined;
+  let fetchedMs = 0;
+  let triedMs = Number.NEGATIVE_INFINITY;
+  let fetching: Promise<void> | undefined;
+  let drops = 0;
+
+  const fetchKeys = (): Promise<void> => {
+    fetching ??= (async () => {
+      const before = drops;
+      triedMs = clock.monotonicMs();
+      try {
+        const fetched = keyMap(await jwks());
+        if (before !== drops) return; // asked for before the keys changed: worth nothing
+        keys = fetched;
+        fetchedMs = clock.monotonicMs();
+      } finally {
+        fetching = undefined;
+      }
+    })();
+    return fetching;
+  };
+  const ageMs = (): number => clock.monotonicMs() - fetchedMs;
+
+  return {
+    held: (kid) => {
+      if (keys !== undefined && ageMs() > KEPT_MS) keys = undefined;
+      const stale = keys !== undefined && ageMs() > FRESH_MS;
+      if (stale && clock.monotonicMs() - triedMs > REFETCH_MS) fetchKeys().catch(() => {});
+      return keys?.get(kid);
+    },
+    find: async (kid) => {
+      if (keys === undefined) {
+        await fetchKeys();
+        // A change of keys while they were under way: once more, and then whatever came.
+        if (keys === undefined) await fetchKeys();
+      } else if (clock.monotonicMs() - triedMs > REFETCH_MS) {
+        await fetchKeys().catch(() => {});
+      } else if (fetching !== undefined) {
+        await fetching.catch(() => {});
+      }
+      return keys?.get(kid);
+    },
+    drop: () => {
+      keys = undefined;
+      drops += 1;
+    },
+  };
+}
+
+function keyMap({ keys }: JwkSet): ReadonlyMap<string, KeyObject> {
+  const found = keys.slice(0, KEYS_MAX).flatMap((jwk) => importPublicJwk(jwk) ?? []);
+  return new Map(found.map(({ kid, publicKey }) => [kid, publicKey]));
+}

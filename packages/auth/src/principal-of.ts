@@ -1,0 +1,93 @@
+import type { AgentPrincipal, Capability, Principal, UserPrincipal } from './principal.ts';
+import type { VerifiedClaims } from './token-claims.ts';
+
+/**
+ * Who speaks with an access token. An agent whenever an agent is named in it, whatever its `sub`; a
+ * user only otherwise. Undefined for claims that no token of ours has.
+ */
+export function principalOf(claims: VerifiedClaims): Principal | undefined {
+  const agent = claims['agent_id'] !== undefined || claims['agent_session_id'] !== undefined;
+  return agent ? agentOf(claims) : userOf(claims);
+}
+
+function agentOf(claims: VerifiedClaims): AgentPrincipal | undefined {
+  const id = textOf(claims['agent_id']);
+  const agentSessionId = textOf(claims['agent_session_id']);
+  if (id === null || agentSessionId === null || subjectOf(claims['act']) !== id) return undefined;
+  return {
+    kind: 'agent',
+    id,
+    tenantId: claims.tid,
+    via: 'token',
+    userId: claims.sub === id ? null : claims.sub,
+    agentSessionId,
+    keyId: null,
+    appId: textOf(claims['app_id']),
+  };
+}
+
+function userOf(claims: VerifiedClaims): UserPrincipal | undefined {
+  const clientId = textOf(claims['client_id']);
+  if (clientId === claims.sub) return undefined; // a client that speaks for itself is no user
+  const impersonatedBy = subjectOf(claims['act']);
+  if (claims['act'] !== undefined && impersonatedBy === null) return undefined;
+  return {
+    kind: 'user',
+    id: claims.sub,
+    tenantId: claims.tid,
+    organizationId: textOf(claims['org_id']),
+    email: textOf(claims['email']),
+    roles: textsOf(claims['roles']) ?? [],
+    sessionId: textOf(claims['sid']),
+    authTime: typeof claims['auth_time'] === 'number' ? claims['auth_time'] : null,
+    appId: textOf(claims['app_id']),
+    clientId,
+    impersonatedBy,
+    expiresAt: claims.exp,
+  };
+}
+
+/** Undefined for claims that no capability token of ours has. */
+export function capabilityOf(claims: VerifiedClaims): Capability | undefined {
+  const agentId = subjectOf(claims['act']);
+  const agentSessionId = textOf(claims['asid']);
+  const keyId = textOf((claims['cnf'] as { akid?: unknown } | undefined)?.akid);
+  const grants = grantsOf(claims['cap']);
+  const epoch = claims['ver'];
+  if (agentId === null || agentSessionId === null || keyId === null) return undefined;
+  if (grants === undefined || typeof epoch !== 'number' || typeof claims['nbf'] !== 'number') {
+    return undefined;
+  }
+  return {
+    tenantId: claims.tid,
+    agentId,
+    agentSessionId,
+    subject: claims.sub,
+    grants,
+    keyId,
+    epoch,
+    purpose: textOf(claims['purpose']),
+    issuedAt: claims.iat,
+    expiresAt: claims.exp,
+    tokenId: claims.jti,
+  };
+}
+
+function grantsOf(cap: unknown): Capability['grants'] | undefined {
+  if (!Array.isArray(cap)) return undefined;
+  const grants = cap.map((each: { s?: unknown; f?: unknown } | null) => ({
+    service: textOf(each?.s),
+    fields: textsOf(each?.f),
+  }));
+  const whole = grants.every(({ service, fields }) => service !== null && fields !== undefined);
+  return whole ? (grants as Capability['grants']) : undefined;
+}
+
+const textOf = (value: unknown): string | null =>
+  typeof value === 'string' && value !== '' ? value : null;
+
+const textsOf = (value: unknown): readonly string[] | undefined =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string') ? value : undefined;
+
+const subjectOf = (act: unknown): string | null =>
+  textOf((act as { sub?: unknown } | null | undefined)?.sub);

@@ -1,0 +1,95 @@
+import { sha256 } from '@cardea/crypto';
+import type { Cache, Clock } from '@cardea/runtime';
+import QuickLRU from 'quick-lru';
+import { type JwkSet, keySet } from './key-set.ts';
+import type { RevocationKind, Revocations } from './principal.ts';
+import type { TokenClass, VerifiedClaims } from './token-claims.ts';
+import { isExpired, type Verified, verifyToken } from './verify-token.ts';
+
+/** quick-lru holds up to twice this: 50,000 tokens. */
+const CACHED_TOKENS = 25_000;
+const CACHED_TOKEN_MS = 60_000;
+/** Notice that keys were removed: every process drops its keys and its verified tokens. */
+export const KEYS_CHANGED = 'keys:changed';
+
+export type TokenVerifierNeeds = {
+  readonly jwks: () => Promise<JwkSet>;
+  readonly issuer: string;
+  readonly clock: Clock;
+  readonly revocations: Pick<Revocations, 'isMarked'>;
+};
+
+export type Accepted = Exclude<Verified, { bad: 'unknown_key' }>;
+
+export interface TokenVerifier {
+  /**
+   * As `verifyToken`, and an access token also not revoked; a key that is not known is looked for once in 30 s. Throws only
+   * when no keys can be had at all.
+   */
+  verify(tokenClass: TokenClass, token: string): Promise<Accepted>;
+  /** Forgets keys and verified tokens. */
+  drop(): void;
+}
+
+type Held = { readonly claims: VerifiedClaims; readonly untilMs: number };
+
+/** The public keys, the tokens seen lately, and the marks: what a service needs to believe a token. */
+export function tokenVerifier(needs: TokenVerifierNeeds): TokenVerifier {
+  const { clock, issuer, revocations } = needs;
+  const keys = keySet(needs.jwks, clock);
+  const seen = new QuickLRU<string, Held>({ maxSize: CACHED_TOKENS });
+  let drops = 0;
+  const nowSeconds = (): number => clock.now().getTime() / 1000;
+
+  const verified = async (tokenClass: TokenClass, token: string): Promise<Verified> => {
+    const check = (): Verified =>
+      verifyToken(token, { tokenClass, issuer, keyOf: keys.held, nowSeconds: nowSeconds() });
+    const first = check();
+    if ('ok' in first || first.bad !== 'unknown_key') return first;
+    return (await keys.find(first.kid)) === undefined ? first : check();
+  };
+
+  // Vending tells an ended session from a bad token, and looks both up live; so marks end access alone.
+  const believed = (tokenClass: TokenClass, claims: VerifiedClaims): Accepted =>
+    tokenClass === 'access' && isRevoked(claims, revocations) ? { bad: 'invalid' } : { ok: claims };
+
+  return {
+    verify: async (tokenClass, token) => {
+      const name = `${tokenClass} ${sha256(token).toString('base64url')}`;
+      const held = seen.get(name);
+      if (held !== undefined && held.untilMs > clock.monotonicMs()) {
+        if (isExpired(held.claims, nowSeconds())) return { bad: 'expired', claims: held.claims };
+        return believed(tokenClass, held.claims);
+      }
+      const before = drops;
+      const result = await verified(tokenClass, token);
+      if ('bad' in result) return result.bad === 'unknown_key' ? { bad: 'invalid' } : result;
+      const untilMs = clock.monotonicMs() + CACHED_TOKEN_MS;
+      if (before === drops) seen.set(name, { claims: result.ok, untilMs });
+      return believed(tokenClass, result.ok);
+    },
+    drop: () => {
+      drops += 1;
+      keys.drop();
+      seen.clear();
+    },
+  };
+}
+
+/** Drops what the verifier holds whenever keys were removed; answers how to stop listening. */
+export const dropOnKeysChanged = (
+  verifier: TokenVerifier,
+  cache: Cache,
+): Promise<() => Promise<void>> => cache.subscribe(KEYS_CHANGED, () => verifier.drop());
+
+/** A user's session is no mark of its access token: that one runs out by itself. */
+function isRevoked(claims: VerifiedClaims, revocations: Pick<Revocations, 'isMarked'>): boolean {
+  const act = claims['act'] as { sub?: unknown } | undefined;
+  const marks: readonly [RevocationKind, unknown][] = [
+    ['user', claims.sub],
+    ['user', act?.sub],
+    ['agent', claims['agent_id']],
+    ['asid', claims['agent_session_id']],
+  ];
+  return marks.some(([kind, id]) => typeof id === 'string' && revocations.isMarked(kind, id));
+}

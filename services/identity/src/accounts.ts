@@ -9,6 +9,9 @@ import type { People } from './people.ts';
 import {
   doubtedOwner,
   emailReservations,
+  type Owner,
+  printOwner,
+  readOwner,
   reserve,
   type signupReservations,
 } from './reservations/reservation.ts';
@@ -39,12 +42,12 @@ export type Created =
 type Reservations = typeof signupReservations;
 
 export type Accounts = {
-  /** True when `ownerId` holds the name now. `command` must be of the tenant that the stream is in. */
+  /** Whether the name is held now by `owner`. `command` must be of the tenant that the stream is in. */
   readonly hold: (
     noun: Reservations,
-    of: { readonly id: string; readonly ownerId: string; readonly ownersTenant: string },
+    of: { readonly id: string; readonly owner: Owner },
     command: Command,
-  ) => Promise<boolean>;
+  ) => Promise<{ readonly held: true } | { readonly held: false; readonly by: Owner }>;
   readonly create: (account: NewAccount, command: Command) => Promise<Created>;
 };
 
@@ -52,29 +55,31 @@ export function accounts(needs: { readonly streams: Streams; readonly people: Pe
   const { streams, people } = needs;
 
   /** True when the doubted owner is proven never to come. */
-  const isOrphan = async (ownerId: string, tenantId: string, command: Command) => {
+  const isOrphan = async ({ tenantId, userId }: Owner, command: Command) => {
     const burial: Command = {
       ...command,
-      id: uuidFrom(command.id, 'abandon', ownerId),
+      id: uuidFrom(command.id, 'abandon', userId),
       metadata: { ...command.metadata, tenantId },
     };
-    const decided = await streams.decideOn(users, ownerId, burial, abandon);
+    const decided = await streams.decideOn(users, userId, burial, abandon);
     return decided.accepted;
   };
 
-  const hold: Accounts['hold'] = async (noun, { id, ownerId, ownersTenant }, command) => {
+  const hold: Accounts['hold'] = async (noun, { id, owner }, command) => {
     const { now } = command;
+    const ownerId = printOwner(owner);
     const first = await streams.decideOn(noun, id, command, (held) =>
       reserve({ ownerId, now }, held),
     );
-    if (first.accepted) return true;
+    if (first.accepted || first.state.status === 'free') return { held: true };
+    const by = readOwner(first.state.ownerId);
     const doubted = doubtedOwner(first.state, now);
-    if (doubted === undefined || !(await isOrphan(doubted, ownersTenant, command))) return false;
+    if (doubted === undefined || !(await isOrphan(by, command))) return { held: false, by };
     const again = { ...command, id: uuidFrom(command.id, 'take over', doubted) };
     const second = await streams.decideOn(noun, id, again, (held) =>
       reserve({ ownerId, now, orphan: doubted }, held),
     );
-    return second.accepted;
+    return second.accepted ? { held: true } : { held: false, by };
   };
 
   const sealed = async (account: NewAccount, tenantId: string) => {
@@ -96,8 +101,10 @@ export function accounts(needs: { readonly streams: Streams; readonly people: Pe
     hold,
     create: async (account, command) => {
       const { tenantId } = command.metadata;
-      const owner = { id: account.emailHash, ownerId: account.id, ownersTenant: tenantId };
-      if (!(await hold(emailReservations, owner, command))) return { outcome: 'taken' };
+      const owner = { tenantId, userId: account.id };
+      const reservation = { id: account.emailHash, owner };
+      const { held } = await hold(emailReservations, reservation, command);
+      if (!held) return { outcome: 'taken' };
       const fields = await sealed(account, tenantId);
       const decided = await streams.decideOn(users, account.id, command, (user) =>
         createUser({ ...account, ...fields, now: command.now }, user),

@@ -2,7 +2,7 @@
 import type { IdentityEventData } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
 import type { Folded } from './folded.ts';
-import { emailReservations } from './reservations/reservation.ts';
+import { emailReservations, readOwner } from './reservations/reservation.ts';
 import { type UserField, userPlace } from './seals.ts';
 import { type ExistingUser, type User, users } from './users/user.ts';
 
@@ -57,7 +57,7 @@ export function people(needs: { readonly sealer: Sealer; readonly folded: Folded
     byId,
     byHash: async (tenantId, emailHash) => {
       const holder = await folded.load(emailReservations, { tenantId, id: emailHash });
-      return byId(tenantId, holder.status === 'held' ? holder.ownerId : NOBODY);
+      return byId(tenantId, holder.status === 'held' ? readOwner(holder.ownerId).userId : NOBODY);
     },
     open,
     snapshot: async (user) => {

@@ -11,6 +11,8 @@ export type Errand = {
   readonly requested_at: string;
   readonly expires_at: string;
   readonly used: boolean;
+  /** Sent, or not to be sent any more. */
+  readonly settled: boolean;
   readonly email: Sealed;
 };
 export type MailboxFacts = {
@@ -78,6 +80,7 @@ export function requestMail(request: RequestMail, mailbox: Mailbox): Decision<Ma
     requested_at: now.toISOString(),
     expires_at: new Date(now.getTime() + SECRET_TTL_MS[purpose]).toISOString(),
     used: false,
+    settled: false,
     email,
   };
   return accept({
@@ -118,8 +121,12 @@ export function settleMail(
   outcome: MailOutcome,
   mailbox: Mailbox,
 ): Decision<MailboxEvent, never> {
-  const data = { purpose, generation, outcome, after: factsOf(mailbox) };
-  return accept({ type: 'MailSettled', data });
+  const errand = errandOf(mailbox, purpose);
+  const after =
+    errand?.generation === generation
+      ? withErrand(mailbox, purpose, { ...errand, settled: true })
+      : factsOf(mailbox);
+  return accept({ type: 'MailSettled', data: { purpose, generation, outcome, after } });
 }
 
 export function deferMail(

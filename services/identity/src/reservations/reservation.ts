@@ -74,3 +74,12 @@ export function release(
     ? accept({ type: 'Released', data: { owner_id: ownerId } })
     : accept();
 }
+
+/** A user that is, or is to be. */
+export type Owner = { readonly tenantId: string; readonly userId: string };
+export const printOwner = ({ tenantId, userId }: Owner): string => `${tenantId}/${userId}`;
+/** The holder that a reservation names. */
+export const readOwner = (text: string): Owner => {
+  const [tenantId = '', userId = ''] = text.split('/');
+  return { tenantId, userId };
+};

@@ -1,0 +1,57 @@
+/** The words of each mail. Values that people chose are escaped in HTML and stand in no header. */
+export type LetterKind = 'verify' | 'reset' | 'notice';
+
+export type Letter = {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+};
+
+type Of = {
+  /** Null for letters that ask for nothing. */
+  readonly link: string | null;
+  readonly tenantName: string;
+};
+
+const WORDS: Record<LetterKind, { subject: string; lead: string; call: string; end: string }> = {
+  verify: {
+    subject: 'Confirm your e-mail address',
+    lead: 'please confirm that this address is yours.',
+    call: 'Confirm the address',
+    end: 'The link works once, for 24 hours. If you did not ask for it, do nothing.',
+  },
+  reset: {
+    subject: 'Set a new password',
+    lead: 'somebody asked for a new password for the account with this address.',
+    call: 'Choose a new password',
+    end: 'The link works once, for one hour. If you did not ask for it, do nothing.',
+  },
+  notice: {
+    subject: 'You already have an account',
+    lead: 'somebody tried to register with this address, which already has an account.',
+    call: '',
+    end: 'If it was you, sign in, or ask for a new password. Otherwise do nothing.',
+  },
+};
+
+export function letter(kind: LetterKind, { link, tenantName }: Of): Letter {
+  const { subject, lead, call, end } = WORDS[kind];
+  const name = oneLine(tenantName);
+  const text = [
+    `Hello,`,
+    `${lead} (${name})`,
+    ...(link === null ? [] : [`${call}: ${link}`]),
+    end,
+  ].join('\n\n');
+  const button =
+    link === null ? '' : `<p><a href="${escapeHtml(link)}">${escapeHtml(call)}</a></p>`;
+  const html =
+    `<!doctype html><html lang="en"><body><p>Hello,</p><p>${escapeHtml(lead)} ` +
+    `(${escapeHtml(name)})</p>${button}<p>${escapeHtml(end)}</p></body></html>`;
+  return { subject, text, html };
+}
+
+const oneLine = (text: string) => text.replaceAll(/[\r\n]+/g, ' ');
+
+export const escapeHtml = (text: string): string =>
+  text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);

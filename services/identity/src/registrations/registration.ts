@@ -1,0 +1,19 @@
+/**
+ * A registration for an address that was taken. It leaves as many facts as a successful one, so that
+ * neither time nor load tells the two apart.
+ */
+import { accept, type Decision, type Stream } from '@cardea/event-store';
+
+export type RegistrationEvent = {
+  readonly type: 'RegistrationRefused';
+  readonly data: { readonly part: number };
+};
+
+export const registrations: Stream<null, RegistrationEvent> = {
+  noun: 'registration',
+  initial: null,
+  evolve: () => null,
+};
+
+export const registrationRefused = (part: number): Decision<RegistrationEvent, never> =>
+  accept({ type: 'RegistrationRefused', data: { part } });

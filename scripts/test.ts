@@ -102,7 +102,7 @@ async function tests(project: string): Promise<Tally> {
         TALLY_FILE: file,
         ...(filtered ? { TALLY_FILTERED: 'yes' } : {}),
         ...(postgres === undefined ? {} : handDown(postgres.info)),
-        ...longForm(),
+        ...testForm(),
       },
     },
   );
@@ -121,10 +121,9 @@ async function benchSmoke(): Promise<Tally> {
   return code === 0 ? NOTHING : failure('bench smoke', `The benchmarks ended with ${code}.`);
 }
 
-function longForm(): { [name: string]: string } {
-  if (!values.long) return {};
+function testForm(): { [name: string]: string } {
   return {
-    TEST_LONG: 'yes',
+    ...(values.long ? { TEST_LONG: 'yes' } : {}),
     ...(values.minutes === undefined ? {} : { TEST_MINUTES: values.minutes }),
     ...(values.seed === undefined ? {} : { TEST_SEED: values.seed }),
   };

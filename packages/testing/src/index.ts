@@ -13,6 +13,7 @@ export {
 export { type Call, type RestAnswer, type RestDriver, restDriver } from './rest-driver.ts';
 export { silentLogger } from './silent-logger.ts';
 export { type TestDatabase, testDatabase } from './test-database.ts';
+export { type TestForm, testForm } from './test-form.ts';
 export {
   handDown,
   isRequired,

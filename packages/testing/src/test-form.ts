@@ -1,0 +1,20 @@
+/** Whether this run plays the short or the long form of its tests, for how long, and from which seed. */
+export type TestForm = {
+  readonly long: boolean;
+  /** Time box of a long test, where the run names one. */
+  readonly minutes: number | undefined;
+  /** Print it when a test fails: `--seed` plays the same again. */
+  readonly seed: number;
+};
+
+const SEEDS = 2 ** 31;
+
+export const testForm: TestForm = {
+  long: process.env['TEST_LONG'] === 'yes',
+  minutes: numberOf(process.env['TEST_MINUTES']),
+  seed: numberOf(process.env['TEST_SEED']) ?? Math.floor(Math.random() * SEEDS),
+};
+
+function numberOf(text: string | undefined): number | undefined {
+  return text === undefined || text === '' ? undefined : Number(text);
+}

@@ -48,6 +48,7 @@ export type {
   TableChange,
 } from './projection.ts';
 export { type Privilege, protectTable } from './protect-table.ts';
+export { type RebuildOptions, type Rebuilt, rebuildProjection } from './rebuild.ts';
 export { APP_ROLE, SYSTEM_ROLE } from './roles.ts';
 export {
   type ProjectionState,

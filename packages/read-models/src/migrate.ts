@@ -54,10 +54,8 @@ export async function migrate(options: MigrateOptions): Promise<readonly string[
     const state = await compare(plan, appVersion, (sql) => rowsOf(knex, sql));
     refuse(state);
     for (const step of state.pending) await applyWithRetry(knex, step, options);
-    if (state.pending.length > 0) {
-      for (const set of options.sets)
-        if (hasServiceTables(set)) await grantSchema(knex, set.schema);
-    }
+    const grown = options.sets.filter(hasServiceTables).map((set) => set.schema);
+    if (state.pending.length > 0) for (const schema of grown) await grantSchema(knex, schema);
     return state.pending.map(nameOf);
   } finally {
     await knex.destroy();

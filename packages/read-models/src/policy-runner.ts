@@ -70,6 +70,7 @@ export async function runPolicies(options: PolicyRunnerOptions): Promise<Running
 const OUTAGES: ReadonlySet<string> = new Set([
   'DatabaseUnavailable',
   'EventStoreUnavailable',
+  'EventStoreOverloaded',
   'CacheUnavailable',
   'WriteContention',
 ]);

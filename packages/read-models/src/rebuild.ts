@@ -1,0 +1,189 @@
+/**
+ * Builds a projection's tables anew from the first event, beside those that serve, and swaps them in with
+ * the checkpoint in one transaction. Readers see the old rows until they see the new ones.
+ */
+import type { EventStore } from '@cardea/event-store';
+import type { Logger } from '@cardea/runtime';
+import { Client } from 'pg';
+import { POSITIONS_CHANNEL, projectionOwner } from './batch-statement.ts';
+import { cloneTable } from './clone-table.ts';
+import type { Queryable } from './database.ts';
+import { errorCode } from './database-errors.ts';
+import { PAGE_EVENTS_MAX } from './log-reader.ts';
+import { PARKED_CHANNEL } from './parked-streams.ts';
+import { openDatabase } from './postgres-database.ts';
+import type { Projection, ProjectionTools } from './projection.ts';
+import { Projector, type Standing } from './projector.ts';
+import { SYSTEM_ROLE } from './roles.ts';
+
+const SWAP_LOCK_MS = 5000;
+const SWAP_ATTEMPTS_MAX = 5;
+
+export type RebuildOptions = {
+  /** Of the role that owns the tables. */
+  readonly connectionString: string;
+  readonly projection: Projection;
+  readonly schema: string;
+  readonly store: EventStore;
+  readonly open: ProjectionTools['open'];
+  readonly log: Logger;
+};
+
+export type Rebuilt = { readonly position: bigint; readonly parkedStreams: number };
+
+/** Safe while the projection runs, here or elsewhere. */
+export async function rebuildProjection(options: RebuildOptions): Promise<Rebuilt> {
+  const { connectionString, projection, schema, log } = options;
+  const beside = `${schema}__rebuild_${projection.name}`;
+  const owner = new Client({ connectionString, application_name: 'cardea-rebuild' });
+  owner.on('error', () => {}); // the statement that meets it reports it
+  await owner.connect();
+  const database = openDatabase({ connectionString, log, poolSize: 1, loopsPoolSize: 2 });
+  try {
+    await lockName(owner, beside);
+    await layOut(owner, options, beside);
+    const projector = new Projector({
+      projection,
+      schema: beside,
+      database,
+      tools: { open: options.open },
+      rebuilding: true,
+    });
+    const build: Build = {
+      options,
+      beside,
+      owner,
+      projector,
+      standing: await projector.standing(),
+    };
+    await catchUp(build, await livePosition(owner, options));
+    await swapWithRetry(build);
+    const { position, parked } = build.standing;
+    log.info({ projection: `${schema}.${projection.name}` }, 'projection rebuilt');
+    return { position, parkedStreams: parked.size };
+  } finally {
+    await owner.query(`DROP SCHEMA IF EXISTS ${beside} CASCADE`).catch(() => {});
+    await owner.end().catch(() => {});
+    await database.close();
+  }
+}
+
+type Build = {
+  readonly options: RebuildOptions;
+  readonly beside: string;
+  readonly owner: Client;
+  readonly projector: Projector;
+  readonly standing: Standing;
+};
+
+/** Two rebuilds of one projection would build in the same place. */
+async function lockName(owner: Client, beside: string): Promise<void> {
+  const { rows } = await owner.query<{ mine: boolean }>(
+    'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS mine',
+    [beside],
+  );
+  if (rows[0]?.mine !== true) throw new Error('This projection is being rebuilt already.');
+}
+
+async function layOut(owner: Client, options: RebuildOptions, beside: string): Promise<void> {
+  const { projection, schema } = options;
+  const own = ['projection_checkpoints', 'parked_events'];
+  await owner.query(`DROP SCHEMA IF EXISTS ${beside} CASCADE`);
+  await owner.query(`CREATE SCHEMA ${beside}`);
+  await owner.query(`GRANT USAGE, CREATE ON SCHEMA ${beside} TO ${SYSTEM_ROLE}`);
+  for (const name of [...own, ...projection.tables.map((table) => table.name)]) {
+    await cloneTable(asQueryable(owner), { schema, name }, beside);
+  }
+}
+
+/** Up to the position and no further: what lies behind it belongs to the runner. */
+async function catchUp({ options, projector, standing }: Build, to: bigint): Promise<void> {
+  while (standing.position < to) {
+    const page = await options.store.readLog(
+      options.projection.log,
+      standing.position,
+      PAGE_EVENTS_MAX,
+    );
+    const events = page.filter((event) => event.position <= to);
+    if (events.length === 0) {
+      standing.position = to; // a log whose positions are not dense has nothing more up to there
+      return;
+    }
+    await projector.apply(standing, events);
+  }
+}
+
+/** The checkpoint's row, locked where the swap asks for it. */
+async function livePosition(owner: Client, options: RebuildOptions, lock = ''): Promise<bigint> {
+  const { rows } = await owner.query<{ position: string }>(
+    `SELECT position FROM ${options.schema}.projection_checkpoints WHERE name = $1 ${lock}`,
+    [options.projection.name],
+  );
+  return BigInt(rows[0]?.position ?? 0);
+}
+
+const LOCK_NOT_AVAILABLE = '55P03';
+const DEADLOCK = '40P01';
+
+async function swapWithRetry(build: Build): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    // Level with the runner before readers are held up, so that the wait is short.
+    await catchUp(build, await livePosition(build.owner, build.options));
+    try {
+      await swap(build);
+      return;
+    } catch (error) {
+      await build.owner.query('ROLLBACK');
+      const busy = [LOCK_NOT_AVAILABLE, DEADLOCK].includes(errorCode(error));
+      if (!busy || attempt === SWAP_ATTEMPTS_MAX) throw error;
+    }
+  }
+}
+
+async function swap(build: Build): Promise<void> {
+  const { options, beside, owner, standing } = build;
+  const { projection, schema } = options;
+  const names = projection.tables.map((table) => table.name);
+  await owner.query('BEGIN');
+  await owner.query(`SET LOCAL lock_timeout = ${SWAP_LOCK_MS}`);
+  // Tables first, in the runner's order, and then the checkpoint: the other way round they would deadlock.
+  for (const name of names) await owner.query(`LOCK TABLE ${schema}.${name}`);
+  await catchUp(build, await livePosition(owner, options, 'FOR UPDATE'));
+  for (const name of names) await replaceTable(owner, { schema, beside, name });
+  const parkedOwner = projectionOwner(projection.name);
+  await owner.query(`DELETE FROM ${schema}.parked_events WHERE owner = $1`, [parkedOwner]);
+  await owner.query(`INSERT INTO ${schema}.parked_events SELECT * FROM ${beside}.parked_events`);
+  await owner.query(
+    `INSERT INTO ${schema}.projection_checkpoints (name, position) VALUES ($1, $2)
+     ON CONFLICT (name) DO UPDATE SET position = excluded.position,
+       epoch = projection_checkpoints.epoch + 1, updated_at = now()`,
+    [projection.name, standing.position.toString()],
+  );
+  await owner.query(
+    `SELECT pg_notify('${PARKED_CHANNEL}', $1), pg_notify('${POSITIONS_CHANNEL}', $2)`,
+    [`${schema} ${parkedOwner}`, `${schema} ${projection.name} ${standing.position}`],
+  );
+  await owner.query('COMMIT');
+}
+
+/** A partitioned table moves with its partitions. */
+async function replaceTable(
+  owner: Client,
+  { schema, beside, name }: { schema: string; beside: string; name: string },
+): Promise<void> {
+  const { rows } = await owner.query<{ table: string }>(
+    `SELECT relid::regclass::text AS table FROM pg_partition_tree($1::regclass)
+     UNION SELECT $1::regclass::text`,
+    [`${beside}.${name}`],
+  );
+  await owner.query(`DROP TABLE ${schema}.${name}`);
+  for (const { table } of rows) await owner.query(`ALTER TABLE ${table} SET SCHEMA ${schema}`);
+}
+
+const asQueryable = (client: Client): Queryable => ({
+  query: async (sql, values) => {
+    const named = typeof sql === 'string' ? { text: sql } : sql;
+    const { rows, rowCount } = await client.query({ ...named, values: values as unknown[] });
+    return { rows, rowCount: rowCount ?? 0 };
+  },
+});

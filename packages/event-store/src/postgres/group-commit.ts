@@ -6,24 +6,15 @@ import {
   type Log,
 } from '../event-store.ts';
 import { appendBatch, type Written, written } from './append-batch.ts';
+import { appendQueue, type Waiting } from './append-queue.ts';
 import type { Connection } from './connection.ts';
 
-/** A batch takes its share of the queue, but no fewer appends than this. */
-const BATCH_APPENDS_MIN = 32;
-const BATCH_EVENTS_MAX = 256;
-const BATCH_BYTES_MAX = 1_000_000;
 /** One append alone; more is a bug. */
 const APPEND_EVENTS_MAX = 1000;
 const APPEND_BYTES_MAX = 8_000_000;
 /** Appends that wait in this process, all logs together; more are refused at once. */
 const QUEUE_APPENDS_MAX = 4096;
 const QUEUE_BYTES_MAX = 64_000_000;
-
-type Waiting = {
-  readonly append: Written;
-  readonly resolve: (outcome: AppendOutcome) => void;
-  readonly reject: (error: unknown) => void;
-};
 
 export type Watch = {
   /** After a commit that stored something; the position of its last event. */
@@ -35,13 +26,11 @@ export type Watch = {
 
 /**
  * Appends of one process share transactions: whatever was asked for in one turn of the event loop goes
- * together. Nothing waits for a timer. Each connection carries one batch; a stream is in one batch at
- * a time, and its appends keep their order.
+ * together. Nothing waits for a timer. Each connection carries one batch at a time.
  */
 export function groupCommit(connections: readonly Connection[], watch: Watch) {
-  const queues = new Map<Log, Waiting[]>();
+  const queues = new Map<Log, ReturnType<typeof appendQueue>>();
   const idle = [...connections];
-  const busyStreams = new Set<string>();
   let waiting = 0;
   let waitingBytes = 0;
   let scheduled = false;
@@ -57,64 +46,28 @@ export function groupCommit(connections: readonly Connection[], watch: Watch) {
 
   const flush = () => {
     for (const [log, queue] of queues) {
-      // A log that was served goes to the end of the line.
       const connection = idle.pop();
       if (connection === undefined) return;
-      const batch = takeBatch(log, queue, Math.ceil(queue.length / (idle.length + 1)));
+      const batch = queue.takeBatch(idle.length + 1);
       if (batch.length === 0) {
         idle.push(connection);
         continue;
       }
-      queues.delete(log);
+      queues.delete(log); // to the end of the line, where this loop meets it again
       queues.set(log, queue);
-      void carryOut(connection, log, batch);
-    }
-  };
-
-  const takeBatch = (log: Log, queue: Waiting[], share: number): readonly Waiting[] => {
-    const appendsMax = Math.max(BATCH_APPENDS_MIN, share);
-    const batch: Waiting[] = [];
-    const left: Waiting[] = [];
-    const skipped = new Set<string>(); // what waits for its stream must not be overtaken
-    let events = 0;
-    let bytes = 0;
-    for (const each of queue) {
-      const { append } = each;
-      const stream = `${log} ${append.streamId}`;
-      const fits =
-        batch.length === 0 ||
-        (batch.length < appendsMax &&
-          events + append.events.length <= BATCH_EVENTS_MAX &&
-          bytes + append.bytes <= BATCH_BYTES_MAX);
-      if (!fits || busyStreams.has(stream) || skipped.has(stream)) {
-        left.push(each);
-        skipped.add(stream);
-        continue;
-      }
-      busyStreams.add(stream);
-      batch.push(each);
-      events += append.events.length;
-      bytes += append.bytes;
-    }
-    queue.splice(0, queue.length, ...left);
-    waiting -= batch.length;
-    waitingBytes -= bytes;
-    return batch;
-  };
-
-  const carryOut = async (connection: Connection, log: Log, batch: readonly Waiting[]) => {
-    try {
-      await commit(connection, log, batch, watch);
-    } finally {
-      for (const { append } of batch) busyStreams.delete(`${log} ${append.streamId}`);
-      idle.push(connection);
-      schedule();
+      waiting -= batch.length;
+      waitingBytes -= bytesOf(batch.map(({ append }) => append));
+      void commit(connection, log, batch, watch).finally(() => {
+        queue.done(batch);
+        idle.push(connection);
+        schedule();
+      });
     }
   };
 
   const enqueue = (log: Log, append: Written): Promise<AppendOutcome> =>
     new Promise((resolve, reject) => {
-      const queue = queues.get(log) ?? [];
+      const queue = queues.get(log) ?? appendQueue();
       queues.set(log, queue);
       queue.push({ append, resolve, reject });
       waiting++;
@@ -124,18 +77,27 @@ export function groupCommit(connections: readonly Connection[], watch: Watch) {
 
   return async (log: Log, appends: readonly Append[]): Promise<readonly AppendOutcome[]> => {
     const all = appends.map(written);
+    checkSizes(all);
     if (waiting + all.length > QUEUE_APPENDS_MAX || waitingBytes > QUEUE_BYTES_MAX) {
       throw new EventStoreOverloaded('too many appends wait');
-    }
-    if (all.some((append) => append.events.length > APPEND_EVENTS_MAX)) {
-      throw new RangeError(`an append carries ${APPEND_EVENTS_MAX} events at most`);
-    }
-    if (all.some((append) => append.bytes > APPEND_BYTES_MAX)) {
-      throw new RangeError(`an append carries ${APPEND_BYTES_MAX} bytes at most`);
     }
     return Promise.all(all.map((append) => enqueue(log, append)));
   };
 }
+
+function checkSizes(appends: readonly Written[]): void {
+  for (const append of appends) {
+    if (append.events.length > APPEND_EVENTS_MAX) {
+      throw new RangeError(`an append carries ${APPEND_EVENTS_MAX} events at most`);
+    }
+    if (append.bytes > APPEND_BYTES_MAX) {
+      throw new RangeError(`an append carries ${APPEND_BYTES_MAX} bytes at most`);
+    }
+  }
+}
+
+const bytesOf = (appends: readonly Written[]): number =>
+  appends.reduce((sum, append) => sum + append.bytes, 0);
 
 /** Settles every append of the batch. One that fails the whole batch is found by sending each alone. */
 async function commit(

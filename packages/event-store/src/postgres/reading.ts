@@ -77,24 +77,9 @@ export function streamReader(connection: Connection) {
   let busy = false;
 
   const run = async () => {
-    busy = true;
     while (queue.length > 0) {
       const batch = queue.splice(0, READS_MAX);
-      try {
-        const found = await readStreams(connection, batch);
-        for (const [index, each] of batch.entries()) each.resolve(found[index] ?? []);
-      } catch (error) {
-        if (batch.length === 1 || error instanceof EventStoreUnavailable) {
-          for (const each of batch) each.reject(error);
-        } else {
-          for (const each of batch) {
-            await readStreams(connection, [each]).then(
-              (found) => each.resolve(found[0] ?? []),
-              each.reject,
-            );
-          }
-        }
-      }
+      await readBatch(connection, batch);
     }
     busy = false;
   };
@@ -111,6 +96,20 @@ export function streamReader(connection: Connection) {
         setImmediate(() => void run());
       }
     });
+}
+
+/** Settles every read. One that fails the whole batch is found by asking for each alone. */
+async function readBatch(connection: Connection, batch: readonly Asked[]): Promise<void> {
+  try {
+    const found = await readStreams(connection, batch);
+    for (const [index, each] of batch.entries()) each.resolve(found[index] ?? []);
+  } catch (error) {
+    if (batch.length === 1 || error instanceof EventStoreUnavailable) {
+      for (const each of batch) each.reject(error);
+      return;
+    }
+    for (const each of batch) await readBatch(connection, [each]);
+  }
 }
 
 async function readStreams(

@@ -1,0 +1,60 @@
+import type { AppendOutcome } from '../event-store.ts';
+import type { Written } from './append-batch.ts';
+
+/** A batch takes its share of the queue, but no fewer appends than this where there are as many. */
+const BATCH_APPENDS_MIN = 32;
+const BATCH_EVENTS_MAX = 256;
+const BATCH_BYTES_MAX = 1_000_000;
+
+export type Waiting = {
+  readonly append: Written;
+  readonly resolve: (outcome: AppendOutcome) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/**
+ * The appends of one log that wait. A stream is in one batch at a time and its appends keep their
+ * order, so what waits for its stream is passed over, and so is whatever stands behind it.
+ */
+export function appendQueue() {
+  let queue: Waiting[] = [];
+  const busyStreams = new Set<string>();
+
+  const takeBatch = (connectionsIdle: number): readonly Waiting[] => {
+    // All of it for one connection would make the connections run in lockstep.
+    const appendsMax = Math.max(BATCH_APPENDS_MIN, Math.ceil(queue.length / connectionsIdle));
+    const batch: Waiting[] = [];
+    const left: Waiting[] = [];
+    const passedOver = new Set<string>();
+    let events = 0;
+    let bytes = 0;
+    for (const waiting of queue) {
+      const { streamId, events: own, bytes: ownBytes } = waiting.append;
+      const fits =
+        batch.length === 0 ||
+        (batch.length < appendsMax &&
+          events + own.length <= BATCH_EVENTS_MAX &&
+          bytes + ownBytes <= BATCH_BYTES_MAX);
+      if (!fits || busyStreams.has(streamId) || passedOver.has(streamId)) {
+        left.push(waiting);
+        passedOver.add(streamId);
+        continue;
+      }
+      busyStreams.add(streamId);
+      batch.push(waiting);
+      events += own.length;
+      bytes += ownBytes;
+    }
+    queue = left;
+    return batch;
+  };
+
+  return {
+    push: (waiting: Waiting) => void queue.push(waiting),
+    takeBatch,
+    /** The batch is settled: its streams may be written again. */
+    done: (batch: readonly Waiting[]) => {
+      for (const { append } of batch) busyStreams.delete(append.streamId);
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import {
+  inMemoryEventStore,
+  inMemoryLogs,
+  type Log,
+  postgresEventStore,
+} from '@cardea/event-store';
+import { testDatabase } from '@cardea/testing';
+import { Client } from 'pg';
+import { afterAll, describe, expect, it } from 'vitest';
+import { appendOn, type Writer } from './appending.ts';
+import { describeEventStore } from './conformance.ts';
+import { newAppend } from './rig.ts';
+
+const logs = inMemoryLogs();
+describeEventStore('in memory', () => ({
+  open: (log) => inMemoryEventStore(log, logs),
+  startWriter: async (log, name) => {
+    const acked = new Set<string>();
+    const { stop } = appendOn(inMemoryEventStore(log, logs), name, (id) => acked.add(id));
+    return { acked: () => acked, stop, kill: stop };
+  },
+  holdSnapshot: async () => async () => {},
+  dense: true,
+}));
+
+describe('with a database', () => {
+  const database = testDatabase();
+  const children: ChildProcess[] = [];
+  afterAll(() => {
+    for (const child of children) child.kill('SIGKILL');
+  });
+
+  const startWriter = async (log: Log, name: string): Promise<Writer> => {
+    const script = fileURLToPath(new URL('./writer.ts', import.meta.url));
+    const child = spawn(process.execPath, [script, database.url, log, name], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    children.push(child);
+    const closed = once(child, 'close');
+    const acked = new Set<string>();
+    const lines = createInterface({ input: child.stdout });
+    const read = once(lines, 'close');
+    lines.on('line', (line) => acked.add(line));
+    await Promise.race([once(lines, 'line'), closed]);
+    return {
+      acked: () => acked,
+      stop: async () => {
+        child.stdin.end();
+        const [code] = await closed;
+        await read;
+        expect(code).toBe(0);
+      },
+      kill: async () => {
+        child.kill('SIGKILL');
+        await closed;
+        await read;
+      },
+    };
+  };
+
+  describeEventStore('Postgres', () => ({
+    open: (log) => postgresEventStore({ connectionString: database.url, role: 'cardea_app', log }),
+    startWriter,
+    holdSnapshot: async () => {
+      const client = new Client({ connectionString: database.url });
+      await client.connect();
+      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+      await client.query('SELECT pg_current_xact_id(), count(*) FROM eventstore.events');
+      return () => client.end();
+    },
+    dense: true,
+  }));
+
+  describe('the Postgres event store', () => {
+    it('R7 goes on when the server cut its connections, and crashes nothing', async () => {
+      const store = postgresEventStore({ connectionString: database.url, log: 'identity' });
+      const unsubscribe = await store.subscribe('identity', () => {});
+      await store.append([newAppend()]);
+      const admin = new Client({ connectionString: database.url });
+      await admin.connect();
+      await admin.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+      );
+      const outcomes = await Promise.allSettled([store.append([newAppend()]), store.head('vault')]);
+      for (const outcome of outcomes) {
+        if (outcome.status === 'rejected') {
+          expect(outcome.reason).toMatchObject({ name: 'EventStoreUnavailable' });
+        }
+      }
+      expect(await store.append([newAppend()])).toMatchObject([{ appended: true }]);
+      await admin.end();
+      await unsubscribe();
+      await store.close();
+    });
+
+    it('lets nobody change or remove an event', async () => {
+      const store = postgresEventStore({ connectionString: database.url, log: 'identity' });
+      await store.append([newAppend()]);
+      await store.close();
+      for (const role of ['owner', 'cardea_app', 'cardea_system']) {
+        const client = new Client({
+          connectionString: database.url,
+          ...(role === 'owner' ? {} : { options: `-c role=${role}` }),
+        });
+        await client.connect();
+        for (const change of [
+          'UPDATE eventstore.events SET position = 0',
+          'DELETE FROM eventstore.events',
+          'TRUNCATE eventstore.events',
+        ]) {
+          await expect(client.query(change)).rejects.toMatchObject({ code: '42501' });
+        }
+        await client.end();
+      }
+    });
+
+    it('fails an event that the database cannot hold, and no other of its batch', async () => {
+      const store = postgresEventStore({ connectionString: database.url, log: 'identity' });
+      const bad = newAppend();
+      const [guilty, ...others] = await Promise.allSettled([
+        store.append([{ ...bad, events: bad.events.map((e) => ({ ...e, data: { nul: '\0' } })) }]),
+        store.append([newAppend()]),
+        store.append([newAppend()]),
+      ]);
+      expect(guilty.status).toBe('rejected');
+      expect(others.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+      await store.close();
+    });
+  });
+});

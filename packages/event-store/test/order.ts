@@ -1,0 +1,113 @@
+import type { EventStore, Log, RecordedEvent } from '@cardea/event-store';
+import { untilTrue } from '@cardea/testing';
+import { expect, it } from 'vitest';
+import { EVENTS_PER_APPEND, type Writer } from './appending.ts';
+import { type EventStoreRig, newAppend } from './rig.ts';
+
+const WRITE_MS = Number(process.env['CARDEA_R23_SECONDS'] ?? 2) * 1000;
+const ACKED_MIN = 20;
+
+export function describeOrder(
+  rig: () => EventStoreRig,
+  stores: () => { readonly store: EventStore; readonly other: EventStore },
+): void {
+  it('R23 shows a polling reader no hole and no reversal while several processes write', async () => {
+    const { store } = stores();
+    const log: Log = 'authz';
+    const writers = await Promise.all(['a', 'b'].map((name) => rig().startWriter(log, name)));
+    const reader = polling(store, log);
+    const end = performance.now() + WRITE_MS;
+    await untilTrue(
+      () => performance.now() > end && writers.every((each) => each.acked().size >= ACKED_MIN),
+      { deadlineMs: WRITE_MS + 20_000 },
+    );
+    await Promise.all(writers.map((writer) => writer.stop()));
+    await reader.finish();
+
+    const inOrder = await all(store, log);
+    expect(reader.seen).toEqual(inOrder.map((event) => event.position));
+    expectWhole(inOrder, writers, rig().dense);
+  });
+
+  it('R23 survives the SIGKILL of a writer in the middle of a batch', async () => {
+    const { store } = stores();
+    const log: Log = 'approval';
+    const [victim, survivor] = [
+      await rig().startWriter(log, 'victim'),
+      await rig().startWriter(log, 'survivor'),
+    ];
+    const reader = polling(store, log);
+    await untilTrue(() => victim.acked().size >= ACKED_MIN);
+    await victim.kill();
+    const ackedThen = survivor.acked().size;
+    await untilTrue(() => survivor.acked().size > ackedThen + ACKED_MIN, { deadlineMs: 10_000 });
+    await survivor.stop();
+    await reader.finish();
+
+    const inOrder = await all(store, log);
+    expect(reader.seen).toEqual(inOrder.map((event) => event.position));
+    expectWhole(inOrder, [victim, survivor], rig().dense);
+  });
+
+  it('R23 is not held up by a snapshot that someone keeps', async () => {
+    const { store, other } = stores();
+    const release = await rig().holdSnapshot();
+    try {
+      const head = await other.head('identity');
+      const append = newAppend();
+      await store.append([append]);
+      expect(await other.readLog('identity', head, 10)).toMatchObject([
+        { streamId: append.streamId },
+      ]);
+    } finally {
+      await release();
+    }
+  });
+}
+
+/** Reads on and on; what it has passed it never reads again. */
+function polling(store: EventStore, log: Log) {
+  const seen: bigint[] = [];
+  let finishing = false;
+  const read = async () => {
+    while (true) {
+      const last = finishing;
+      const events = await store.readLog(log, seen.at(-1) ?? 0n, 100);
+      for (const event of events) seen.push(event.position);
+      if (last && events.length === 0) return;
+      await new Promise(setImmediate); // a store that answers at once must let others in
+    }
+  };
+  const reading = read();
+  const finish = () => {
+    finishing = true;
+    return reading;
+  };
+  return { seen, finish };
+}
+
+async function all(store: EventStore, log: Log): Promise<readonly RecordedEvent[]> {
+  const events: RecordedEvent[] = [];
+  while (true) {
+    const more = await store.readLog(log, events.at(-1)?.position ?? 0n, 1000);
+    if (more.length === 0) return events;
+    events.push(...more);
+  }
+}
+
+function expectWhole(
+  events: readonly RecordedEvent[],
+  writers: readonly Writer[],
+  dense: boolean,
+): void {
+  if (dense) expect(events.at(-1)?.position).toBe(BigInt(events.length));
+  const lengths = new Map<string, number>();
+  for (const { streamId, revision } of events) {
+    expect(revision).toBe((lengths.get(streamId) ?? 0) + 1);
+    lengths.set(streamId, revision);
+  }
+  for (const writer of writers) {
+    for (const streamId of writer.acked()) expect(lengths.has(streamId)).toBe(true);
+  }
+  expect(new Set(lengths.values())).toEqual(new Set([EVENTS_PER_APPEND]));
+}

@@ -1,4 +1,4 @@
-import type { Authenticator, IntrospectedKey, Revocations } from '@cardea/auth';
+import type { Authenticator, IntrospectedKey, JwkSet, MirroredRevocations } from '@cardea/auth';
 import type { ServiceName } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
 import type { Consumer, RelayMapper } from '@cardea/event-bus';
@@ -41,7 +41,7 @@ export type ServiceNeeds = {
   readonly cache: Cache;
   readonly sealer: Sealer;
   readonly authenticator: Authenticator;
-  readonly revocations: Revocations;
+  readonly revocations: MirroredRevocations;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly random: Random;
@@ -71,7 +71,7 @@ export type Peers = {
   /** Identity: opaque keys (RFC 7662, service bearer). */
   readonly introspect: (credential: string) => Promise<IntrospectedKey | undefined>;
   /** Identity: public signing keys, as a JWK Set. */
-  readonly jwks: () => Promise<{ readonly keys: readonly object[] }>;
+  readonly jwks: () => Promise<JwkSet>;
   /** Approval's commands for vault (`design/approval.md` section 4). */
   readonly approval: {
     readonly open: (

@@ -1,0 +1,69 @@
+/** The two servers in front of the services of a process: the API's and the probes'. */
+import {
+  documentEndpoints,
+  type HttpServer,
+  healthEndpoints,
+  type Management,
+  management,
+  serve,
+} from '@cardea/http';
+import { metrics } from '@cardea/runtime';
+import { recordDenial } from './denials.ts';
+import type { HostOptions, Part } from './parts.ts';
+
+export function doorOf(options: HostOptions, parts: readonly Part[]): HttpServer {
+  const { infrastructure: shared, definitions } = options;
+  const { settings, version, clock, ids } = shared;
+  const common = healthEndpoints({
+    version,
+    clock,
+    database: shared.database,
+    cache: shared.cache,
+  });
+  const all = [...common, ...parts.flatMap(({ service }) => service.endpoints)];
+  const documents = documentEndpoints({ endpoints: all, version, publicUrl: settings.PUBLIC_URL });
+  const first = parts[0];
+  if (first === undefined) throw new Error('a host without services');
+  return serve({
+    services: parts.map(({ definition, needs, positions, service }) => ({
+      service: definition.name,
+      endpoints:
+        definition === first.definition
+          ? [...common, ...documents, ...service.endpoints]
+          : service.endpoints,
+      positions,
+      denials: {
+        record: async ({ request, area, operation, reason, status, target, count }) => {
+          const command = await needs.command(request);
+          const data = { area, operation, reason, status, target, count };
+          await recordDenial(needs.streams, command, data, service.denialNoun);
+        },
+      },
+    })),
+    authenticator: first.needs.authenticator,
+    name: definitions.length === 1 ? first.definition.name : 'standalone',
+    version,
+    clock,
+    ids,
+    logger: shared.log,
+    issuer: settings.ISSUER,
+    trustedProxies: settings.TRUSTED_PROXIES,
+    registry: metrics.registry,
+    port: options.port,
+    hosts: options.hosts,
+  });
+}
+
+export function probesOf(options: HostOptions, waitingFor: ReadonlySet<string>): Management {
+  const { infrastructure: shared } = options;
+  return management({
+    clock: shared.clock,
+    loops: shared.loops,
+    registry: metrics.registry,
+    database: shared.database,
+    waitingFor: () => [...waitingFor],
+    logLevel: { get: () => shared.log.level, set: (level) => shared.log.setLevel(level) },
+    port: options.managementPort,
+    host: options.hosts[0] ?? '127.0.0.1',
+  });
+}

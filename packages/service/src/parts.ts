@@ -1,0 +1,122 @@
+/** What each service of a process is given, and what it is made of; nothing turns yet. */
+import {
+  authenticator,
+  type MirroredRevocations,
+  revocations,
+  type TokenVerifier,
+  tokenVerifier,
+} from '@cardea/auth';
+import { deriveFrom, sealer, wrapKeys } from '@cardea/crypto';
+import { streams } from '@cardea/event-store';
+import { openPositions, type PositionBoard, postgresSubjectKeys } from '@cardea/read-models';
+import { commandOfRequest, commandOfSystem } from './command.ts';
+import type { Infrastructure } from './infrastructure.ts';
+import type { Peers, Service, ServiceDefinition, ServiceNeeds } from './service.ts';
+
+const REVOCATION_MARGIN_MS = 3_600_000;
+
+export type HostOptions = {
+  readonly infrastructure: Infrastructure;
+  readonly definitions: readonly ServiceDefinition[];
+  readonly port: number;
+  readonly managementPort: number;
+  readonly hosts: readonly string[];
+  /** Services that do not run here: their internal listeners, or a test's own. */
+  readonly peers?: Partial<Peers>;
+};
+
+export type Part = {
+  readonly definition: ServiceDefinition;
+  readonly needs: ServiceNeeds;
+  readonly positions: PositionBoard;
+  readonly service: Service;
+};
+
+export type Built = {
+  readonly parts: readonly Part[];
+  readonly marks: MirroredRevocations;
+  readonly verifier: TokenVerifier;
+};
+
+export function buildParts({
+  infrastructure: shared,
+  definitions,
+  peers = {},
+}: HostOptions): Built {
+  const { settings, clock, cache } = shared;
+  const offers: Partial<Peers>[] = [peers];
+  const ask = peersOf(offers);
+  const marks = revocations({
+    cache,
+    clock,
+    ttlMs: settings.JWT_EXPIRY * 1000 + REVOCATION_MARGIN_MS,
+  });
+  const verifier = tokenVerifier({
+    jwks: ask.jwks,
+    issuer: settings.ISSUER,
+    clock,
+    revocations: marks,
+  });
+  const door = authenticator({ verifier, introspect: ask.introspect, revocations: marks, clock });
+  const derive = deriveFrom(settings);
+  const parts = definitions.map((definition): Part => {
+    const { name } = definition;
+    const log = shared.log.child({ area: name });
+    const store = shared.storeFor(name);
+    const seals = sealer({
+      table: postgresSubjectKeys(shared.database, name),
+      keys: wrapKeys(settings, 'subject-wrap/v1'),
+      clock,
+      random: shared.random,
+    });
+    const positions = openPositions({
+      schema: name,
+      database: shared.database,
+      leader: shared.locks,
+      clock,
+      log,
+    });
+    const needs: ServiceNeeds = {
+      settings,
+      store,
+      streams: streams(store, { clock }),
+      database: shared.database,
+      positions,
+      cache,
+      sealer: seals,
+      authenticator: door,
+      revocations: marks,
+      clock,
+      ids: shared.ids,
+      random: shared.random,
+      log,
+      loops: shared.loops,
+      derive,
+      command: commandOfRequest({ service: name, sealer: seals, clock }),
+      systemCommand: commandOfSystem({ service: name, clock }),
+      peers: ask,
+    };
+    const service = definition.build(needs);
+    if (service.offers !== undefined) offers.push(service.offers);
+    return { definition, needs, positions, service };
+  });
+  return { parts, marks, verifier };
+}
+
+/** Asks whoever offers it, once all services are built. */
+function peersOf(offers: readonly Partial<Peers>[]): Peers {
+  const find = <Name extends keyof Peers>(name: Name): Peers[Name] => {
+    const offer = offers.find((each) => each[name] !== undefined)?.[name];
+    if (offer === undefined) throw new Error(`no service offers ${name}`);
+    return offer as Peers[Name];
+  };
+  return {
+    introspect: (credential) => find('introspect')(credential),
+    jwks: () => find('jwks')(),
+    approval: {
+      open: (input) => find('approval').open(input),
+      get: (tenantId, id) => find('approval').get(tenantId, id),
+      consume: (id, input) => find('approval').consume(id, input),
+    },
+  };
+}

@@ -1,0 +1,124 @@
+/** What turns behind a service's door: projections, relay, policies, consumers, loops, revocations. */
+import { dropOnKeysChanged, type MirroredRevocations, type TokenVerifier } from '@cardea/auth';
+import { startRelay } from '@cardea/event-bus';
+import { runPolicies, runProjections } from '@cardea/read-models';
+import { mapDenial } from './denials.ts';
+import type { Infrastructure } from './infrastructure.ts';
+import { kindOf } from './kinds.ts';
+import { runLoop } from './loop-runner.ts';
+import type { Part } from './parts.ts';
+
+/** A process that starts is ready once its projections stand where the logs stood at its start. */
+const CATCH_UP_MS_MAX = 60_000;
+
+export type Running = { stop(): Promise<void> };
+
+/** What revokes before its time: heard from other processes, and kept whole in the cache. */
+export async function startMarks(
+  marks: MirroredRevocations,
+  verifier: TokenVerifier,
+  { cache, loops }: Infrastructure,
+): Promise<Running> {
+  await marks.start();
+  const deaf = await dropOnKeysChanged(verifier, cache);
+  const watch = loops.watch('revocations');
+  const stopped = new AbortController();
+  const running = marks.run(
+    stopped.signal,
+    () => {
+      watch.tick();
+      watch.degraded(undefined);
+    },
+    () => watch.degraded('the cache is away'),
+  );
+  return {
+    async stop() {
+      stopped.abort();
+      await running;
+      await deaf();
+      await marks.stop();
+      watch.stop();
+    },
+  };
+}
+
+export async function startReadSide(part: Part, shared: Infrastructure): Promise<Running> {
+  const { definition, needs, positions, service } = part;
+  const projections = await runProjections({
+    projections: service.projections,
+    store: needs.store,
+    database: shared.database,
+    schema: definition.name,
+    leader: shared.locks,
+    positions,
+    sealer: needs.sealer,
+    loops: shared.loops,
+    clock: shared.clock,
+    log: needs.log,
+  });
+  return {
+    async stop() {
+      await projections.stop();
+      await positions.close();
+    },
+  };
+}
+
+export async function caughtUp({ definition, needs, positions, service }: Part): Promise<void> {
+  const head = await needs.store.head(definition.name);
+  const names = service.projections.map(({ name }) => name);
+  if (await positions.reached(names, head, CATCH_UP_MS_MAX)) return;
+  // It goes on in the background; readiness and the lag metrics tell, and reads are late, not wrong.
+  needs.log.warn({}, 'projections are still behind after a minute');
+}
+
+/** Relay, policies, consumers and loops of one service. */
+export async function startTurning(part: Part, shared: Infrastructure): Promise<Running> {
+  const { definition, needs, service } = part;
+  const { name } = definition;
+  const { clock, loops, locks } = shared;
+  const log = needs.log;
+  const started: Running[] = [];
+  started.push(
+    startRelay(
+      { log: name, map: async (event, tools) => mapDenial(event) ?? service.relay(event, tools) },
+      {
+        store: needs.store,
+        publisher: shared.publisher,
+        database: shared.database,
+        schema: name,
+        bus: shared.database,
+        locks,
+        cache: shared.cache,
+        sealer: needs.sealer,
+        kindOf,
+        clock,
+        loops,
+        log,
+      },
+    ),
+  );
+  started.push(
+    await runPolicies({
+      policies: service.policies,
+      store: needs.store,
+      database: shared.database,
+      schema: name,
+      leader: locks,
+      loops,
+      clock,
+      log,
+    }),
+  );
+  const subscriber = shared.subscriberFor(name);
+  for (const consumer of service.consumers) started.push(await subscriber.run(consumer));
+  for (const loop of service.loops) {
+    started.push(runLoop(loop, { loops, clock, log, locks }));
+  }
+  return {
+    async stop() {
+      for (const running of started.toReversed()) await running.stop();
+      await service.stop?.();
+    },
+  };
+}

@@ -47,7 +47,6 @@ export function naiveIndex(): TupleIndex {
     },
     check: (fields) => checkOf(tuples, fields),
     filter: (question, ids) => ids.map((id) => allowed({ ...question, object_id: id })),
-    // biome-ignore lint/correctness/useYield: the port lets long lists pause; this one never does
     listObjects: function* (question: Question) {
       const ids = new Set(
         tuples.flatMap((tuple) => [subjectOf(tuple), objectOf(tuple)]).map((node) => node.id),
@@ -112,26 +111,24 @@ function best(
   downs: readonly Way[],
   candidates: (grant: (tuple: Tuple) => boolean) => readonly Tuple[],
 ): Found | undefined {
-  let found: Found | undefined;
-  for (const up of ups) {
-    for (const down of downs) {
-      const grants = candidates(
-        (tuple) =>
-          (same(subjectOf(tuple), up.end) ||
-            same(subjectOf(tuple), { type: up.end.type, id: '*' })) &&
-          same(objectOf(tuple), down.end),
-      );
-      for (const grant of grants) {
+  const all = ups.flatMap((up) =>
+    downs.flatMap((down) =>
+      candidates((tuple) => connects(tuple, up.end, down.end)).map((grant): Found => {
         const way = [...up.tuples, grant, ...[...down.tuples].reverse()];
-        const rank = [[way.length, grant.age], up.keys, down.keys];
-        if (found === undefined || before(rank.flat(), found.rank.flat())) {
-          found = { grant, way, rank };
-        }
-      }
-    }
-  }
-  return found;
+        return { grant, way, rank: [[way.length, grant.age], up.keys, down.keys] };
+      }),
+    ),
+  );
+  return all.reduce<Found | undefined>(
+    (found, next) =>
+      found === undefined || before(next.rank.flat(), found.rank.flat()) ? next : found,
+    undefined,
+  );
 }
+
+const connects = (tuple: Tuple, subject: Node, object: Node): boolean =>
+  (same(subjectOf(tuple), subject) || same(subjectOf(tuple), { type: subject.type, id: '*' })) &&
+  same(objectOf(tuple), object);
 
 /** Of two ways of one length and grant, the chains are equally long, so flat comparison is enough. */
 function before(a: readonly number[], b: readonly number[]): boolean {

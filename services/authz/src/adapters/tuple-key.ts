@@ -1,0 +1,25 @@
+/** Hashes that name a tuple and its two ends in streams and tables: short, whatever the ids hold. */
+import { hash } from 'node:crypto';
+import type { Fields } from '../relation.ts';
+
+const KEY_BYTES = 16;
+
+/** Id of the tuple's stream, in hex: SHA-256 of tenant and fields. */
+export const tupleKey = (tenantId: string, fields: Fields): string =>
+  hash(
+    'sha256',
+    JSON.stringify([
+      tenantId,
+      fields.user_type,
+      fields.user_id,
+      fields.relation,
+      fields.object_type,
+      fields.object_id,
+    ]),
+  );
+
+/** Key of a principal or object, as a UUID column holds it. */
+export function nodeKey(type: string, id: string): string {
+  const hex = hash('sha256', JSON.stringify([type, id])).slice(0, 2 * KEY_BYTES);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

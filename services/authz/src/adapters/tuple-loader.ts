@@ -1,0 +1,66 @@
+/** Reads a tenant's tuples from the table as of one moment, with the position that the table had passed. */
+import type { Database, Transaction } from '@cardea/read-models';
+import type { LoadedTuples } from '../engine/tenant-indexes.ts';
+import { newTupleIndex } from '../engine/tuple-index.ts';
+import { RELATIONS, type Relation } from '../relation.ts';
+
+const SLICE_ROWS = 2_000;
+
+type Row = {
+  readonly checkpoint: string;
+  /** Null where the tenant has no tuple. */
+  readonly relation: number | null;
+  readonly user_type: string;
+  readonly user_id: string;
+  readonly object_type: string;
+  readonly object_id: string;
+};
+
+/** A cursor sees what stood when it was declared, however long it takes to read. */
+const DECLARE = `DECLARE tenant_tuples NO SCROLL CURSOR FOR
+  SELECT c.position AS checkpoint, t.relation, t.user_type, t.user_id, t.object_type, t.object_id
+  FROM authz.projection_checkpoints c LEFT JOIN authz.tuples t ON t.tenant_id = $1
+  WHERE c.name = 'tuples' ORDER BY t.position`;
+
+export function loadTuples(database: Database, tenantId: string): Promise<LoadedTuples> {
+  return database.asSystem(
+    async (sql) => {
+      // Before the cursor: a stream that is parked in between costs a second load, never an old grant.
+      const parked = await parkedStreams(sql);
+      await sql.query(DECLARE, [tenantId]);
+      const index = newTupleIndex();
+      let position = 0n;
+      for (;;) {
+        const { rows } = await sql.query<Row>(`FETCH ${SLICE_ROWS} FROM tenant_tuples`);
+        for (const row of rows) {
+          position = BigInt(row.checkpoint);
+          if (row.relation === null) continue;
+          index.write({ ...row, relation: RELATIONS[row.relation] as Relation });
+        }
+        if (rows.length < SLICE_ROWS) return { index, position, parked };
+      }
+    },
+    { durable: false },
+  );
+}
+
+async function parkedStreams(sql: Transaction): Promise<ReadonlySet<string>> {
+  const { rows } = await sql.query<{ stream_id: string }>(
+    `SELECT DISTINCT stream_id FROM authz.parked_events WHERE owner = 'projection:tuples'`,
+  );
+  return new Set(rows.map((row) => row.stream_id));
+}
+
+/**
+ * Changes whenever rows change by another hand than the log's: a stream was parked or released, or the
+ * table was rebuilt.
+ */
+export async function tableGeneration(database: Database): Promise<string> {
+  const { rows } = await database.system.query<{ generation: string }>(
+    `SELECT concat(
+       (SELECT epoch FROM authz.projection_checkpoints WHERE name = 'tuples'), '/',
+       (SELECT count(*) FROM authz.parked_events WHERE owner = 'projection:tuples'
+         AND error_code IS NOT NULL)) AS generation`,
+  );
+  return rows[0]?.generation ?? '';
+}

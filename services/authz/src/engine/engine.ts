@@ -1,0 +1,159 @@
+import type { Clock } from '@cardea/runtime';
+import type { Fields } from '../relation.ts';
+import type { Follower } from './follower.ts';
+import { slice } from './in-slices.ts';
+import type { TenantIndexes } from './tenant-indexes.ts';
+import {
+  type Checked,
+  EvaluationBudgetExceeded,
+  type Question,
+  type TupleIndex,
+} from './tuple-index.ts';
+
+export type Unanswered = 'evaluation_budget_exceeded' | 'not_caught_up' | 'overloaded';
+/** The answer with the position that it stands on, or why there is none now. */
+export type Answered<T> =
+  | { readonly value: T; readonly position: bigint }
+  | { readonly unanswered: Unanswered };
+
+/**
+ * Answers questions about a tenant's tuples, never older than what this process has acknowledged for
+ * the tenant, nor than `atLeast`. Memory answers only while it is known to be fresh.
+ */
+export interface Engine {
+  check(tenantId: string, fields: Fields, atLeast: bigint): Promise<Answered<Checked>>;
+  filter(
+    tenantId: string,
+    question: Question & { readonly object_ids: readonly string[] },
+    atLeast: bigint,
+  ): Promise<Answered<readonly boolean[]>>;
+  listObjects(
+    tenantId: string,
+    question: Question,
+    atLeast: bigint,
+  ): Promise<Answered<readonly string[]>>;
+}
+
+export type EngineNeeds = {
+  readonly follower: Follower;
+  readonly tenants: TenantIndexes;
+  readonly clock: Clock;
+  /** Milliseconds without a look at the log's end after which memory answers nothing. */
+  readonly maxStalenessMs: number;
+};
+
+const WAIT_MS = 2_000;
+/** Walks that take longer than a slice: at once, and waiting for their turn. */
+const LONG_WALKS = 2;
+const LONG_WALKS_WAITING_MAX = 64;
+/** Tries on a moving index; the last one holds the follower back. */
+const WALKS_MAX = 3;
+const HOLD_MS = 250;
+
+export function indexEngine(needs: EngineNeeds): Engine {
+  const { clock } = needs;
+  const monotonicMs = () => clock.monotonicMs();
+  const turns = longWalkTurns();
+
+  return {
+    check: (tenantId, fields, atLeast) =>
+      ask(needs, { tenantId, atLeast }, (index) => index.check(fields)),
+    filter: (tenantId, { object_ids, ...question }, atLeast) =>
+      ask(needs, { tenantId, atLeast }, (index) => index.filter(question, object_ids)),
+    listObjects: async (tenantId, question, atLeast) => {
+      const short = await ask(needs, { tenantId, atLeast }, (index) =>
+        slice(index.listObjects(question), monotonicMs),
+      );
+      if ('unanswered' in short) return short;
+      if (short.value !== undefined) return { ...short, value: short.value.value };
+      return turns(() => walkLong(needs, tenantId, question)).catch(tooLarge);
+    },
+  };
+}
+
+/** Begins again when the index moves meanwhile; the last time the follower waits for it. */
+async function walkLong(
+  needs: EngineNeeds,
+  tenantId: string,
+  question: Question,
+): Promise<Answered<readonly string[]>> {
+  for (let attempt = 1; attempt < WALKS_MAX; attempt++) {
+    const answer = await walkOnce(needs, tenantId, { question });
+    if (answer !== undefined) return answer;
+  }
+  const release = needs.follower.hold();
+  try {
+    const deadlineMs = needs.clock.monotonicMs() + HOLD_MS;
+    const answer = await walkOnce(needs, tenantId, { question, deadlineMs });
+    return answer ?? { unanswered: 'overloaded' };
+  } finally {
+    release();
+  }
+}
+
+/** Goes on where other requests leave room; undefined when the index moved or time ran out. */
+async function walkOnce(
+  { follower, tenants, clock }: EngineNeeds,
+  tenantId: string,
+  of: { readonly question: Question; readonly deadlineMs?: number },
+): Promise<Answered<readonly string[]> | undefined> {
+  const entry = await tenants.get(tenantId);
+  const { version } = entry;
+  const { position } = follower;
+  const walk = entry.index.listObjects(of.question);
+  while (entry.version === version) {
+    const done = slice(walk, () => clock.monotonicMs());
+    if (done !== undefined) return { value: done.value, position };
+    if (of.deadlineMs !== undefined && clock.monotonicMs() > of.deadlineMs) return undefined;
+    await nextTurn();
+  }
+  return undefined;
+}
+
+/** Waits until memory is fresh enough and the tenant is loaded, then evaluates in one tick. */
+async function ask<T>(
+  { follower, tenants, maxStalenessMs }: EngineNeeds,
+  of: { readonly tenantId: string; readonly atLeast: bigint },
+  evaluate: (index: TupleIndex) => T,
+): Promise<Answered<T>> {
+  let floor = follower.floor(of.tenantId);
+  if (floor < of.atLeast) floor = of.atLeast;
+  if (follower.position < floor && !(await follower.reached(floor, WAIT_MS))) {
+    return { unanswered: 'not_caught_up' };
+  }
+  if (follower.staleMs > maxStalenessMs) return { unanswered: 'not_caught_up' };
+  const { index } = tenants.loaded(of.tenantId) ?? (await tenants.get(of.tenantId));
+  try {
+    return { value: evaluate(index), position: follower.position };
+  } catch (error) {
+    return tooLarge(error);
+  }
+}
+
+function tooLarge(error: unknown): { readonly unanswered: 'evaluation_budget_exceeded' } {
+  if (error instanceof EvaluationBudgetExceeded) {
+    return { unanswered: 'evaluation_budget_exceeded' };
+  }
+  throw error;
+}
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Lets few long walks run at once, so that they do not add up to one that nobody gets past. */
+function longWalkTurns() {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async <T>(walk: () => Promise<Answered<T>>): Promise<Answered<T>> => {
+    if (running >= LONG_WALKS) {
+      if (waiting.length >= LONG_WALKS_WAITING_MAX) return { unanswered: 'overloaded' };
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    } else running++;
+    try {
+      return await walk();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running--;
+      else next();
+    }
+  };
+}

@@ -1,0 +1,169 @@
+import type { RecordedEvent } from '@cardea/event-store';
+import type { Fields } from '../relation.ts';
+import type { TupleIndex } from './tuple-index.ts';
+
+/** What an event of the log means to an index. */
+export type Change =
+  | { readonly kind: 'write' | 'delete'; readonly tuple: Fields }
+  | { readonly kind: 'nothing' }
+  /** The projection will park its stream, and the tuple is gone with it. */
+  | { readonly kind: 'unreadable' };
+
+/** A tenant's tuples as the table holds them. */
+export type LoadedTuples = {
+  readonly index: TupleIndex;
+  /** The table has passed this position. */
+  readonly position: bigint;
+  /** Streams that the projection does not follow; their events change nothing. */
+  readonly parked: ReadonlySet<string>;
+};
+
+export type TenantIndexesNeeds = {
+  readonly changeOf: (event: RecordedEvent) => Change;
+  /** Reads the tenant's table once it has passed a position. */
+  readonly load: (tenantId: string, atLeast: bigint) => Promise<LoadedTuples>;
+  /** Events behind one position up to another, in order. */
+  readonly eventsBetween: (after: bigint, through: bigint) => AsyncIterable<RecordedEvent>;
+  /** The follower's position. */
+  readonly position: () => bigint;
+  readonly monotonicMs: () => number;
+  /** Memory that all indexes together may take, by estimate. */
+  readonly bytesMax: number;
+};
+
+type Entry = LoadedTuples & { usedAtMs: number; version: number };
+/** What the follower handed on while the tenant was being read. */
+type Loading = { readonly arrived: RecordedEvent[]; isSpoilt: boolean; done: Promise<Entry> };
+
+const BYTES_PER_TUPLE = 140;
+const BYTES_PER_TENANT = 8 * 1024;
+/** A tenant used within this time is not evicted for another. */
+const IN_USE_MS = 10_000;
+/** Times that a tenant is read before its requests are given up. */
+const LOADS_MAX = 3;
+
+/** The indexes of the tenants in use, each level with the follower. */
+export class TenantIndexes {
+  readonly #needs: TenantIndexesNeeds;
+  /** Least recently used first. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #loading = new Map<string, Loading>();
+
+  constructor(needs: TenantIndexesNeeds) {
+    this.#needs = needs;
+  }
+
+  /** Of a tenant that is loaded; undefined while it is not. */
+  loaded(tenantId: string): Entry | undefined {
+    const entry = this.#entries.get(tenantId);
+    if (entry !== undefined) this.#touch(tenantId, entry);
+    return entry;
+  }
+
+  /** Loads the tenant when need be. */
+  async get(tenantId: string): Promise<Entry> {
+    const entry = this.loaded(tenantId);
+    if (entry !== undefined) return entry;
+    const loading = this.#loading.get(tenantId) ?? this.#startLoading(tenantId);
+    return loading.done;
+  }
+
+  /** Events in log order; those of tenants that are not loaded are let pass. */
+  apply(events: readonly RecordedEvent[]): void {
+    for (const event of events) {
+      const { tenantId } = event.metadata;
+      this.#loading.get(tenantId)?.arrived.push(event);
+      const entry = this.#entries.get(tenantId);
+      if (entry !== undefined && !this.#applyTo(entry, event)) this.#entries.delete(tenantId);
+    }
+  }
+
+  /** The table was changed by another hand than the log's: everything is read anew. */
+  forgetAll(): void {
+    this.#entries.clear();
+    for (const loading of this.#loading.values()) loading.isSpoilt = true;
+  }
+
+  #touch(tenantId: string, entry: Entry): void {
+    const nowMs = this.#needs.monotonicMs();
+    // The order is only ever asked about seconds, so it need not be kept at each request.
+    if (nowMs - entry.usedAtMs < IN_USE_MS / 10) return;
+    entry.usedAtMs = nowMs;
+    this.#entries.delete(tenantId);
+    this.#entries.set(tenantId, entry);
+  }
+
+  #startLoading(tenantId: string): Loading {
+    const loading: Loading = {
+      arrived: [],
+      isSpoilt: false,
+      done: Promise.resolve(undefined as never),
+    };
+    this.#loading.set(tenantId, loading);
+    loading.done = this.#load(tenantId, loading).finally(() => this.#loading.delete(tenantId));
+    return loading;
+  }
+
+  /** Table, then the log up to where the follower was, then what it handed on since: in one tick. */
+  async #load(tenantId: string, loading: Loading): Promise<Entry> {
+    const followed = this.#needs.position();
+    let atLeast = 0n;
+    for (let attempt = 1; attempt <= LOADS_MAX; attempt++) {
+      loading.isSpoilt = false;
+      const read = await this.#needs.load(tenantId, atLeast);
+      const entry: Entry = { ...read, usedAtMs: this.#needs.monotonicMs(), version: 0 };
+      const tail: RecordedEvent[] = [];
+      for await (const event of this.#needs.eventsBetween(entry.position, followed)) {
+        if (event.metadata.tenantId === tenantId) tail.push(event);
+      }
+      const behind = [...tail, ...loading.arrived];
+      const unreadable = behind.find((event) => !this.#applyTo(entry, event));
+      if (unreadable !== undefined) atLeast = unreadable.position;
+      if (unreadable !== undefined || loading.isSpoilt) continue;
+      this.#entries.set(tenantId, entry);
+      this.#loading.delete(tenantId);
+      this.#makeRoom();
+      return entry;
+    }
+    throw new NotCaughtUp();
+  }
+
+  /** False when the event says nothing we know; the index is then no longer what the table will be. */
+  #applyTo(entry: Entry, event: RecordedEvent): boolean {
+    if (event.position <= entry.position || entry.parked.has(event.streamId)) return true;
+    const change = this.#needs.changeOf(event);
+    switch (change.kind) {
+      case 'write':
+        entry.index.write(change.tuple);
+        break;
+      case 'delete':
+        entry.index.delete(change.tuple);
+        break;
+      case 'nothing':
+        return true;
+      case 'unreadable':
+        return false;
+    }
+    entry.version++;
+    return true;
+  }
+
+  /** Evicts the least recently used, but none that is in use. */
+  #makeRoom(): void {
+    const nowMs = this.#needs.monotonicMs();
+    let bytes = 0;
+    for (const { index } of this.#entries.values()) bytes += estimate(index);
+    for (const [tenantId, { index, usedAtMs }] of this.#entries) {
+      if (bytes <= this.#needs.bytesMax || nowMs - usedAtMs < IN_USE_MS) return;
+      this.#entries.delete(tenantId);
+      bytes -= estimate(index);
+    }
+  }
+}
+
+const estimate = (index: TupleIndex): number => index.size * BYTES_PER_TUPLE + BYTES_PER_TENANT;
+
+/** The log holds what the table has not come to; answered 503 `not_caught_up`. */
+export class NotCaughtUp extends Error {
+  override readonly name = 'NotCaughtUp';
+}

@@ -1,0 +1,36 @@
+/** The authz service: relationship tuples, and the questions that they answer. */
+import type { ServiceDefinition } from '@cardea/service';
+import { following } from './following.ts';
+import { forgetPrincipals } from './forget-principals.consumer.ts';
+import { mapAuthzEvent } from './relay.ts';
+import { checkRoute } from './tuples/check/check.route.ts';
+import { deleteTupleRoute } from './tuples/delete/delete.route.ts';
+import { filterRoute } from './tuples/filter/filter.route.ts';
+import { listTuples } from './tuples/list/list.route.ts';
+import { listObjectsRoute } from './tuples/list-objects/list-objects.route.ts';
+import { tuplesTable } from './tuples/tuples.projection.ts';
+import { writeTuple } from './tuples/write/write.route.ts';
+
+export const authzService: ServiceDefinition = {
+  name: 'authz',
+  migrations: new URL('../migrations/', import.meta.url),
+  build: (needs) => {
+    const { engine, follower, loop } = following(needs);
+    return {
+      endpoints: [
+        writeTuple({ ...needs, follower }),
+        deleteTupleRoute({ ...needs, follower }),
+        listTuples({ ...needs, follower }),
+        checkRoute({ engine }),
+        filterRoute({ engine }),
+        listObjectsRoute({ engine }),
+      ],
+      projections: [tuplesTable],
+      relay: mapAuthzEvent,
+      consumers: [forgetPrincipals(needs)],
+      policies: [],
+      loops: [loop],
+      denialNoun: 'attempt',
+    };
+  },
+};

@@ -1,0 +1,45 @@
+import { endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { tupleKey } from '../../adapters/tuple-key.ts';
+import { recordRepeat, settle, type WriteNeeds } from '../../writing.ts';
+import { WRITES } from '../door.ts';
+import { fieldsOf, tuples, WILDCARD } from '../tuple.ts';
+import { writableShape } from '../tuple-shape.ts';
+import { deleteTuple } from './delete.ts';
+
+export const deleteTupleRoute = (needs: WriteNeeds) =>
+  endpoint(
+    {
+      ...WRITES,
+      name: 'delete_tuple',
+      summary: 'Delete exactly this relationship tuple; one that is not there is deleted too',
+      method: 'delete',
+      path: '/api/v1/fga/tuples',
+      body: Type.Object(writableShape),
+      ok: Type.Object({ status: Type.Literal('deleted') }),
+      refusals: { invalid_request: 400 },
+      waitsFor: ['tuples'],
+    },
+    async (request) => {
+      const { tenantId } = request;
+      const fields = fieldsOf(request.body);
+      if (fields.relation === 'parent' && fields.user_id === WILDCARD) {
+        return { refused: 'invalid_request', details: [{ field: 'user_id', rule: 'wildcard' }] };
+      }
+      const command = await needs.command(request);
+      const decided = await needs.streams.decideOn(
+        tuples,
+        tupleKey(tenantId, fields),
+        command,
+        (tuple) => deleteTuple(fields, tuple),
+      );
+      const position =
+        decided.position ??
+        (await recordRepeat(needs, command, {
+          type: 'TupleDeleteRepeated',
+          data: { tuple_id: null, ...fields },
+        }));
+      await settle(needs, tenantId, position);
+      return { ok: { status: 'deleted' as const }, wrote: position };
+    },
+  );

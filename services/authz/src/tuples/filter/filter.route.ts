@@ -1,0 +1,46 @@
+import { endpoint } from '@cardea/http';
+import Type from 'typebox';
+import type { Engine } from '../../engine/engine.ts';
+import { consistent, positionSeen, READS, UNANSWERED } from '../door.ts';
+import { objectId, questionShape } from '../tuple-shape.ts';
+
+const OBJECT_IDS_MAX = 10_000;
+const count = Type.Integer({ minimum: 0 });
+
+export const filterRoute = ({ engine }: { readonly engine: Engine }) =>
+  endpoint(
+    {
+      ...READS,
+      name: 'fga_filter',
+      summary: 'Those of the given objects to which a principal has a relation',
+      method: 'post',
+      path: '/api/v1/fga/filter',
+      body: Type.Object({
+        ...questionShape,
+        object_ids: Type.Array(objectId, { maxItems: OBJECT_IDS_MAX }),
+      }),
+      ok: Type.Object({
+        allowed_ids: Type.Array(Type.String()),
+        total: count,
+        allowed: count,
+        denied: count,
+      }),
+      refusals: UNANSWERED,
+    },
+    async (request) => {
+      const { body, tenantId } = request;
+      const answer = await engine.filter(tenantId, body, positionSeen(request));
+      if ('unanswered' in answer) return { refused: answer.unanswered };
+      const allowedIds = body.object_ids.filter((_, index) => answer.value[index]);
+      const total = body.object_ids.length;
+      return {
+        ok: {
+          allowed_ids: allowedIds,
+          total,
+          allowed: allowedIds.length,
+          denied: total - allowedIds.length,
+        },
+        headers: consistent(answer.position),
+      };
+    },
+  );

@@ -1,0 +1,94 @@
+import { pageAnswer, pageQuery } from '@cardea/contracts';
+import { endpoint } from '@cardea/http';
+import type { Database, Positions, Transaction } from '@cardea/read-models';
+import Type from 'typebox';
+import type { Follower } from '../../engine/follower.ts';
+import { consistent, READS } from '../door.ts';
+import { RELATIONS, type Relation } from '../tuple.ts';
+import { objectId, objectType, tupleShape } from '../tuple-shape.ts';
+
+type Needs = {
+  readonly database: Database;
+  readonly positions: Positions;
+  readonly follower: Follower;
+};
+
+const WAIT_MS = 2_000;
+const TABLE = ['tuples'];
+
+export const listTuples = ({ database, positions, follower }: Needs) =>
+  endpoint(
+    {
+      ...READS,
+      name: 'list_tuples',
+      summary: 'Relationship tuples in the order of their creation',
+      method: 'get',
+      path: '/api/v1/fga/tuples',
+      query: Type.Object({
+        ...pageQuery,
+        object_type: Type.Optional(objectType),
+        object_id: Type.Optional(objectId),
+      }),
+      ok: Type.Object({ tuples: Type.Array(tupleShape), ...pageAnswer }),
+      refusals: { not_caught_up: 503 },
+      reads: TABLE,
+    },
+    async ({ query, tenantId }) => {
+      if (!(await positions.reached(TABLE, follower.floor(tenantId), WAIT_MS))) {
+        return { refused: 'not_caught_up' };
+      }
+      // Taken before the rows are, so that the token never promises more than they show.
+      const position = positions.passed('tuples');
+      const { offset = 0, limit = 50 } = query;
+      const found = await database.asTenant(tenantId, (sql) =>
+        page(sql, { ...query, tenantId, offset, limit }),
+      );
+      return { ok: { ...found, offset, limit }, headers: consistent(position) };
+    },
+  );
+
+type Wanted = {
+  readonly tenantId: string;
+  readonly object_type?: string;
+  readonly object_id?: string;
+  readonly offset: number;
+  readonly limit: number;
+};
+type Row = {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly relation: number;
+  readonly user_type: string;
+  readonly user_id: string;
+  readonly object_type: string;
+  readonly object_id: string;
+  readonly created_at: Date;
+};
+
+async function page(sql: Transaction, wanted: Wanted) {
+  const { tenantId, object_type, object_id } = wanted;
+  const values: unknown[] = [tenantId];
+  let where = 'tenant_id = $1';
+  if (object_type !== undefined) where += ` AND object_type = $${values.push(object_type)}`;
+  if (object_id !== undefined) where += ` AND object_id = $${values.push(object_id)}`;
+  // How many there are of a type is kept; of one object there are few enough to be counted.
+  const total =
+    object_id === undefined
+      ? `SELECT coalesce(sum(n), 0) AS total FROM authz.tuple_counts WHERE ${where}`
+      : `SELECT count(*) AS total FROM authz.tuples WHERE ${where}`;
+  const counted = await sql.query<{ total: string }>(total, values);
+  const { rows } = await sql.query<Row>(
+    `SELECT id, tenant_id, user_type, user_id, relation, object_type, object_id, created_at
+     FROM authz.tuples WHERE ${where} ORDER BY position
+     LIMIT $${values.length + 1} OFFSET $${values.length + 2}`,
+    [...values, wanted.limit, wanted.offset],
+  );
+  return {
+    tuples: rows.map((row) => ({
+      ...row,
+      relation: RELATIONS[row.relation] as Relation,
+      created_at: row.created_at.toISOString(),
+    })),
+    total: Number(counted.rows[0]?.total ?? 0),
+  };
+}

@@ -1,0 +1,40 @@
+/** A tuple and its fields as clients write and see them (`spec.md` 2.7, 4.3). */
+import Type from 'typebox';
+import { RELATIONS, WILDCARD } from './tuple.ts';
+
+const TYPE_BYTES_MAX = 256;
+const ID_BYTES_MAX = 1_024;
+/** Control characters would vanish in logs and break whatever prints an id. */
+const PRINTABLE = '^[^\\u0000-\\u001f\\u007f]+$';
+
+const type = { minLength: 1, pattern: PRINTABLE, maxBytes: TYPE_BYTES_MAX };
+const id = { minLength: 1, pattern: PRINTABLE, maxBytes: ID_BYTES_MAX };
+
+export const objectType = Type.String(type);
+export const objectId = Type.String(id);
+const relation = Type.Enum([...RELATIONS]);
+
+/** A check without its object's id. */
+export const questionShape = {
+  user_type: Type.String(type),
+  user_id: Type.String(id),
+  relation,
+  object_type: objectType,
+};
+export const fieldsShape = { ...questionShape, object_id: objectId };
+/** Nothing can be granted on every object of a type. */
+export const writableShape = {
+  ...questionShape,
+  object_id: Type.String({ ...id, not: { const: WILDCARD } }),
+};
+
+export const tupleShape = Type.Object({
+  id: Type.String(),
+  tenant_id: Type.String(),
+  user_type: Type.String(),
+  user_id: Type.String(),
+  relation,
+  object_type: Type.String(),
+  object_id: Type.String(),
+  created_at: Type.String({ format: 'date-time' }),
+});

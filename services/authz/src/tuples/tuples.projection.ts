@@ -1,0 +1,116 @@
+/** Keeps table `tuples`, which lists read and indexes are loaded from, and how many there are of each type. */
+import type { RecordedEvent } from '@cardea/event-store';
+import {
+  type Projected,
+  type Projection,
+  put,
+  remove,
+  type TableChange,
+  type Transaction,
+} from '@cardea/read-models';
+import { nodeKey } from '../adapters/tuple-key.ts';
+import { numberOf, readFields, type TupleDeleted, type TupleWritten, WILDCARD } from './tuple.ts';
+
+const TUPLES = 'tuples';
+const STREAM = /^tuple-([0-9a-f]{64})$/;
+
+/** The 32 bytes of the stream's id, as Postgres reads them; undefined for streams of other nouns. */
+const keyOf = (streamId: string): string | undefined => {
+  const hex = STREAM.exec(streamId)?.[1];
+  return hex === undefined ? undefined : `\\x${hex}`;
+};
+
+export const tuplesTable: Projection = {
+  name: TUPLES,
+  log: 'authz',
+  tables: [
+    {
+      name: TUPLES,
+      key: ['key'],
+      columns: {
+        key: 'bytea',
+        tenant_id: 'text',
+        position: 'bigint',
+        id: 'uuid',
+        created_at: 'timestamptz',
+        relation: 'smallint',
+        user_type: 'text',
+        user_id: 'text',
+        object_type: 'text',
+        object_id: 'text',
+        subject_key: 'uuid',
+        object_key: 'uuid',
+        object_wild: 'uuid',
+      },
+    },
+    {
+      name: 'tuple_counts',
+      key: ['tenant_id', 'object_type'],
+      columns: { tenant_id: 'text', object_type: 'text', n: 'bigint' },
+    },
+  ],
+  on: {
+    TupleWritten: (event: Projected<TupleWritten['data']>) => written(event),
+    TupleDeleted: (event: Projected<TupleDeleted['data']>) => {
+      readFields(event.data);
+      return removed(event.streamId);
+    },
+  },
+  apply: count,
+  // Tuples only grant, so that an absent one is safer than one that may be stale.
+  onParked: removed,
+};
+
+function written(event: Projected<TupleWritten['data']>): readonly TableChange[] {
+  const { data, metadata, position, streamId } = event;
+  const fields = readFields(data);
+  const row = {
+    key: keyOf(streamId),
+    tenant_id: metadata.tenantId,
+    position,
+    id: data.tuple_id,
+    created_at: data.created_at,
+    relation: numberOf[fields.relation],
+    user_type: fields.user_type,
+    user_id: fields.user_id,
+    object_type: fields.object_type,
+    object_id: fields.object_id,
+    subject_key: nodeKey(fields.user_type, fields.user_id),
+    object_key: nodeKey(fields.object_type, fields.object_id),
+    object_wild: nodeKey(fields.object_type, WILDCARD),
+  };
+  return [{ table: TUPLES, change: put(row) }];
+}
+
+function removed(streamId: string): readonly TableChange[] {
+  const key = keyOf(streamId);
+  return key === undefined ? [] : [{ table: TUPLES, change: remove({ key }) }];
+}
+
+/**
+ * Each event adds or takes one, so that a count need not be told of what stood before. A stream that is
+ * parked keeps its share until it is released.
+ */
+async function count(
+  sql: Transaction,
+  events: readonly RecordedEvent[],
+  { schema }: { readonly schema: string },
+): Promise<void> {
+  const counts = new Map<string, { tenant: string; type: string; by: number }>();
+  for (const { type, data, metadata } of events) {
+    const by = type === 'TupleWritten' ? 1 : type === 'TupleDeleted' ? -1 : undefined;
+    if (by === undefined) continue;
+    const { object_type } = readFields(data);
+    const name = JSON.stringify([metadata.tenantId, object_type]);
+    const before = counts.get(name) ?? { tenant: metadata.tenantId, type: object_type, by: 0 };
+    counts.set(name, { ...before, by: before.by + by });
+  }
+  if (counts.size === 0) return;
+  const all = [...counts.values()];
+  await sql.query(
+    `INSERT INTO ${schema}.tuple_counts AS c (tenant_id, object_type, n)
+     SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])
+     ON CONFLICT (tenant_id, object_type) DO UPDATE SET n = c.n + excluded.n`,
+    [all.map(({ tenant }) => tenant), all.map(({ type }) => type), all.map(({ by }) => by)],
+  );
+}

@@ -1,0 +1,53 @@
+import { endpoint } from '@cardea/http';
+import type { Ids } from '@cardea/runtime';
+import Type from 'typebox';
+import { tupleKey } from '../../adapters/tuple-key.ts';
+import { recordRepeat, settle, type WriteNeeds } from '../../writing.ts';
+import { WRITES } from '../door.ts';
+import { fieldsOf, tuples, WILDCARD } from '../tuple.ts';
+import { tupleShape, writableShape } from '../tuple-shape.ts';
+import { write } from './write.ts';
+
+export const writeTuple = (needs: WriteNeeds & { readonly ids: Ids }) =>
+  endpoint(
+    {
+      ...WRITES,
+      name: 'write_tuple',
+      summary: 'Write a relationship tuple; one that stands is answered as it is',
+      method: 'post',
+      path: '/api/v1/fga/tuples',
+      body: Type.Object(writableShape),
+      ok: tupleShape,
+      status: 201,
+      refusals: { invalid_request: 400 },
+      waitsFor: ['tuples'],
+    },
+    async (request) => {
+      const { tenantId } = request;
+      const fields = fieldsOf(request.body);
+      if (fields.relation === 'parent' && fields.user_id === WILDCARD) {
+        return { refused: 'invalid_request', details: [{ field: 'user_id', rule: 'wildcard' }] };
+      }
+      const command = await needs.command(request);
+      const id = needs.ids.next();
+      const decided = await needs.streams.decideOn(
+        tuples,
+        tupleKey(tenantId, fields),
+        command,
+        (tuple) => write({ id, fields, now: command.now }, tuple),
+      );
+      const tuple = decided.state;
+      if (tuple.status === 'absent') throw new Error('a written tuple does not stand');
+      const position =
+        decided.position ??
+        (await recordRepeat(needs, command, {
+          type: 'TupleWriteRepeated',
+          data: { tuple_id: tuple.id, ...fields },
+        }));
+      await settle(needs, tenantId, position);
+      return {
+        ok: { id: tuple.id, tenant_id: tenantId, ...fields, created_at: tuple.createdAt },
+        wrote: position,
+      };
+    },
+  );

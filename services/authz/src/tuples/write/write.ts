@@ -1,0 +1,11 @@
+import { accept, type Decision } from '@cardea/event-store';
+import type { Fields, Tuple, TupleWritten } from '../tuple.ts';
+
+export type Write = { readonly id: string; readonly fields: Fields; readonly now: Date };
+
+/** A tuple that stands is left as it is: the same id, the same age. */
+export function write({ id, fields, now }: Write, tuple: Tuple): Decision<TupleWritten, never> {
+  if (tuple.status === 'standing') return accept();
+  const data = { tuple_id: id, ...fields, created_at: now.toISOString() };
+  return accept({ type: 'TupleWritten', data });
+}

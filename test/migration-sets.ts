@@ -1,5 +1,7 @@
 /** Every schema of the product, in the order in which they are made: the kernel's, then the services'. */
 import type { ServiceName } from '@cardea/contracts';
+import { busMigrations } from '@cardea/event-bus';
+import { eventStoreMigrations } from '@cardea/event-store';
 import type { MigrationSet } from '@cardea/read-models';
 
 const FOLDERS: { readonly [schema in ServiceName]: string } = {
@@ -12,11 +14,8 @@ const FOLDERS: { readonly [schema in ServiceName]: string } = {
 };
 
 export const migrationSets: readonly MigrationSet[] = [
-  {
-    schema: 'eventstore',
-    migrations: new URL('../packages/event-store/migrations/', import.meta.url),
-  },
-  { schema: 'bus', migrations: new URL('../packages/event-bus/migrations/', import.meta.url) },
+  { schema: 'eventstore', migrations: eventStoreMigrations },
+  { schema: 'bus', migrations: busMigrations },
   ...Object.entries(FOLDERS).map(([schema, folder]) => ({
     schema,
     migrations: new URL(`../services/${folder}/migrations/`, import.meta.url),

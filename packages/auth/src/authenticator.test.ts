@@ -1,0 +1,107 @@
+import { issueKey } from '@cardea/crypto';
+import { fakeClock } from '@cardea/runtime';
+import { describe, expect, it } from 'vitest';
+import { authenticator, isAllowedFrom } from './authenticator.ts';
+import type { IntrospectedKey } from './principal.ts';
+
+const HERE = '192.0.2.1';
+const apiKey: IntrospectedKey = {
+  kind: 'api_key',
+  id: 'key-1',
+  tenantId: 't1',
+  scopes: ['fga:check'],
+  environment: 'live',
+  appId: null,
+  expiresAt: null,
+};
+const agentKey: IntrospectedKey = {
+  kind: 'agent',
+  id: 'agent-1',
+  tenantId: 't1',
+  via: 'key',
+  userId: null,
+  agentSessionId: null,
+  keyId: 'akid-1',
+  appId: null,
+  expiresAt: null,
+  allowedCidrs: ['192.0.2.0/24', '2001:db8::/32'],
+};
+
+function rig() {
+  const clock = fakeClock('2026-01-01T00:00:00Z');
+  const marked = new Set<string>();
+  const known = new Map<string, IntrospectedKey>();
+  let asked = 0;
+  const door = authenticator({
+    verifier: { verify: async () => ({ bad: 'invalid' }), drop: () => {} },
+    introspect: async (credential) => {
+      asked += 1;
+      return known.get(credential);
+    },
+    revocations: { isMarked: (kind, id) => marked.has(`${kind}:${id}`) },
+    clock,
+  });
+  return { clock, marked, known, door, asked: () => asked };
+}
+
+describe('an opaque key', () => {
+  it('is asked for once in 30 s, and a typo never', async () => {
+    const { clock, known, door, asked } = rig();
+    const { text } = issueKey('svc', 'live');
+    known.set(text, apiKey);
+    const { expiresAt: _, ...principal } = apiKey;
+    const all = await Promise.all([1, 2, 3].map(() => door.authenticate(text, HERE)));
+    expect(all).toEqual([principal, principal, principal]);
+    expect(asked()).toBe(1);
+    expect(await door.authenticate(`${text.slice(0, -1)}!`, HERE)).toBeUndefined();
+    expect(asked()).toBe(1);
+    await clock.advance(30_000);
+    await door.authenticate(text, HERE);
+    expect(asked()).toBe(2);
+  });
+
+  it('that was refused works as soon as it is known', async () => {
+    const { known, door } = rig();
+    const { text } = issueKey('svc', 'live');
+    expect(await door.authenticate(text, HERE)).toBeUndefined();
+    known.set(text, apiKey);
+    expect(await door.authenticate(text, HERE)).toMatchObject({ id: 'key-1' });
+  });
+
+  it('ends with its mark, its agent and its time though it is remembered', async () => {
+    const { clock, marked, known, door } = rig();
+    const [svc, agk] = [issueKey('svc', 'live').text, issueKey('agk', 'test').text];
+    known.set(svc, { ...apiKey, expiresAt: clock.now().getTime() / 1000 + 10 });
+    known.set(agk, agentKey);
+    const live = async () => [
+      (await door.authenticate(svc, HERE)) !== undefined,
+      (await door.authenticate(agk, HERE)) !== undefined,
+    ];
+    expect(await live()).toEqual([true, true]);
+    marked.add('key:key-1').add('agent:agent-1');
+    expect(await live()).toEqual([false, false]);
+    marked.clear();
+    marked.add('key:akid-1');
+    expect(await live()).toEqual([true, false]);
+    await clock.advance(10_000);
+    expect(await live()).toEqual([false, false]);
+  });
+
+  it('of an agent counts only from the addresses that it was given', async () => {
+    const { known, door } = rig();
+    const { text } = issueKey('agk', 'live');
+    known.set(text, agentKey);
+    const principal = await door.authenticate(text, HERE);
+    expect(principal).toMatchObject({ kind: 'agent', via: 'key', keyId: 'akid-1' });
+    expect(principal).not.toHaveProperty('allowedCidrs');
+    for (const ip of ['::ffff:192.0.2.9', '2001:db8::1']) {
+      expect(await door.authenticate(text, ip)).toBeDefined();
+    }
+    for (const ip of ['192.0.3.1', '2001:db9::1', 'nonsense', '', '::ffff:192.0.3.1']) {
+      expect(await door.authenticate(text, ip)).toBeUndefined();
+    }
+    expect(isAllowedFrom([], 'anywhere')).toBe(true);
+    expect(isAllowedFrom(['192.0.2.7'], '192.0.2.7')).toBe(true);
+    expect(isAllowedFrom(['nonsense'], '192.0.2.7')).toBe(false);
+  });
+});

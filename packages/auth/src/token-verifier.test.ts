@@ -1,0 +1,155 @@
+import { type Clock, fakeClock, inProcessCache } from '@cardea/runtime';
+import { describe, expect, it } from 'vitest';
+import { signer } from './signer.ts';
+import { generateSigningKey, publicJwk } from './signing-key.ts';
+import { dropOnKeysChanged, KEYS_CHANGED, tokenVerifier } from './token-verifier.ts';
+
+const ISSUER = 'https://id.example';
+const claimsAt = (clock: Clock, more: object = {}) => {
+  const now = Math.floor(clock.now().getTime() / 1000);
+  const tenant = { tid: 't1', tenant_id: 't1' };
+  const who = { iss: ISSUER, sub: 'user-1', aud: `${ISSUER}/api`, jti: 'j', ...tenant };
+  return { ...who, iat: now, exp: now + 900, ...more };
+};
+
+function rig() {
+  const clock = fakeClock('2026-01-01T00:00:00Z');
+  const marked = new Set<string>();
+  const published = [generateSigningKey()];
+  let fetches = 0;
+  let down = false;
+  const verifier = tokenVerifier({
+    jwks: async () => {
+      fetches += 1;
+      if (down) throw new Error('away');
+      return { keys: published.map(({ privateKey }) => publicJwk(privateKey)) };
+    },
+    issuer: ISSUER,
+    clock,
+    revocations: { isMarked: (kind, id) => marked.has(`${kind}:${id}`) },
+  });
+  const token = (key = published[0], more: object = {}) =>
+    signer({ active: () => key ?? generateSigningKey() })('at+jwt', claimsAt(clock, more));
+  return {
+    clock,
+    marked,
+    published,
+    verifier,
+    token,
+    fetches: () => fetches,
+    goDown: (is: boolean) => {
+      down = is;
+    },
+  };
+}
+const OK = { ok: { sub: 'user-1' } };
+
+describe('the verifier of a process', () => {
+  it('fetches the keys once for many tokens that come at once', async () => {
+    const { verifier, token, fetches } = rig();
+    const tokens = Array.from({ length: 20 }, (_, n) => token(undefined, { jti: `j${n}` }));
+    const all = await Promise.all(tokens.map((each) => verifier.verify('access', each)));
+    expect(all.filter((each) => 'ok' in each)).toHaveLength(20);
+    expect(fetches()).toBe(1);
+  });
+
+  it('looks for an unknown key at most once in 30 s, whoever makes keys up', async () => {
+    const { clock, verifier, token, fetches, published } = rig();
+    await verifier.verify('access', token());
+    const added = generateSigningKey();
+    for (let forged = 0; forged < 10; forged += 1) {
+      expect(await verifier.verify('access', token(generateSigningKey()))).toEqual({
+        bad: 'invalid',
+      });
+    }
+    expect(fetches()).toBe(1);
+    published.push(added);
+    await clock.advance(30_001);
+    const [first, second] = await Promise.all([
+      verifier.verify('access', token(added)),
+      verifier.verify('access', token(generateSigningKey())),
+    ]);
+    expect(first).toMatchObject(OK);
+    expect(second).toEqual({ bad: 'invalid' });
+    expect(fetches()).toBe(2);
+  });
+
+  it('says when no keys can be had, and not that a token is bad', async () => {
+    const { verifier, token, goDown } = rig();
+    goDown(true);
+    await expect(verifier.verify('access', token())).rejects.toThrow('away');
+    goDown(false);
+    expect(await verifier.verify('access', token())).toMatchObject(OK);
+  });
+
+  it('goes on with the keys it holds while identity is away, for 12 h', async () => {
+    const { clock, verifier, token, goDown } = rig();
+    await verifier.verify('access', token());
+    goDown(true);
+    await clock.advance(11 * 3_600_000);
+    expect(await verifier.verify('access', token())).toMatchObject(OK);
+    await clock.advance(2 * 3_600_000);
+    await expect(verifier.verify('access', token())).rejects.toThrow('away');
+  });
+
+  it('lets go of a removed key without a notice within minutes, and with one at once', async () => {
+    const { clock, verifier, token, published } = rig();
+    const cache = inProcessCache(clock);
+    await dropOnKeysChanged(verifier, cache);
+    const [removed] = published;
+    const old = token(removed);
+    expect(await verifier.verify('access', old)).toMatchObject(OK);
+    published[0] = generateSigningKey();
+    expect(await verifier.verify('access', old)).toMatchObject(OK);
+    await cache.publish(KEYS_CHANGED, '');
+    expect(await verifier.verify('access', old)).toEqual({ bad: 'invalid' });
+
+    const kept = published[0];
+    const other = token(kept);
+    expect(await verifier.verify('access', other)).toMatchObject(OK);
+    published[0] = generateSigningKey();
+    await clock.advance(300_001);
+    await verifier.verify('access', token(kept, { jti: 'wakes the renewal' }));
+    await clock.advance(1);
+    expect(await verifier.verify('access', token(kept, { jti: 'late' }))).toEqual({
+      bad: 'invalid',
+    });
+  });
+
+  it('asks a remembered token for its time and its marks at every use', async () => {
+    const { clock, marked, verifier, token } = rig();
+    const short = token(undefined, { exp: clock.now().getTime() / 1000 + 5 });
+    expect(await verifier.verify('access', short)).toMatchObject(OK);
+    await clock.advance(34_999);
+    expect(await verifier.verify('access', short)).toMatchObject(OK);
+    await clock.advance(1);
+    expect(await verifier.verify('access', short)).toMatchObject({ bad: 'expired' });
+
+    const agent = token(undefined, {
+      act: { sub: 'agent-1' },
+      agent_id: 'agent-1',
+      agent_session_id: 'as-1',
+      sid: 'sid-1',
+    });
+    expect(await verifier.verify('access', agent)).toMatchObject(OK);
+    for (const mark of ['user:user-1', 'agent:agent-1', 'asid:as-1']) {
+      marked.add(mark);
+      expect(await verifier.verify('access', agent)).toEqual({ bad: 'invalid' });
+      marked.clear();
+    }
+    marked.add('sid:sid-1');
+    expect(await verifier.verify('access', agent)).toMatchObject(OK);
+  });
+
+  it('R13 forgives clocks that are 30 s apart, and no more', async () => {
+    const { clock, verifier, token } = rig();
+    const now = clock.now().getTime() / 1000;
+    expect(await verifier.verify('access', token(undefined, { iat: now + 30 }))).toMatchObject(OK);
+    expect(await verifier.verify('access', token(undefined, { iat: now + 300 }))).toEqual({
+      bad: 'invalid',
+    });
+    expect(await verifier.verify('access', token(undefined, { exp: now - 300 }))).toMatchObject({
+      bad: 'expired',
+    });
+  });
+});

@@ -11,6 +11,8 @@ export {
   type RigProcess,
 } from './process-rig.ts';
 export { type Call, type RestAnswer, type RestDriver, restDriver } from './rest-driver.ts';
+export type { RigTokens } from './rig-tokens.ts';
+export { type RigEvent, type RigOptions, type ServiceRig, serviceRig } from './service-rig.ts';
 export { silentLogger } from './silent-logger.ts';
 export { type TestDatabase, testDatabase } from './test-database.ts';
 export { type TestForm, testForm } from './test-form.ts';

@@ -1,11 +1,9 @@
 /** What a login's access token says (`design/oauth.md` section 3); the signer adds key and signature. */
+import { type LoginClaims, type SignToken, TOKEN_CLASSES } from '@cardea/auth';
 import type { Clock, Ids, Settings } from '@cardea/runtime';
 import type { Opened } from './people.ts';
 import type { TenantFacts } from './tenants/tenant.ts';
 import type { ExistingUser } from './users/user.ts';
-
-/** Signs claims as a JWS of this `typ` with the active key. */
-export type SignToken = (typ: string, claims: object) => string;
 
 export type AccessTokenOf = {
   readonly user: ExistingUser;
@@ -33,10 +31,11 @@ export function accessTokens(needs: {
   return {
     issue: ({ user, opened, tenant, sid, authTime, amr, appId }) => {
       const issuedAt = Math.floor(clock.now().getTime() / 1000);
-      const token = sign('at+jwt', {
+      const { typ, audience } = TOKEN_CLASSES.access;
+      const claims: LoginClaims = {
         iss: settings.ISSUER,
         sub: user.id,
-        aud: `${settings.ISSUER}/api`,
+        aud: audience(settings.ISSUER),
         iat: issuedAt,
         exp: issuedAt + settings.JWT_EXPIRY,
         jti: ids.next(),
@@ -49,8 +48,8 @@ export function accessTokens(needs: {
         amr,
         ...(appId === null ? {} : { app_id: appId }),
         ...(sid === null ? {} : { sid }),
-      });
-      return { token, expiresIn: settings.JWT_EXPIRY };
+      };
+      return { token: sign(typ, claims), expiresIn: settings.JWT_EXPIRY };
     },
   };
 }

@@ -1,15 +1,16 @@
 /** The ring at work: made on the first start, read again now and then, signing with its active key. */
+import {
+  generateSigningKey,
+  type PublicJwk,
+  publicJwk,
+  type SigningKey,
+  type SignToken,
+  signer,
+} from '@cardea/auth';
 import type { DerivedKeys, Sealer } from '@cardea/crypto';
 import { accept, type Command, refuse, type Streams } from '@cardea/event-store';
 import type { Logger } from '@cardea/runtime';
-import type { SignToken } from './access-tokens.ts';
-import {
-  drawKeyPair,
-  jwsSigner,
-  type KeyPair,
-  unwrapPrivateKey,
-  wrapPrivateKey,
-} from './adapters/signing-key.ts';
+import { unwrapPrivateKey, wrapPrivateKey } from './adapters/wrapped-key.ts';
 import {
   activeKey,
   addFirstKey,
@@ -17,7 +18,6 @@ import {
   type Keyring,
   keyrings,
   type NewKey,
-  type PublicJwk,
   published,
   type RingKey,
   replaceKey,
@@ -42,11 +42,7 @@ type Needs = {
   readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
 };
 
-type InUse = {
-  readonly kid: string;
-  readonly sign: SignToken;
-  readonly jwks: readonly PublicJwk[];
-};
+type InUse = { readonly key: SigningKey; readonly jwks: readonly PublicJwk[] };
 
 export function signingKeys(needs: Needs): SigningKeys {
   const { streams } = needs;
@@ -60,21 +56,17 @@ export function signingKeys(needs: Needs): SigningKeys {
   const put = async (ring: Keyring): Promise<void> => {
     const active = activeKey(ring);
     if (active === undefined) throw new Error('the key ring has no active key');
-    if (inUse?.kid === active.kid) {
+    if (inUse?.key.kid === active.kid) {
       inUse = { ...inUse, jwks: published(ring) };
       return;
     }
-    const privateKey = await opened(needs, active);
-    if (privateKey === undefined) {
+    const key = await opened(needs, active);
+    if (key === undefined) {
       needs.log.error({ kid: active.kid }, 'a signing key cannot be read; another takes its place');
       await put(await replaced(needs, active.kid));
       return;
     }
-    inUse = {
-      kid: active.kid,
-      sign: jwsSigner({ kid: active.kid, privateKey }),
-      jwks: published(ring),
-    };
+    inUse = { key, jwks: published(ring) };
   };
 
   const current = (): InUse => {
@@ -88,13 +80,13 @@ export function signingKeys(needs: Needs): SigningKeys {
       await put(activeKey(ring) === undefined ? await withFirstKey(needs) : ring);
     },
     refresh: async () => put(await load()),
-    sign: (typ, claims) => current().sign(typ, claims),
+    sign: signer({ active: () => current().key }),
     jwks: () => ({ keys: current().jwks }),
   };
 }
 
 async function withFirstKey(needs: Needs): Promise<Keyring> {
-  const pair = drawKeyPair();
+  const pair = generateSigningKey();
   const key = await sealedKey(needs, pair);
   const command = needs.systemCommand(DEPLOYMENT, 'first key', pair.kid);
   const decided = await needs.streams.decideOn(keyrings, KEYRING, command, (ring) =>
@@ -104,7 +96,7 @@ async function withFirstKey(needs: Needs): Promise<Keyring> {
 }
 
 async function replaced(needs: Needs, lostKid: string): Promise<Keyring> {
-  const pair = drawKeyPair();
+  const pair = generateSigningKey();
   const key = await sealedKey(needs, pair);
   const command = needs.systemCommand(DEPLOYMENT, 'replace key', lostKid, pair.kid);
   const decided = await needs.streams.decideOn(keyrings, KEYRING, command, (ring) =>
@@ -114,28 +106,29 @@ async function replaced(needs: Needs, lostKid: string): Promise<Keyring> {
 }
 
 /** Sealed twice: by the deployment's secret, then under a row whose deletion erases it from the log. */
-async function sealedKey({ kek, sealer }: Needs, pair: KeyPair): Promise<NewKey> {
+async function sealedKey({ kek, sealer }: Needs, pair: SigningKey): Promise<NewKey> {
   const wrapped = wrapPrivateKey(kek.current, pair);
   return {
     kid: pair.kid,
-    publicJwk: pair.publicJwk,
+    publicJwk: publicJwk(pair.privateKey),
     private: await sealer.seal(DEPLOYMENT, keyPlace(pair.kid), wrapped),
   };
 }
 
 /** Under the previous secret it is read, and sealed again under the current one. */
-async function opened(needs: Needs, key: RingKey) {
+async function opened(needs: Needs, key: RingKey): Promise<SigningKey | undefined> {
   const { sealer, kek } = needs;
   const wrapped = await sealer.open(key.private, keyPlace(key.kid));
   if (wrapped === null) return undefined;
   const readable = unwrapPrivateKey(kek.current, key.kid, wrapped);
   if (readable !== undefined || kek.previous === undefined) return readable;
   const old = unwrapPrivateKey(kek.previous, key.kid, wrapped);
-  if (old !== undefined) await reseal(needs, { ...key, pair: { ...key, privateKey: old } });
+  if (old !== undefined) await reseal(needs, old);
   return old;
 }
 
-async function reseal(needs: Needs, { kid, pair }: { kid: string; pair: KeyPair }): Promise<void> {
+async function reseal(needs: Needs, pair: SigningKey): Promise<void> {
+  const { kid } = pair;
   const { private: sealed } = await sealedKey(needs, pair);
   const command = needs.systemCommand(DEPLOYMENT, 'reseal key', kid, sealed.box);
   await needs.streams.decideOn(keyrings, KEYRING, command, (ring) =>

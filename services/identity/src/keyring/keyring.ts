@@ -2,17 +2,9 @@
  * The keys that sign tokens: pending ones are published before they sign, one is active, retired ones
  * stay published until their tokens have run out (`design/oauth.md` section 4).
  */
+import type { PublicJwk } from '@cardea/auth';
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
-
-export type PublicJwk = {
-  readonly kty: 'OKP';
-  readonly crv: 'Ed25519';
-  readonly x: string;
-  readonly kid: string;
-  readonly alg: 'EdDSA';
-  readonly use: 'sig';
-};
 
 export type RingKey = {
   readonly kid: string;

@@ -1,0 +1,26 @@
+/** The private half of a signing key under the deployment's secret, bound to its kid. */
+import { createSecretKey } from 'node:crypto';
+import { exportPrivateKey, importPrivateKey, type SigningKey } from '@cardea/auth';
+import { decrypt, encrypt, Tampered } from '@cardea/crypto';
+
+export const wrapPrivateKey = (secret: Buffer, { kid, privateKey }: SigningKey): string =>
+  encrypt(createSecretKey(secret), exportPrivateKey(privateKey), placeOf(kid)).toString(
+    'base64url',
+  );
+
+/** Undefined when the secret is another. */
+export function unwrapPrivateKey(
+  secret: Buffer,
+  kid: string,
+  wrapped: string,
+): SigningKey | undefined {
+  try {
+    const blob = Buffer.from(wrapped, 'base64url');
+    return importPrivateKey(decrypt(createSecretKey(secret), blob, placeOf(kid)).toString());
+  } catch (error) {
+    if (error instanceof Tampered) return undefined;
+    throw error;
+  }
+}
+
+const placeOf = (kid: string) => ['jwk', kid];

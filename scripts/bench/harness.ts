@@ -1,0 +1,242 @@
+/** What every benchmark shares: pairs that alternate, figures, and the verdict on their ratio. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism, loadavg } from 'node:os';
+
+/** What one side did in one stretch of time. */
+export type Measured = {
+  readonly per_second: number;
+  readonly p50_ms: number;
+  readonly p99_ms: number;
+  /** Of the process that did the work, per operation. */
+  readonly cpu_ms?: number;
+  readonly rss_mb?: number;
+  /** Wrong answers and failures; one makes the row void. */
+  readonly errors: number;
+};
+
+/** One half of a pair. It is warm when it is measured for the second time. */
+export type Side = {
+  readonly name: string;
+  readonly measure: (seconds: number) => Promise<Measured>;
+};
+
+export type Goal = { readonly at_least: number } | { readonly at_most: number };
+
+export type Pair = {
+  /** The row of `design/quality.md`, with what tells its pairs apart: `B1 64 callers`. */
+  readonly id: string;
+  readonly subject: Side;
+  readonly floor: Side;
+  /** Undefined: printed for information. */
+  readonly goal?: Goal;
+  /** What the two are compared by; throughput unless named. */
+  readonly figure?: 'per_second' | 'p50_ms' | 'p99_ms';
+  /** What the load generator can do at most; a subject above 80 % of it says little. */
+  readonly ceiling_per_second?: number;
+};
+
+export type Verdict = 'met' | 'missed' | 'noisy' | 'void' | 'info';
+
+export type Row = {
+  readonly id: string;
+  readonly subject: string;
+  readonly floor: string;
+  readonly figure: string;
+  readonly ratio: number;
+  readonly min: number;
+  readonly max: number;
+  readonly goal: string;
+  readonly verdict: Verdict;
+  readonly marks: readonly string[];
+  readonly subject_measured: Measured;
+  readonly floor_measured: Measured;
+};
+
+export type BenchContext = {
+  readonly smoke: boolean;
+  /** A fresh, migrated database on the run's server; the URL is the owner's. */
+  readonly database: () => Promise<string>;
+  /** Measures the two in turn, five rounds behind a warm-up. */
+  readonly compare: (pair: Pair) => Promise<Row>;
+  /** Called at the end of the bench, whatever came of it. */
+  readonly onEnd: (close: () => Promise<void> | void) => void;
+};
+
+export type Bench = {
+  readonly id: string;
+  readonly title: string;
+  readonly run: (context: BenchContext) => Promise<readonly Row[]>;
+};
+
+const ROUNDS = 5;
+const SPREAD_MAX = 0.3;
+const CEILING_SHARE_MAX = 0.8;
+
+export async function compare(
+  pair: Pair,
+  { seconds, smoke }: { readonly seconds: number; readonly smoke: boolean },
+): Promise<Row> {
+  const figure = pair.figure ?? 'per_second';
+  const loaded = loadavg()[0] ?? 0;
+  await pair.floor.measure(seconds);
+  await pair.subject.measure(seconds);
+  const rounds: { readonly floor: Measured; readonly subject: Measured }[] = [];
+  for (let round = 0; round < (smoke ? 1 : ROUNDS); round++) {
+    rounds.push({
+      floor: await pair.floor.measure(seconds),
+      subject: await pair.subject.measure(seconds),
+    });
+  }
+  const ratios = rounds.map(({ floor, subject }) => subject[figure] / floor[figure]);
+  const ratio = median(ratios);
+  const [min, max] = [Math.min(...ratios), Math.max(...ratios)];
+  const subject = middle(rounds.map((round) => round.subject));
+  const floor = middle(rounds.map((round) => round.floor));
+  const marks = [
+    ...(smoke ? ['smoke'] : []),
+    ...((max - min) / ratio > SPREAD_MAX ? ['spread'] : []),
+    ...(loaded > idleLoadMax() ? ['load'] : []),
+    ...(subject.per_second > CEILING_SHARE_MAX * (pair.ceiling_per_second ?? Infinity)
+      ? ['generator-bound']
+      : []),
+  ];
+  const errors = rounds.reduce((sum, each) => sum + each.floor.errors + each.subject.errors, 0);
+  return {
+    id: pair.id,
+    subject: pair.subject.name,
+    floor: pair.floor.name,
+    figure,
+    ratio,
+    min,
+    max,
+    goal: goalText(pair.goal),
+    verdict: verdictOf(ratio, pair.goal, errors, marks),
+    marks,
+    subject_measured: subject,
+    floor_measured: floor,
+  };
+}
+
+/** Half the cores; the run's own work comes later than this figure is read. */
+const idleLoadMax = () => availableParallelism() / 2;
+
+function verdictOf(
+  ratio: number,
+  goal: Goal | undefined,
+  errors: number,
+  marks: readonly string[],
+): Verdict {
+  if (errors > 0 || !Number.isFinite(ratio)) return 'void';
+  if (marks.includes('spread') || marks.includes('load')) return 'noisy';
+  if (goal === undefined) return 'info';
+  const met = 'at_least' in goal ? ratio >= goal.at_least : ratio <= goal.at_most;
+  return met ? 'met' : 'missed';
+}
+
+const goalText = (goal: Goal | undefined): string => {
+  if (goal === undefined) return '';
+  return 'at_least' in goal ? `>= ${goal.at_least}` : `<= ${goal.at_most}`;
+};
+
+function middle(all: readonly Measured[]): Measured {
+  const of = (pick: (each: Measured) => number | undefined) =>
+    median(all.map((each) => pick(each) ?? Number.NaN));
+  return {
+    per_second: of((each) => each.per_second),
+    p50_ms: of((each) => each.p50_ms),
+    p99_ms: of((each) => each.p99_ms),
+    cpu_ms: of((each) => each.cpu_ms),
+    rss_mb: of((each) => each.rss_mb),
+    errors: all.reduce((sum, each) => sum + each.errors, 0),
+  };
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const half = sorted.length >> 1;
+  const upper = sorted[half] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[half - 1] ?? Number.NaN)) / 2;
+}
+
+/**
+ * Runs `operation` in as many loops as there are callers and times each call. The operation throws
+ * when its answer is wrong.
+ */
+export async function measureCalls(
+  callers: number,
+  seconds: number,
+  operation: (caller: number) => Promise<void>,
+): Promise<Measured> {
+  const times: number[] = [];
+  let errors = 0;
+  const cpuBefore = process.cpuUsage();
+  const start = performance.now();
+  const end = start + seconds * 1000;
+  const loop = async (caller: number) => {
+    while (performance.now() < end) {
+      const began = performance.now();
+      await operation(caller).catch(() => errors++);
+      times.push(performance.now() - began);
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, (_, caller) => loop(caller)));
+  const elapsed = (performance.now() - start) / 1000;
+  const cpu = process.cpuUsage(cpuBefore);
+  times.sort((a, b) => a - b);
+  const at = (share: number) => times[Math.floor(times.length * share)] ?? Number.NaN;
+  return {
+    per_second: times.length / elapsed,
+    p50_ms: at(0.5),
+    p99_ms: at(0.99),
+    cpu_ms: (cpu.user + cpu.system) / 1000 / times.length,
+    rss_mb: process.memoryUsage.rss() / 2 ** 20,
+    errors,
+  };
+}
+
+/** In a worker's file: answers each `measure(seconds)` of the parent, and ends with it. */
+export function serveMeasurements(measure: (seconds: number) => Promise<Measured>): void {
+  process.on('message', async (seconds: number) => {
+    process.send?.(await measure(seconds));
+  });
+  process.on('disconnect', () => process.exit(0));
+  process.send?.('ready');
+}
+
+/** A side that works in a process of its own, started from `script` with `args`. */
+export async function workerSide(
+  context: BenchContext,
+  name: string,
+  script: URL,
+  args: readonly string[],
+): Promise<Side> {
+  const child = fork(script, [...args], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  context.onEnd(async () => {
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await gone;
+  });
+  await answerOf(child);
+  return {
+    name,
+    measure: async (seconds) => {
+      child.send(seconds);
+      return (await answerOf(child)) as Measured;
+    },
+  };
+}
+
+async function answerOf(child: ChildProcess): Promise<unknown> {
+  const stop = new AbortController();
+  const exited = once(child, 'exit', { signal: stop.signal }).then(([code]) => {
+    throw new Error(`a benchmark's process ended with ${code}`);
+  });
+  const answered = once(child, 'message', { signal: stop.signal }).then(([message]) => message);
+  try {
+    return await Promise.race([answered, exited]);
+  } finally {
+    stop.abort();
+    await Promise.allSettled([answered, exited]);
+  }
+}

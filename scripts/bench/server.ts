@@ -1,0 +1,75 @@
+/** The PostgreSQL that benchmarks run on: a throw-away one with fsync on, or CARDEA_TEST_DATABASE_URL. */
+
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startLocalPostgres } from '@cardea/local-postgres';
+import { migrate } from '@cardea/read-models';
+import { logger } from '@cardea/runtime';
+import { Client } from 'pg';
+import { migrationSets } from '../../test/migration-sets.ts';
+
+const VERSION = '0.1.0';
+/** B1 opens 256 for its floor alone. */
+const CONNECTIONS_MAX = '420';
+
+export type BenchServer = {
+  readonly url: string;
+  readonly folder: string;
+  /** A new database with every schema. */
+  database(): Promise<string>;
+  stop(): Promise<void>;
+};
+
+export async function benchServer(): Promise<BenchServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'cardea-bench-'));
+  chmodSync(folder, 0o711); // as root, the server's own user has to get through
+  const local = await startLocalPostgres({
+    dataFolder: join(folder, 'postgres'),
+    password: randomBytes(18).toString('base64url'),
+    settings: { max_connections: CONNECTIONS_MAX },
+  });
+  const remove = () => {
+    local.stop({ remove: true });
+    rmSync(folder, { recursive: true, force: true });
+  };
+  let stopped = false;
+  const stop = () => {
+    if (!stopped) remove();
+    stopped = true;
+  };
+  process.once('exit', stop);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+  return {
+    url: local.connectionString(),
+    folder,
+    database: async () => {
+      const name = `bench_${randomBytes(6).toString('hex')}`;
+      await local.createDatabase(name);
+      const url = local.connectionString(name);
+      await migrate({
+        connectionString: url,
+        sets: migrationSets,
+        appVersion: VERSION,
+        log: logger({ service: 'bench', version: VERSION, level: 'error' }),
+      });
+      return url;
+    },
+    stop: async () => stop(),
+  };
+}
+
+export async function settingsOf(server: BenchServer, names: readonly string[]) {
+  const client = new Client({ connectionString: server.url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ name: string; setting: string }>(
+      'SELECT name, current_setting(name) AS setting FROM pg_settings WHERE name = ANY ($1)',
+      [names],
+    );
+    return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
+  } finally {
+    await client.end();
+  }
+}

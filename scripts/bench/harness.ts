@@ -176,7 +176,9 @@ export async function measureCalls(
   const loop = async (caller: number) => {
     while (performance.now() < end) {
       const began = performance.now();
-      await operation(caller).catch(() => errors++);
+      await operation(caller).catch((error) => {
+        if (errors++ === 0) console.error('  first error of a side:', error);
+      });
       times.push(performance.now() - began);
     }
   };

@@ -1,6 +1,6 @@
 import { setTimeout as sleepMs } from 'node:timers/promises';
 import type { JsonObject } from '@cardea/contracts';
-import type { Clock } from '@cardea/runtime';
+import { type Clock, span } from '@cardea/runtime';
 import type { Command, Decided, Loaded, Streams } from './command.ts';
 import type { Decision } from './decision.ts';
 import { eventId } from './event-id.ts';
@@ -122,7 +122,10 @@ async function attempt<State, E extends DomainEvent, Reason extends string>(
   if (seen) throw commandReused(task);
 
   const events = decision.events.map((event, index) => newEvent(task, event, index));
-  const [outcome] = await store.append([{ streamId, expected: revision, events }]);
+  const append = { streamId, expected: revision, events };
+  const [outcome] = await span('append', () => store.append([append]), {
+    attributes: { log: store.log, events: events.length },
+  });
   if (outcome === undefined) throw new Error('the store answered no outcome');
   if (!outcome.appended) return 'conflict';
   if (outcome.repeated) {

@@ -28,7 +28,7 @@ export function notices(options: ConnectionOptions, heads: Heads, logger: Logger
   let polling: Promise<void> | undefined;
 
   const wake = (log: Log) => {
-    for (const listener of listeners.get(log) ?? []) listener();
+    for (const listener of listeners.get(log) ?? []) queueMicrotask(listener);
   };
 
   let ownPid: number | null = null;

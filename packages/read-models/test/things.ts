@@ -1,0 +1,169 @@
+/** A service of nothing but things: one stream each, one table, and a projection that can be poisoned. */
+import { randomUUID } from 'node:crypto';
+import type { Log, NewEvent, RecordedEvent } from '@cardea/event-store';
+import {
+  leaderLocks,
+  type MigrationSet,
+  migrate,
+  openDatabase,
+  openPositions,
+  type Projection,
+  patch,
+  protectTable,
+  put,
+  type RunnerOptions,
+  remove,
+  runProjections,
+  type TableChange,
+} from '@cardea/read-models';
+import { loops, systemClock } from '@cardea/runtime';
+import { silentLogger } from '@cardea/testing';
+
+export const LOG: Log = 'vault';
+export const SCHEMA = 'things';
+
+export const thingsSchema: MigrationSet = {
+  schema: SCHEMA,
+  serviceTables: true,
+  migrations: [
+    {
+      name: '0001-things',
+      up: async (knex) => {
+        await knex.raw(`
+          CREATE TABLE things.things (
+            tenant_id uuid NOT NULL, id text, name text NOT NULL, tags text[], doc jsonb,
+            changed_at timestamptz NOT NULL DEFAULT now(), renamed integer,
+            CONSTRAINT things_key PRIMARY KEY (tenant_id, id),
+            CONSTRAINT name_is_short CHECK (length(name) < 50)
+          );
+          CREATE INDEX things_by_name ON things.things (tenant_id, lower(name));
+          CREATE TABLE things.changes (id text PRIMARY KEY, thing text NOT NULL)`);
+        await protectTable(knex, 'things.things');
+      },
+    },
+  ],
+};
+
+export const migrateThings = (connectionString: string) =>
+  migrate({ connectionString, sets: [thingsSchema], appVersion: '1.0.0', log: silentLogger });
+
+type ThingData = { id: string; name?: string; tags?: string[]; doc?: unknown; times?: number };
+
+/** A handler throws on `Poison` and Postgres refuses `TooLong`, for as long as `isPoisoned` says so. */
+export const thingsProjection = (isPoisoned: () => boolean = () => true): Projection => {
+  const key = (event: { metadata: RecordedEvent['metadata']; data: ThingData }) => ({
+    tenant_id: event.metadata.tenantId,
+    id: event.data.id,
+  });
+  const changed = (event: { id: string; data: ThingData }): TableChange => ({
+    table: 'changes',
+    change: put({ id: event.id, thing: event.data.id }),
+  });
+  return {
+    name: 'things',
+    log: LOG,
+    tables: [
+      {
+        name: 'things',
+        key: ['tenant_id', 'id'],
+        columns: {
+          tenant_id: 'uuid',
+          id: 'text',
+          name: 'text',
+          tags: 'text[]',
+          doc: 'jsonb',
+          changed_at: 'timestamptz',
+          renamed: 'integer',
+        },
+      },
+      { name: 'changes', key: ['id'], columns: { id: 'text', thing: 'text' } },
+    ],
+    on: {
+      ThingMade: (event) => [
+        changed(event),
+        {
+          table: 'things',
+          change: put({
+            ...key(event),
+            name: event.data.name,
+            tags: event.data.tags ?? null,
+            doc: event.data.doc,
+            changed_at: event.time,
+            renamed: 0,
+          }),
+        },
+      ],
+      ThingRenamed: async (event) => [
+        changed(event),
+        {
+          table: 'things',
+          change: patch(key(event), {
+            name: event.data.name,
+            changed_at: event.time,
+            renamed: event.data.times,
+          }),
+        },
+      ],
+      ThingTagged: (event) => [
+        { table: 'things', change: patch(key(event), { tags: event.data.tags }) },
+      ],
+      ThingRemoved: (event) => [{ table: 'things', change: remove(key(event)) }],
+      Poison: (event) => {
+        if (isPoisoned()) throw new TypeError('cannot be read');
+        return [{ table: 'things', change: patch(key(event), { name: 'mended' }) }];
+      },
+      TooLong: (event) => {
+        const name = isPoisoned() ? 'x'.repeat(60) : 'short';
+        return [{ table: 'things', change: patch(key(event), { name }) }];
+      },
+    },
+  };
+};
+
+export const TENANT = '0191d3a0-0000-7000-8000-00000000000a';
+export const OTHER_TENANT = '0191d3a0-0000-7000-8000-00000000000b';
+
+export const event = (type: string, data: ThingData, tenantId = TENANT): NewEvent => ({
+  id: randomUUID(),
+  type,
+  schemaVersion: 1,
+  time: new Date(),
+  data: data as NewEvent['data'],
+  metadata: { tenantId, actor: { type: 'system', id: 'test' } },
+});
+
+export type RunThings = Pick<RunnerOptions, 'projections' | 'store'> & Partial<RunnerOptions>;
+
+/** One process's part: pools, leader session, positions, and the running projections. */
+export async function runThings(connectionString: string, given: RunThings) {
+  const log = silentLogger;
+  const clock = systemClock;
+  const database = openDatabase({ connectionString, log });
+  const leader = leaderLocks({ connectionString, clock, log });
+  const positions = openPositions({ schema: SCHEMA, database, leader, clock, log });
+  const watched = loops(clock);
+  const running = await runProjections({
+    database,
+    schema: SCHEMA,
+    leader,
+    positions,
+    sealer: { open: async () => null },
+    loops: watched,
+    clock,
+    log,
+    ...given,
+  });
+  return {
+    database,
+    leader,
+    positions,
+    running,
+    degraded: () => watched.state().find((loop) => loop.degraded !== undefined)?.degraded,
+    stop: async () => {
+      await running.stop();
+      await positions.close();
+      await leader.close();
+      await database.close();
+    },
+  };
+}

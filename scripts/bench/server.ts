@@ -40,7 +40,7 @@ export async function benchServer(): Promise<BenchServer> {
     stopped = true;
   };
   process.once('exit', stop);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
   return {
     url: local.connectionString(),
     folder,

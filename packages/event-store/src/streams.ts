@@ -20,6 +20,8 @@ import { turns } from './turns.ts';
 const ATTEMPTS_MAX = 3;
 /** Times that a command is tried while the store cannot be reached or its answer was lost. */
 const FAILURES_MAX = 3;
+/** A failure that came later than this is not tried again: its caller has waited long enough. */
+const RETRY_WITHIN_MS = 1000;
 /** The pause behind a conflict is random, up to this much per attempt. */
 const CONFLICT_PAUSE_MS = 15;
 /** The pause behind a failure, per failure, and as much again by chance. */
@@ -85,6 +87,7 @@ async function untilDecided<State, E extends DomainEvent, Reason extends string>
 ): Promise<Decided<State, E, Reason>> {
   let conflicts = 0;
   let failures = 0;
+  const start = performance.now();
   while (true) {
     try {
       const decided = await attempt(store, task);
@@ -97,7 +100,8 @@ async function untilDecided<State, E extends DomainEvent, Reason extends string>
       const lost =
         error instanceof EventStoreUnavailable && !(error instanceof EventStoreOverloaded);
       failures++;
-      if (!lost || failures === FAILURES_MAX) throw error;
+      const late = performance.now() - start > RETRY_WITHIN_MS;
+      if (!lost || late || failures === FAILURES_MAX) throw error;
       await pause.afterFailure(failures);
     }
   }

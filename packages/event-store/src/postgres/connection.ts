@@ -7,7 +7,8 @@ import {
 } from 'pg';
 import { EventStoreUnavailable } from '../event-store.ts';
 
-const CONNECT_TIMEOUT_MS = 2000;
+/** Both together stay below the 10 s in which every call of the product ends. */
+const CONNECT_TIMEOUT_MS = 4000;
 const QUERY_TIMEOUT_MS = 5000;
 
 /**

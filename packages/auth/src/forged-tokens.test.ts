@@ -6,6 +6,7 @@ import {
   sign,
 } from 'node:crypto';
 import { fakeClock } from '@cardea/runtime';
+import fc from 'fast-check';
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { authenticator } from './authenticator.ts';
@@ -203,6 +204,22 @@ describe('S17 a forged token is refused', () => {
       .setProtectedHeader(header)
       .sign(createPrivateKey(key.privateKey.export({ format: 'pem', type: 'pkcs8' })));
     expect(await door.authenticate(ours, '192.0.2.1')).toMatchObject({ id: 'user-1' });
+  });
+});
+
+describe('F3 the reader of tokens', () => {
+  it('believes no token with anything in it changed, and never throws', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(good.length - 1),
+        fc.oneof(fc.constant(''), fc.string({ unit: 'binary', minLength: 1, maxLength: 2 })),
+        async (at, put) => {
+          const other = good.slice(0, at) + put + good.slice(at + 1);
+          return other === good || (await door.authenticate(other, '192.0.2.1')) === undefined;
+        },
+      ),
+      { numRuns: 2000 },
+    );
   });
 });
 

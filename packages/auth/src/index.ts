@@ -6,19 +6,15 @@ export type {
   Authenticator,
   Capability,
   IntrospectedKey,
+  Mark,
   Principal,
+  RefillMarks,
   RevocationKind,
   Revocations,
   UserPrincipal,
 } from './principal.ts';
 export { capabilityOf, principalOf } from './principal-of.ts';
-export {
-  type Mark,
-  type MirroredRevocations,
-  type RefillMarks,
-  type RevocationsNeeds,
-  revocations,
-} from './revocations.ts';
+export { type MirroredRevocations, type RevocationsNeeds, revocations } from './revocations.ts';
 export { type SigningKeys, type SignToken, signer } from './signer.ts';
 export {
   exportPrivateKey,

@@ -89,6 +89,9 @@ export interface Authenticator {
 
 /** The marks that end a credential before its time (`rev:<kind>:<id>`), in the shared cache and mirrored in every process. */
 export type RevocationKind = 'sid' | 'user' | 'key' | 'agent' | 'asid';
+export type Mark = { readonly kind: RevocationKind; readonly id: string };
+/** All marks that still count: of the last JWT_EXPIRY + 1 h. */
+export type RefillMarks = () => Promise<readonly Mark[]>;
 export interface Revocations {
   mark(kind: RevocationKind, ids: readonly string[]): Promise<void>;
   unmark(kind: RevocationKind, ids: readonly string[]): Promise<void>;
@@ -96,4 +99,9 @@ export interface Revocations {
   isMarked(kind: RevocationKind, id: string): boolean;
   /** Live from the shared cache; throws CacheUnavailable. */
   areMarked(marks: readonly { kind: RevocationKind; id: string }[]): Promise<readonly boolean[]>;
+  /**
+   * Identity, which can tell all marks from its tables, says how, before its first request; from then on
+   * they are written again whenever the cache has lost them. Resolves when they stand.
+   */
+  keepFilled(all: RefillMarks): Promise<void>;
 }

@@ -77,6 +77,15 @@ describe('a revocation', () => {
     await running;
   });
 
+  it('is known to a process that started after it', async () => {
+    const { clock, here, of } = await rig();
+    await here.keepFilled(async () => [{ kind: 'user', id: 'u1' }]);
+    const late = of();
+    await late.start();
+    await clock.advance(0);
+    expect(late.isMarked('user', 'u1')).toBe(true);
+  });
+
   it('is not made up from notices of others', async () => {
     const { cache, here } = await rig();
     for (const text of ['', '{', '[]', '["+"]', '["+","tenant","x"]', '["+","user",7]', 'null']) {

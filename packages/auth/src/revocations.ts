@@ -1,19 +1,16 @@
 import type { Cache, Clock } from '@cardea/runtime';
-import type { RevocationKind, Revocations } from './principal.ts';
+import type { Mark, RefillMarks, RevocationKind, Revocations } from './principal.ts';
 
 const KINDS: readonly RevocationKind[] = ['sid', 'user', 'key', 'agent', 'asid'];
 /** Present while the marks of the cache are whole; a cache that came back empty has it not. */
 const GENERATION = 'rev:generation';
 const CHANNEL = 'rev';
+/** A process that starts has heard nothing yet, and the marks of a cache cannot be listed. */
+const ASK = '?';
 const CHECK_MS = 1000;
 /** Marks that one process holds; beyond it the oldest go, and are looked up live where it matters. */
 const MIRROR_MAX = 500_000;
 const IDS_PER_NOTICE = 500;
-
-export type Mark = { readonly kind: RevocationKind; readonly id: string };
-
-/** How a process comes to all marks that still count: identity from its tables, others by asking it. */
-export type RefillMarks = () => Promise<readonly Mark[]>;
 
 export type RevocationsNeeds = {
   readonly cache: Cache;
@@ -23,13 +20,8 @@ export type RevocationsNeeds = {
 };
 
 export interface MirroredRevocations extends Revocations {
-  /** Listens for marks of other processes. */
+  /** Listens for marks of other processes, and asks for those that it missed. */
   start(): Promise<void>;
-  /**
-   * Whoever can tell all marks (identity) names how; from then on they are written again whenever the
-   * cache has lost them. Resolves when they stand for the first time.
-   */
-  keepFilled(all: RefillMarks): Promise<void>;
   /** One look whether the cache lost its marks, and the refill if so; `run` does it each second. */
   check(): Promise<void>;
   /** Checks until the signal aborts; `tick` is called at each turn, `onFailure` when the cache is away. */
@@ -53,16 +45,26 @@ export function revocations({ cache, clock, ttlMs }: RevocationsNeeds): Mirrored
     const entries = all.map(({ kind, id }) => ({ key: keyOf(kind, id), value: '1', ttlMs }));
     await cache.setMany(entries);
   };
-  const check = async (): Promise<void> => {
-    if (refill === undefined || (await cache.get(GENERATION)) !== undefined) return;
-    const all = await refill();
+  const writeAgain = async (all: readonly Mark[]): Promise<void> => {
     await write(all);
     for (const kind of KINDS) {
       const ids = all.filter((mark) => mark.kind === kind).map(({ id }) => id);
       for (const id of ids) marks.add(kind, id);
       await tell('+', kind, ids);
     }
+  };
+  const check = async (): Promise<void> => {
+    if (refill === undefined || (await cache.get(GENERATION)) !== undefined) return;
+    await writeAgain(await refill());
     await cache.set(GENERATION, clock.now().toISOString());
+  };
+  const hear = (message: string): void => {
+    if (message !== ASK) applyNotice(message, marks);
+    // A failure shows at the next check; who asked goes on asking the cache where it matters.
+    else if (refill !== undefined)
+      refill()
+        .then(writeAgain, () => {})
+        .catch(() => {});
   };
 
   return {
@@ -83,7 +85,9 @@ export function revocations({ cache, clock, ttlMs }: RevocationsNeeds): Mirrored
       return found.map((value) => value !== undefined);
     },
     start: async () => {
-      leave ??= await cache.subscribe(CHANNEL, (message) => applyNotice(message, marks));
+      if (leave !== undefined) return;
+      leave = await cache.subscribe(CHANNEL, hear);
+      await cache.publish(CHANNEL, ASK);
     },
     keepFilled: async (all) => {
       refill = all;

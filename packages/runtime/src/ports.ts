@@ -69,5 +69,6 @@ export interface LoopWatch {
 }
 export interface Loops {
   watch(name: string): LoopWatch;
+  /** `lastTickMs` is monotonic time of the clock. */
   state(): readonly { name: string; lastTickMs: number; degraded: string | undefined }[];
 }

@@ -1,0 +1,34 @@
+/** A side that answers HTTP, asked by a load generator in another process over keep-alive connections. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BenchContext, type Side, workerSide } from './harness.ts';
+
+export type LoadRequest = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly headers?: { readonly [name: string]: string };
+  readonly body?: string;
+  /** Any other status is an error. */
+  readonly status: number;
+  /** Looked for in one of a hundred answers. */
+  readonly contains?: string;
+};
+
+export type Load = {
+  readonly origin: string;
+  /** As many requests are under way at any time. */
+  readonly connections: number;
+  /** Sent one after the other, round and round. */
+  readonly requests: readonly LoadRequest[];
+};
+
+const WORKER = new URL('./http.worker.ts', import.meta.url);
+
+export async function httpSide(context: BenchContext, name: string, load: Load): Promise<Side> {
+  const folder = mkdtempSync(join(tmpdir(), 'cardea-load-'));
+  context.onEnd(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'load.json'); // in a file, for it may hold keys and be long
+  writeFileSync(path, JSON.stringify(load), { mode: 0o600 });
+  return workerSide(context, name, WORKER, [path]);
+}

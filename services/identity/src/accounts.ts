@@ -12,6 +12,7 @@ import {
   type Owner,
   printOwner,
   readOwner,
+  release,
   reserve,
   type signupReservations,
 } from './reservations/reservation.ts';
@@ -49,6 +50,11 @@ export type Accounts = {
     command: Command,
   ) => Promise<{ readonly held: true } | { readonly held: false; readonly by: Owner }>;
   readonly create: (account: NewAccount, command: Command) => Promise<Created>;
+  /** The address is free for another. */
+  readonly releaseAddress: (
+    of: { readonly tenantId: string; readonly userId: string; readonly emailHash: string },
+    command: Command,
+  ) => Promise<void>;
 };
 
 export function accounts(needs: { readonly streams: Streams; readonly people: People }): Accounts {
@@ -99,6 +105,11 @@ export function accounts(needs: { readonly streams: Streams; readonly people: Pe
 
   return {
     hold,
+    releaseAddress: async ({ tenantId, userId, emailHash }, command) => {
+      await streams.decideOn(emailReservations, emailHash, command, (held) =>
+        release(printOwner({ tenantId, userId }), held),
+      );
+    },
     create: async (account, command) => {
       const { tenantId } = command.metadata;
       const owner = { tenantId, userId: account.id };

@@ -6,7 +6,7 @@ import { type AccessTokens, accessTokens } from './access-tokens.ts';
 import { type Accounts, accounts } from './accounts.ts';
 import { type Folded, folded } from './folded.ts';
 import { type HashGate, hashGate } from './hash-gate.ts';
-import { type Limits, limits, type Taken } from './limits.ts';
+import { type Limits, limits } from './limits.ts';
 import { type LoginSessions, loginSessions } from './login-sessions.ts';
 import { type PasswordFunction, type Passwords, passwords } from './passwords.ts';
 import { type People, people } from './people.ts';
@@ -90,7 +90,7 @@ export const requestHash = async (
     : identity.sealer.indexHash(scope, 'request body', request.idempotency.bodyHash);
 
 /** The answer to whoever asks too often. */
-export const tooOften = ({ retryAfterSeconds }: Extract<Taken, { allowed: false }>) =>
+export const tooOften = ({ retryAfterSeconds }: { readonly retryAfterSeconds: number }) =>
   ({
     refused: 'rate_limited',
     headers: { 'Retry-After': String(retryAfterSeconds) },

@@ -48,7 +48,15 @@ export type Taken =
 export type Limits = {
   /** Counts first, then tells: of many at once no more than the limit pass. */
   readonly take: (limit: Limit, key: string) => Promise<Taken>;
+  /**
+   * For limits on failures alone: tells without counting, so that many honest requests at once are no
+   * offence; the failure is then counted by {@link Limits.take}.
+   */
+  readonly look: (limit: Limit, key: string) => Promise<Looked>;
 };
+export type Looked =
+  | { readonly allowed: true }
+  | { readonly allowed: false; readonly retryAfterSeconds: number };
 
 export function limits(cache: Cache, factor: number): Limits {
   const insurances = new Map<string, RateLimiterMemory>();
@@ -64,10 +72,25 @@ export function limits(cache: Cache, factor: number): Limits {
     return made;
   };
 
+  const pointsOf = (limit: Limit) =>
+    limit.scaled ? Math.ceil(limit.points * factor) : limit.points;
+  const nameOf = (limit: Limit, key: string) => `limit:${limit.name}:${key}`;
+
   return {
+    look: async (limit, key) => {
+      const points = pointsOf(limit);
+      try {
+        const count = Number((await cache.get(nameOf(limit, key))) ?? 0);
+        return count < points ? { allowed: true } : over(limit);
+      } catch (error) {
+        if (!(error instanceof CacheUnavailable)) throw error;
+        const known = await insuranceOf(limit, points).get(key);
+        return (known?.consumedPoints ?? 0) < points ? { allowed: true } : over(limit);
+      }
+    },
     take: async (limit, key) => {
-      const points = limit.scaled ? Math.ceil(limit.points * factor) : limit.points;
-      const name = `limit:${limit.name}:${key}`;
+      const points = pointsOf(limit);
+      const name = nameOf(limit, key);
       try {
         const { count, remainingMs } = await cache.increment(name, 1, limit.windowMs);
         if (count > points) return { allowed: false, retryAfterSeconds: seconds(remainingMs) };
@@ -92,6 +115,12 @@ async function takeLocally(insurance: RateLimiterMemory, key: string): Promise<T
     return { allowed: false, retryAfterSeconds: seconds(refused.msBeforeNext) };
   }
 }
+
+/** How much of the window is left is not asked for: the whole of it is a safe answer. */
+const over = (limit: Limit): Looked => ({
+  allowed: false,
+  retryAfterSeconds: seconds(limit.windowMs),
+});
 
 const seconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
 

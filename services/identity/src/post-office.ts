@@ -22,6 +22,12 @@ export type Redeemed =
 
 export type PostOffice = {
   readonly request: (mail: MailRequest, command: Command) => Promise<bigint | undefined>;
+  /** What a secret would come to, without using it. */
+  readonly peek: (
+    purpose: MailPurpose,
+    token: string,
+    of: { readonly tenantId: string; readonly now: Date },
+  ) => Promise<Redeemed>;
   /** Uses the secret up; of two at once one wins. */
   readonly redeem: (purpose: MailPurpose, token: string, command: Command) => Promise<Redeemed>;
 };
@@ -29,6 +35,13 @@ export type PostOffice = {
 type Needs = { readonly streams: Streams; readonly sealer: Sealer; readonly folded: Folded };
 
 export function postOffice({ streams, sealer, folded }: Needs): PostOffice {
+  const find = async (purpose: MailPurpose, token: string, tenantId: string) => {
+    if (tenantOfToken(token) !== tenantId) return undefined;
+    const id = onetimeIdOf(purpose, tenantId, token);
+    const onetime = await folded.load(onetimes, { tenantId, id });
+    return onetime.status === 'issued' && onetime.purpose === purpose ? onetime : undefined;
+  };
+
   return {
     request: async ({ purpose, email, emailHash, userId }, command) => {
       const { now, metadata } = command;
@@ -39,19 +52,23 @@ export function postOffice({ streams, sealer, folded }: Needs): PostOffice {
       );
       return decided.position;
     },
+    peek: async (purpose, token, { tenantId, now }) => {
+      const onetime = await find(purpose, token, tenantId);
+      if (onetime === undefined) return { fault: 'invalid' };
+      const { state } = await streams.load(mailboxes, { tenantId, id: onetime.mailbox });
+      const used = useSecret({ purpose, generation: onetime.generation, now }, state);
+      if (used.accepted) return onetime;
+      return { fault: used.reason === 'expired' ? 'expired' : 'invalid' };
+    },
     redeem: async (purpose, token, command) => {
-      const { tenantId } = command.metadata;
-      if (tenantOfToken(token) !== tenantId) return { fault: 'invalid' };
-      const id = onetimeIdOf(purpose, tenantId, token);
-      const onetime = await folded.load(onetimes, { tenantId, id });
-      if (onetime.status === 'none' || onetime.purpose !== purpose) return { fault: 'invalid' };
-      const { mailbox, generation, userId } = onetime;
+      const onetime = await find(purpose, token, command.metadata.tenantId);
+      if (onetime === undefined) return { fault: 'invalid' };
       const own = { ...command, id: uuidFrom(command.id, 'redeem') };
-      const use = { purpose, generation, now: command.now };
-      const used = await streams.decideOn(mailboxes, mailbox, own, (state) =>
+      const use = { purpose, generation: onetime.generation, now: command.now };
+      const used = await streams.decideOn(mailboxes, onetime.mailbox, own, (state) =>
         useSecret(use, state),
       );
-      if (used.accepted) return { userId, mailbox };
+      if (used.accepted) return onetime;
       return { fault: used.reason === 'expired' ? 'expired' : 'invalid' };
     },
   };

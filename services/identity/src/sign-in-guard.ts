@@ -66,7 +66,7 @@ export function signInGuard(needs: Needs): SignInGuard {
     attempt: async (attempt, command) => {
       const { tenantId } = command.metadata;
       const { emailHash } = attempt;
-      const byIp = await limits.take(LIMITS.signInFailuresByIp, attempt.ip);
+      const byIp = await limits.look(LIMITS.signInFailuresByIp, attempt.ip);
       if (!byIp.allowed) {
         return { outcome: 'limited', retryAfterSeconds: byIp.retryAfterSeconds };
       }
@@ -83,12 +83,11 @@ export function signInGuard(needs: Needs): SignInGuard {
       if (!byPair.allowed) {
         return { outcome: 'blocked', retryAfterSeconds: byPair.retryAfterSeconds };
       }
-      const counted = [byIp, byPair];
       const verified = await verify(needs, attempt).catch(async (error: unknown) => {
-        await giveBack(counted); // turned away unevaluated
+        await byPair.giveBack(); // turned away unevaluated
         throw error;
       });
-      return settle(needs, { attempt, verified, prefix, counted }, command);
+      return settle(needs, { attempt, verified, prefix, counted: byPair }, command);
     },
   };
 }
@@ -106,16 +105,16 @@ async function verify({ sealer, passwords }: Needs, attempt: Attempt): Promise<V
 }
 
 async function settle(
-  { streams }: Needs,
+  { streams, limits }: Needs,
   of: {
     readonly attempt: Attempt;
     readonly verified: Verified;
     readonly prefix: string;
-    readonly counted: readonly Taken[];
+    readonly counted: Extract<Taken, { readonly allowed: true }>;
   },
   command: Command,
 ): Promise<AttemptOutcome> {
-  const { attempt, verified, prefix, counted } = of;
+  const { attempt, verified, prefix, counted: byPair } = of;
   const { user, objection, emailHash } = attempt;
   const reason = reasonAgainst(user, verified.right, objection);
   if (reason !== undefined || !exists(user)) {
@@ -126,10 +125,11 @@ async function settle(
     const failed = await streams.decideOn(signins, emailHash, command, (signin) =>
       failSignIn(failure, signin),
     );
+    await limits.take(LIMITS.signInFailuresByIp, attempt.ip);
     const outcome = verified.right && reason === objection ? 'objection' : 'wrong';
     return { outcome, position: failed.position };
   }
-  await giveBack(counted);
+  await counted.giveBack();
   const clear = { userId: user.id, prefix };
   const { state } = await streams.load(signins, {
     tenantId: command.metadata.tenantId,
@@ -166,7 +166,3 @@ const failureOf = (attempt: Attempt, prefix: string, { now }: Command): Failure 
   prefix,
   now,
 });
-
-const giveBack = async (counted: readonly Taken[]): Promise<void> => {
-  await Promise.all(counted.map((taken) => (taken.allowed ? taken.giveBack() : undefined)));
-};

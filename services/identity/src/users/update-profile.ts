@@ -1,7 +1,7 @@
 /** Changes what a user is called and shown as; what is not named stays. */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
-import { exists, type User, type UserEvent } from '../user.ts';
+import { exists, type User, type UserEvent } from './user.ts';
 
 export type UpdateProfile = {
   readonly displayName?: Sealed | null;

@@ -1,0 +1,34 @@
+/** Shapes that several answers of identity share. */
+import Type from 'typebox';
+
+export const closed = <Properties extends Parameters<typeof Type.Object>[0]>(
+  properties: Properties,
+) => Type.Object(properties, { additionalProperties: false });
+
+/** `spec.md` 2.2: what a session's tokens look like. */
+export const tokenFields = {
+  access_token: Type.String(),
+  refresh_token: Type.String(),
+  expires_in: Type.Integer(),
+};
+
+export const message = closed({ message: Type.String() });
+
+/** `spec.md` 2.1. */
+export const profileFields = {
+  id: Type.String(),
+  email: Type.String(),
+  email_verified: Type.Boolean(),
+  display_name: Type.Union([Type.String(), Type.Null()]),
+  avatar_url: Type.Union([Type.String(), Type.Null()]),
+  roles: Type.Array(Type.String()),
+  created_at: Type.String(),
+};
+
+/** A password and what belongs to it never need more. */
+export const PASSWORD_BODY_MAX_BYTES = 8 * 1024;
+
+/** An agent on a user's own endpoint. */
+export const USERS_ONLY = {
+  agent: { status: 401, code: 'user_session_required' },
+} as const;

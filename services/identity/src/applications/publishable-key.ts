@@ -1,0 +1,32 @@
+/** Which tenant a publishable key belongs to. One of the few look-ups that know no tenant yet. */
+import { parseKey } from '@cardea/crypto';
+import type { ServiceNeeds } from '@cardea/service';
+
+export type KeyedApplication = {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly name: string;
+  readonly environment: string;
+};
+
+export async function applicationOfKey(
+  { database }: Pick<ServiceNeeds, 'database'>,
+  publishableKey: string,
+): Promise<KeyedApplication | undefined> {
+  if (parseKey(publishableKey)?.kind !== 'pk') return undefined;
+  const { rows } = await database.asSystem((sql) =>
+    sql.query<KeyedApplication>(
+      `SELECT id, tenant_id, name, environment FROM identity.applications
+       WHERE publishable_key = $1 AND deleted_at IS NULL`,
+      [publishableKey],
+    ),
+  );
+  return rows[0];
+}
+
+export async function tenantOfPublishableKey(
+  needs: Pick<ServiceNeeds, 'database'>,
+  publishableKey: string,
+): Promise<string | undefined> {
+  return (await applicationOfKey(needs, publishableKey))?.tenant_id;
+}

@@ -1,0 +1,54 @@
+/** The public keys that tokens are checked with (RFC 7517). */
+import { sha256 } from '@cardea/crypto';
+import { type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import type { Identity } from '../identity.ts';
+
+const MAX_AGE_S = 300;
+
+export const jwksRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      name: 'jwks',
+      summary: 'Public signing keys',
+      tag: 'Discovery',
+      method: 'get',
+      path: '/.well-known/jwks.json',
+      who: 'anyone',
+      tenant: 'none',
+      area: 'user',
+      ok: Type.Object({
+        keys: Type.Array(
+          Type.Object({
+            kty: Type.Literal('OKP'),
+            crv: Type.Literal('Ed25519'),
+            x: Type.String(),
+            kid: Type.String(),
+            alg: Type.Literal('EdDSA'),
+            use: Type.Literal('sig'),
+          }),
+        ),
+      }),
+      okMediaType: 'application/json',
+      refusals: {},
+    },
+    async ({ headers }) => {
+      const body = JSON.stringify(identity.signingKeys.jwks());
+      const etag = `"${sha256(body).toString('base64url').slice(0, 22)}"`;
+      const common = { ETag: etag, 'Cache-Control': `public, max-age=${MAX_AGE_S}` };
+      return {
+        raw: (response) => {
+          if (headers['if-none-match'] === etag) {
+            response.writeHead(304, common).end();
+            return;
+          }
+          response.writeHead(200, {
+            ...common,
+            'Content-Type': 'application/json; charset=utf-8',
+            'Content-Length': Buffer.byteLength(body),
+          });
+          response.end(body);
+        },
+      };
+    },
+  );

@@ -1,0 +1,145 @@
+/** Identity: who a caller is. Accounts, sessions, tenants, and the keys that tokens are signed with. */
+import { domainToASCII } from 'node:url';
+import type { ServiceDefinition, ServiceNeeds } from '@cardea/service';
+import { argon2 } from './adapters/argon2.ts';
+import { mailFolder, smtpTransport } from './adapters/mail-transport.ts';
+import { identifyRoute } from './applications/identify/identify.route.ts';
+import { listApplicationsRoute } from './applications/list-applications/list-applications.route.ts';
+import { bell } from './bell.ts';
+import { bootstrapAdmin } from './bootstrap.ts';
+import { type Identity, type IdentityParts, identityOf } from './identity.ts';
+import { jwksRoute } from './keyring/jwks.route.ts';
+import { mailSender } from './mail-sender.ts';
+import { devMailboxRoutes } from './mailboxes/dev-mailbox/dev-mailbox.route.ts';
+import { mailQueueProjection } from './mailboxes/mail-queue.projection.ts';
+import { standingMarks } from './marks.ts';
+import { relayOf } from './relay.ts';
+import { listSessionsRoute } from './sessions/list-sessions/list-sessions.route.ts';
+import { logInRoute } from './sessions/log-in/log-in.route.ts';
+import { refreshRoute } from './sessions/refresh/refresh.route.ts';
+import { revocationsProjection } from './sessions/revocations.projection.ts';
+import {
+  revokeSessionRoute,
+  revokeSessionsRoute,
+} from './sessions/revoke-session/revoke-session.route.ts';
+import { sessionsProjection } from './sessions/sessions.projection.ts';
+import { workspacesProjection } from './tenants/workspaces.projection.ts';
+import { administerRoutes } from './users/administer/administer.route.ts';
+import { changePasswordRoute } from './users/change-password/change-password.route.ts';
+import { currentUserRoute } from './users/current-user/current-user.route.ts';
+import { forgetDeletedUsers } from './users/forget-deleted-users.policy.ts';
+import { forgotPasswordRoute } from './users/forgot-password/forgot-password.route.ts';
+import { getProfileRoute, updateProfileRoute } from './users/profile/profile.route.ts';
+import { registerRoute } from './users/register/register.route.ts';
+import { resendVerificationRoute } from './users/resend-verification/resend-verification.route.ts';
+import {
+  resetPasswordPageRoute,
+  resetPasswordRoute,
+} from './users/reset-password/reset-password.route.ts';
+import { signUpRoute } from './users/sign-up/sign-up.route.ts';
+import { usersProjection } from './users/users.projection.ts';
+import {
+  verifyEmailByLinkRoute,
+  verifyEmailRoute,
+} from './users/verify-email/verify-email.route.ts';
+
+const RING_READ_MS = 30_000;
+const TICK_MS = 4_000;
+
+/** `parts` replaces drivers, for tests that count or stop them. */
+export const identityWith = (parts: Partial<IdentityParts> = {}): ServiceDefinition => ({
+  name: 'identity',
+  migrations: new URL('../migrations/', import.meta.url),
+  build: (needs) => {
+    const { settings } = needs;
+    const identity = identityOf(needs, {
+      passwordFunction: argon2({ memoryKib: settings.ARGON2_MEMORY, time: settings.ARGON2_TIME }),
+      toAscii: domainToASCII,
+      ...parts,
+    });
+    const mail = mailTransports(needs);
+    const newMail = bell(needs.clock);
+    return {
+      endpoints: [
+        ...accountRoutes(identity),
+        ...(mail.folder === undefined ? [] : devMailboxRoutes(mail.folder)),
+      ],
+      projections: [
+        workspacesProjection,
+        usersProjection,
+        sessionsProjection,
+        revocationsProjection,
+        mailQueueProjection(newMail.ring),
+      ],
+      relay: relayOf(),
+      consumers: [],
+      policies: [
+        forgetDeletedUsers({ ...needs, releaseAddress: identity.accounts.releaseAddress }),
+      ],
+      loops: [
+        mailSender({ ...identity, transport: mail.transport }, newMail.awake),
+        keyringReader(identity),
+      ],
+      start: async () => {
+        await identity.signingKeys.start();
+        await bootstrapAdmin(identity);
+        await needs.revocations.keepFilled(() => standingMarks(needs));
+      },
+      stop: async () => mail.transport?.close(),
+      offers: { jwks: async () => identity.signingKeys.jwks() },
+    };
+  },
+});
+
+export const identityService: ServiceDefinition = identityWith();
+
+const accountRoutes = (identity: Identity) => [
+  signUpRoute(identity),
+  registerRoute(identity),
+  logInRoute(identity),
+  refreshRoute(identity),
+  identifyRoute(identity),
+  forgotPasswordRoute(identity),
+  resetPasswordRoute(identity),
+  resetPasswordPageRoute(),
+  verifyEmailRoute(identity),
+  verifyEmailByLinkRoute(identity),
+  resendVerificationRoute(identity),
+  currentUserRoute(identity),
+  getProfileRoute(identity),
+  updateProfileRoute(identity),
+  changePasswordRoute(identity),
+  listSessionsRoute(identity),
+  revokeSessionRoute(identity),
+  revokeSessionsRoute(identity),
+  listApplicationsRoute(identity),
+  ...administerRoutes(identity),
+  jwksRoute(identity),
+];
+
+function mailTransports({ settings, clock }: ServiceNeeds) {
+  const { SMTP_URL, MAIL_FROM, ENV, CARDEA_DATA } = settings;
+  if (SMTP_URL !== undefined) {
+    return { transport: smtpTransport(SMTP_URL.reveal(), MAIL_FROM), folder: undefined };
+  }
+  // Production never shows mail to anybody but its receiver.
+  if (ENV === 'production') return { transport: undefined, folder: undefined };
+  const folder = mailFolder(`${CARDEA_DATA ?? '.cardea'}/mail`, MAIL_FROM, () => clock.now());
+  return { transport: folder, folder };
+}
+
+/** Another replica may have changed the ring. */
+const keyringReader = ({ signingKeys, clock }: Identity) => ({
+  name: 'identity.keyring',
+  run: async (signal: AbortSignal, tick: () => void) => {
+    let readMs = clock.monotonicMs();
+    while (!signal.aborted) {
+      tick();
+      if (clock.monotonicMs() - readMs >= RING_READ_MS) {
+        await signingKeys.refresh();
+        readMs = clock.monotonicMs();
+      }
+      await clock.sleep(TICK_MS, signal);
+    }
+  },
+});

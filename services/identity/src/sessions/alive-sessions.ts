@@ -1,0 +1,38 @@
+/** The sessions of a user that are alive now, newest first, as the table knows them. */
+import type { Database } from '@cardea/read-models';
+
+export type AliveSession = {
+  readonly id: string;
+  readonly client_id: string | null;
+  readonly ip_address: string | null;
+  readonly user_agent: string | null;
+  readonly browser: string;
+  readonly browser_version: string;
+  readonly os: string;
+  readonly os_version: string;
+  readonly device_type: string | null;
+  readonly started_at: Date;
+  readonly last_active_at: Date;
+  readonly expires_at: Date;
+};
+
+/** Sessions that one user's list shows at most. */
+const SESSIONS_MAX = 1_000;
+
+export async function aliveSessions(
+  database: Database,
+  of: { readonly tenantId: string; readonly userId: string; readonly now: Date },
+): Promise<readonly AliveSession[]> {
+  const { rows } = await database.asTenant(of.tenantId, (sql) =>
+    sql.query<AliveSession>(
+      `SELECT s.id, s.client_id, s.ip_address, s.user_agent, s.browser, s.browser_version, s.os,
+         s.os_version, s.device_type, s.started_at, s.last_active_at, s.expires_at
+       FROM identity.sessions s JOIN identity.users u ON u.id = s.user_id
+       WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.revoked_at IS NULL AND s.expires_at > $3
+         AND u.status = 'active' AND (s.user_epoch = u.epoch OR s.id = u.keep_sid)
+       ORDER BY s.last_active_at DESC, s.id DESC LIMIT $4`,
+      [of.tenantId, of.userId, of.now, SESSIONS_MAX],
+    ),
+  );
+  return rows;
+}

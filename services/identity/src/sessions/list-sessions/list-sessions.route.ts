@@ -1,0 +1,66 @@
+/** A user's own sessions, one per signed-in device. */
+import { asUser, type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { closed, USERS_ONLY } from '../../answers.ts';
+import type { Identity } from '../../identity.ts';
+import { aliveSessions } from '../alive-sessions.ts';
+
+const Session = closed({
+  id: Type.String(),
+  family_id: Type.String(),
+  current: Type.Boolean(),
+  ip_address: Type.String(),
+  user_agent: Type.String(),
+  browser: Type.String(),
+  browser_version: Type.String(),
+  os: Type.String(),
+  os_version: Type.String(),
+  device_type: Type.Union([Type.String(), Type.Null()]),
+  started_at: Type.String(),
+  last_active_at: Type.String(),
+  expires_at: Type.String(),
+  client_id: Type.Optional(Type.String()),
+});
+
+export const listSessionsRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      name: 'list_my_sessions',
+      summary: 'List my sessions',
+      tag: 'Self-service',
+      method: 'get',
+      path: '/api/v1/me/sessions',
+      who: ['user'],
+      tenant: 'optional',
+      area: 'user',
+      ok: closed({ sessions: Type.Array(Session), count: Type.Integer() }),
+      refusals: {},
+      notTaken: USERS_ONLY,
+      reads: ['sessions', 'users'],
+    },
+    async ({ principal }) => {
+      const user = asUser(principal);
+      const rows = await aliveSessions(identity.database, {
+        tenantId: user.tenantId,
+        userId: user.id,
+        now: identity.clock.now(),
+      });
+      const sessions = rows.map((row) => ({
+        id: row.id,
+        family_id: row.id,
+        current: row.id === user.sessionId,
+        ip_address: row.ip_address ?? '',
+        user_agent: row.user_agent ?? '',
+        browser: row.browser,
+        browser_version: row.browser_version,
+        os: row.os,
+        os_version: row.os_version,
+        device_type: row.device_type,
+        started_at: row.started_at.toISOString(),
+        last_active_at: row.last_active_at.toISOString(),
+        expires_at: row.expires_at.toISOString(),
+        ...(row.client_id === null ? {} : { client_id: row.client_id }),
+      }));
+      return { ok: { sessions, count: sessions.length } };
+    },
+  );

@@ -1,0 +1,76 @@
+/** Ends one of a user's own sessions, or all but the caller's. */
+import { asUser, type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { closed, USERS_ONLY } from '../../answers.ts';
+import type { Identity } from '../../identity.ts';
+import { surroundingsOf } from '../../surroundings.ts';
+import { endSessions } from '../../users/end-sessions/end-sessions.ts';
+import { users } from '../../users/user.ts';
+import { aliveSessions } from '../alive-sessions.ts';
+import { sessions } from '../session.ts';
+import { revokeSession } from './revoke-session.ts';
+
+export const revokeSessionRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      name: 'revoke_my_session',
+      summary: 'End one of my sessions',
+      tag: 'Self-service',
+      method: 'delete',
+      path: '/api/v1/me/sessions/{id}',
+      who: ['user'],
+      tenant: 'optional',
+      area: 'user',
+      params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
+      ok: closed({ status: Type.Literal('revoked') }),
+      refusals: { not_found: 404 },
+      notTaken: USERS_ONLY,
+      waitsFor: ['sessions'],
+    },
+    async (request) => {
+      const { id: userId, tenantId } = asUser(request.principal);
+      const sid = request.params.id;
+      const user = await identity.people.byId(tenantId, userId);
+      const command = await identity.command(request);
+      const surroundings = surroundingsOf(user, true);
+      const decided = await identity.streams.decideOn(sessions, sid, command, (session) =>
+        revokeSession({ userId, reason: 'user', now: command.now, surroundings }, session),
+      );
+      if (!decided.accepted) return { refused: decided.reason };
+      await identity.revocations.mark('sid', [sid]);
+      return { ok: { status: 'revoked' }, wrote: decided.position };
+    },
+  );
+
+export const revokeSessionsRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      name: 'revoke_my_other_sessions',
+      summary: 'End all my sessions but this one',
+      tag: 'Self-service',
+      method: 'delete',
+      path: '/api/v1/me/sessions',
+      who: ['user'],
+      tenant: 'optional',
+      area: 'user',
+      ok: closed({ revoked: Type.Integer(), kept: Type.Integer() }),
+      refusals: { not_found: 404 },
+      notTaken: USERS_ONLY,
+      waitsFor: ['users', 'sessions'],
+    },
+    async (request) => {
+      const { id: userId, tenantId, sessionId } = asUser(request.principal);
+      const command = await identity.command(request);
+      const alive = await aliveSessions(identity.database, { tenantId, userId, now: command.now });
+      const keepSid = alive.some(({ id }) => id === sessionId) ? sessionId : null;
+      const ended = alive.map(({ id }) => id).filter((id) => id !== keepSid);
+      const end = { keepSid, count: ended.length, now: command.now };
+      const decided = await identity.streams.decideOn(users, userId, command, (user) =>
+        endSessions(end, user),
+      );
+      if (!decided.accepted) return { refused: decided.reason };
+      await identity.revocations.mark('sid', ended);
+      const kept = keepSid === null ? 0 : 1;
+      return { ok: { revoked: ended.length, kept }, wrote: decided.position };
+    },
+  );

@@ -1,0 +1,198 @@
+/** Adds a user to a tenant. An address that is taken gets an answer of the same status and shape. */
+import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import Type, { type Static } from 'typebox';
+import { closed, PASSWORD_BODY_MAX_BYTES, tokenFields } from '../../answers.ts';
+import { tenantOfPublishableKey } from '../../applications/publishable-key.ts';
+import { emailAddress } from '../../email-address.ts';
+import { type Identity, latest, newId, requestHash, tooOften } from '../../identity.ts';
+import { LIMITS } from '../../limits.ts';
+import { passwordFault } from '../../passwords.ts';
+import { CHECK_YOUR_EMAIL, pad, repeated, unnamed } from '../../registering.ts';
+import { isUniform, type TenantFacts } from '../../tenants/tenant.ts';
+import { displayName } from '../profile-fields.ts';
+import type { ExistingUser } from '../user.ts';
+
+const Body = closed({
+  email: Type.String(),
+  password: Type.String(),
+  display_name: Type.Optional(Type.String()),
+  publishable_key: Type.Optional(Type.String()),
+});
+type Body = Static<typeof Body>;
+type Asked = Request<Record<string, never>, Record<string, never>, Body>;
+
+const Ok = Type.Union([
+  closed({ user_id: Type.String(), ...tokenFields, email_verified: Type.Boolean() }),
+  closed({ user_id: Type.String(), verification_required: Type.Literal(true) }),
+  closed({ status: Type.Literal(CHECK_YOUR_EMAIL), user_id: Type.Literal('') }),
+  closed({
+    status: Type.Literal(CHECK_YOUR_EMAIL),
+    user_id: Type.Literal(''),
+    verification_required: Type.Literal(true),
+  }),
+]);
+
+export const registerRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      name: 'register',
+      summary: 'Register a user in an existing tenant',
+      tag: 'Authentication',
+      method: 'post',
+      path: '/api/v1/auth/register',
+      who: 'anyone',
+      tenant: 'optional',
+      area: 'user',
+      body: Body,
+      ok: Ok,
+      status: 201,
+      refusals: {
+        invalid_email: 400,
+        invalid_request: 400,
+        password_too_short: 400,
+        password_too_long: 400,
+        tenant_required: 400,
+        invalid_publishable_key: 401,
+        tenant_mismatch: 403,
+        tenant_not_found: 404,
+        already_created: 409,
+        idempotency_key_reused: 422,
+        rate_limited: 429,
+      },
+      noStore: true,
+      idempotent: true,
+      waitsFor: ['users', 'sessions'],
+      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
+    },
+    async (request) => {
+      const { body } = request;
+      const email = emailAddress(body.email, identity.toAscii);
+      if (email === undefined) return { refused: 'invalid_email' };
+      const name = displayName(body.display_name ?? null);
+      if (name === undefined) return { refused: 'invalid_request', details: NAME_FAULT };
+      const tenant = await tenantAsked(identity, request);
+      if (typeof tenant === 'string') return { refused: tenant };
+      const fault = passwordFault(body.password, tenant.settings.password_policy);
+      if (fault !== undefined) return { refused: fault };
+
+      const byIp = await identity.limits.take(LIMITS.registrationsByIp, request.ip);
+      if (!byIp.allowed) return tooOften(byIp);
+      const byTenant = await identity.limits.take(LIMITS.registrationsByTenant, tenant.id);
+      if (!byTenant.allowed) return tooOften(byTenant);
+      return await registered(identity, request, { tenant, email, displayName: name });
+    },
+  );
+
+const NAME_FAULT = [{ field: '/display_name', rule: 'display_name' }];
+
+async function tenantAsked(
+  identity: Identity,
+  { body, tenantId }: Asked,
+): Promise<
+  | TenantFacts
+  | 'tenant_required'
+  | 'invalid_publishable_key'
+  | 'tenant_mismatch'
+  | 'tenant_not_found'
+> {
+  let id = tenantId;
+  if (body.publishable_key !== undefined) {
+    const keyed = await tenantOfPublishableKey(identity, body.publishable_key);
+    if (keyed === undefined) return 'invalid_publishable_key';
+    if (id !== '' && id !== keyed) return 'tenant_mismatch';
+    id = keyed;
+  }
+  if (id === '') return 'tenant_required';
+  return (await identity.workspaces.tenant(id)) ?? 'tenant_not_found';
+}
+
+type Registering = {
+  readonly tenant: TenantFacts;
+  readonly email: string;
+  readonly displayName: string | null;
+};
+
+async function registered(identity: Identity, request: Asked, of: Registering) {
+  const { people, accounts, postOffice, passwords } = identity;
+  const { tenant, email } = of;
+  const userId = newId(identity, request, 'user');
+  const repeat = await repeated(identity, request, { tenantId: tenant.id, userId });
+  if (repeat !== undefined) return repeat;
+
+  const emailHash = await people.hashOf(tenant.id, email);
+  const passwordHash = await passwords.hash(request.body.password);
+  const command = await identity.command(request, {
+    tenantId: tenant.id,
+    actor: { type: 'user', id: userId },
+  });
+  const created = await accounts.create(
+    {
+      id: userId,
+      email,
+      emailHash,
+      emailVerified: false,
+      displayName: of.displayName,
+      avatarUrl: null,
+      roles: ['member'],
+      passwordHash,
+      via: 'register',
+      requestHash: await requestHash(identity, request, { tenantId: tenant.id }),
+    },
+    command,
+  );
+  const verification = tenant.settings.email_verification_required;
+  const taken = created.outcome === 'taken';
+  const mail = { purpose: taken ? 'notice' : 'verify', email, emailHash, userId: null } as const;
+  const mailed = await postOffice.request(
+    taken ? mail : { ...mail, userId },
+    taken ? unnamed(command) : command,
+  );
+  if (taken) {
+    await pad(identity, command, verification ? 2 : 3);
+    return { ok: withoutTokens(tenant), wrote: mailed };
+  }
+  if (verification) {
+    const ok = isUniform(tenant.settings)
+      ? withoutTokens(tenant)
+      : { user_id: userId, verification_required: true as const };
+    return { ok, wrote: latest(created.position, mailed) };
+  }
+  return await withSession(identity, request, { ...of, user: created.user, command });
+}
+
+type IdentityCommand = Awaited<ReturnType<Identity['command']>>;
+
+const withoutTokens = (tenant: TenantFacts) =>
+  tenant.settings.email_verification_required
+    ? {
+        status: CHECK_YOUR_EMAIL,
+        user_id: '' as const,
+        verification_required: true as const,
+      }
+    : { status: CHECK_YOUR_EMAIL, user_id: '' as const };
+
+async function withSession(
+  identity: Identity,
+  request: Asked,
+  of: Registering & { readonly user: ExistingUser; readonly command: IdentityCommand },
+) {
+  const { user, tenant, command } = of;
+  const { tokens, position } = await identity.loginSessions.start(
+    {
+      sid: newId(identity, request, 'session'),
+      user,
+      tenant,
+      via: 'register',
+      method: 'password',
+      amr: ['pwd'],
+      ip: request.ip,
+      userAgent: request.userAgent,
+      appId: request.appId ?? null,
+    },
+    command,
+  );
+  return {
+    ok: { user_id: user.id, ...tokens, email_verified: user.emailVerified },
+    wrote: position,
+  };
+}

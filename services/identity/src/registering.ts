@@ -7,7 +7,7 @@ import { registrationRefused, registrations } from './registrations/registration
 import { exists } from './users/user.ts';
 
 /** What tells nothing: the address may have been taken. */
-export const CHECK_YOUR_EMAIL = 'check your email to complete registration';
+export const CHECK_YOUR_EMAIL = 'check your email to complete registration' as const;
 
 /** The id that a taken registration drew is nobody's, so nobody acted. */
 export const unnamed = (command: Command): Command => ({

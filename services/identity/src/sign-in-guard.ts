@@ -114,7 +114,7 @@ async function settle(
   },
   command: Command,
 ): Promise<AttemptOutcome> {
-  const { attempt, verified, prefix, counted: byPair } = of;
+  const { attempt, verified, prefix, counted } = of;
   const { user, objection, emailHash } = attempt;
   const reason = reasonAgainst(user, verified.right, objection);
   if (reason !== undefined || !exists(user)) {

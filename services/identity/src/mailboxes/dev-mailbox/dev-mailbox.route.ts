@@ -54,7 +54,7 @@ export const devMailboxRoutes = (folder: MailFolder): readonly Endpoint[] => [
     },
     async () => {
       await folder.empty();
-      return { ok: { status: 'emptied' } };
+      return { ok: { status: 'emptied' as const } };
     },
   ),
 ];

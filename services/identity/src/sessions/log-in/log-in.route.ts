@@ -11,7 +11,7 @@ import type { TenantFacts } from '../../tenants/tenant.ts';
 import { type ExistingUser, exists, type User, users } from '../../users/user.ts';
 
 const Body = closed({ email: Type.String(), password: Type.String() });
-type Asked = Request<Record<string, never>, Record<string, never>, Static<typeof Body>>;
+type Asked = Request<object, object, Static<typeof Body>>;
 
 export const logInRoute = (identity: Identity): Endpoint =>
   endpoint(

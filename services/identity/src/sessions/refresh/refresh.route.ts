@@ -11,7 +11,7 @@ import { type SessionEvent, sessions } from '../session.ts';
 import { refresh } from './refresh.ts';
 
 const Body = closed({ refresh_token: Type.String({ minLength: 1 }) });
-type Asked = Request<Record<string, never>, Record<string, never>, Static<typeof Body>>;
+type Asked = Request<object, object, Static<typeof Body>>;
 
 export const refreshRoute = (identity: Identity): Endpoint =>
   endpoint(

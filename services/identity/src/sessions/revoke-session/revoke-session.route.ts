@@ -38,7 +38,7 @@ export const revokeSessionRoute = (identity: Identity): Endpoint =>
       );
       if (!decided.accepted) return { refused: decided.reason };
       await identity.revocations.mark('sid', [sid]);
-      return { ok: { status: 'revoked' }, wrote: decided.position };
+      return { ok: { status: 'revoked' as const }, wrote: decided.position };
     },
   );
 

@@ -320,7 +320,7 @@ const deleteUserRoute = (identity: Identity): Endpoint =>
       const emailHash = decided.state.status === 'deleted' ? decided.state.emailHash : '';
       // The policy does the same after a crash; here it frees the address before the answer.
       await identity.accounts.releaseAddress({ ...of, emailHash }, command);
-      return { ok: { status: 'user deleted' }, wrote: decided.position };
+      return { ok: { status: 'user deleted' as const }, wrote: decided.position };
     },
   );
 

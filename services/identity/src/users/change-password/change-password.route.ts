@@ -71,6 +71,6 @@ export const changePasswordRoute = (identity: Identity): Endpoint =>
         setPassword(set, state),
       );
       if (!decided.accepted) return { refused: 'invalid_credentials' };
-      return { ok: { status: 'password changed' }, wrote: decided.position };
+      return { ok: { status: 'password changed' as const }, wrote: decided.position };
     },
   );

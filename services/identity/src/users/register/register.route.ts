@@ -19,7 +19,7 @@ const Body = closed({
   publishable_key: Type.Optional(Type.String()),
 });
 type Body = Static<typeof Body>;
-type Asked = Request<Record<string, never>, Record<string, never>, Body>;
+type Asked = Request<object, object, Body>;
 
 const Ok = Type.Union([
   closed({ user_id: Type.String(), ...tokenFields, email_verified: Type.Boolean() }),

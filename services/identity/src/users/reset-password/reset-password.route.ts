@@ -13,7 +13,7 @@ import { setPassword } from '../set-password.ts';
 import { users } from '../user.ts';
 
 const Body = closed({ token: Type.String(), new_password: Type.String() });
-type Asked = Request<Record<string, never>, Record<string, never>, Static<typeof Body>>;
+type Asked = Request<object, object, Static<typeof Body>>;
 
 export const resetPasswordRoute = (identity: Identity): Endpoint =>
   endpoint(

@@ -19,7 +19,7 @@ const Body = closed({
   company_name: Type.String(),
   display_name: Type.Optional(Type.String()),
 });
-type Asked = Request<Record<string, never>, Record<string, never>, Static<typeof Body>>;
+type Asked = Request<object, object, Static<typeof Body>>;
 
 /** Appends of a success beside the mail: sign-up, organization, slug, tenant, e-mail, user, application, session. */
 const OTHER_APPENDS = 8;

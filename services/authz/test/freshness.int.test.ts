@@ -1,0 +1,122 @@
+import { authzService } from '@cardea/authz';
+import type { EventStore } from '@cardea/event-store';
+import type { ServiceDefinition } from '@cardea/service';
+import { type ServiceRig, serviceRig, testDatabase } from '@cardea/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { adminOf, type FgaClient, inLanes } from './fga-client.ts';
+
+const database = testDatabase();
+const SECRETS = { JWT_SECRET: 'j'.repeat(40), ENCRYPTION_KEY: 'e0'.repeat(32) };
+/** Pairs of write and read; the long form of the row has ten times as many. */
+const PAIRS = 1_000;
+const SLOW_PAIRS = 8;
+const SLOW_MS = 1_000;
+
+/** The service, but whatever reads this log comes late. */
+function withSlowReads(isSlow: () => boolean): ServiceDefinition {
+  const slow = (store: EventStore): EventStore => ({
+    ...store,
+    log: store.log,
+    readLog: async (...asked) => {
+      if (isSlow()) await new Promise((resolve) => setTimeout(resolve, SLOW_MS));
+      return store.readLog(...asked);
+    },
+  });
+  return {
+    ...authzService,
+    build: (needs) => authzService.build({ ...needs, store: slow(needs.store) }),
+  };
+}
+
+let isSlow = false;
+let writer: ServiceRig;
+let other: ServiceRig;
+beforeAll(async () => {
+  const options = { databaseUrl: database.url, env: SECRETS };
+  writer = await serviceRig({ ...options, definitions: [withSlowReads(() => isSlow)] });
+  other = await serviceRig({ ...options, definitions: [authzService] });
+});
+afterAll(async () => {
+  isSlow = false;
+  await writer?.stop();
+  await other?.stop();
+});
+
+/** Writes, checks, deletes, checks: how many checks gave an older answer. */
+async function staleOf(fga: FgaClient, pairs: number, lanes: number): Promise<number> {
+  let stale = 0;
+  const names = Array.from({ length: pairs / 2 }, (_, at) => `user:ann viewer document:${at}`);
+  await inLanes(lanes, names, async (name) => {
+    expect((await fga.write(name)).status).toBe(201);
+    if (!(await fga.allows(name))) stale++;
+    expect((await fga.delete(name)).status).toBe(200);
+    if (await fga.allows(name)) stale++;
+  });
+  return stale;
+}
+
+describe('reading what was written', () => {
+  it('authz 8 the process that wrote never answers from before', async () => {
+    expect(await staleOf(adminOf(writer, 'calm'), PAIRS, 16)).toBe(0);
+  });
+
+  it('authz 8 nor does it while its follower is a second behind', async () => {
+    const fga = adminOf(writer, 'slow');
+    await fga.write('user:ann viewer document:first');
+    isSlow = true;
+    try {
+      expect(await staleOf(fga, SLOW_PAIRS, 4)).toBe(0);
+    } finally {
+      isSlow = false;
+    }
+  });
+
+  it('R24 a list shows what the same process wrote just before', async () => {
+    const fga = adminOf(writer, 'lists');
+    const names = Array.from({ length: 200 }, (_, at) => `user:ann viewer document:${at}`);
+    await inLanes(8, names, async (name) => {
+      const { body } = await fga.write(name);
+      const listed = (await fga.list({ object_id: body.object_id })).body;
+      expect(listed.tuples).toEqual([body]);
+    });
+  });
+
+  it('R24 another replica with the token sees the write, and its deletion', async () => {
+    const [here, there] = [adminOf(writer, 'replicas'), adminOf(other, 'replicas')];
+    const names = Array.from({ length: 200 }, (_, at) => `user:ann viewer document:${at}`);
+    await inLanes(8, names, async (name) => {
+      for (const change of ['write', 'delete'] as const) {
+        const changed = await here[change](name);
+        const token = changed.headers.get('x-service-consistency') ?? '';
+        const headers = { 'x-service-consistency': token };
+        const id = name.slice('user:ann viewer document:'.length);
+        const body = {
+          user_type: 'user',
+          user_id: 'ann',
+          relation: 'viewer',
+          object_type: 'document',
+        };
+        const checked = await there.rest.post(
+          '/api/v1/fga/check',
+          { ...body, object_id: id },
+          { headers },
+        );
+        const listed = await there.rest.get('/api/v1/fga/tuples', {
+          query: { object_id: id },
+          headers,
+        });
+        const stands = change === 'write';
+        expect([checked.body.allowed, listed.body.total]).toEqual([stands, stands ? 1 : 0]);
+      }
+    });
+  });
+
+  it('authz 6 fifty equal writes on two replicas make one tuple', async () => {
+    const clients = [adminOf(writer, 'two'), adminOf(other, 'two')];
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, at) => clients[at % 2]?.write('user:ann viewer document:d')),
+    );
+    expect(answers.map((answer) => answer?.status)).toEqual(Array(50).fill(201));
+    expect(new Set(answers.map((answer) => answer?.body.id)).size).toBe(1);
+  });
+});

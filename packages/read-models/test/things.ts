@@ -34,7 +34,7 @@ export const thingsSchema: MigrationSet = {
             tenant_id uuid NOT NULL, id text, name text NOT NULL, tags text[], doc jsonb,
             changed_at timestamptz NOT NULL DEFAULT now(), renamed integer,
             CONSTRAINT things_key PRIMARY KEY (tenant_id, id),
-            CONSTRAINT name_is_short CHECK (length(name) < 50)
+            CONSTRAINT few_tags CHECK (cardinality(tags) < 10)
           );
           CREATE INDEX things_by_name ON things.things (tenant_id, lower(name));
           CREATE TABLE things.changes (id text PRIMARY KEY, thing text NOT NULL)`);
@@ -49,7 +49,7 @@ export const migrateThings = (connectionString: string) =>
 
 type ThingData = { id: string; name?: string; tags?: string[]; doc?: unknown; times?: number };
 
-/** A handler throws on `Poison` and Postgres refuses `TooLong`, for as long as `isPoisoned` says so. */
+/** A handler throws on `Poison` and Postgres refuses `TooManyTags`, for as long as `isPoisoned` says so. */
 export const thingsProjection = (isPoisoned: () => boolean = () => true): Projection => {
   const key = (event: { metadata: RecordedEvent['metadata']; data: ThingData }) => ({
     tenant_id: event.metadata.tenantId,
@@ -112,9 +112,9 @@ export const thingsProjection = (isPoisoned: () => boolean = () => true): Projec
         if (isPoisoned()) throw new TypeError('cannot be read');
         return [{ table: 'things', change: patch(key(event), { name: 'mended' }) }];
       },
-      TooLong: (event) => {
-        const name = isPoisoned() ? 'x'.repeat(60) : 'short';
-        return [{ table: 'things', change: patch(key(event), { name }) }];
+      TooManyTags: (event) => {
+        const tags = Array.from({ length: isPoisoned() ? 10 : 1 }, () => 'tag');
+        return [{ table: 'things', change: patch(key(event), { tags }) }];
       },
     },
   };

@@ -49,7 +49,9 @@ test('a consumer gets the data of its type and undefined for others', () => {
     data: { ...created, context },
   } as never;
   expect(events.dataOf(event, 'user.created')?.email).toBeNull();
-  expect(events.dataOf(event, 'user.moved')).toBeUndefined();
+  // Asked without types: the compiler would compare the schemas of all versions for seconds.
+  const untyped: { dataOf(event: unknown, type: string): unknown } = events as never;
+  expect(untyped.dataOf(event, 'user.moved')).toBeUndefined();
 });
 
 test('a fault names the place and the rule, never the value', () => {

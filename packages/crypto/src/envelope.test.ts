@@ -12,6 +12,17 @@ const flipped = (bytes: Buffer, bit: number): Buffer => {
   return copy;
 };
 
+/** Whether it opens in its place; anything but a refusal of the box is passed on. */
+const opens = (blob: Buffer): boolean => {
+  try {
+    decrypt(key, blob, place);
+    return true;
+  } catch (error) {
+    if (error instanceof Tampered) return false;
+    throw error;
+  }
+};
+
 describe('an encrypted value', () => {
   it('is read where it was written', () => {
     fc.assert(
@@ -25,11 +36,12 @@ describe('an encrypted value', () => {
   it('S16 is refused with any bit of it flipped, of whatever length', () => {
     for (const length of [0, 1, 16, 33, 200]) {
       const blob = encrypt(key, randomBytes(length), place);
+      expect(opens(blob)).toBe(true);
       for (let bit = 0; bit < blob.length * 8; bit += 1) {
-        expect(() => decrypt(key, flipped(blob, bit), place)).toThrow(Tampered);
+        if (opens(flipped(blob, bit))) throw new Error(`opens with bit ${bit} flipped`);
       }
       for (let cut = 1; cut < blob.length; cut += 1) {
-        expect(() => decrypt(key, blob.subarray(0, -cut), place)).toThrow(Tampered);
+        if (opens(blob.subarray(0, -cut))) throw new Error(`opens without its last ${cut} bytes`);
       }
     }
   });

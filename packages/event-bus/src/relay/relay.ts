@@ -35,7 +35,7 @@ export const startRelay = (definition: RelayDefinition, needs: RelayNeeds): Runn
     void locks.hold(name, stopped.signal).then((granted) => {
       lease = granted;
       asked = false;
-      wake.ring();
+      if (granted !== undefined) wake.ring();
     });
   };
   const turn = async (): Promise<void> => {

@@ -1,12 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { migration as events } from '../../migrations/0001-events.ts';
+import { migration as appendOne } from '../../migrations/0002-append-one.ts';
 
 /** The steps of schema `eventstore`, each with the text of its file: what was applied must not change. */
 export const eventStoreMigrations: readonly {
   readonly name: string;
   readonly source: string;
   readonly up: (knex: { raw(sql: string): PromiseLike<unknown> }) => Promise<void>;
-}[] = [{ name: '0001-events', source: sourceOf('0001-events'), ...events }];
+}[] = [
+  { name: '0001-events', source: sourceOf('0001-events'), ...events },
+  { name: '0002-append-one', source: sourceOf('0002-append-one'), ...appendOne },
+];
 
 function sourceOf(name: string): string {
   return readFileSync(new URL(`../../migrations/${name}.ts`, import.meta.url), 'utf8');

@@ -10,7 +10,7 @@ const CHANNEL = 'cardea_events';
 /** A notice may be lost with its process or its connection; a poll finds what it spoke of. */
 const POLL_EVERY_MS = 1000;
 /** Other processes hear at most this often of one log. */
-const NOTICE_GAP_MS = 5;
+const NOTICE_GAP_MS = 10;
 
 type Heads = (logs: readonly Log[]) => Promise<ReadonlyMap<Log, bigint>>;
 

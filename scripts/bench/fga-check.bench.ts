@@ -1,0 +1,66 @@
+/** B4: what a check costs beside a server of the same kind that does nothing. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { Bench, BenchContext, Row } from './harness.ts';
+import { httpSide, type LoadRequest } from './http.ts';
+import { noopServer } from './noop.ts';
+
+const WORKER = new URL('./fga-check.worker.ts', import.meta.url);
+const CONNECTIONS = [32, 1, 128] as const;
+const PATH = '/api/v1/fga/check';
+
+export const benches: readonly Bench[] = [
+  { id: 'B4', title: 'checks per second with 100,000 tuples', run: checks },
+];
+
+type Ready = {
+  readonly origin: string;
+  readonly headers: { readonly [name: string]: string };
+  readonly questions: readonly string[];
+};
+
+async function checks(context: BenchContext): Promise<readonly Row[]> {
+  const { origin, headers, questions } = await startService(context);
+  const floorOrigin = await noopServer(context);
+  const requests = questions.map(
+    (body): LoadRequest => ({ method: 'POST', path: PATH, headers, body, status: 200 }),
+  );
+  const rows: Row[] = [];
+  for (const connections of CONNECTIONS) {
+    const subject = await httpSide(context, 'POST /fga/check, API key', {
+      origin,
+      connections,
+      requests: requests.map((request) => ({ ...request, contains: '"allowed":' })),
+    });
+    const floor = await httpSide(context, 'Express no-op POST', {
+      origin: floorOrigin,
+      connections,
+      requests,
+    });
+    const id = `B4 ${connections} connections`;
+    const goal = connections === 32 ? { goal: { at_least: 0.4 } } : {};
+    rows.push(await context.compare({ id, subject, floor, ...goal }));
+  }
+  return rows;
+}
+
+async function startService(context: BenchContext): Promise<Ready> {
+  const child = fork(WORKER, [await context.database()], { stdio: ['ignore', 2, 2, 'ipc'] });
+  context.onEnd(async () => {
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await gone;
+  });
+  const stop = new AbortController();
+  const exited = once(child, 'exit', { signal: stop.signal }).then(([code]) => {
+    throw new Error(`the service ended with ${code}`);
+  });
+  exited.catch(() => {}); // the abort below ends it
+  const ready = once(child, 'message', { signal: stop.signal }).then(([message]) => message);
+  try {
+    return (await Promise.race([ready, exited])) as Ready;
+  } finally {
+    stop.abort();
+    await Promise.allSettled([ready, exited]);
+  }
+}

@@ -1,0 +1,119 @@
+/** The authorization service in a process of its own, with 100,000 tuples and a key that may ask. */
+import { hash } from 'node:crypto';
+import { authzService } from '@cardea/authz';
+import type { Append } from '@cardea/event-store';
+import { uuidFrom } from '@cardea/runtime';
+import { serviceRig } from '@cardea/testing';
+
+const TENANT = 'bench';
+const GROUPS = 500;
+const USERS = 10_000;
+const FOLDERS = 5_000;
+const DOCUMENTS = 50_000;
+const GROUP_GRANTS = 5_000;
+const USER_GRANTS = 24_500;
+const REQUESTS = 2_000;
+const APPENDS_AT_ONCE = 256;
+const CATCH_UP_MS = 120_000;
+
+type Tuple = readonly [
+  subjectType: string,
+  subject: number,
+  relation: string,
+  type: string,
+  object: number,
+];
+
+const [databaseUrl = ''] = process.argv.slice(2);
+const rig = await serviceRig({ databaseUrl, definitions: [authzService] });
+process.on('disconnect', () => process.exit(0));
+
+const id = (type: string, number: number) => uuidFrom(type, String(number));
+const fieldsOf = ([user_type, subject, relation, object_type, object]: Tuple) => ({
+  user_type,
+  user_id: id(user_type, subject),
+  relation,
+  object_type,
+  object_id: id(object_type, object),
+});
+
+await seed();
+process.send?.({
+  origin: rig.baseUrl,
+  headers: {
+    authorization: `Bearer ${rig.tokens.apiKey({ tenantId: TENANT, scopes: ['fga:read'] })}`,
+    'x-service-tenant': TENANT,
+  },
+  questions: questions(),
+});
+
+/** The reference set of `design/authz.md` section 10 at a tenth: the same numbers give the same graph. */
+function* tuples(): Generator<Tuple> {
+  for (let group = 4; group < GROUPS; group++) {
+    yield ['group', group, 'member', 'group', Math.floor(group / 4)];
+  }
+  for (let user = 0; user < USERS; user++) {
+    yield ['user', user, 'member', 'group', spread(user, GROUPS)];
+    if (user % 2 === 0) yield ['user', user, 'member', 'group', spread(user + 7, GROUPS)];
+  }
+  for (let folder = 8; folder < FOLDERS; folder++) {
+    yield ['folder', Math.floor(folder / 8), 'parent', 'folder', folder];
+  }
+  for (let document = 0; document < DOCUMENTS; document++) {
+    yield ['folder', spread(document, FOLDERS), 'parent', 'document', document];
+  }
+  for (let grant = 0; grant < GROUP_GRANTS; grant++) {
+    yield ['group', spread(grant, GROUPS), 'viewer', 'folder', spread(grant * 3 + 1, FOLDERS)];
+  }
+  for (let grant = 0; grant < USER_GRANTS; grant++) {
+    yield ['user', spread(grant * 5 + 2, USERS), 'editor', 'document', spread(grant, DOCUMENTS)];
+  }
+}
+
+/** Scatters numbers without chance: the golden ratio's multiples meet no pattern of ours. */
+function spread(number: number, below: number): number {
+  return Math.floor((((number + 1) * 0.618_033_988_75) % 1) * below);
+}
+
+async function seed(): Promise<void> {
+  const { store, positions } = rig.host.needsOf('authz');
+  let batch: Append[] = [];
+  let last = 0n;
+  const flush = async () => {
+    for (const outcome of await store.append(batch)) {
+      if (outcome.appended && outcome.position > last) last = outcome.position;
+    }
+    batch = [];
+  };
+  for (const tuple of tuples()) {
+    batch.push(appendOf(tuple));
+    if (batch.length === APPENDS_AT_ONCE) await flush();
+  }
+  await flush();
+  if (!(await positions.reached(['tuples'], last, CATCH_UP_MS))) {
+    throw new Error('the table did not take the tuples in time');
+  }
+}
+
+function appendOf(tuple: Tuple): Append {
+  const fields = fieldsOf(tuple);
+  const key = hash('sha256', JSON.stringify([TENANT, ...Object.values(fields)]));
+  const now = new Date();
+  const data = { tuple_id: uuidFrom(key), ...fields, created_at: now.toISOString() };
+  const event = { id: uuidFrom('event', key), type: 'TupleWritten', schemaVersion: 1, time: now };
+  const metadata = { tenantId: TENANT, actor: { type: 'system', id: 'bench' } } as const;
+  return {
+    streamId: `tuple-${key}`,
+    expected: 'any',
+    events: [{ ...event, data, metadata }],
+  };
+}
+
+/** Half of them ask for what was granted directly, half for anything at all. */
+function questions(): string[] {
+  return Array.from({ length: REQUESTS }, (_, at) => {
+    const user = at % 2 === 0 ? spread(at * 5 + 2, USERS) : spread(at * 11, USERS);
+    const document = at % 2 === 0 ? spread(at, DOCUMENTS) : spread(at * 13, DOCUMENTS);
+    return JSON.stringify(fieldsOf(['user', user, 'viewer', 'document', document]));
+  });
+}

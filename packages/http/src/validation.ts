@@ -33,13 +33,13 @@ function withOurKeywords(instance: Ajv2020): Ajv2020 {
 }
 
 export function bodyValidator(schema: TSchema): Validator {
-  const closed = close(plainSchema(schema));
+  const closed = closedSchema(schema);
   return validating(ajv.compile(closed), namesIn(closed));
 }
 
 /** For params and query: strings become numbers and booleans where the schema asks for them. */
 export function stringsValidator(schema: TObject): Validator {
-  const closed = close(plainSchema(schema));
+  const closed = closedSchema(schema);
   const check = validating(ajv.compile(closed), namesIn(closed));
   const kinds = kindsOf(closed);
   return (input) => {
@@ -60,6 +60,9 @@ function validating(validate: ValidateFunction, names: ReadonlySet<string>): Val
 
 /** The schema without TypeBox's symbols and hidden marks. */
 export const plainSchema = (schema: TSchema): Node => JSON.parse(JSON.stringify(schema)) as Node;
+
+/** The schema as it is enforced on input. */
+export const closedSchema = (schema: TSchema): Node => close(plainSchema(schema));
 
 const SUBSCHEMA_MAPS = ['properties', 'patternProperties', '$defs'];
 const SUBSCHEMA_LISTS = ['anyOf', 'oneOf', 'prefixItems'];

@@ -1,0 +1,57 @@
+/** All endpoints as a list: what tests, gateway and document loop over. */
+import type { Contract, Endpoint } from './endpoint.ts';
+import { DOOR_STATUS, type DoorCode, inItsWords, refusalOf } from './refusal.ts';
+import { inOrder } from './route-order.ts';
+
+export type CatalogueEntry = {
+  readonly contract: Contract;
+  /** `POST /api/v1/webhooks/{id}/test`. */
+  readonly title: string;
+  /** Every error code that this endpoint may answer, the door's own too, by status. */
+  readonly codes: { readonly [status: string]: readonly string[] };
+};
+
+/** In the order of their routing; internal endpoints are left out. */
+export const catalogue = (endpoints: readonly Endpoint[]): readonly CatalogueEntry[] =>
+  inOrder(endpoints)
+    .map(({ contract }) => contract)
+    .filter(({ internal }) => internal !== true)
+    .map((contract) => ({
+      contract,
+      title: `${contract.method.toUpperCase()} ${contract.path}`,
+      codes: codesOf(contract),
+    }));
+
+function codesOf(contract: Contract): { readonly [status: string]: readonly string[] } {
+  const codes = new Map<string, Set<string>>();
+  const add = (status: number, code: string) => {
+    const known = codes.get(String(status)) ?? new Set();
+    codes.set(String(status), known.add(code));
+  };
+  for (const code of doorCodesOf(contract)) {
+    add(DOOR_STATUS[code], inItsWords(refusalOf(code), contract).code);
+  }
+  for (const other of Object.values(contract.notTaken ?? {})) {
+    if (other !== undefined) {
+      add(other.status, inItsWords({ ...other, message: '' }, contract).code);
+    }
+  }
+  for (const [code, status] of Object.entries(contract.refusals)) add(status, code);
+  const sorted = [...codes].sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(sorted.map(([status, names]) => [status, [...names].sort()]));
+}
+
+function doorCodesOf({ who, tenant, method, reads }: Contract): readonly DoorCode[] {
+  const codes: DoorCode[] = ['invalid_request', 'invalid_consistency_token', 'internal_error'];
+  codes.push('overloaded', 'temporarily_unavailable');
+  if (who !== 'anyone') codes.push('unauthenticated', 'tenant_mismatch', 'forbidden');
+  if (who !== 'anyone' || tenant !== 'none') codes.push('tenant_required');
+  if (who !== 'anyone' && who.some((caller) => caller.startsWith('api_key:'))) {
+    codes.push('insufficient_scope');
+  }
+  if (method !== 'get') {
+    codes.push('write_contention', 'body_too_large', 'unsupported_media_type', 'request_timeout');
+  }
+  if (reads !== undefined) codes.push('not_caught_up');
+  return codes;
+}

@@ -1,0 +1,108 @@
+/**
+ * `/openapi.json` and `/docs`, served from files of ours: the page loads nothing from elsewhere, and its
+ * policy would not let it.
+ */
+import { createReadStream } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import Type from 'typebox';
+import { type Endpoint, endpoint } from './endpoint.ts';
+import { type DocumentOf, openApi } from './openapi.ts';
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Cardea API</title>
+</head>
+<body>
+<div id="reference"></div>
+<script src="/docs/reference.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+`;
+
+// No fonts, no proxy, no assistant: each would ask another host.
+const START = `Scalar.createApiReference('#reference', {
+  url: '/openapi.json',
+  withDefaultFonts: false,
+  telemetry: false,
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+  agent: { disabled: true },
+});
+`;
+
+/** The page's own styles are inline; everything else comes from this origin or not at all. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const BUNDLE_MAX_AGE_SECONDS = 3_600;
+
+export function documentEndpoints(of: DocumentOf): readonly Endpoint[] {
+  const document = JSON.stringify(openApi(of));
+  return [
+    page('openapi_document', '/openapi.json', (response) =>
+      send(response, 'application/json; charset=utf-8', document),
+    ),
+    page('docs', '/docs', (response) => {
+      response.setHeader('Content-Security-Policy', POLICY);
+      response.setHeader('Referrer-Policy', 'no-referrer');
+      send(response, 'text/html; charset=utf-8', PAGE);
+    }),
+    page('docs_start', '/docs/start.js', (response) =>
+      send(response, 'text/javascript; charset=utf-8', START),
+    ),
+    page('docs_reference', '/docs/reference.js', async (response) => {
+      response.setHeader('Content-Type', 'text/javascript; charset=utf-8');
+      response.setHeader('Cache-Control', `public, max-age=${BUNDLE_MAX_AGE_SECONDS}`);
+      await pipeline(createReadStream(bundlePath()), response);
+    }),
+  ];
+}
+
+function bundlePath(): string {
+  const entry = createRequire(import.meta.url).resolve('@scalar/api-reference');
+  return join(dirname(entry), 'browser', 'standalone.js');
+}
+
+function send(response: ServerResponse, type: string, body: string): void {
+  response.setHeader('Content-Type', type);
+  response.setHeader('Content-Length', Buffer.byteLength(body));
+  response.end(body);
+}
+
+const page = (
+  name: string,
+  path: string,
+  raw: (response: ServerResponse) => void | Promise<void>,
+): Endpoint =>
+  endpoint(
+    {
+      name,
+      summary: 'Part of the documentation.',
+      tag: 'documents',
+      method: 'get',
+      path,
+      who: 'anyone',
+      tenant: 'none',
+      area: 'user',
+      ok: Type.Unknown(),
+      refusals: {},
+      internal: true,
+    },
+    async () => ({ raw }),
+  );

@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { clientAddress, trustedProxies } from './client-address.ts';
+import { printToken, readTokens } from './consistency.ts';
+import { isOddPath } from './odd-path.ts';
+import { readQuery } from './query.ts';
+import { inOrder } from './route-order.ts';
+
+describe('a consistency token', () => {
+  it('F3 says the position that it was made of', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }), (position) => {
+        expect(readTokens(printToken('authz', position), 'authz')).toBe(position);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+  it.each([
+    ['authz-7, vault-9,authz-12', 12n],
+    ['vault-9', undefined],
+    ['', 'malformed'],
+    ['authz', 'malformed'],
+    ['authz-07', 'malformed'],
+    ['authz--7', 'malformed'],
+    ['authz-9223372036854775808', 'malformed'],
+    ['authz-7,', 'malformed'],
+    [Array(17).fill('authz-1').join(), 'malformed'],
+  ])('reads %j', (header, wanted) => {
+    expect(readTokens(header, 'authz')).toBe(wanted);
+  });
+  it('F3 never throws', () => {
+    fc.assert(fc.property(fc.string(), (text) => void readTokens(text, 'authz')), { numRuns: 2_000 });
+  });
+});
+
+describe('a query', () => {
+  it('F3 says what was put into it', () => {
+    const text = fc.string({ unit: 'grapheme', maxLength: 20 }).filter((part) => !part.includes('\0'));
+    fc.assert(
+      fc.property(fc.dictionary(text, text, { maxKeys: 5 }), (values) => {
+        const search = new URLSearchParams(values).toString();
+        expect({ ...(readQuery(search) as { values: object }).values }).toEqual({ ...values });
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+  it.each([
+    ['a=1&a=2', 'repeated_parameter'],
+    ['a=1&%61=2', 'repeated_parameter'],
+    ['a=%', 'encoding'],
+    ['a=%ff', 'encoding'],
+    ['a=%00', 'encoding'],
+    ['x&'.repeat(65), 'too_many_parameters'],
+  ])('is refused: %.20s', (search, rule) => {
+    expect(readQuery(search)).toEqual({ fault: { field: 'query', rule } });
+  });
+  it('keeps names that every object inherits', () => {
+    expect(readQuery('__proto__=x&toString=y')).toHaveProperty('values.toString', 'y');
+  });
+});
+
+describe('the address of a client', () => {
+  const none = trustedProxies([]);
+  const proxies = trustedProxies(['10.0.0.0/8', 'fd00::/8']);
+  it.each([
+    ['the socket, when nobody is trusted', '203.0.113.9', '1.2.3.4', none, '203.0.113.9'],
+    ['the socket, when it is no proxy of ours', '203.0.113.9', '1.2.3.4', proxies, '203.0.113.9'],
+    ['what our proxy saw', '10.0.0.1', '1.2.3.4', proxies, '1.2.3.4'],
+    ['what our proxy saw, not what the client claims', '10.0.0.1', '8.8.8.8, 1.2.3.4', proxies, '1.2.3.4'],
+    ['behind two proxies of ours', '10.0.0.1', '9.9.9.9, 1.2.3.4, 10.0.0.2', proxies, '1.2.3.4'],
+    ['the last one that can be read', '10.0.0.1', '1.2.3.4, unknown', proxies, '10.0.0.1'],
+    ['v4 in v6 clothes', '::ffff:10.0.0.1', '1.2.3.4', proxies, '1.2.3.4'],
+    ['v6', 'fd00::1', '2001:DB8::1', proxies, '2001:db8::1'],
+    ['the proxy, when it names nobody', '10.0.0.1', undefined, proxies, '10.0.0.1'],
+    ['never 127.1', '10.0.0.1', '127.1', proxies, '10.0.0.1'],
+  ])('is %s', (_name, remote, forwarded, trusted, wanted) => {
+    expect(clientAddress(remote, forwarded, trusted)).toBe(wanted);
+  });
+});
+
+describe('a path', () => {
+  it.each([
+    ...['//x', '/a//b', '/a/./b', '/a/../b', '/..', '/a/.', '/a;b', '/a\\b', '/a/', '/%2e%2e/x', '/a%2Fb'],
+    ...['/a%5cb', '/a%00', 'http://x/', '*', '', '/é'],
+  ])('O5 is none of ours: %s', (path) => {
+    expect(isOddPath(path)).toBe(true);
+  });
+  it.each(['/', '/a', '/.well-known/jwks.json', '/a..b', '/a%20b', '/a/%c3%a9'])('may be %s', (path) => {
+    expect(isOddPath(path)).toBe(false);
+  });
+});
+
+describe('routes', () => {
+  it('are tried with words before parameters', () => {
+    const paths = ['/w/{id}', '/w/{id}/test', '/w', '/w/deliveries', '/w/deliveries/{id}/retry', '/a/{x}'];
+    const ordered = inOrder(paths.map((path) => ({ contract: { path } })));
+    expect(ordered.map(({ contract }) => contract.path)).toEqual([
+      ...['/a/{x}', '/w', '/w/deliveries', '/w/deliveries/{id}/retry', '/w/{id}', '/w/{id}/test'],
+    ]);
+  });
+});

@@ -1,5 +1,5 @@
 /**
- * A process that relays a log and consumes its topic until its input ends. Arguments: database URL, log,
+ * A process that relays a log and consumes its topic until it is killed. Arguments: database URL, log,
  * consumer, fail points. It prints `ready` when both run.
  */
 import { type ServiceName, topicOf } from '@cardea/contracts';
@@ -10,11 +10,6 @@ import { countingConsumer } from './rig.ts';
 const [url = '', log = '', consumer = '', failPoints = ''] = process.argv.slice(2);
 if (failPoints !== '') armFailPoints(parseFailPoints(failPoints) ?? []);
 const side = relaySide(url, log as ServiceName);
-const relay = side.start();
+side.start();
 await side.subscriber.run(countingConsumer(consumer, topicOf(log as ServiceName)));
 process.stdout.write('ready\n');
-process.stdin.resume();
-process.stdin.on('end', async () => {
-  await relay.stop();
-  await side.close();
-});

@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { ServiceName } from '@cardea/contracts';
 import { type EventStore, type NewEvent, postgresEventStore } from '@cardea/event-store';
 import { inProcessCache, loops, systemClock } from '@cardea/runtime';
-import { silentLogger } from '@cardea/testing';
 import { type RelayMapper, type RelayNeeds, startRelay } from '../src/index.ts';
-import { kindOfTest, postgresSide } from './rig.ts';
+import { kindOfTest, postgresSide, quiet } from './rig.ts';
 
 /** A relay as a process has it, on a log of its own store. */
 export const relaySide = (url: string, log: ServiceName, over: Partial<RelayNeeds> = {}) => {
@@ -24,7 +23,7 @@ export const relaySide = (url: string, log: ServiceName, over: Partial<RelayNeed
     kindOf: kindOfTest,
     clock: systemClock,
     loops: watched,
-    log: silentLogger,
+    log: quiet,
     ...over,
   };
   return {

@@ -7,8 +7,7 @@ import {
   openDatabase,
   type Transaction,
 } from '@cardea/read-models';
-import { loops, systemClock } from '@cardea/runtime';
-import { silentLogger } from '@cardea/testing';
+import { type Logger, loops, systemClock } from '@cardea/runtime';
 import { Client } from 'pg';
 import Type from 'typebox';
 import {
@@ -20,6 +19,15 @@ import {
   postgresSubscriber,
   type Subscriber,
 } from '../src/index.ts';
+
+/** Of its own, for a process under test starts faster without the test driver. */
+export const quiet: Logger = {
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: () => {},
+  child: () => quiet,
+};
 
 /** What the tests of the bus publish: a number of a stream, that must be seen in order and once. */
 export const testEvents = integrationEvents('identity', {
@@ -119,8 +127,8 @@ export type BusSide = {
 };
 
 export const postgresSide = (url: string): BusSide & { database: Database; locks: LeaderLocks } => {
-  const database = openDatabase({ connectionString: url, log: silentLogger });
-  const locks = leaderLocks({ connectionString: url, clock: systemClock, log: silentLogger });
+  const database = openDatabase({ connectionString: url, log: quiet });
+  const locks = leaderLocks({ connectionString: url, clock: systemClock, log: quiet });
   const watched = loops(systemClock);
   const publisher = postgresPublisher(database);
   const needs = {
@@ -128,7 +136,7 @@ export const postgresSide = (url: string): BusSide & { database: Database; locks
     schema: 'identity',
     deadLetters: publisher,
     kindOf: kindOfTest,
-    log: silentLogger,
+    log: quiet,
   };
   const subscriber = postgresSubscriber({
     ...needs,

@@ -117,9 +117,10 @@ export class TenantIndexes {
         if (event.metadata.tenantId === tenantId) tail.push(event);
       }
       const behind = [...tail, ...loading.arrived];
-      const unreadable = behind.find((event) => !this.#applyTo(entry, event));
-      if (unreadable !== undefined) atLeast = unreadable.position;
-      if (unreadable !== undefined || loading.isSpoilt) continue;
+      const isReadable = behind.every((event) => this.#applyTo(entry, event));
+      // The table will have parked whatever else of these nobody can read.
+      if (!isReadable) atLeast = behind.at(-1)?.position ?? atLeast;
+      if (!isReadable || loading.isSpoilt) continue;
       this.#entries.set(tenantId, entry);
       this.#loading.delete(tenantId);
       this.#makeRoom();

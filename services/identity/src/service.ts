@@ -24,7 +24,9 @@ import {
 } from './sessions/revoke-session/revoke-session.route.ts';
 import { sessionsProjection } from './sessions/sessions.projection.ts';
 import { workspacesProjection } from './tenants/workspaces.projection.ts';
-import { administerRoutes } from './users/administer/administer.route.ts';
+import { deleteUserRoute, updateUserRoute } from './users/administer/administer.route.ts';
+import { createUserRoute } from './users/administer/create-user.route.ts';
+import { getUserRoute, listUsersRoute } from './users/administer/list-users.route.ts';
 import { changePasswordRoute } from './users/change-password/change-password.route.ts';
 import { currentUserRoute } from './users/current-user/current-user.route.ts';
 import { forgetDeletedUsers } from './users/forget-deleted-users.policy.ts';
@@ -113,7 +115,11 @@ const accountRoutes = (identity: Identity) => [
   revokeSessionRoute(identity),
   revokeSessionsRoute(identity),
   listApplicationsRoute(identity),
-  ...administerRoutes(identity),
+  createUserRoute(identity),
+  listUsersRoute(identity),
+  getUserRoute(identity),
+  updateUserRoute(identity),
+  deleteUserRoute(identity),
   jwksRoute(identity),
 ];
 

@@ -3,10 +3,10 @@ import { type Mailbox, mailboxes, requestMail, settleMail, useSecret } from './m
 
 const email = { subject: 'transient:t1:2026-01-01', box: 'box' };
 const at = (time: string) => new Date(`2026-01-01T${time}Z`);
-const after = (mailbox: Mailbox, ...events: readonly Parameters<typeof mailboxes.evolve>[1][]) =>
+const told = (mailbox: Mailbox, ...events: readonly Parameters<typeof mailboxes.evolve>[1][]) =>
   events.reduce(mailboxes.evolve, mailbox);
 const asked = (mailbox: Mailbox, now = at('10:00:00')) =>
-  after(mailbox, ...requestMail({ purpose: 'reset', email, userId: null, now }, mailbox).events);
+  told(mailbox, ...requestMail({ purpose: 'reset', email, userId: null, now }, mailbox).events);
 const use = (generation: number, mailbox: Mailbox, now = at('10:30:00')) =>
   useSecret({ purpose: 'reset', generation, now }, mailbox);
 
@@ -15,7 +15,7 @@ describe('a mailed secret', () => {
     const mailbox = asked(mailboxes.initial);
     const used = use(1, mailbox);
     expect(used.accepted).toBe(true);
-    expect(use(1, after(mailbox, ...used.events))).toMatchObject({ reason: 'used' });
+    expect(use(1, told(mailbox, ...used.events))).toMatchObject({ reason: 'used' });
   });
 
   it('is void once another was asked for', () => {
@@ -40,7 +40,7 @@ describe('a mailed secret', () => {
   it('still works when its mail was sent', () => {
     const mailbox = asked(mailboxes.initial);
     const sending = { purpose: 'reset', generation: 1 } as const;
-    const sent = after(mailbox, ...settleMail(sending, 'sent', mailbox).events);
+    const sent = told(mailbox, ...settleMail(sending, 'sent', mailbox).events);
     expect(use(1, sent).accepted).toBe(true);
   });
 });

@@ -12,13 +12,13 @@ import {
 } from './signin.ts';
 
 const start = new Date('2026-01-01T10:00:00Z').getTime();
-const after = (minutes: number) => new Date(start + minutes * 60_000);
+const minute = (minutes: number) => new Date(start + minutes * 60_000);
 const failure = (change: Partial<Failure> = {}): Failure => ({
   userId: null,
   method: 'password',
   reason: 'invalid_credentials',
   prefix: 'home',
-  now: after(0),
+  now: minute(0),
   ...change,
 });
 const fail = (signin: Signin, change: Partial<Failure> = {}): Signin =>
@@ -29,26 +29,26 @@ const failTimes = (times: number, signin: Signin, change: Partial<Failure> = {})
 describe('failing to sign in', () => {
   it('closes a network out at the tenth miss, for a minute, then for longer', () => {
     let signin = failTimes(FAILURES_PER_PREFIX_MAX - 1, signins.initial);
-    expect(blockOf(signin, 'home', after(0))).toBeUndefined();
+    expect(blockOf(signin, 'home', minute(0))).toBeUndefined();
     let minutes = 0;
     for (const blocked of [1, 5, 15, 60, 60]) {
-      signin = failTimes(1, signin, { now: after(minutes) });
-      expect(blockOf(signin, 'home', after(minutes))?.until).toEqual(after(minutes + blocked));
+      signin = failTimes(1, signin, { now: minute(minutes) });
+      expect(blockOf(signin, 'home', minute(minutes))?.until).toEqual(minute(minutes + blocked));
       minutes += blocked;
-      expect(blockOf(signin, 'home', after(minutes))).toBeUndefined();
-      signin = failTimes(FAILURES_PER_PREFIX_MAX - 1, signin, { now: after(minutes) });
+      expect(blockOf(signin, 'home', minute(minutes))).toBeUndefined();
+      signin = failTimes(FAILURES_PER_PREFIX_MAX - 1, signin, { now: minute(minutes) });
     }
   });
 
   it('forgets misses that are older than a quarter of an hour', () => {
     const old = failTimes(9, signins.initial);
-    const signin = fail(old, { now: after(16) });
-    expect(blockOf(signin, 'home', after(16))).toBeUndefined();
+    const signin = fail(old, { now: minute(16) });
+    expect(blockOf(signin, 'home', minute(16))).toBeUndefined();
   });
 
   it('leaves other networks alone', () => {
     const signin = failTimes(10, signins.initial);
-    expect(blockOf(signin, 'office', after(0))).toBeUndefined();
+    expect(blockOf(signin, 'office', minute(0))).toBeUndefined();
     expect(levelOf(signin, 'home')).toBe(1);
   });
 
@@ -60,8 +60,8 @@ describe('failing to sign in', () => {
     for (let network = 0; network < 20; network += 1) {
       signin = failTimes(5, signin, { prefix: `bot ${network}` });
     }
-    expect(blockOf(signin, 'somewhere', after(0))?.until).toEqual(after(15));
-    expect(blockOf(signin, 'office', after(0))).toBeUndefined();
+    expect(blockOf(signin, 'somewhere', minute(0))?.until).toEqual(minute(15));
+    expect(blockOf(signin, 'office', minute(0))).toBeUndefined();
   });
 
   it('remembers no more than twenty networks, the most recent ones', () => {
@@ -87,7 +87,7 @@ describe('failing to sign in', () => {
       signins.evolve,
       signin,
     );
-    expect(blockOf(fail(cleared), 'home', after(0))).toBeUndefined();
+    expect(blockOf(fail(cleared), 'home', minute(0))).toBeUndefined();
     expect(clearSignIn({ userId: 'ann', prefix: 'home' }, cleared).events).toEqual([]);
   });
 });

@@ -1,0 +1,74 @@
+/** What the administrators' endpoints on accounts have in common: shapes, callers, ranks. */
+import type { Principal } from '@cardea/auth';
+import Type from 'typebox';
+import { closed, profileFields } from '../../answers.ts';
+import type { Identity } from '../../identity.ts';
+import { type ExistingUser, ROLES, rankOf } from '../user.ts';
+import type { AdminUser } from './admin-users.ts';
+
+export const Status = Type.Union([Type.Literal('active'), Type.Literal('disabled')]);
+export const Roles = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+  minItems: 1,
+  maxItems: 50,
+  uniqueItems: true,
+});
+export const NullableText = Type.Union([Type.String(), Type.Null()]);
+export const AdminUserShape = closed({
+  ...profileFields,
+  status: Type.String(),
+  mfa_enabled: Type.Boolean(),
+  last_login_at: NullableText,
+  identities: Type.Array(Type.String()),
+  updated_at: Type.String(),
+});
+export const Id = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
+export const COMMON = { tag: 'Administration', tenant: 'required', area: 'admin' } as const;
+export const READS = ['admin', 'api_key:users:read'] as const;
+export const WRITES = ['admin', 'api_key:users:write'] as const;
+
+/** A key has no roles; whoever made it was an administrator. */
+export const rankOfCaller = (principal: Principal | undefined): number =>
+  rankOf(principal?.kind === 'user' ? principal.roles : ['admin']);
+
+export const rolesFault = async (
+  identity: Identity,
+  { tenantId, principal }: { readonly tenantId: string; readonly principal: Principal | undefined },
+  roles: readonly string[],
+) => {
+  const tenant = await identity.workspaces.tenant(tenantId);
+  const known = new Set<string>([...ROLES, ...(tenant?.settings.roles ?? [])]);
+  if (roles.some((role) => !known.has(role))) return 'unknown_role';
+  return rankOf(roles) > rankOfCaller(principal) ? 'forbidden' : undefined;
+};
+
+/** Out of the stream: right whether or not the table has caught up. */
+export async function shown(identity: Identity, user: ExistingUser) {
+  const opened = await identity.people.open(user);
+  const shape: AdminUser = {
+    id: user.id,
+    email: opened.email ?? '',
+    email_verified: user.emailVerified,
+    display_name: opened.displayName,
+    avatar_url: opened.avatarUrl,
+    roles: [...user.roles],
+    created_at: user.createdAt,
+    status: user.status,
+    mfa_enabled: false,
+    last_login_at: null,
+    identities: [],
+    updated_at: user.updatedAt,
+  };
+  return shape;
+}
+
+/** The tokens of a closed account are refused at once, before this answers. */
+export async function mark(
+  { revocations }: Identity,
+  userId: string,
+  of: { readonly status: 'active' | 'disabled' | undefined; readonly sids: readonly string[] },
+): Promise<void> {
+  if (of.status === 'active') await revocations.unmark('user', [userId]);
+  if (of.status !== 'disabled') return;
+  await revocations.mark('user', [userId]);
+  await revocations.mark('sid', of.sids);
+}

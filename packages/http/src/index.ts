@@ -5,6 +5,7 @@ export {
   readTokens,
 } from './consistency.ts';
 export type { Denial, Denials } from './denials.ts';
+export { documentEndpoints } from './document-endpoints.ts';
 export type {
   Admit,
   Answer,

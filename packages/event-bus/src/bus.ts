@@ -47,6 +47,8 @@ export interface Subscriber {
   run(consumer: Consumer): Promise<RunningConsumer>;
   /** The highest position that this consumer has applied from the source's topic; for "have I seen what the relay sent". */
   appliedThrough(consumer: string, topic: string): Promise<bigint>;
+  /** True when this consumer has applied all that lay on these topics when it was asked. */
+  isLevel(consumer: string, topics: readonly string[]): Promise<boolean>;
   close(): Promise<void>;
 }
 

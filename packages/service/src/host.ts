@@ -7,7 +7,14 @@ import type { Endpoint } from '@cardea/http';
 import { doorOf, probesOf } from './door.ts';
 import { buildParts, type HostOptions, type Part } from './parts.ts';
 import type { ServiceNeeds } from './service.ts';
-import { caughtUp, type Running, startMarks, startReadSide, startTurning } from './turning.ts';
+import {
+  caughtUp,
+  type Running,
+  startMarks,
+  startReadSide,
+  startRetention,
+  startTurning,
+} from './turning.ts';
 
 export type Host = {
   readonly port: number;
@@ -33,6 +40,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     const { port: managementPort } = await probes.start();
     started.push(probes);
     started.push(await startMarks(marks, verifier, shared));
+    started.push(startRetention(shared));
     for (const part of parts) {
       started.push(await startReadSide(part, shared));
     }

@@ -2,7 +2,7 @@
  * What the services of one process share: the database, the logs, the topics, the cache, and what
  * tells time. Nothing above knows which adapter stands behind a port.
  */
-import type { ServiceName } from '@cardea/contracts';
+import { kindOf, type ServiceName } from '@cardea/contracts';
 import {
   type Publisher,
   postgresPublisher,
@@ -30,7 +30,6 @@ import {
   systemRandom,
   uuidV7Ids,
 } from '@cardea/runtime';
-import { kindOf } from './kinds.ts';
 
 export type Infrastructure = {
   readonly settings: Settings;

@@ -7,6 +7,7 @@ import {
   tokenVerifier,
 } from '@cardea/auth';
 import { deriveFrom, sealer, wrapKeys } from '@cardea/crypto';
+import type { Subscriber } from '@cardea/event-bus';
 import { streams } from '@cardea/event-store';
 import { openPositions, type PositionBoard, postgresSubjectKeys } from '@cardea/read-models';
 import { commandOfRequest, commandOfSystem } from './command.ts';
@@ -29,6 +30,7 @@ export type Part = {
   readonly definition: ServiceDefinition;
   readonly needs: ServiceNeeds;
   readonly positions: PositionBoard;
+  readonly subscriber: Subscriber;
   readonly service: Service;
 };
 
@@ -76,6 +78,7 @@ export function buildParts({
       clock,
       log,
     });
+    const subscriber = shared.subscriberFor(name);
     const needs: ServiceNeeds = {
       settings,
       store,
@@ -83,6 +86,7 @@ export function buildParts({
       database: shared.database,
       positions,
       cache,
+      bus: subscriber,
       sealer: seals,
       authenticator: door,
       revocations: marks,
@@ -98,7 +102,7 @@ export function buildParts({
     };
     const service = definition.build(needs);
     if (service.offers !== undefined) offers.push(service.offers);
-    return { definition, needs, positions, service };
+    return { definition, needs, positions, subscriber, service };
   });
   return { parts, marks, verifier };
 }

@@ -1,7 +1,7 @@
 import type { Authenticator, IntrospectedKey, JwkSet, MirroredRevocations } from '@cardea/auth';
 import type { ServiceName } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
-import type { Consumer, RelayMapper } from '@cardea/event-bus';
+import type { Consumer, RelayMapper, Subscriber } from '@cardea/event-bus';
 import type {
   Command,
   EventMetadata,
@@ -39,6 +39,8 @@ export type ServiceNeeds = {
   readonly database: Database;
   readonly positions: Positions;
   readonly cache: Cache;
+  /** How far this service's consumers have come. */
+  readonly bus: Pick<Subscriber, 'appliedThrough' | 'isLevel'>;
   readonly sealer: Sealer;
   readonly authenticator: Authenticator;
   readonly revocations: MirroredRevocations;

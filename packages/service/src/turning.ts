@@ -1,10 +1,10 @@
 /** What turns behind a service's door: projections, relay, policies, consumers, loops, revocations. */
 import { dropOnKeysChanged, type MirroredRevocations, type TokenVerifier } from '@cardea/auth';
-import { startRelay } from '@cardea/event-bus';
+import { kindOf } from '@cardea/contracts';
+import { retentionLoop, startRelay } from '@cardea/event-bus';
 import { runPolicies, runProjections } from '@cardea/read-models';
 import { mapDenial } from './denials.ts';
 import type { Infrastructure } from './infrastructure.ts';
-import { kindOf } from './kinds.ts';
 import { runLoop } from './loop-runner.ts';
 import type { Part } from './parts.ts';
 
@@ -42,6 +42,15 @@ export async function startMarks(
   };
 }
 
+/** Topics that are tables forget by themselves as little as any other table does. */
+export function startRetention(shared: Infrastructure): Running {
+  const { clock, database } = shared;
+  return runLoop(
+    { name: 'bus-retention', leader: true, run: retentionLoop(database, clock) },
+    shared,
+  );
+}
+
 export async function startReadSide(part: Part, shared: Infrastructure): Promise<Running> {
   const { definition, needs, positions, service } = part;
   const projections = await runProjections({
@@ -74,7 +83,7 @@ export async function caughtUp({ definition, needs, positions, service }: Part):
 
 /** Relay, policies, consumers and loops of one service. */
 export async function startTurning(part: Part, shared: Infrastructure): Promise<Running> {
-  const { definition, needs, service } = part;
+  const { definition, needs, subscriber, service } = part;
   const { name } = definition;
   const { clock, loops, locks } = shared;
   const log = needs.log;
@@ -110,7 +119,6 @@ export async function startTurning(part: Part, shared: Infrastructure): Promise<
       log,
     }),
   );
-  const subscriber = shared.subscriberFor(name);
   for (const consumer of service.consumers) started.push(await subscriber.run(consumer));
   for (const loop of service.loops) {
     started.push(runLoop(loop, { loops, clock, log, locks }));

@@ -1,4 +1,4 @@
-import type { Transaction } from '@cardea/read-models';
+import type { Queryable, Transaction } from '@cardea/read-models';
 
 /**
  * How far a consumer has come in each lane. A lane is a partition of a topic, whose positions only grow;
@@ -42,7 +42,7 @@ export type ConsumerPositions = {
   /** Takes all rows of this consumer. */
   lockAll(transaction: Transaction): Promise<void>;
   store(transaction: Transaction, moved: readonly (Lane & LanePosition)[]): Promise<void>;
-  read(transaction: Transaction, topics: readonly string[]): Promise<Map<string, LanePosition>>;
+  read(transaction: Queryable, topics: readonly string[]): Promise<Map<string, LanePosition>>;
 };
 
 const MINE = `

@@ -39,6 +39,23 @@ export const appliedThrough = async (
   return [relayed, ...highest].reduce(higher);
 };
 
+/** Ends first, then positions: whoever is level with them has seen all that lay there at the call. */
+export const isLevel = async (
+  { database, bus, schema }: Needs,
+  consumer: string,
+  topics: readonly string[],
+): Promise<boolean> => {
+  const ends = await bus.system.query<End & { topic: string }>(
+    'SELECT topic, partition, next_offset FROM bus.partitions WHERE topic = ANY($1) AND next_offset > 0',
+    [topics],
+  );
+  const applied = await consumerPositions(schema, consumer).read(database.system, topics);
+  return ends.rows.every((lane) => {
+    const { offset } = applied.get(laneKey(lane)) ?? NOTHING_APPLIED;
+    return offset >= BigInt(lane.next_offset) - 1n;
+  });
+};
+
 const higher = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 const lowest = async (

@@ -50,7 +50,7 @@ try {
 } finally {
   await server.stop();
 }
-process.exitCode = failed ? 1 : 0;
+if (failed) process.exitCode = 1;
 
 async function runOne(bench: Bench): Promise<readonly Row[]> {
   const closers: (() => Promise<void> | void)[] = [];
@@ -75,12 +75,18 @@ async function allBenches(): Promise<readonly Bench[]> {
   const files = (await readdir(new URL('.', import.meta.url))).filter((file) =>
     file.endsWith('.bench.ts'),
   );
-  const modules = await Promise.all(
-    files.map(
-      (file) => import(new URL(file, import.meta.url).href) as Promise<{ benches: Bench[] }>,
-    ),
-  );
-  return modules
-    .flatMap((module) => module.benches)
-    .toSorted((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
+  const found = await Promise.all(files.map(benchesOf));
+  return found.flat().toSorted((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
+}
+
+/** A file that cannot be loaded fails the run, and hinders no other. */
+async function benchesOf(file: string): Promise<readonly Bench[]> {
+  try {
+    const { benches: found } = await import(new URL(file, import.meta.url).href);
+    return found;
+  } catch (error) {
+    console.error(`${file} cannot be loaded:`, error);
+    process.exitCode = 1;
+    return [];
+  }
 }

@@ -34,7 +34,7 @@ export async function cloneTable(
 }
 
 /** Stands for the clone's name until the step is run. */
-const MODEL = '%TABLE%';
+const MODEL = '@TABLE@';
 
 async function column(sql: Queryable, text: string, values: readonly unknown[]): Promise<string[]> {
   const { rows } = await sql.query<{ step: string }>(text, values);

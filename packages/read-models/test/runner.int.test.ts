@@ -18,7 +18,7 @@ import {
   thingsProjection,
 } from './things.ts';
 
-const WAIT_MS = 5000;
+const WAIT_MS = 30_000;
 const test = testDatabase();
 const stops: (() => Promise<void>)[] = [];
 let store: EventStore;
@@ -252,7 +252,7 @@ describe('a write that was read back', () => {
     expect(stale).toBe(0);
     await Promise.all([one.stop(), two.stop()]);
     await Promise.all([mine.close(), theirs.close()]);
-  });
+  }, 120_000);
 
   it('R24 is not waited for longer than asked while the projection stands still', async () => {
     armFailPoints([

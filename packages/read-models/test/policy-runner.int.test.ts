@@ -1,0 +1,168 @@
+import { type EventStore, inMemoryEventStore, type RecordedEvent } from '@cardea/event-store';
+import {
+  DatabaseUnavailable,
+  type EventPolicy,
+  leaderLocks,
+  openDatabase,
+  parkedStreams,
+  releasePolicyStream,
+  runPolicies,
+} from '@cardea/read-models';
+import { loops, systemClock } from '@cardea/runtime';
+import { silentLogger, testDatabase, untilTrue } from '@cardea/testing';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { event, LOG, migrateThings, SCHEMA } from './things.ts';
+
+const test = testDatabase();
+const stops: (() => Promise<void>)[] = [];
+let store: EventStore;
+let handled: string[];
+
+beforeAll(() => migrateThings(test.url));
+beforeEach(async () => {
+  store = inMemoryEventStore(LOG);
+  handled = [];
+  const database = openDatabase({ connectionString: test.url, log: silentLogger });
+  for (const table of ['policy_checkpoints', 'parked_events']) {
+    await database.system.query(`DELETE FROM things.${table}`);
+  }
+  await database.close();
+});
+afterEach(async () => {
+  await Promise.all(stops.splice(0).map((stop) => stop()));
+});
+
+const told = (said: RecordedEvent): string => `${said.streamId}/${said.revision}`;
+const policy = (handle?: (said: RecordedEvent) => Promise<void>): EventPolicy => ({
+  name: 'greet-new-things',
+  on: ['ThingMade', 'ThingRenamed'],
+  handle: async (said) => {
+    await handle?.(said);
+    handled.push(told(said));
+  },
+});
+
+async function start(running: EventPolicy) {
+  const [clock, log, connectionString] = [systemClock, silentLogger, test.url];
+  const database = openDatabase({ connectionString, log });
+  const leader = leaderLocks({ connectionString, clock, log });
+  const watched = loops(clock);
+  const policies = await runPolicies({
+    policies: [running],
+    store,
+    database,
+    schema: SCHEMA,
+    leader,
+    loops: watched,
+    clock,
+    log,
+  });
+  let stopped: Promise<void> | undefined;
+  const stop = () =>
+    (stopped ??= (async () => {
+      await policies.stop();
+      await leader.close();
+      await database.close();
+    })());
+  stops.push(stop);
+  return { database, leader, stop, degraded: () => watched.state()[0]?.degraded };
+}
+
+const append = (id: string, ...types: string[]) =>
+  store.append([
+    {
+      streamId: `thing-${id}`,
+      expected: 'any',
+      events: types.map((type) => event(type, { id, name: id })),
+    },
+  ]);
+
+describe('a policy', () => {
+  it('hears the events that it named, each stream in order', async () => {
+    await start(policy());
+    for (const id of ['a', 'b', 'c']) await append(id, 'ThingMade', 'ThingTagged', 'ThingRenamed');
+    await untilTrue(() => handled.length === 6);
+    for (const id of ['a', 'b', 'c']) {
+      expect(handled.filter((each) => each.startsWith(`thing-${id}`))).toEqual([
+        `thing-${id}/1`,
+        `thing-${id}/3`,
+      ]);
+    }
+  });
+
+  it('goes on behind its checkpoint after a stop, and in another process when its own is gone', async () => {
+    const first = await start(policy());
+    await append('a', 'ThingMade');
+    await untilTrue(() => handled.length === 1);
+    await first.stop();
+    const second = await start(policy());
+    await start(policy());
+    await append('b', 'ThingMade');
+    await untilTrue(() => handled.length === 2);
+    await second.leader.close();
+    await append('c', 'ThingMade');
+    await untilTrue(() => handled.includes('thing-c/1'));
+    expect(handled).toEqual(['thing-a/1', 'thing-b/1', 'thing-c/1']);
+  });
+
+  it('waits out an outage without parking anything', async () => {
+    let away = true;
+    const things = await start(
+      policy(async () => {
+        if (away) throw new DatabaseUnavailable('away');
+      }),
+    );
+    await append('a', 'ThingMade');
+    await untilTrue(() => things.degraded() === 'cannot get on: DatabaseUnavailable');
+    away = false;
+    await untilTrue(() => handled.length === 1 && things.degraded() === undefined);
+    expect(await parkedStreams(things.database, SCHEMA)).toEqual([]);
+  });
+
+  it('tries a failing event again before it gives up', async () => {
+    let failures = 3;
+    await start(
+      policy(async () => {
+        if (failures-- > 0) throw new Error('not yet');
+      }),
+    );
+    await append('a', 'ThingMade');
+    await untilTrue(() => handled.length === 1);
+  });
+
+  it('parks the stream of an event that it cannot handle, and takes it in order once released', async () => {
+    let broken = true;
+    const careful = policy(async ({ streamId, type }) => {
+      if (broken && streamId === 'thing-bad' && type === 'ThingRenamed') throw new RangeError('no');
+    });
+    const things = await start(careful);
+    await append('bad', 'ThingMade', 'ThingRenamed', 'ThingRenamed');
+    await append('good', 'ThingMade');
+    await untilTrue(() => things.degraded() === 'parked streams: 1');
+    expect(handled.toSorted()).toEqual(['thing-bad/1', 'thing-good/1']);
+    await append('bad', 'ThingMade');
+    const parked = await untilTrue(async () => {
+      const [stream] = await parkedStreams(things.database, SCHEMA);
+      return stream?.events === 3 && stream;
+    });
+    expect(parked).toMatchObject({ fromPosition: 2n, errorCode: 'RangeError' });
+    const { database } = things;
+    const release = () =>
+      releasePolicyStream({
+        policy: careful,
+        streamId: 'thing-bad',
+        store,
+        database,
+        schema: SCHEMA,
+      });
+    expect(await release()).toEqual({ released: false, errorCode: 'RangeError' });
+    broken = false;
+    expect(await release()).toEqual({ released: true, events: 3 });
+    await untilTrue(() => things.degraded() === undefined);
+    await append('bad', 'ThingMade');
+    await untilTrue(() => handled.includes('thing-bad/5'));
+    expect(handled.filter((each) => each.startsWith('thing-bad'))).toEqual(
+      [1, 2, 3, 4, 5].map((revision) => `thing-bad/${revision}`),
+    );
+  });
+});

@@ -45,7 +45,7 @@ export interface RunningConsumer {
 /** A place that topics are read from: Postgres tables or Kafka. */
 export interface Subscriber {
   run(consumer: Consumer): Promise<RunningConsumer>;
-  /** The highest position that this consumer has applied from the source's topic; for "have I seen what the relay sent". */
+  /** Up to this position of the source's log the consumer has applied all that the relay has sent; 0n at first. */
   appliedThrough(consumer: string, topic: string): Promise<bigint>;
   /** True when this consumer has applied all that lay on these topics when it was asked. */
   isLevel(consumer: string, topics: readonly string[]): Promise<boolean>;

@@ -227,6 +227,11 @@ export function describeBus(adapter: string, rig: () => BusRig): void {
       await subscriber.run(countingConsumer(name, topic));
       await allOf(30);
       await untilTrue(async () => (await subscriber.appliedThrough(name, topic)) === 30n);
+      expect(await subscriber.isLevel(name, [topic, 'never.written'])).toBe(true);
+      await subscriber.close();
+      await publisher.publish(topic, [countedEvent('thing-1', 2, 31)]);
+      expect(await subscriber.isLevel(name, [topic])).toBe(false);
+      expect(await subscriber.appliedThrough(name, topic)).toBe(30n);
     });
   });
 }

@@ -158,7 +158,9 @@ describe('relay', () => {
     expectOrderPerStream(events);
   });
 
-  it('R2 loses nothing and doubles no effect, wherever relay and consumer are killed', async () => {
+  it('R2 loses nothing and doubles no effect, wherever relay and consumer are killed', {
+    timeout: 180_000,
+  }, async () => {
     const log = 'webhooks';
     const script = fileURLToPath(new URL('./bus-process.ts', import.meta.url));
     const start = (failPoints: string) =>

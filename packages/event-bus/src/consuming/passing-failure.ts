@@ -26,8 +26,11 @@ const PASSING_SYSTEM_CODES = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
 ]);
-/** Connection (08), rolled back by a meeting (40), out of resources (53), lock not had (55), operator (57), system (58). */
-const PASSING_SQLSTATES = /^(?:08|40|53|55|57|58)[0-9A-Z]{3}$/;
+/**
+ * Connection (08), read-only (25), no such schema, table or right (3F, 42P01, 42501), rolled back by a
+ * meeting (40), out of resources (53), lock not had (55), operator (57), system (58), bug (XX).
+ */
+const PASSING_SQLSTATES = /^(?:(?:08|25|3F|40|53|55|57|58|XX)[0-9A-Z]{3}|42P01|42501)$/;
 /** `pg` gives a connection that breaks off in the middle no code. */
 const LOST_CONNECTION =
   /^(?:Connection terminated|Client has encountered a connection error|timeout)/;

@@ -23,6 +23,8 @@ export type PasswordFunction = {
 };
 
 export type Passwords = {
+  /** Before the first sign-in, so that none is slower than the others. */
+  readonly warmUp: () => Promise<void>;
   readonly hash: (password: string) => Promise<string>;
   /** Without a stored hash it does the same work and says no. `rehashed` comes when parameters changed. */
   readonly verify: (
@@ -38,6 +40,9 @@ export function passwords(own: PasswordFunction, gate: HashGate): Passwords {
     return dummy;
   };
   return {
+    warmUp: async () => {
+      await dummyHash();
+    },
     hash: (password) => gate.pass(() => own.hash(password.normalize('NFC'))),
     verify: async (phc, password) => {
       const stored = phc ?? (await dummyHash());

@@ -83,7 +83,7 @@ export const identityWith = (parts: Partial<IdentityParts> = {}): ServiceDefinit
         keyringReader(identity),
       ],
       start: async () => {
-        await identity.signingKeys.start();
+        await Promise.all([identity.signingKeys.start(), identity.passwords.warmUp()]);
         await bootstrapAdmin(identity);
         await needs.revocations.keepFilled(() => standingMarks(needs));
       },

@@ -42,12 +42,10 @@ describe('refreshing', () => {
   });
 
   it('R11 twenty rounds over, one of fifty equal refreshes wins', async () => {
-    let { refresh } = await rig.register(admin.tenantId);
     for (let round = 0; round < 20; round += 1) {
+      const { refresh } = await rig.register(admin.tenantId);
       const answers = await Promise.all(Array.from({ length: 50 }, () => rig.refresh(refresh)));
-      const winners = answers.filter(({ status }) => status === 200);
-      expect(winners).toHaveLength(1);
-      refresh = winners[0]?.body.refresh_token;
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     }
   });
 

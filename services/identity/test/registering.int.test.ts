@@ -1,0 +1,186 @@
+import { testDatabase, untilTrue } from '@cardea/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { emailReservations } from '../src/reservations/reservation.ts';
+import { type Account, type IdentityRig, identityRig, PASSWORD } from './identity-rig.ts';
+
+const database = testDatabase();
+let rig: IdentityRig;
+let admin: Account;
+beforeAll(async () => {
+  rig = await identityRig(database.url, { RATE_LIMIT_FACTOR: '10000', HASH_CONCURRENCY: '4' });
+  admin = await rig.signUp();
+});
+afterAll(async () => {
+  await rig?.stop();
+});
+
+const register = (email: string, headers: { readonly [name: string]: string } = {}) =>
+  rig.rest.post(
+    '/api/v1/auth/register',
+    { email, password: PASSWORD },
+    { tenant: admin.tenantId, headers },
+  );
+
+describe('registering', () => {
+  it('identity 2 R11 of fifty at once with one address makes one user, round after round', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const email = `crowd${round}@example.com`;
+      const answers = await Promise.all(Array.from({ length: 50 }, () => register(email)));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+      const winners = answers.filter(({ body }) => body.access_token !== undefined);
+      expect(winners).toHaveLength(1);
+      const list = await rig.as(admin).get('/api/v1/admin/users', { query: { email } });
+      expect(list.body.users.map(({ id }: { id: string }) => id)).toEqual([
+        winners[0]?.body.user_id,
+      ]);
+    }
+  });
+
+  it('identity 2 frees the address of a registration that died half way, after a minute', async () => {
+    const { streams, systemCommand, sealer, ids } = rig.host.needsOf('identity');
+    const { tenantId } = admin;
+    const email = 'half.way@example.com';
+    const id = await sealer.indexHash({ tenantId }, 'email', email);
+    const { now } = systemCommand(tenantId, 'now');
+    await streams.decideOn(emailReservations, id, systemCommand(tenantId, 'half'), () => ({
+      accepted: true,
+      events: [
+        {
+          type: 'Reserved',
+          data: { owner_id: `${tenantId}/${ids.next()}`, reserved_at: now.toISOString() },
+        },
+      ],
+    }));
+    expect((await register(email)).body.access_token).toBeUndefined();
+    rig.clock.move(60_000);
+    expect((await register(email)).body.access_token).toBeDefined();
+    expect((await register(email)).body.access_token).toBeUndefined();
+  });
+
+  it('R11 meets itself when it is repeated under one Idempotency-Key', async () => {
+    const key = { 'idempotency-key': 'the same request' };
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => register('repeated@example.com', key)),
+    );
+    const made = answers.filter(({ status }) => status === 201);
+    expect(made.length).toBeGreaterThan(0);
+    expect(new Set(made.map(({ body }) => body.user_id)).size).toBe(1);
+    const again = await register('repeated@example.com', key);
+    expect(again).toMatchObject({ status: 409, code: 'already_created' });
+    expect(again.body.error.details).toEqual({ id: made[0]?.body.user_id });
+    expect((await register('other@example.com', key)).code).toBe('idempotency_key_reused');
+  });
+
+  it('takes a password of anybody, but fields of nobody else', async () => {
+    const { tenantId: tenant } = admin;
+    for (const field of ['id', 'roles', 'tenant_id', 'email_verified', 'status', 'created_at']) {
+      const body = { email: 'sly@example.com', password: PASSWORD, [field]: 'x' };
+      const answer = await rig.rest.post('/api/v1/auth/register', body, { tenant });
+      expect(answer).toMatchObject({ status: 400, code: 'invalid_request' });
+    }
+  });
+
+  it.each([
+    { name: 'neither header nor key', body: {}, tenant: undefined, code: 'tenant_required' },
+    {
+      name: 'an unknown tenant',
+      body: {},
+      tenant: '01900000-0000-7000-8000-000000000000',
+      code: 'tenant_not_found',
+    },
+    {
+      name: 'an unknown key',
+      body: { publishable_key: `pk_test_${'a'.repeat(24)}` },
+      tenant: undefined,
+      code: 'invalid_publishable_key',
+    },
+  ])('is refused with $name', async ({ body, tenant, code }) => {
+    const whole = { email: 'lost@example.com', password: PASSWORD, ...body };
+    const answer = await rig.rest.post('/api/v1/auth/register', whole, { tenant });
+    expect(answer.code).toBe(code);
+  });
+
+  it('withholds tokens while the tenant wants the address verified', async () => {
+    const boss = await rig.signUp();
+    const { tenants } = await import('../src/tenants/tenant.ts');
+    const { streams, systemCommand } = rig.host.needsOf('identity');
+    const { tenantId } = boss;
+    await streams.decideOn(tenants, tenantId, systemCommand(tenantId, 'verify'), () => ({
+      accepted: true,
+      events: [
+        {
+          type: 'TenantSettingsChanged',
+          data: { id: tenantId, settings: { email_verification_required: true } },
+        },
+      ],
+    }));
+    const email = 'careful@example.com';
+    const ask = () =>
+      rig.rest.post('/api/v1/auth/register', { email, password: PASSWORD }, { tenant: tenantId });
+    const uniform = { user_id: '', verification_required: true };
+    expect((await ask()).body).toMatchObject(uniform);
+    expect((await rig.logIn({ tenantId, email })).code).toBe('email_not_verified');
+    expect((await rig.logIn({ tenantId, email }, 'wrong one')).code).toBe('invalid_credentials');
+    const { token } = await rig.mail(email, /Confirm/);
+    await rig.rest.post('/api/v1/auth/verify-email', { token });
+    expect((await rig.logIn({ tenantId, email })).status).toBe(200);
+    expect((await ask()).body).toMatchObject(uniform);
+  });
+});
+
+describe('confirming an address', () => {
+  it('identity 9 is left to programs and to clicks', async () => {
+    const bob = await rig.register(admin.tenantId);
+    const { token } = await rig.mail(bob.email, /Confirm/);
+    const url = `${rig.baseUrl}/api/v1/auth/verify-email?token=${encodeURIComponent(token)}`;
+    const browser = { 'user-agent': 'Mozilla/5.0', accept: 'text/html' };
+    const page = await fetch(url, { headers: browser });
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-type')).toContain('text/html');
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+    const prefetched = await fetch(url, { headers: { 'sec-purpose': 'prefetch' } });
+    expect(prefetched.headers.get('content-type')).toContain('text/html');
+    await fetch(url, { method: 'HEAD' });
+    expect((await rig.as(bob).get('/api/v1/user/profile')).body.email_verified).toBe(false);
+
+    const path = '/api/v1/auth/verify-email';
+    const headers = { accept: 'application/json' };
+    const first = await rig.rest.get(path, { query: { token }, headers });
+    expect(first).toMatchObject({ status: 200, body: { status: 'email verified' } });
+    expect((await rig.as(bob).get('/api/v1/user/profile')).body.email_verified).toBe(true);
+    expect(await rig.rest.get(path, { query: { token }, headers })).toMatchObject({
+      status: 422,
+      code: 'invalid_verification_token',
+    });
+  });
+
+  it('is asked for again by the user, and then only the newest mail works', async () => {
+    const bob = await rig.register(admin.tenantId);
+    const { token: first } = await rig.mail(bob.email, /Confirm/);
+    await rig.rest.delete('/dev/mailbox');
+    const resend = () => rig.as(bob).post('/api/v1/auth/resend-verification');
+    expect((await resend()).body).toEqual({ status: 'verification email sent' });
+    const { token: second } = await rig.mail(bob.email, /Confirm/);
+    const verify = (token: string) => rig.rest.post('/api/v1/auth/verify-email', { token });
+    expect((await verify(first)).status).toBe(422);
+    expect((await verify(second)).status).toBe(200);
+    const position = await rig.head();
+    expect((await resend()).status).toBe(200);
+    expect(await rig.eventsSince(position)).toEqual([]);
+  });
+});
+
+describe('what identity tells the others', () => {
+  it('is published with every field that its contract asks for', async () => {
+    const { store, database: pool } = rig.host.needsOf('identity');
+    const head = await store.head('identity');
+    await untilTrue(async () => {
+      const relayed = await rig.shared.cache.get('relay:identity');
+      return relayed !== undefined && BigInt(relayed) >= head;
+    });
+    const parked = await pool.asSystem((sql) =>
+      sql.query('SELECT owner, event_type, error_code FROM identity.parked_events'),
+    );
+    expect(parked.rows).toEqual([]);
+  });
+});

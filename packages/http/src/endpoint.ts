@@ -147,7 +147,10 @@ export type Answer<Ok, Reason extends string> =
 
 export type Endpoint = {
   readonly contract: Contract;
+  // The types are erased here; what they promised, the door has checked by the contract's schemas.
+  // biome-ignore lint/suspicious/noExplicitAny: a handler of any request fits.
   readonly handle: (request: Request<any, any, any>) => Promise<Answer<unknown, string>>;
+  // biome-ignore lint/suspicious/noExplicitAny: likewise.
   readonly admit?: Admit<any, any, string>;
 };
 
@@ -159,13 +162,15 @@ export type Admit<Params, Query, Reason extends string> = (
   request: Request<Params, Query, undefined>,
 ) => Promise<Extract<Answer<never, Reason>, { readonly refused: Reason }> | undefined>;
 
+type NoFields = TObject<Record<never, never>>;
+
 /** Binds a contract to the function that fulfils it; the types of one check the other. */
 export function endpoint<
   Ok extends TSchema,
   const Reason extends string = never,
-  Params extends TObject = TObject<{}>,
-  Query extends TObject = TObject<{}>,
-  Body extends TSchema = TObject<{}>,
+  Params extends TObject = NoFields,
+  Query extends TObject = NoFields,
+  Body extends TSchema = NoFields,
 >(
   contract: Contract<Params, Query, Body, Ok, Reason>,
   handle: (

@@ -94,8 +94,11 @@ export async function answersInTime(ping: () => Promise<void>, clock: Clock): Pr
     .then(
       () => true,
       () => false,
-    )
-    .finally(() => answered.abort());
+    );
   const late = clock.sleep(PING_WAIT_MS, answered.signal).then(() => false);
-  return Promise.race([pinged, late]);
+  try {
+    return await Promise.race([pinged, late]);
+  } finally {
+    answered.abort();
+  }
 }

@@ -1,3 +1,4 @@
+export { type CatalogueEntry, catalogue } from './catalogue.ts';
 export {
   CONSISTENCY_WAIT_MS,
   type PositionsPassed,
@@ -21,6 +22,7 @@ export { asAgent, asUser, endpoint } from './endpoint.ts';
 export { type HealthNeeds, healthEndpoints } from './health.ts';
 export { PortTaken } from './listen.ts';
 export { type Management, type ManagementNeeds, management } from './management.ts';
+export { type DocumentOf, openApi } from './openapi.ts';
 export {
   type AddressGuard,
   addressGuard,

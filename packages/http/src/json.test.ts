@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson, JSON_DEPTH_MAX, JSON_KEYS_MAX, type JsonReading, readJson } from './json.ts';
+import {
+  canonicalJson,
+  JSON_DEPTH_MAX,
+  JSON_KEYS_MAX,
+  type JsonReading,
+  readJson,
+} from './json.ts';
 
 const read = (text: string): JsonReading => readJson(Buffer.from(text));
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
@@ -57,15 +63,12 @@ describe('reading JSON', () => {
     expect(read(text)).toEqual({ fault });
   });
 
-  it.each([
-    [0xff],
-    [0xc0, 0xaf],
-    [0xed, 0xa0, 0x80],
-    [0xf4, 0x90, 0x80, 0x80],
-    [0xe2, 0x82],
-  ])('S6 refuses bytes that are no UTF-8: %i', (...bytes) => {
-    expect(readJson(Buffer.from([0x22, ...bytes, 0x22]))).toEqual({ fault: 'utf8' });
-  });
+  it.each([[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]])(
+    'S6 refuses bytes that are no UTF-8: %i',
+    (...bytes) => {
+      expect(readJson(Buffer.from([0x22, ...bytes, 0x22]))).toEqual({ fault: 'utf8' });
+    },
+  );
 
   it('F2 takes what JSON.stringify writes, but for forbidden keys', () => {
     fc.assert(
@@ -97,10 +100,14 @@ describe('reading JSON', () => {
   });
 
   it('F2 sees a duplicate wherever one is put', () => {
-    const objects = fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 3 }), { minKeys: 1 });
+    const objects = fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 3 }), {
+      minKeys: 1,
+    });
     fc.assert(
       fc.property(objects, fc.nat(), (object, at) => {
-        const members = Object.entries(object).map(([k, v]) => `${JSON.stringify(k)}:${JSON.stringify(v)}`);
+        const members = Object.entries(object).map(
+          ([k, v]) => `${JSON.stringify(k)}:${JSON.stringify(v)}`,
+        );
         const doubled = [...members, members[at % members.length]];
         expect(read(`{${doubled.join(',')}}`)).toHaveProperty('fault');
       }),
@@ -109,6 +116,8 @@ describe('reading JSON', () => {
   });
 
   it('writes equal values as equal texts, whatever the order of their keys', () => {
-    expect(canonicalJson({ b: [1, { d: 1, c: undefined }], a: 'x' })).toBe('{"a":"x","b":[1,{"d":1}]}');
+    expect(canonicalJson({ b: [1, { d: 1, c: undefined }], a: 'x' })).toBe(
+      '{"a":"x","b":[1,{"d":1}]}',
+    );
   });
 });

@@ -85,7 +85,10 @@ const headerParameters = {
 };
 
 const answerHeaders = {
-  RequestId: { description: 'Id of this request, as in logs and audit.', schema: { type: 'string' } },
+  RequestId: {
+    description: 'Id of this request, as in logs and audit.',
+    schema: { type: 'string' },
+  },
   Consistency: {
     description: 'Sent back with a read, it makes the read wait for this write.',
     schema: { type: 'string' },
@@ -154,14 +157,19 @@ function successes(contract: Contract): Json {
   const { ok, status = 200, otherOk = {}, okMediaType = 'application/json' } = contract;
   const headers = {
     'X-Request-Id': headerRef('RequestId'),
-    ...(contract.waitsFor === undefined ? {} : { 'X-Service-Consistency': headerRef('Consistency') }),
+    ...(contract.waitsFor === undefined
+      ? {}
+      : { 'X-Service-Consistency': headerRef('Consistency') }),
   };
   const one = (schema: TSchema, description: string) => ({
     description,
     headers,
     content: { [okMediaType]: { schema: plainSchema(schema) } },
   });
-  const others = Object.entries(otherOk).map(([other, schema]) => [other, one(schema, 'Otherwise.')]);
+  const others = Object.entries(otherOk).map(([other, schema]) => [
+    other,
+    one(schema, 'Otherwise.'),
+  ]);
   return { [status]: one(ok, 'Done.'), ...Object.fromEntries(others) };
 }
 
@@ -191,7 +199,9 @@ export const errorSchema = (codes: readonly string[]): Json => ({
         code: { type: 'string', enum: codes },
         message: { type: 'string' },
         request_id: { type: 'string' },
-        details: { description: 'What the code alone does not say: fields and rules, a scope, an id.' },
+        details: {
+          description: 'What the code alone does not say: fields and rules, a scope, an id.',
+        },
       },
     },
   },

@@ -29,13 +29,18 @@ describe('a consistency token', () => {
     expect(readTokens(header, 'authz')).toBe(wanted);
   });
   it('F3 never throws', () => {
-    fc.assert(fc.property(fc.string(), (text) => void readTokens(text, 'authz')), { numRuns: 2_000 });
+    fc.assert(
+      fc.property(fc.string(), (text) => void readTokens(text, 'authz')),
+      { numRuns: 2_000 },
+    );
   });
 });
 
 describe('a query', () => {
   it('F3 says what was put into it', () => {
-    const text = fc.string({ unit: 'grapheme', maxLength: 20 }).filter((part) => !part.includes('\0'));
+    const text = fc
+      .string({ unit: 'grapheme', maxLength: 20 })
+      .filter((part) => !part.includes('\0'));
     fc.assert(
       fc.property(fc.dictionary(text, text, { maxKeys: 5 }), (values) => {
         const search = new URLSearchParams(values).toString();
@@ -63,36 +68,118 @@ describe('the address of a client', () => {
   const none = trustedProxies([]);
   const proxies = trustedProxies(['10.0.0.0/8', 'fd00::/8']);
   it.each([
-    ['the socket, when nobody is trusted', '203.0.113.9', '1.2.3.4', none, '203.0.113.9'],
-    ['the socket, when it is no proxy of ours', '203.0.113.9', '1.2.3.4', proxies, '203.0.113.9'],
-    ['what our proxy saw', '10.0.0.1', '1.2.3.4', proxies, '1.2.3.4'],
-    ['what our proxy saw, not what the client claims', '10.0.0.1', '8.8.8.8, 1.2.3.4', proxies, '1.2.3.4'],
-    ['behind two proxies of ours', '10.0.0.1', '9.9.9.9, 1.2.3.4, 10.0.0.2', proxies, '1.2.3.4'],
-    ['the last one that can be read', '10.0.0.1', '1.2.3.4, unknown', proxies, '10.0.0.1'],
-    ['v4 in v6 clothes', '::ffff:10.0.0.1', '1.2.3.4', proxies, '1.2.3.4'],
-    ['v6', 'fd00::1', '2001:DB8::1', proxies, '2001:db8::1'],
-    ['the proxy, when it names nobody', '10.0.0.1', undefined, proxies, '10.0.0.1'],
-    ['never 127.1', '10.0.0.1', '127.1', proxies, '10.0.0.1'],
-  ])('is %s', (_name, remote, forwarded, trusted, wanted) => {
+    {
+      name: 'the socket, when nobody is trusted',
+      remote: '203.0.113.9',
+      forwarded: '1.2.3.4',
+      trusted: none,
+      wanted: '203.0.113.9',
+    },
+    {
+      name: 'the socket, when it is no proxy of ours',
+      remote: '203.0.113.9',
+      forwarded: '1.2.3.4',
+      trusted: proxies,
+      wanted: '203.0.113.9',
+    },
+    {
+      name: 'what our proxy saw',
+      remote: '10.0.0.1',
+      forwarded: '1.2.3.4',
+      trusted: proxies,
+      wanted: '1.2.3.4',
+    },
+    {
+      name: 'what our proxy saw, not what the client claims',
+      remote: '10.0.0.1',
+      forwarded: '8.8.8.8, 1.2.3.4',
+      trusted: proxies,
+      wanted: '1.2.3.4',
+    },
+    {
+      name: 'behind two proxies of ours',
+      remote: '10.0.0.1',
+      forwarded: '9.9.9.9, 1.2.3.4, 10.0.0.2',
+      trusted: proxies,
+      wanted: '1.2.3.4',
+    },
+    {
+      name: 'the last one that can be read',
+      remote: '10.0.0.1',
+      forwarded: '1.2.3.4, unknown',
+      trusted: proxies,
+      wanted: '10.0.0.1',
+    },
+    {
+      name: 'v4 in v6 clothes',
+      remote: '::ffff:10.0.0.1',
+      forwarded: '1.2.3.4',
+      trusted: proxies,
+      wanted: '1.2.3.4',
+    },
+    {
+      name: 'v6',
+      remote: 'fd00::1',
+      forwarded: '2001:DB8::1',
+      trusted: proxies,
+      wanted: '2001:db8::1',
+    },
+    {
+      name: 'the proxy, when it names nobody',
+      remote: '10.0.0.1',
+      forwarded: undefined,
+      trusted: proxies,
+      wanted: '10.0.0.1',
+    },
+    {
+      name: 'never 127.1',
+      remote: '10.0.0.1',
+      forwarded: '127.1',
+      trusted: proxies,
+      wanted: '10.0.0.1',
+    },
+  ])('is $name', ({ remote, forwarded, trusted, wanted }) => {
     expect(clientAddress(remote, forwarded, trusted)).toBe(wanted);
   });
 });
 
 describe('a path', () => {
   it.each([
-    ...['//x', '/a//b', '/a/./b', '/a/../b', '/..', '/a/.', '/a;b', '/a\\b', '/a/', '/%2e%2e/x', '/a%2Fb'],
+    ...[
+      '//x',
+      '/a//b',
+      '/a/./b',
+      '/a/../b',
+      '/..',
+      '/a/.',
+      '/a;b',
+      '/a\\b',
+      '/a/',
+      '/%2e%2e/x',
+      '/a%2Fb',
+    ],
     ...['/a%5cb', '/a%00', 'http://x/', '*', '', '/é'],
   ])('O5 is none of ours: %s', (path) => {
     expect(isOddPath(path)).toBe(true);
   });
-  it.each(['/', '/a', '/.well-known/jwks.json', '/a..b', '/a%20b', '/a/%c3%a9'])('may be %s', (path) => {
-    expect(isOddPath(path)).toBe(false);
-  });
+  it.each(['/', '/a', '/.well-known/jwks.json', '/a..b', '/a%20b', '/a/%c3%a9'])(
+    'may be %s',
+    (path) => {
+      expect(isOddPath(path)).toBe(false);
+    },
+  );
 });
 
 describe('routes', () => {
   it('are tried with words before parameters', () => {
-    const paths = ['/w/{id}', '/w/{id}/test', '/w', '/w/deliveries', '/w/deliveries/{id}/retry', '/a/{x}'];
+    const paths = [
+      '/w/{id}',
+      '/w/{id}/test',
+      '/w',
+      '/w/deliveries',
+      '/w/deliveries/{id}/retry',
+      '/a/{x}',
+    ];
     const ordered = inOrder(paths.map((path) => ({ contract: { path } })));
     expect(ordered.map(({ contract }) => contract.path)).toEqual([
       ...['/a/{x}', '/w', '/w/deliveries', '/w/deliveries/{id}/retry', '/w/{id}', '/w/{id}/test'],

@@ -16,8 +16,9 @@ import { Exchange, type ServerParts } from './exchange.ts';
 import { type Listening, listen } from './listen.ts';
 import { httpMetrics } from './metrics.ts';
 import { isOddPath } from './odd-path.ts';
-import { type Group, pass, type Route, routeOf } from './passage.ts';
+import { pass } from './passage.ts';
 import { invalid, refusalOf, refusalOfThrow } from './refusal.ts';
+import { type Group, type Route, routeOf } from './route.ts';
 import { inOrder } from './route-order.ts';
 import { dressFor } from './write-answer.ts';
 

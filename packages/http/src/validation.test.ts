@@ -8,7 +8,9 @@ const schema = Type.Object({
   fields: Type.Optional(Type.Array(Type.Object({ id: Type.String({ format: 'uuid' }) }))),
   settings: Type.Optional(Type.Record(Type.String(), Type.Number())),
   open: Type.Optional(Type.Object({}, { additionalProperties: true })),
-  both: Type.Optional(Type.Intersect([Type.Object({ x: Type.Number() }), Type.Object({ y: Type.Number() })])),
+  both: Type.Optional(
+    Type.Intersect([Type.Object({ x: Type.Number() }), Type.Object({ y: Type.Number() })]),
+  ),
 });
 const check = bodyValidator(schema);
 const faults = (input: unknown) => {
@@ -19,7 +21,10 @@ const fault = (field: string, rule: string) => [{ field, rule }];
 
 describe('validation', () => {
   it.each([
-    [{ name: 'x', kind: 'b', settings: { canary: 1 }, open: { canary: 1 }, both: { x: 1, y: 2 } }, 'valid'],
+    [
+      { name: 'x', kind: 'b', settings: { canary: 1 }, open: { canary: 1 }, both: { x: 1, y: 2 } },
+      'valid',
+    ],
     [{ name: 'ééééé' }, fault('name', 'max_bytes')],
     [{ name: '' }, fault('name', 'min_length')],
     [{}, fault('name', 'required')],
@@ -28,7 +33,10 @@ describe('validation', () => {
     [{ name: 'x', kind: 'canary' }, fault('kind', 'enum')],
     [{ name: 'x', fields: [{ id: 'canary' }] }, fault('fields.0.id', 'format')],
     [{ name: 'x', fields: [{}] }, fault('fields.0.id', 'required')],
-    [{ name: 'x', fields: [{ id: '0190b3a0-0000-7000-8000-000000000000', canary: 1 }] }, fault('fields.0', 'unknown_field')],
+    [
+      { name: 'x', fields: [{ id: '0190b3a0-0000-7000-8000-000000000000', canary: 1 }] },
+      fault('fields.0', 'unknown_field'),
+    ],
     [{ name: 'x', settings: { canary: 'y' } }, fault('settings.*', 'type')],
     [{ name: 'x', both: { x: 1, y: 2, canary: 3 } }, fault('both', 'unknown_field')],
     [[], fault('body', 'type')],
@@ -51,7 +59,17 @@ describe('validation', () => {
       value: { limit: 7, open: false, name: '12' },
     });
     expect(query({})).toEqual({ value: { limit: 50 } });
-    for (const limit of ['0x10', '1e2', '', ' 5', '+5', '5.5', '1001', '0', '99999999999999999999']) {
+    for (const limit of [
+      '0x10',
+      '1e2',
+      '',
+      ' 5',
+      '+5',
+      '5.5',
+      '1001',
+      '0',
+      '99999999999999999999',
+    ]) {
       expect(query({ limit })).toHaveProperty('faults');
     }
     expect(query({ open: '1' })).toHaveProperty('faults');

@@ -24,7 +24,7 @@ export type UrlPolicy = {
 
 export const URL_MAX_CHARS = 2_048;
 
-const NOT_PRINTABLE = /[\u0000-\u0020\u007f]/;
+const NOT_PRINTABLE = /[\p{Cc} ]/u;
 /** An `@` before the path, also an empty userinfo that the parser drops. */
 const USERINFO = /^[a-z]+:[\\/]*[^\\/?#]*@/i;
 const LOCAL_NAMES = /(^|\.)(localhost|local|home\.arpa)$/;

@@ -1,0 +1,90 @@
+/** What a request says beside who sent it: parameters, query, headers, body, each checked by the contract. */
+import { readBody, refusedByHeaders } from './body.ts';
+import { doubledHeaders } from './door.ts';
+import type { Contract, Request } from './endpoint.ts';
+import type { Exchange } from './exchange.ts';
+import { bodyHash, idempotentCommandId, isIdempotencyKey } from './idempotency.ts';
+import { readJson } from './json.ts';
+import { readQuery } from './query.ts';
+import { type Fault, invalid, type Refusal } from './refusal.ts';
+import type { Route } from './route.ts';
+
+type AnyRequest = Request<unknown, unknown, unknown>;
+
+const APP_ID_MAX_CHARS = 128;
+export const isAppId = (id: string) => id.length > 0 && id.length <= APP_ID_MAX_CHARS;
+
+export type Strings = { readonly params: unknown; readonly query: unknown };
+
+export function readStrings(
+  route: Route,
+  exchange: Exchange,
+  params: { readonly [name: string]: string },
+): Strings | { readonly faults: readonly Fault[] } {
+  const query = readQuery(exchange.search);
+  if ('fault' in query) return { faults: [query.fault] };
+  const checkedParams = route.checkParams(params);
+  if ('faults' in checkedParams) return checkedParams;
+  const checkedQuery = route.checkQuery(query.values);
+  if ('faults' in checkedQuery) {
+    return {
+      faults: checkedQuery.faults.map(({ field, rule }) => ({
+        field: field === 'body' ? 'query' : field,
+        rule,
+      })),
+    };
+  }
+  return { params: checkedParams.value, query: checkedQuery.value };
+}
+
+/** 415, 413, 400 of the body. */
+export async function readInput(
+  { bodyRule, contract, checkBody }: Route,
+  exchange: Exchange,
+): Promise<{ readonly value: unknown } | { readonly refusal: Refusal } | 'gone'> {
+  if (bodyRule === undefined) return { value: {} };
+  const early = refusedByHeaders(exchange.request, bodyRule);
+  if (early !== undefined) return { refusal: early };
+  const reading = await readBody(exchange.request, exchange.response, bodyRule.limitBytes);
+  if (reading === 'gone' || 'refusal' in reading) return reading;
+  const json = reading.bytes.length === 0 ? noBody(contract) : readJson(reading.bytes);
+  if ('fault' in json) return { refusal: invalid({ field: 'body', rule: json.fault }) };
+  const checked = checkBody(json.value);
+  return 'faults' in checked ? { refusal: invalid(...checked.faults) } : checked;
+}
+
+const noBody = (contract: Contract): { value: unknown } | { fault: 'required' } =>
+  contract.body === undefined || contract.bodyOptional === true
+    ? { value: {} }
+    : { fault: 'required' };
+
+export function headerFaults({ contract }: Route, { request }: Exchange): readonly Fault[] {
+  const { headers } = request;
+  const doubled = doubledHeaders(request);
+  const appId = headers['x-service-app-id'];
+  if (doubled.has('x-service-app-id')) return [{ field: 'X-Service-App-Id', rule: 'repeated' }];
+  if (typeof appId === 'string' && appId !== '' && !isAppId(appId)) {
+    return [{ field: 'X-Service-App-Id', rule: 'max_length' }];
+  }
+  const key = headers['idempotency-key'];
+  if (contract.idempotent !== true || key === undefined) return [];
+  if (doubled.has('idempotency-key')) return [{ field: 'Idempotency-Key', rule: 'repeated' }];
+  const fits = typeof key === 'string' && isIdempotencyKey(key);
+  return fits ? [] : [{ field: 'Idempotency-Key', rule: 'form' }];
+}
+
+export function identified(
+  { contract }: Route,
+  request: AnyRequest,
+  body: unknown,
+): Pick<AnyRequest, 'commandId' | 'idempotency'> {
+  const key = request.headers['idempotency-key'];
+  if (contract.idempotent !== true || key === undefined) {
+    return { commandId: request.commandId, idempotency: undefined };
+  }
+  const { tenantId, principal } = request;
+  return {
+    commandId: idempotentCommandId({ tenantId, principal, operation: contract.name }, key),
+    idempotency: { key, bodyHash: bodyHash(body) },
+  };
+}

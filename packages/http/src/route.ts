@@ -1,0 +1,51 @@
+/** An endpoint made ready to be passed: its validators compiled, its body's rule known, its service's means at hand. */
+import type { Authenticator } from '@cardea/auth';
+import type { ServiceName } from '@cardea/contracts';
+import { BODY_MAX_BYTES, type BodyRule } from './body.ts';
+import type { PositionsPassed } from './consistency.ts';
+import type { DenialDesk } from './denials.ts';
+import { asksForRole } from './door.ts';
+import type { Contract, Endpoint } from './endpoint.ts';
+import { bodyValidator, stringsValidator, type Validator } from './validation.ts';
+
+/** What an endpoint's own service lends it. */
+export type Group = {
+  readonly service: ServiceName;
+  readonly authenticator: Authenticator;
+  readonly positions: PositionsPassed | undefined;
+  readonly denials: DenialDesk | undefined;
+};
+
+/** An endpoint made ready: everything that does not change from request to request. */
+export type Route = {
+  readonly endpoint: Endpoint;
+  readonly contract: Contract;
+  readonly group: Group;
+  readonly bodyRule: BodyRule | undefined;
+  readonly checkParams: Validator;
+  readonly checkQuery: Validator;
+  readonly checkBody: Validator;
+  readonly asksForRole: boolean;
+};
+
+const NOTHING = { type: 'object', properties: {}, additionalProperties: false } as never;
+
+export function routeOf(endpoint: Endpoint, group: Group): Route {
+  const { contract } = endpoint;
+  return {
+    endpoint,
+    contract,
+    group,
+    bodyRule:
+      contract.method === 'get'
+        ? undefined
+        : {
+            limitBytes: contract.bodyLimitBytes ?? BODY_MAX_BYTES,
+            typeOptional: contract.bodyOptional === true || contract.body === undefined,
+          },
+    checkParams: stringsValidator(contract.params ?? NOTHING),
+    checkQuery: stringsValidator(contract.query ?? NOTHING),
+    checkBody: bodyValidator(contract.body ?? NOTHING),
+    asksForRole: asksForRole(contract),
+  };
+}

@@ -1,0 +1,193 @@
+/** One endpoint per rule of the door, and one caller of each kind, known by their credential. */
+import type { AgentPrincipal, ApiKeyPrincipal, Principal, UserPrincipal } from '@cardea/auth';
+import { type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+
+export const user = (more: Partial<UserPrincipal> = {}): UserPrincipal => ({
+  kind: 'user',
+  id: 'alice',
+  tenantId: 't1',
+  organizationId: 'o1',
+  email: 'alice@example.com',
+  roles: ['member'],
+  sessionId: 's1',
+  authTime: 0,
+  appId: null,
+  clientId: null,
+  impersonatedBy: null,
+  expiresAt: 9_999_999_999,
+  ...more,
+});
+const agent = (via: 'token' | 'key'): AgentPrincipal => ({
+  kind: 'agent',
+  id: 'bot',
+  tenantId: 't1',
+  via,
+  userId: via === 'token' ? 'alice' : null,
+  agentSessionId: null,
+  keyId: via === 'key' ? 'k1' : null,
+  appId: null,
+});
+const key = (...scopes: string[]): ApiKeyPrincipal => ({
+  kind: 'api_key',
+  id: 'key1',
+  tenantId: 't1',
+  scopes,
+  environment: 'live',
+  appId: null,
+});
+
+/** Credential → who. */
+export const callers: { readonly [credential: string]: Principal } = {
+  member: user(),
+  admin: user({ id: 'root', roles: ['member', 'admin'] }),
+  foreign: user({ tenantId: 't2' }),
+  'agent-token': agent('token'),
+  'agk-key': agent('key'),
+  'svc-read': key('fga:read'),
+  'svc-none': key(),
+};
+
+const Text = Type.String({ minLength: 1, maxLength: 64 });
+const Note = Type.Object({ text: Text, count: Type.Optional(Type.Integer({ minimum: 0 })) });
+const Seen = Type.Object({ seen: Type.Unknown() });
+
+/** Answers what it got. */
+const notes = {
+  tag: 'notes',
+  area: 'user',
+  tenant: 'required',
+  ok: Seen,
+  summary: 'Shows what came in.',
+} as const;
+
+export const sample: readonly Endpoint[] = [
+  endpoint(
+    {
+      ...notes,
+      name: 'create_note',
+      method: 'post',
+      path: '/api/v1/notes',
+      who: ['user', 'api_key:notes:write'],
+      body: Note,
+      status: 201,
+      idempotent: true,
+      waitsFor: ['notes'],
+      refusals: { note_taken: 409 },
+    },
+    async ({ body, commandId, idempotency, tenantId }) => {
+      if (body.text === 'taken')
+        return { refused: 'note_taken', target: { type: 'note', id: 'n1' } };
+      if (body.text === 'crash') throw new Error('secret-in-message');
+      if (body.text === 'away') {
+        throw Object.assign(new Error('x'), { name: 'EventStoreUnavailable' });
+      }
+      return { ok: { seen: { ...body, commandId, idempotency, tenantId } }, wrote: 7n };
+    },
+  ),
+  endpoint(
+    {
+      ...notes,
+      name: 'list_notes',
+      method: 'get',
+      path: '/api/v1/notes',
+      who: ['admin', 'agent_token', 'api_key:fga:read'],
+      query: Type.Object({
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 50 })),
+        open: Type.Optional(Type.Boolean()),
+        q: Type.Optional(Type.String()),
+      }),
+      reads: ['notes'],
+      refusals: {},
+    },
+    async ({ query, ip, appId }) => ({ ok: { seen: { query, ip, appId } } }),
+  ),
+  endpoint(
+    {
+      ...notes,
+      name: 'approve_note',
+      method: 'post',
+      path: '/api/v1/notes/{id}/approve',
+      who: ['user'],
+      params: Type.Object({ id: Type.String() }),
+      body: Type.Object({ code: Type.Optional(Type.String()) }),
+      bodyOptional: true,
+      notTaken: { agent: { status: 401, code: 'user_session_required' } },
+      refusals: { note_gone: 410, step_up_required: 401 },
+    },
+    async ({ params, body }) => {
+      if (params.id === 'gone') return { refused: 'note_gone' };
+      if (params.id === 'stale') {
+        return {
+          refused: 'step_up_required',
+          headers: { 'WWW-Authenticate': 'Bearer error="insufficient_user_authentication"' },
+        };
+      }
+      return { ok: { seen: { params, body } } };
+    },
+  ),
+  endpoint(
+    {
+      ...notes,
+      name: 'own_notes',
+      method: 'get',
+      path: '/api/v1/me/notes',
+      tenant: 'optional',
+      who: ['user'],
+      noStore: true,
+      notTaken: { agent: { status: 401, code: 'user_session_required' } },
+      refusals: {},
+    },
+    async ({ tenantId }) => ({ ok: { seen: tenantId } }),
+  ),
+  endpoint(
+    {
+      ...notes,
+      name: 'vend_note',
+      method: 'post',
+      path: '/api/v1/vend/{id}',
+      who: ['agent_key'],
+      params: Type.Object({ id: Type.String() }),
+      body: Type.Object({ fields: Type.Array(Type.String(), { minItems: 1 }) }),
+      doorCodes: { unauthenticated: 'INVALID_AGENT_KEY', internal_error: 'INTERNAL' },
+      upperCaseCodes: true,
+      notTaken: { user: { status: 401, code: 'INVALID_AGENT_KEY' } },
+      refusals: { INVALID_CAPABILITY_TOKEN: 401 },
+    },
+    async ({ body }) => ({ ok: { seen: body } }),
+    async ({ headers }) =>
+      headers['x-service-token'] === 'cap' ? undefined : { refused: 'INVALID_CAPABILITY_TOKEN' },
+  ),
+  endpoint(
+    {
+      ...notes,
+      name: 'sign_up',
+      method: 'post',
+      path: '/api/v1/open',
+      tenant: 'none',
+      who: 'anyone',
+      body: Note,
+      refusals: {},
+    },
+    async ({ principal, tenantId }) => ({
+      ok: { seen: { principal: principal ?? null, tenantId } },
+    }),
+  ),
+  endpoint(
+    {
+      ...notes,
+      name: 'poll_note',
+      method: 'get',
+      path: '/api/v1/poll',
+      tenant: 'none',
+      who: 'anyone',
+      refusals: {},
+    },
+    ({ draining, signal }) =>
+      new Promise((resolve) => {
+        const answer = () => resolve({ ok: { seen: draining.aborted ? 'draining' : 'gone' } });
+        draining.addEventListener('abort', answer);
+        signal.addEventListener('abort', answer);
+      }),
+  ),
+];

@@ -3,9 +3,11 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Bench, BenchContext, Row } from './harness.ts';
 import { httpSide, type LoadRequest } from './http.ts';
-import { noopServer } from './noop.ts';
 
 const WORKER = new URL('./fga-check.worker.ts', import.meta.url);
+const NOOP = new URL('./express-noop.worker.ts', import.meta.url);
+/** About as long as what a check answers. */
+const NOOP_ANSWER = '{"allowed":true,"reason":"user:a viewer document:d"}';
 const CONNECTIONS = [32, 1, 128] as const;
 const PATH = '/api/v1/fga/check';
 
@@ -20,8 +22,12 @@ type Ready = {
 };
 
 async function checks(context: BenchContext): Promise<readonly Row[]> {
-  const { origin, headers, questions } = await startService(context);
-  const floorOrigin = await noopServer(context);
+  const { origin, headers, questions } = await started<Ready>(
+    context,
+    WORKER,
+    await context.database(),
+  );
+  const floorOrigin = await started<string>(context, NOOP, NOOP_ANSWER);
   const requests = questions.map(
     (body): LoadRequest => ({ method: 'POST', path: PATH, headers, body, status: 200 }),
   );
@@ -44,8 +50,9 @@ async function checks(context: BenchContext): Promise<readonly Row[]> {
   return rows;
 }
 
-async function startService(context: BenchContext): Promise<Ready> {
-  const child = fork(WORKER, [await context.database()], { stdio: ['ignore', 2, 2, 'ipc'] });
+/** Starts a server in a process of its own; answers what it says when it is ready. */
+async function started<Said>(context: BenchContext, script: URL, argument: string): Promise<Said> {
+  const child = fork(script, [argument], { stdio: ['ignore', 2, 2, 'ipc'] });
   context.onEnd(async () => {
     const gone = once(child, 'exit');
     child.kill('SIGKILL');
@@ -53,12 +60,12 @@ async function startService(context: BenchContext): Promise<Ready> {
   });
   const stop = new AbortController();
   const exited = once(child, 'exit', { signal: stop.signal }).then(([code]) => {
-    throw new Error(`the service ended with ${code}`);
+    throw new Error(`a server ended with ${code}`);
   });
   exited.catch(() => {}); // the abort below ends it
   const ready = once(child, 'message', { signal: stop.signal }).then(([message]) => message);
   try {
-    return (await Promise.race([ready, exited])) as Ready;
+    return (await Promise.race([ready, exited])) as Said;
   } finally {
     stop.abort();
     await Promise.allSettled([ready, exited]);

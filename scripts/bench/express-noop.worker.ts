@@ -1,0 +1,21 @@
+/** The floor of whatever answers HTTP: the Express that endpoints are served by, reading JSON and doing nothing. */
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+
+// Only packages/http may have Express; its own copy is the one to compare with.
+const require = createRequire(new URL('../../packages/http/package.json', import.meta.url));
+const express = require('express');
+const [answer = '{}'] = process.argv.slice(2);
+const body: unknown = JSON.parse(answer);
+
+const app = express();
+app.disable('x-powered-by');
+app.disable('etag');
+app.use(express.json({ limit: '256kb' }));
+app.post('/{*path}', (_request: unknown, response: { json(value: unknown): void }) => {
+  response.json(body);
+});
+const server = app.listen(0, '127.0.0.1', () => {
+  process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+});
+process.on('disconnect', () => process.exit(0));

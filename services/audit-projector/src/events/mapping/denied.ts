@@ -15,7 +15,7 @@ const AREAS: { readonly [area: string]: { type: string; category: Category } | u
 };
 
 /** 401 and 403 are denials; 409, 410, 422 and 429 are attempts that failed. */
-const resultOf = (status: number): 'denied' | 'failure' =>
+export const resultOf = (status: number): 'denied' | 'failure' =>
   status === 401 || status === 403 ? 'denied' : 'failure';
 
 export const deniedDetails = ({ operation, reason, status, count }: ActionDenied): Details => ({

@@ -1,0 +1,32 @@
+/**
+ * A client sees what it did: before a first page or an export is read, it waits until every log was
+ * relayed as far as it reached at the request, and the topics were applied as far as they reached then.
+ */
+import { SERVICE_NAMES } from '@cardea/contracts';
+import { relayPositionKey } from '@cardea/event-bus';
+import type { ServiceNeeds } from '@cardea/service';
+import { INGEST, TOPICS } from './ingest.consumer.ts';
+
+const WAIT_MS = 1000;
+const LOOK_MS = 15;
+
+type Needs = Pick<ServiceNeeds, 'store' | 'bus' | 'cache' | 'clock'>;
+
+/** Returns after a second at the latest; then what is there is served. */
+export async function untilLevel({ store, bus, cache, clock }: Needs): Promise<void> {
+  const deadline = clock.monotonicMs() + WAIT_MS;
+  const inTime = (): boolean => clock.monotonicMs() < deadline;
+  try {
+    const heads = await Promise.all(SERVICE_NAMES.map((log) => store.head(log)));
+    const relayed = async (): Promise<boolean> => {
+      const notes = await cache.getMany(SERVICE_NAMES.map(relayPositionKey));
+      return notes.every(
+        (note, index) => note !== undefined && BigInt(note) >= (heads[index] ?? 0n),
+      );
+    };
+    while (!(await relayed()) && inTime()) await clock.sleep(LOOK_MS);
+    while (!(await bus.isLevel(INGEST, TOPICS)) && inTime()) await clock.sleep(LOOK_MS);
+  } catch {
+    // A log, the cache or the topics are out of reach: the page shows what was ingested before.
+  }
+}

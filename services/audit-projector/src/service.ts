@@ -1,0 +1,19 @@
+/** The audit log: every published event as a row that can be listed and exported, and never changed. */
+import type { ServiceDefinition } from '@cardea/service';
+import { exportEvents } from './events/export/export.route.ts';
+import { ingest } from './events/ingest.consumer.ts';
+import { listEvents } from './events/list/list.route.ts';
+import { mapAuditEvent } from './relay.ts';
+
+export const auditService: ServiceDefinition = {
+  name: 'audit',
+  migrations: new URL('../migrations/', import.meta.url),
+  build: (needs) => ({
+    endpoints: [listEvents(needs), exportEvents(needs)],
+    projections: [],
+    relay: mapAuditEvent,
+    consumers: [ingest()],
+    policies: [],
+    loops: [],
+  }),
+};

@@ -8,6 +8,7 @@ const LOOK_AGAIN_MS = 25;
 
 export type Arrived = {
   readonly event: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the tour checks what it reads, field by field.
   readonly data: any;
   readonly raw: Buffer;
   readonly signature: string;

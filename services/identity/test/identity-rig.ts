@@ -1,4 +1,5 @@
 /** Identity alone on a real database, with a clock that can be moved and passwords that are counted. */
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -93,12 +94,8 @@ export async function identityRig(
   });
   const { rest } = rig;
   const { store } = rig.host.needsOf('identity');
-  let count = 0;
 
-  const newEmail = (name: string) => {
-    count += 1;
-    return `${name}${count}@example.com`;
-  };
+  const newEmail = (name: string) => `${name}.${randomBytes(4).toString('hex')}@example.com`;
   const made = (answer: RestAnswer, tenantId: string, email: string): Account => {
     if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`);
     const { user_id: userId, access_token: access, refresh_token: refresh } = answer.body;

@@ -47,7 +47,7 @@ export const verifyEmailByLinkRoute = (identity: Identity): Endpoint =>
       query: Type.Object({ token: Type.Optional(Type.String()) }),
     },
     async (request) =>
-      mayConsume(request.headers)
+      request.isHead !== true && mayConsume(request.headers)
         ? verified(identity, request, request.query.token ?? '')
         : { raw: hostedPage('verify') },
   );

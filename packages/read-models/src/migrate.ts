@@ -50,12 +50,13 @@ export async function migrate(options: MigrateOptions): Promise<readonly string[
   });
   try {
     await makeRoles(knex, options.loginUsers ?? [await currentUser(knex)]);
-    for (const { schema } of options.sets) await makeSchema(knex, schema);
+    for (const set of options.sets) {
+      await makeSchema(knex, set.schema);
+      if (hasServiceTables(set)) await grantByDefault(knex, set.schema);
+    }
     const state = await compare(plan, appVersion, (sql) => rowsOf(knex, sql));
     refuse(state);
     for (const step of state.pending) await applyWithRetry(knex, step, options);
-    const grown = options.sets.filter(hasServiceTables).map((set) => set.schema);
-    if (state.pending.length > 0) for (const schema of grown) await grantSchema(knex, schema);
     return state.pending.map(nameOf);
   } finally {
     await knex.destroy();
@@ -194,12 +195,16 @@ async function makeSchema(knex: Knex, schema: string): Promise<void> {
     GRANT SELECT ON ${schema}.schema_migrations TO ${APP_ROLE}, ${SYSTEM_ROLE}`);
 }
 
-/** A table that no migration protected by row-level security is the system's alone. */
-async function grantSchema(knex: Knex, schema: string): Promise<void> {
+/**
+ * A table that no migration says more about is the system's alone. As defaults, not as grants over all
+ * tables: what a migration takes back stays taken back.
+ */
+async function grantByDefault(knex: Knex, schema: string): Promise<void> {
   await knex.raw(`
-    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${SYSTEM_ROLE};
-    GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA ${schema} TO ${APP_ROLE}, ${SYSTEM_ROLE};
-    REVOKE INSERT, UPDATE, DELETE ON ${schema}.schema_migrations FROM ${SYSTEM_ROLE}`);
+    ALTER DEFAULT PRIVILEGES IN SCHEMA ${schema}
+      GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${SYSTEM_ROLE};
+    ALTER DEFAULT PRIVILEGES IN SCHEMA ${schema}
+      GRANT USAGE, SELECT ON SEQUENCES TO ${APP_ROLE}, ${SYSTEM_ROLE};`);
 }
 
 const LOCK_NOT_AVAILABLE = '55P03';

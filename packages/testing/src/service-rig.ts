@@ -54,8 +54,8 @@ export type ServiceRig = {
   readonly settings: Settings;
   /** Tokens and keys that the services believe; useless where identity itself runs. */
   readonly tokens: RigTokens;
-  /** Puts an integration event on its source's topic, as that service's relay would. */
-  publish(event: Partial<IntegrationEvent> & RigEvent): Promise<void>;
+  /** Puts an integration event on its source's topic, as that service's relay would; answers it whole. */
+  publish(event: Partial<IntegrationEvent> & RigEvent): Promise<IntegrationEvent>;
   stop(): Promise<void>;
 };
 
@@ -124,6 +124,7 @@ export async function serviceRig(options: RigOptions): Promise<ServiceRig> {
         data: { ...event.data, context: NO_CONTEXT },
       } as IntegrationEvent;
       await shared.publisher.publish(topicOf(event.source), [whole]);
+      return whole;
     },
     async stop() {
       await host.stop();

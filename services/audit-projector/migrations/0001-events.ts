@@ -16,9 +16,9 @@ const PARTITION_LIFE = `
       name, day::timestamp AT TIME ZONE 'UTC', (day + 1)::timestamp AT TIME ZONE 'UTC');
     -- A trigger on the parent does not guard its partitions against TRUNCATE.
     EXECUTE format(
-      'CREATE TRIGGER keeps_its_rows BEFORE TRUNCATE ON audit.%I
+      'CREATE TRIGGER keeps_all_rows BEFORE TRUNCATE ON audit.%I
          FOR EACH STATEMENT EXECUTE FUNCTION audit.refuse_change()', name);
-    EXECUTE format('REVOKE ALL ON audit.%I FROM PUBLIC', name);
+    EXECUTE format('REVOKE ALL ON audit.%I FROM PUBLIC, cardea_app, cardea_system', name);
   END $$;
   REVOKE ALL ON FUNCTION audit.make_partition(date) FROM PUBLIC;
   GRANT EXECUTE ON FUNCTION audit.make_partition(date) TO cardea_system;`;
@@ -62,7 +62,7 @@ export const migration: Migration = {
         USING (tenant_id = nullif(current_setting('cardea.tenant', true), ''));
       CREATE POLICY system_reads ON audit.events FOR SELECT TO cardea_system USING (true);
       CREATE POLICY system_adds ON audit.events FOR INSERT TO cardea_system WITH CHECK (true);
-      REVOKE ALL ON audit.events FROM PUBLIC;
+      REVOKE ALL ON audit.events FROM PUBLIC, cardea_app, cardea_system;
       GRANT SELECT ON audit.events TO cardea_app;
       GRANT SELECT, INSERT ON audit.events TO cardea_system;
 

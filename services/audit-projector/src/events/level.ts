@@ -20,9 +20,7 @@ export async function untilLevel({ store, bus, cache, clock }: Needs): Promise<v
     const heads = await Promise.all(SERVICE_NAMES.map((log) => store.head(log)));
     const relayed = async (): Promise<boolean> => {
       const notes = await cache.getMany(SERVICE_NAMES.map(relayPositionKey));
-      return notes.every(
-        (note, index) => note !== undefined && BigInt(note) >= (heads[index] ?? 0n),
-      );
+      return notes.every((note, index) => BigInt(note ?? 0) >= (heads[index] ?? 0n));
     };
     while (!(await relayed()) && inTime()) await clock.sleep(LOOK_MS);
     while (!(await bus.isLevel(INGEST, TOPICS)) && inTime()) await clock.sleep(LOOK_MS);

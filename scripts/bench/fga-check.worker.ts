@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { authzService } from '@cardea/authz';
 import type { Append } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
-import { serviceRig } from '@cardea/testing';
+import { serviceRig, untilTrue } from '@cardea/testing';
 
 const TENANT = 'bench';
 const GROUPS = 500;
@@ -93,6 +93,10 @@ async function seed(): Promise<void> {
   if (!(await positions.reached(['tuples'], last, CATCH_UP_MS))) {
     throw new Error('the table did not take the tuples in time');
   }
+  // Or its relay would still be telling the world of them while checks are measured.
+  await untilTrue(async () => BigInt((await rig.shared.cache.get('relay:authz')) ?? 0) >= last, {
+    deadlineMs: CATCH_UP_MS,
+  });
 }
 
 function appendOf(tuple: Tuple): Append {

@@ -1,7 +1,7 @@
 import { authzService } from '@cardea/authz';
 import type { EventStore } from '@cardea/event-store';
 import type { ServiceDefinition } from '@cardea/service';
-import { type ServiceRig, serviceRig, testDatabase } from '@cardea/testing';
+import { type ServiceRig, serviceRig, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adminOf, type FgaClient, inLanes } from './fga-client.ts';
 
@@ -69,6 +69,20 @@ describe('reading what was written', () => {
     } finally {
       isSlow = false;
     }
+  });
+
+  it('R24 a write is answered in time and seen while the table stands still', async () => {
+    const fga = adminOf(writer, 'paused');
+    await fga.write('user:ann viewer document:before');
+    await writer.shared.database.asSystem(async (sql) => {
+      await sql.query('LOCK TABLE authz.tuple_counts IN EXCLUSIVE MODE');
+      const started = performance.now();
+      expect((await fga.write('user:ann viewer document:d')).status).toBe(201);
+      expect(performance.now() - started).toBeLessThan(3_000);
+      expect(await fga.allows('user:ann viewer document:d')).toBe(true);
+      expect((await fga.list()).code).toBe('not_caught_up');
+    });
+    await untilTrue(async () => (await fga.list()).body.total === 2);
   });
 
   it('R24 a list shows what the same process wrote just before', async () => {

@@ -1,8 +1,13 @@
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { authzService } from '@cardea/authz';
+import { uuidFrom } from '@cardea/runtime';
 import { type ServiceRig, serviceRig, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adminOf, type Fields, inLanes, tuple } from './fga-client.ts';
+
+const OBJECTS = 200_000;
+const APPENDS = 250;
 
 const database = testDatabase();
 let rig: ServiceRig;
@@ -82,4 +87,44 @@ describe('many at once', () => {
     expect(await page({ offset: 9 })).toEqual({ object_ids: [], total: 6 });
     expect((await fga.listObjects('user:ann can_read document', { limit: -1 })).status).toBe(400);
   });
+
+  it('authz 13 a list of 200,000 is whole and in order, and checks get by meanwhile', async () => {
+    const fga = adminOf(rig, 'large');
+    const { store, positions } = rig.host.needsOf('authz');
+    const metadata = { tenantId: 'large', actor: { type: 'system', id: 'test' } } as const;
+    const time = new Date();
+    let last = 0n;
+    for (let start = 0; start < OBJECTS; start += APPENDS) {
+      const outcomes = await store.append(
+        Array.from({ length: APPENDS }, (_, at) => {
+          const fields = tuple(`user:ann viewer document:${start + at}`);
+          const data = {
+            tuple_id: uuidFrom(`${start + at}`),
+            ...fields,
+            created_at: time.toJSON(),
+          };
+          const id = uuidFrom('large', `${start + at}`);
+          const event = { id, type: 'TupleWritten', schemaVersion: 1, time, data, metadata };
+          return { streamId: `tuple-${hash('sha256', id)}`, expected: 0, events: [event] };
+        }),
+      );
+      for (const outcome of outcomes) if (outcome.appended) last = outcome.position;
+    }
+    expect(await positions.reached(['tuples'], last, 60_000)).toBe(true);
+    await fga.check('user:ann viewer document:1');
+
+    let isListing = true;
+    let between = 0;
+    const listing = fga.listObjects('user:ann viewer document').finally(() => {
+      isListing = false;
+    });
+    while (isListing) {
+      expect(await fga.allows('user:ann viewer document:1')).toBe(true);
+      if (isListing) between++;
+    }
+    const { body } = await listing;
+    expect(body.total).toBe(OBJECTS);
+    expect(body.object_ids).toEqual(Array.from({ length: OBJECTS }, (_, at) => `${at}`).sort());
+    expect(between).toBeGreaterThan(2);
+  }, 240_000);
 });

@@ -121,7 +121,9 @@ async function ask<T>(
   if (follower.position < floor && !(await follower.reached(floor, WAIT_MS))) {
     return { unanswered: 'not_caught_up' };
   }
-  if (follower.staleMs > maxStalenessMs) return { unanswered: 'not_caught_up' };
+  if (follower.staleMs > maxStalenessMs && !(await follower.isFresh(maxStalenessMs, WAIT_MS))) {
+    return { unanswered: 'not_caught_up' };
+  }
   const { index } = tenants.loaded(of.tenantId) ?? (await tenants.get(of.tenantId));
   try {
     return { value: evaluate(index), position: follower.position };

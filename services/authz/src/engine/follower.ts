@@ -20,7 +20,7 @@ export type FollowerNeeds = {
   readonly onBeat: () => Promise<void>;
 };
 
-type Waiter = { readonly position: bigint; readonly wake: () => void };
+type Waiter = { readonly isOver: () => boolean; readonly wake: () => void };
 
 /**
  * Keeps this process level with the log: hands on its events in order and knows how far it has come,
@@ -66,12 +66,24 @@ export class Follower {
   async reached(position: bigint, timeoutMs: number): Promise<boolean> {
     if (this.#position >= position) return true;
     if (this.#waiters.size >= WAITERS_MAX) return false;
+    await this.#wait(() => this.#position >= position, timeoutMs);
+    return this.#position >= position;
+  }
+
+  /** True when the end of the log was seen within the last `maxMs`, or is within `timeoutMs` from now. */
+  async isFresh(maxMs: number, timeoutMs: number): Promise<boolean> {
+    if (this.staleMs <= maxMs) return true;
+    if (this.#waiters.size >= WAITERS_MAX) return false;
+    await this.#wait(() => this.staleMs <= maxMs, timeoutMs);
+    return this.staleMs <= maxMs;
+  }
+
+  async #wait(isOver: () => boolean, timeoutMs: number): Promise<void> {
     const woken = new AbortController();
-    const waiter: Waiter = { position, wake: () => woken.abort() };
+    const waiter: Waiter = { isOver, wake: () => woken.abort() };
     this.#waiters.add(waiter);
     await this.#needs.clock.sleep(timeoutMs, woken.signal);
     this.#waiters.delete(waiter);
-    return this.#position >= position;
   }
 
   /** Nothing is handed on until the returned function is called. */
@@ -124,12 +136,17 @@ export class Follower {
       tick();
       if (events.length === PAGE_EVENTS) continue;
       this.#levelAtMs = askedAtMs;
+      this.#wakeWaiters();
       return;
     }
   }
 
   #moveTo(position: bigint): void {
     this.#position = position;
-    for (const waiter of [...this.#waiters]) if (waiter.position <= position) waiter.wake();
+    this.#wakeWaiters();
+  }
+
+  #wakeWaiters(): void {
+    for (const waiter of [...this.#waiters]) if (waiter.isOver()) waiter.wake();
   }
 }

@@ -1,0 +1,58 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { restDriver, testDatabase } from '@cardea/testing';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type FgaClient, fgaClient } from './fga-client.ts';
+
+const database = testDatabase();
+const TENANT = 'killed';
+const KILLS = 3;
+const WRITERS = 8;
+/** Answers that come in before the process is killed. */
+const ANSWERS_BEFORE_KILL = 60;
+
+let child: ChildProcess | undefined;
+afterEach(() => {
+  child?.kill('SIGKILL');
+});
+
+async function start(): Promise<FgaClient> {
+  const script = new URL('killed.process.ts', import.meta.url);
+  child = fork(script, [database.url, TENANT], { stdio: ['ignore', 2, 2, 'ipc'] });
+  const [{ baseUrl, bearer }] = await once(child, 'message');
+  return fgaClient(restDriver({ baseUrl, caller: { bearer, tenant: TENANT } }));
+}
+
+describe('a process that is killed under load', () => {
+  it('authz 18 has lost no change that it acknowledged', { timeout: 180_000 }, async () => {
+    /** What each document's last answered change left; unanswered ones may have gone either way. */
+    const acknowledged = new Map<string, 'write' | 'delete'>();
+    for (let kill = 0; kill < KILLS; kill++) {
+      const fga = await start();
+      let answers = 0;
+      const writer = async (lane: number) => {
+        for (let at = 0; ; at++) {
+          const name = `user:ann viewer document:${kill}-${lane}-${at % 5}`;
+          const change = acknowledged.get(name) === 'write' ? 'delete' : 'write';
+          acknowledged.delete(name);
+          await fga[change](name);
+          acknowledged.set(name, change);
+          if (++answers === ANSWERS_BEFORE_KILL) child?.kill('SIGKILL');
+        }
+      };
+      const ends = await Promise.allSettled(Array.from({ length: WRITERS }, (_, at) => writer(at)));
+      expect(ends.every(({ status }) => status === 'rejected')).toBe(true);
+    }
+
+    const fga = await start();
+    expect(acknowledged.size).toBeGreaterThan(KILLS * WRITERS);
+    const listed = new Set<string>();
+    for (const { object_id } of (await fga.list({ limit: 1_000 })).body.tuples)
+      listed.add(object_id);
+    for (const [name, change] of acknowledged) {
+      const stands = change === 'write';
+      expect([name, await fga.allows(name)]).toEqual([name, stands]);
+      expect([name, listed.has(name.split(':').at(-1) ?? '')]).toEqual([name, stands]);
+    }
+  });
+});

@@ -60,16 +60,43 @@ export function mailSender(
     name: 'identity.mail',
     leader: true,
     run: async (signal, tick) => {
+      const { transport } = needs;
+      if (transport === undefined) {
+        await standBy(needs, { signal, tick, awake });
+        return;
+      }
       while (!signal.aborted) {
         tick();
         const due = await dueMail(needs);
-        const outcomes = await Promise.all(due.map((waiting) => deliver(needs, waiting)));
+        const outcomes = await Promise.all(
+          due.map((waiting) => deliver(needs, transport, waiting)),
+        );
         const moved = outcomes.some((outcome) => outcome);
         // The queue shows what was sent only after its projection; asking again at once is harmless.
         if (!moved || due.length < BATCH_MAX) await awake(POLL_MS, signal);
       }
     },
   };
+}
+
+/** Nothing can be sent: what is asked for stays in the queue, and the log says so once. */
+async function standBy(
+  needs: Needs,
+  of: {
+    readonly signal: AbortSignal;
+    readonly tick: () => void;
+    readonly awake: (ms: number, signal: AbortSignal) => Promise<void>;
+  },
+): Promise<void> {
+  let told = false;
+  while (!of.signal.aborted) {
+    of.tick();
+    if (!told && (await dueMail(needs)).length > 0) {
+      needs.log.error({}, 'mail waits and cannot be sent: SMTP_URL is not set');
+      told = true;
+    }
+    await of.awake(POLL_MS, of.signal);
+  }
 }
 
 async function dueMail({ database, clock }: Needs): Promise<readonly Waiting[]> {
@@ -84,19 +111,14 @@ async function dueMail({ database, clock }: Needs): Promise<readonly Waiting[]> 
 }
 
 /** True when the mail is off the queue or put off. */
-async function deliver(needs: Needs, waiting: Waiting): Promise<boolean> {
+async function deliver(needs: Needs, transport: MailTransport, waiting: Waiting): Promise<boolean> {
   try {
     const written = await write(needs, waiting);
     if (typeof written === 'string') {
       if (written !== 'settled') await settle(needs, waiting, written);
       return true;
     }
-    if (needs.transport === undefined) {
-      needs.log.error({ purpose: waiting.purpose }, 'mail cannot be sent: SMTP_URL is not set');
-      await settle(needs, waiting, 'given_up');
-      return true;
-    }
-    await needs.transport.send(written);
+    await transport.send(written);
     await settle(needs, waiting, 'sent');
     return true;
   } catch (error) {

@@ -1,7 +1,9 @@
 /** What a session's life depends on beside itself, out of its user's and tenant's streams. */
 
-import type { Surroundings } from './sessions/session.ts';
-import { exists, type User } from './users/user.ts';
+import type { UserPrincipal } from '@cardea/auth';
+import type { Streams } from '@cardea/event-store';
+import { type Surroundings, sessions } from './sessions/session.ts';
+import { exists, type KeptSession, type User } from './users/user.ts';
 
 export const surroundingsOf = (user: User, tenantActive: boolean): Surroundings => ({
   user: exists(user)
@@ -9,3 +11,16 @@ export const surroundingsOf = (user: User, tenantActive: boolean): Surroundings 
     : { active: false, epoch: -1, keepSid: null },
   tenantActive,
 });
+
+/** The caller's own session, as long as it was not ended by itself; the user's stream has the last word. */
+export async function ownSession(
+  streams: Streams,
+  { id, tenantId, sessionId }: UserPrincipal,
+  now: Date,
+): Promise<KeptSession | null> {
+  if (sessionId === null) return null;
+  const { state } = await streams.load(sessions, { tenantId, id: sessionId });
+  if (state.status === 'none' || state.user_id !== id) return null;
+  if (state.revoked_at !== null || now >= new Date(state.expires_at)) return null;
+  return { sid: sessionId, userEpoch: state.user_epoch };
+}

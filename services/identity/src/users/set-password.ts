@@ -4,23 +4,23 @@
  */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
-import type { User, UserEvent } from './user.ts';
+import { type KeptSession, keptSid, type User, type UserEvent } from './user.ts';
 
 export type SetPassword = {
   readonly hash: Sealed;
   readonly by: 'user' | 'reset' | 'admin';
-  readonly keepSid: string | null;
+  readonly keep: KeptSession | null;
   readonly now: Date;
 };
 
 export function setPassword(
-  { hash, by, keepSid, now }: SetPassword,
+  { hash, by, keep, now }: SetPassword,
   user: User,
 ): Decision<UserEvent, 'not_found'> {
   if (user.status !== 'active') return refuse('not_found');
   const at = now.toISOString();
   return accept({
     type: 'PasswordSet',
-    data: { id: user.id, hash, by, epoch: user.epoch + 1, keep_sid: keepSid, at },
+    data: { id: user.id, hash, by, epoch: user.epoch + 1, keep_sid: keptSid(user, keep), at },
   });
 }

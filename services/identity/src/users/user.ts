@@ -178,6 +178,13 @@ function evolveExisting(user: ExistingUser, { type, data }: AfterRegistered): Us
   }
 }
 
+/** A session that is to outlive the others; its epoch is the user's when it began. */
+export type KeptSession = { readonly sid: string; readonly userEpoch: number };
+
+/** Only what is alive is kept: a session that has ended before is not brought back. */
+export const keptSid = (user: ExistingUser, kept: KeptSession | null): string | null =>
+  kept !== null && (kept.userEpoch === user.epoch || kept.sid === user.keepSid) ? kept.sid : null;
+
 export const exists = (user: User): user is ExistingUser =>
   user.status === 'active' || user.status === 'disabled';
 

@@ -3,9 +3,9 @@ import { asUser, type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
 import { closed, USERS_ONLY } from '../../answers.ts';
 import type { Identity } from '../../identity.ts';
-import { surroundingsOf } from '../../surroundings.ts';
+import { ownSession, surroundingsOf } from '../../surroundings.ts';
 import { endSessions } from '../../users/end-sessions/end-sessions.ts';
-import { users } from '../../users/user.ts';
+import { exists, users } from '../../users/user.ts';
 import { aliveSessions } from '../alive-sessions.ts';
 import { sessions } from '../session.ts';
 import { revokeSession } from './revoke-session.ts';
@@ -59,16 +59,21 @@ export const revokeSessionsRoute = (identity: Identity): Endpoint =>
       waitsFor: ['users', 'sessions'],
     },
     async (request) => {
-      const { id: userId, tenantId, sessionId } = asUser(request.principal);
+      const caller = asUser(request.principal);
+      const { id: userId, tenantId } = caller;
       const command = await identity.command(request);
-      const alive = await aliveSessions(identity.database, { tenantId, userId, now: command.now });
-      const keepSid = alive.some(({ id }) => id === sessionId) ? sessionId : null;
-      const ended = alive.map(({ id }) => id).filter((id) => id !== keepSid);
-      const end = { keepSid, count: ended.length, now: command.now };
+      const [alive, keep] = await Promise.all([
+        aliveSessions(identity.database, { tenantId, userId, now: command.now }),
+        ownSession(identity.streams, caller, command.now),
+      ]);
+      const count = alive.filter(({ id }) => id !== keep?.sid).length;
+      const end = { keep, count, now: command.now };
       const decided = await identity.streams.decideOn(users, userId, command, (user) =>
         endSessions(end, user),
       );
-      if (!decided.accepted) return { refused: decided.reason };
+      if (!decided.accepted || !exists(decided.state)) return { refused: 'not_found' };
+      const { keepSid } = decided.state;
+      const ended = alive.map(({ id }) => id).filter((id) => id !== keepSid);
       await identity.revocations.mark('sid', ended);
       const kept = keepSid === null ? 0 : 1;
       return { ok: { revoked: ended.length, kept }, wrote: decided.position };

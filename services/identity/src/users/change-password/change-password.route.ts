@@ -5,6 +5,7 @@ import Type from 'typebox';
 import { closed, PASSWORD_BODY_MAX_BYTES, USERS_ONLY } from '../../answers.ts';
 import type { Identity } from '../../identity.ts';
 import { passwordFault } from '../../passwords.ts';
+import { ownSession } from '../../surroundings.ts';
 import { TENANT_DEFAULTS } from '../../tenants/tenant.ts';
 import { setPassword } from '../set-password.ts';
 import { exists, users } from '../user.ts';
@@ -66,7 +67,8 @@ export const changePasswordRoute = (identity: Identity): Endpoint =>
       const phc = await identity.passwords.hash(next);
       const of = { tenantId: caller.tenantId, userId: caller.id };
       const hash = await identity.people.seal(of, 'password_hash', phc);
-      const set = { hash, by: 'user', keepSid: caller.sessionId, now: command.now } as const;
+      const keep = await ownSession(identity.streams, caller, command.now);
+      const set = { hash, by: 'user', keep, now: command.now } as const;
       const decided = await identity.streams.decideOn(users, user.id, command, (state) =>
         setPassword(set, state),
       );

@@ -75,7 +75,7 @@ async function reset(identity: Identity, request: Asked, { id: tenantId }: Tenan
 
   const hash = await people.seal({ tenantId, userId }, 'password_hash', phc);
   const ended = await aliveSessions(database, { tenantId, userId, now: command.now });
-  const set = { hash, by: 'reset', keepSid: null, now: command.now } as const;
+  const set = { hash, by: 'reset', keep: null, now: command.now } as const;
   const decided = await streams.decideOn(users, userId, command, (user) => setPassword(set, user));
   if (!decided.accepted) return INVALID;
   await identity.revocations.mark(

@@ -75,7 +75,8 @@ export function documentEndpoints(of: DocumentOf): readonly Endpoint[] {
 }
 
 function bundlePath(): string {
-  const entry = createRequire(import.meta.url).resolve('@scalar/api-reference');
+  const require = createRequire(import.meta.url);
+  const entry = require.resolve('@scalar/api-reference');
   return join(dirname(entry), 'browser', 'standalone.js');
 }
 

@@ -1,4 +1,4 @@
-import type { AgentPrincipal, ApiKeyPrincipal, Principal, UserPrincipal } from '@cardea/auth';
+import type { AgentPrincipal, Principal, UserPrincipal } from '@cardea/auth';
 import type { Static, TObject, TSchema } from 'typebox';
 
 /**
@@ -116,6 +116,8 @@ export type Request<Params, Query, Body> = {
   readonly asksForRole: boolean;
   /** The contract's name. */
   readonly operation: string;
+  /** Asked by HEAD, which a GET endpoint answers too: for the few where looking has an effect. */
+  readonly isHead?: boolean;
   readonly headers: { readonly [name: string]: string | undefined };
   /** Aborts when the client goes away or the process drains. */
   readonly signal: AbortSignal;
@@ -191,4 +193,3 @@ export function asAgent(principal: Principal | undefined): AgentPrincipal {
   if (principal?.kind !== 'agent') throw new Error('the door let in a caller that is no agent');
   return principal;
 }
-export type { ApiKeyPrincipal };

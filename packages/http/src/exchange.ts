@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '@cardea/auth';
 import type { Clock, Ids, Logger } from '@cardea/runtime';
+import { isSpanContextValid, trace } from '@opentelemetry/api';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
 import type { Contract } from './endpoint.ts';
 import type { HttpMetrics } from './metrics.ts';
@@ -76,8 +77,7 @@ export class Exchange {
       typeof named === 'string' && REQUEST_ID.test(named) && parts.trusted(socketAddress(request))
         ? named
         : parts.ids.next();
-    const trace = headers['traceparent'];
-    this.traceparent = typeof trace === 'string' && TRACEPARENT.test(trace) ? trace : undefined;
+    this.traceparent = traceOf(headers['traceparent']);
     parts.open.add(this);
     parts.metrics.inFlight.inc();
     response.once('close', () => this.#closed());
@@ -154,6 +154,15 @@ export class Exchange {
       'request',
     );
   }
+}
+
+/** Our own span where one is recorded, for it is the nearer cause; else what the caller sent. */
+function traceOf(header: string | readonly string[] | undefined): string | undefined {
+  const span = trace.getActiveSpan()?.spanContext();
+  if (span !== undefined && isSpanContextValid(span)) {
+    return `00-${span.traceId}-${span.spanId}-0${span.traceFlags & 1}`;
+  }
+  return typeof header === 'string' && TRACEPARENT.test(header) ? header : undefined;
 }
 
 const socketAddress = ({ socket }: IncomingMessage): string =>

@@ -70,6 +70,7 @@ function contextOf(route: Route, exchange: Exchange): AnyRequest {
     idempotency: undefined,
     asksForRole: route.asksForRole,
     operation: route.contract.name,
+    isHead: exchange.request.method === 'HEAD',
     headers: headers as { readonly [name: string]: string | undefined },
     signal: exchange.signal,
     draining: exchange.parts.draining,
@@ -168,6 +169,8 @@ async function raw(
 
 /** One place turns a throw into an answer; the cause goes to the log by its name and frames. */
 function fail({ contract }: Route, exchange: Exchange, error: unknown): void {
+  // Whatever broke off because the client went away has nobody to be told to.
+  if (exchange.signal.aborted && exchange.response.destroyed) return;
   const refusal = refusalOfThrow(error);
   const { logger } = exchange.parts;
   const fields = { request_id: exchange.requestId, operation: contract.name, err: error };

@@ -29,6 +29,8 @@ export type Route = {
 };
 
 const NOTHING = { type: 'object', properties: {}, additionalProperties: false } as never;
+const noStrings = stringsValidator(NOTHING);
+const noBody = bodyValidator(NOTHING);
 
 export function routeOf(endpoint: Endpoint, group: Group): Route {
   const { contract } = endpoint;
@@ -43,9 +45,9 @@ export function routeOf(endpoint: Endpoint, group: Group): Route {
             limitBytes: contract.bodyLimitBytes ?? BODY_MAX_BYTES,
             typeOptional: contract.bodyOptional === true || contract.body === undefined,
           },
-    checkParams: stringsValidator(contract.params ?? NOTHING),
-    checkQuery: stringsValidator(contract.query ?? NOTHING),
-    checkBody: bodyValidator(contract.body ?? NOTHING),
+    checkParams: contract.params === undefined ? noStrings : stringsValidator(contract.params),
+    checkQuery: contract.query === undefined ? noStrings : stringsValidator(contract.query),
+    checkBody: contract.body === undefined ? noBody : bodyValidator(contract.body),
     asksForRole: asksForRole(contract),
   };
 }

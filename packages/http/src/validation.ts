@@ -33,14 +33,13 @@ function withOurKeywords(instance: Ajv2020): Ajv2020 {
 }
 
 export function bodyValidator(schema: TSchema): Validator {
-  const closed = closedSchema(schema);
-  return validating(ajv.compile(closed), namesIn(closed));
+  return validating(closedSchema(schema));
 }
 
 /** For params and query: strings become numbers and booleans where the schema asks for them. */
 export function stringsValidator(schema: TObject): Validator {
   const closed = closedSchema(schema);
-  const check = validating(ajv.compile(closed), namesIn(closed));
+  const check = validating(closed);
   const kinds = kindsOf(closed);
   return (input) => {
     const strings = input as { [name: string]: string };
@@ -53,9 +52,14 @@ export function stringsValidator(schema: TObject): Validator {
   };
 }
 
-function validating(validate: ValidateFunction, names: ReadonlySet<string>): Validator {
-  return (input) =>
-    validate(input) ? { value: input } : { faults: faultsOf(validate.errors ?? [], names) };
+/** Compiled when first used: compiling all of a product's schemas would make each start wait. */
+function validating(schema: Node): Validator {
+  let validate: ValidateFunction | undefined;
+  return (input) => {
+    validate ??= ajv.compile(schema);
+    if (validate(input)) return { value: input };
+    return { faults: faultsOf(validate.errors ?? [], namesIn(schema)) };
+  };
 }
 
 /** The schema without TypeBox's symbols and hidden marks. */

@@ -94,6 +94,8 @@ function fillIn(env: NodeJS.ProcessEnv, generated: Generated): boolean {
   for (const name of ['JWT_SECRET', 'ENCRYPTION_KEY'] as const) {
     if (!env[name] && !env[`${name}_FILE`]) env[name] = generated[name];
   }
+  // A newcomer reads the banner; what goes wrong is still said.
+  env['LOG_LEVEL'] ||= 'warn';
   if (env['ADMIN_EMAIL']) return false;
   env['ADMIN_EMAIL'] = generated.ADMIN_EMAIL;
   if (env['ADMIN_PASSWORD'] || env['ADMIN_PASSWORD_FILE']) return false;

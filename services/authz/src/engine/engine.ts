@@ -49,6 +49,8 @@ const LONG_WALKS_WAITING_MAX = 64;
 /** Tries on a moving index; the last one holds the follower back. */
 const WALKS_MAX = 3;
 const HOLD_MS = 250;
+/** Times that a request loads a tenant whose index is dropped again before it is asked. */
+const LOADS_MAX = 3;
 
 export function indexEngine(needs: EngineNeeds): Engine {
   const { clock } = needs;
@@ -97,7 +99,11 @@ async function walkOnce(
   tenantId: string,
   of: { readonly question: Question; readonly deadlineMs?: number },
 ): Promise<Answered<readonly string[]> | undefined> {
-  const entry = await tenants.get(tenantId);
+  const entry = tenants.loaded(tenantId);
+  if (entry === undefined) {
+    await tenants.get(tenantId);
+    return undefined;
+  }
   const { version } = entry;
   const { position } = follower;
   const walk = entry.index.listObjects(of.question);
@@ -124,9 +130,18 @@ async function ask<T>(
   if (follower.staleMs > maxStalenessMs && !(await follower.isFresh(maxStalenessMs, WAIT_MS))) {
     return { unanswered: 'not_caught_up' };
   }
-  const { index } = tenants.loaded(of.tenantId) ?? (await tenants.get(of.tenantId));
+  for (let attempt = 1; attempt <= LOADS_MAX; attempt++) {
+    const entry = tenants.loaded(of.tenantId);
+    if (entry !== undefined) return evaluated(() => evaluate(entry.index), follower.position);
+    // Looked up again behind it: an index may be dropped before whoever waited for it has its turn.
+    await tenants.get(of.tenantId);
+  }
+  return { unanswered: 'not_caught_up' };
+}
+
+function evaluated<T>(evaluate: () => T, position: bigint): Answered<T> {
   try {
-    return { value: evaluate(index), position: follower.position };
+    return { value: evaluate(), position };
   } catch (error) {
     return tooLarge(error);
   }

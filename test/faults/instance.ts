@@ -1,0 +1,74 @@
+/** A standalone instance as a process of its own, on ports and a folder that outlive it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type ProcessRig, type RestDriver, type RigProcess, restDriver } from '@cardea/testing';
+import { afterAll } from 'vitest';
+
+const MAIN = fileURLToPath(new URL('../../services/standalone/src/main.ts', import.meta.url));
+const START_MS_MAX = 90_000;
+
+export const ADMIN = { email: 'root@example.com', password: 'a password for the tests' };
+
+export type Instance = {
+  readonly base: string;
+  readonly management: string;
+  readonly folder: string;
+  readonly rest: RestDriver;
+  /** Starts it, or starts it again; resolves when it serves. */
+  start(): Promise<RigProcess>;
+  /** Signs the admin in: what to send with every call. */
+  admin(): Promise<{ readonly bearer: string; readonly tenant: string }>;
+};
+
+export async function instance(
+  rig: ProcessRig,
+  env: { readonly [name: string]: string },
+): Promise<Instance> {
+  const folder = mkdtempSync(join(tmpdir(), 'cardea-faults-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const [port, managementPort] = [await freePort(), await freePort()];
+  const base = `http://127.0.0.1:${port}`;
+  const rest = restDriver({ baseUrl: base });
+  let tenant = '';
+  return {
+    base,
+    management: `http://127.0.0.1:${managementPort}`,
+    folder,
+    rest,
+    async start() {
+      const running = await rig.start({
+        name: 'standalone',
+        script: MAIN,
+        args: ['--data', folder, '--port', String(port)],
+        env: {
+          MANAGEMENT_PORT: String(managementPort),
+          ADMIN_EMAIL: ADMIN.email,
+          ADMIN_PASSWORD: ADMIN.password,
+          ...env,
+        },
+        ready: /Tenant\s+(\S+)[\s\S]*Ctrl-C/,
+        deadlineMs: START_MS_MAX,
+      });
+      tenant = running.ready?.[1] ?? '';
+      return running;
+    },
+    async admin() {
+      const { email, password } = ADMIN;
+      const answer = await rest.post('/api/v1/auth/login', { email, password }, { tenant });
+      if (answer.status !== 200) throw new Error(`login answered ${answer.status}`);
+      return { bearer: answer.body.access_token, tenant };
+    },
+  };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

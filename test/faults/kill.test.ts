@@ -1,0 +1,29 @@
+import { join } from 'node:path';
+import { processRig, type RestDriver, testDatabase, testForm } from '@cardea/testing';
+import { expect, it } from 'vitest';
+import { instance } from './instance.ts';
+import { expectClean, mixedWrites } from './writes.ts';
+
+const KILLS = testForm.long ? 300 : 4;
+const LIFE_MS_MIN = 1000;
+const LIFE_MS_SPREAD = 2500;
+
+const rig = processRig();
+const database = testDatabase();
+
+it('R1 SIGKILL at random moments under mixed writes loses nothing that was acknowledged and doubles nothing', async () => {
+  const cardea = await instance(rig, { DATABASE_URL: database.url });
+  let running = await cardea.start();
+  let rest: RestDriver = cardea.rest.as(await cardea.admin());
+  const load = mixedWrites(join(cardea.folder, 'acked'), () => rest);
+  for (let kill = 1; kill <= KILLS; kill++) {
+    const lifeMs = LIFE_MS_MIN + Math.random() * LIFE_MS_SPREAD;
+    await new Promise((resolve) => setTimeout(resolve, lifeMs));
+    await running.end('SIGKILL');
+    running = await cardea.start();
+    rest = cardea.rest.as(await cardea.admin());
+  }
+  await load.stop();
+  await expectClean(rest, load);
+  expect(await running.end('SIGTERM')).toBe(0);
+});

@@ -1,8 +1,7 @@
 /** B4: what a check costs beside a server of the same kind that does nothing. */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import type { Bench, BenchContext, Row } from './harness.ts';
 import { httpSide, type LoadRequest } from './http.ts';
+import { started } from './started.ts';
 
 const WORKER = new URL('./fga-check.worker.ts', import.meta.url);
 const NOOP = new URL('./express-noop.worker.ts', import.meta.url);
@@ -48,26 +47,4 @@ async function checks(context: BenchContext): Promise<readonly Row[]> {
     rows.push(await context.compare({ id, subject, floor, ...goal }));
   }
   return rows;
-}
-
-/** Starts a server in a process of its own; answers what it says when it is ready. */
-async function started<Said>(context: BenchContext, script: URL, argument: string): Promise<Said> {
-  const child = fork(script, [argument], { stdio: ['ignore', 2, 2, 'ipc'] });
-  context.onEnd(async () => {
-    const gone = once(child, 'exit');
-    child.kill('SIGKILL');
-    if (child.exitCode === null && child.signalCode === null) await gone;
-  });
-  const stop = new AbortController();
-  const exited = once(child, 'exit', { signal: stop.signal }).then(([code]) => {
-    throw new Error(`a server ended with ${code}`);
-  });
-  exited.catch(() => {}); // the abort below ends it
-  const ready = once(child, 'message', { signal: stop.signal }).then(([message]) => message);
-  try {
-    return (await Promise.race([ready, exited])) as Said;
-  } finally {
-    stop.abort();
-    await Promise.allSettled([ready, exited]);
-  }
 }

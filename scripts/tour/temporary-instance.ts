@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const START_MS_MAX = 120_000;
 const MAIN = fileURLToPath(new URL('../../services/standalone/src/main.ts', import.meta.url));
 
-export type Instance = { readonly base: string; stop(): Promise<void> };
+export type Instance = { readonly base: string; readonly pid: number; stop(): Promise<void> };
 
 export async function temporaryInstance(print: (line: string) => void): Promise<Instance> {
   print('Starting a fresh Cardea …');
@@ -30,6 +30,7 @@ export async function temporaryInstance(print: (line: string) => void): Promise<
   });
   return {
     base: await base,
+    pid: child.pid ?? 0,
     async stop() {
       if (child.exitCode !== null) return;
       child.kill('SIGTERM');

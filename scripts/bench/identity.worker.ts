@@ -1,0 +1,45 @@
+/** Identity in a process of its own, with a tenant and an account per client. */
+import { availableParallelism } from 'node:os';
+import { identityService } from '@cardea/identity';
+import { serviceRig } from '@cardea/testing';
+
+const PASSWORD = 'a password for the bench';
+const AT_ONCE = 8;
+
+const [databaseUrl = '', count = '1'] = process.argv.slice(2);
+const env = { RATE_LIMIT_FACTOR: '1000000' };
+const rig = await serviceRig({ databaseUrl, definitions: [identityService], env });
+process.on('disconnect', () => process.exit(0));
+
+const signUp = await rig.rest.post('/api/v1/auth/signup', {
+  email: 'owner@example.com',
+  password: PASSWORD,
+  company_name: 'Bench',
+});
+const tenant: string = signUp.body.tenant_id;
+const accounts: { tenant: string; email: string; password: string }[] = [];
+for (let first = 0; first < Number(count); first += AT_ONCE) {
+  const some = Array.from(
+    { length: Math.min(AT_ONCE, Number(count) - first) },
+    (_, n) => first + n,
+  );
+  await Promise.all(some.map(register));
+}
+const { ARGON2_MEMORY, ARGON2_TIME } = rig.settings;
+const concurrency = Math.max(1, availableParallelism() - 1);
+process.send?.({
+  origin: rig.baseUrl,
+  accounts,
+  hashing: JSON.stringify({ memoryCost: ARGON2_MEMORY, timeCost: ARGON2_TIME, concurrency }),
+});
+
+async function register(n: number): Promise<void> {
+  const email = `user-${n}@example.com`;
+  const answer = await rig.rest.post(
+    '/api/v1/auth/register',
+    { email, password: PASSWORD, display_name: `User ${n}` },
+    { tenant },
+  );
+  if (answer.status !== 201) throw new Error(`register answered ${answer.status}`);
+  accounts.push({ tenant, email, password: PASSWORD });
+}

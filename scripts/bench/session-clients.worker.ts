@@ -1,0 +1,84 @@
+/** Clients that sign in or refresh, each with an account of its own. */
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { type Measured, measureCalls, serveMeasurements } from './harness.ts';
+
+const SLOW_CLIENTS = 8;
+const SLOW_PAUSE_MS = 20;
+
+type Account = { readonly tenant: string; readonly email: string; readonly password: string };
+const [origin = '', file = '', how = 'login', detail = ''] = process.argv.slice(2);
+const accounts = JSON.parse(readFileSync(file, 'utf8')) as Account[];
+const pool = new Pool(origin, { connections: how === 'storm' ? 512 : accounts.length });
+const tokens = new Map<number, string>();
+
+async function post(path: string, body: object, tenant: string) {
+  const answer = await pool.request({
+    path,
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-service-tenant': tenant },
+    body: JSON.stringify(body),
+  });
+  return { status: answer.statusCode, body: (await answer.body.json()) as Record<string, string> };
+}
+
+async function logIn(client: number): Promise<string> {
+  const { tenant, email, password } = accounts[client % accounts.length] as Account;
+  const { status, body } = await post('/api/v1/auth/login', { email, password }, tenant);
+  if (status !== 200) throw new Error(`login answered ${status}`);
+  return body['refresh_token'] ?? '';
+}
+
+async function refresh(client: number): Promise<void> {
+  const { tenant } = accounts[client] as Account;
+  const sent = tokens.get(client) ?? (await logIn(client));
+  const { status, body } = await post('/api/v1/auth/refresh', { refresh_token: sent }, tenant);
+  if (status !== 200) throw new Error(`refresh answered ${status}`);
+  tokens.set(client, body['refresh_token'] ?? '');
+}
+
+/** At a fixed rate, whatever comes back: surplus logins are to be refused with 503, never to hang. */
+async function storm(seconds: number): Promise<Measured> {
+  const underWay: Promise<void>[] = [];
+  let errors = 0;
+  const one = async (client: number): Promise<void> => {
+    const { tenant, email, password } = accounts[client % accounts.length] as Account;
+    const { status } = await post('/api/v1/auth/login', { email, password }, tenant);
+    if (status !== 200 && status !== 503) errors += 1;
+  };
+  const end = performance.now() + seconds * 1000;
+  for (let client = 0; performance.now() < end; client++) {
+    underWay.push(one(client));
+    await pause(1000 / Number(detail));
+  }
+  await Promise.all(underWay);
+  return { per_second: underWay.length / seconds, p50_ms: 0, p99_ms: 0, errors };
+}
+
+serveMeasurements(async (seconds) => {
+  switch (how) {
+    case 'storm':
+      return storm(seconds);
+    case 'refresh': {
+      const slowly = detail === 'slowly';
+      // Who signs in first must not be measured as a refresh.
+      for (const client of accounts.keys()) {
+        if (!tokens.has(client)) tokens.set(client, await logIn(client));
+      }
+      if (!slowly) return measureCalls(accounts.length, seconds, refresh);
+      const times: number[] = [];
+      const measured = await measureCalls(SLOW_CLIENTS, seconds, async (client) => {
+        const began = performance.now();
+        await refresh(client);
+        times.push(performance.now() - began);
+        await pause(SLOW_PAUSE_MS);
+      });
+      times.sort((a, b) => a - b);
+      const at = (share: number) => times[Math.floor(times.length * share)] ?? Number.NaN;
+      return { ...measured, p50_ms: at(0.5), p99_ms: at(0.99) };
+    }
+    default:
+      return measureCalls(accounts.length, seconds, async (client) => void (await logIn(client)));
+  }
+});

@@ -1,0 +1,91 @@
+/** B5, B6, B7: signing in beside bare password hashes, refreshing beside a server that does nothing. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Bench, type BenchContext, type Row, type Side, workerSide } from './harness.ts';
+import { httpSide } from './http.ts';
+import { started } from './started.ts';
+
+const here = (file: string): URL => new URL(file, import.meta.url);
+const CLIENTS = 64;
+const STORM = 2;
+const WARM_SECONDS = 1;
+
+export const benches: readonly Bench[] = [
+  { id: 'B5', title: 'logins, an account per client', run: logins },
+  { id: 'B6', title: 'refresh while logins storm at twice what the hashes allow', run: storm },
+  { id: 'B7', title: 'refreshes of 64 clients', run: refreshes },
+];
+
+type Ready = { readonly origin: string; readonly accounts: string; readonly hashing: string };
+
+async function identity(context: BenchContext): Promise<Ready> {
+  const folder = mkdtempSync(join(tmpdir(), 'cardea-accounts-'));
+  context.onEnd(() => rmSync(folder, { recursive: true, force: true }));
+  const said = await started<Omit<Ready, 'accounts'> & { accounts: unknown }>(
+    context,
+    here('identity.worker.ts'),
+    await context.database(),
+    String(CLIENTS),
+  );
+  const accounts = join(folder, 'accounts.json'); // in a file, for it holds passwords
+  writeFileSync(accounts, JSON.stringify(said.accounts), { mode: 0o600 });
+  return { ...said, accounts };
+}
+
+const clients = (context: BenchContext, { origin, accounts }: Ready, ...how: readonly string[]) =>
+  workerSide(context, how[0] ?? '', here('session-clients.worker.ts'), [origin, accounts, ...how]);
+
+async function logins(context: BenchContext): Promise<readonly Row[]> {
+  const server = await identity(context);
+  const subject = await clients(context, server, 'login');
+  const floor = await workerSide(context, 'bare argon2', here('argon2.worker.ts'), [
+    server.hashing,
+  ]);
+  return [await context.compare({ id: 'B5', subject, floor, goal: { at_least: 0.85 } })];
+}
+
+async function refreshes(context: BenchContext): Promise<readonly Row[]> {
+  const server = await identity(context);
+  const subject = await clients(context, server, 'refresh');
+  const noop = await started<string>(
+    context,
+    here('express-noop.worker.ts'),
+    '{"access_token":"x"}',
+  );
+  const floor = await httpSide(context, 'Express no-op POST', {
+    origin: noop,
+    connections: CLIENTS,
+    requests: [{ method: 'POST', path: '/', body: '{"refresh_token":"rt_x"}', status: 200 }],
+  });
+  return [await context.compare({ id: 'B7', subject, floor, goal: { at_least: 0.3 } })];
+}
+
+/** The same clients on the same server, with and without a storm beside them. */
+async function storm(context: BenchContext): Promise<readonly Row[]> {
+  const server = await identity(context);
+  const refresh = await clients(context, server, 'refresh', 'slowly');
+  const capacity = await (await clients(context, server, 'login')).measure(WARM_SECONDS);
+  const rate = String(Math.ceil(capacity.per_second * STORM));
+  const flood = await clients(context, server, 'storm', rate);
+  const inStorm: Side = {
+    name: 'refresh in a login storm',
+    measure: async (seconds) => {
+      const [measured, stormed] = await Promise.all([
+        refresh.measure(seconds),
+        flood.measure(seconds),
+      ]);
+      return { ...measured, errors: measured.errors + stormed.errors };
+    },
+  };
+  const calm: Side = { ...refresh, name: 'refresh in calm' };
+  return [
+    await context.compare({
+      id: 'B6',
+      subject: inStorm,
+      floor: calm,
+      figure: 'p99_ms',
+      goal: { at_most: 3 },
+    }),
+  ];
+}

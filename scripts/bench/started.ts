@@ -1,0 +1,30 @@
+/** Servers that a benchmark asks: each a process of its own, gone when the benchmark is over. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { BenchContext } from './harness.ts';
+
+/** Starts a server in a process of its own; answers what it says when it is ready. */
+export async function started<Said>(
+  context: BenchContext,
+  script: URL,
+  ...args: readonly string[]
+): Promise<Said> {
+  const child = fork(script, [...args], { stdio: ['ignore', 2, 2, 'ipc'] });
+  context.onEnd(async () => {
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await gone;
+  });
+  const stop = new AbortController();
+  const exited = once(child, 'exit', { signal: stop.signal }).then(([code]) => {
+    throw new Error(`a server ended with ${code}`);
+  });
+  exited.catch(() => {}); // the abort below ends it
+  const ready = once(child, 'message', { signal: stop.signal }).then(([message]) => message);
+  try {
+    return (await Promise.race([ready, exited])) as Said;
+  } finally {
+    stop.abort();
+    await Promise.allSettled([ready, exited]);
+  }
+}

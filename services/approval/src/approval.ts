@@ -1,0 +1,25 @@
+/** What the slices of this service share, built once in `service.ts`. */
+import type { ServiceNeeds } from '@cardea/service';
+import type { Changes } from './changes.ts';
+import type { Counters } from './counters.ts';
+import type { People } from './people.ts';
+
+export type Approval = Pick<
+  ServiceNeeds,
+  | 'streams'
+  | 'database'
+  | 'positions'
+  | 'sealer'
+  | 'clock'
+  | 'ids'
+  | 'random'
+  | 'log'
+  | 'revocations'
+  | 'command'
+  | 'systemCommand'
+> & {
+  readonly people: People;
+  readonly counters: Counters;
+  /** Tells open polls, here and in other processes, that a request was decided. */
+  readonly changes: Changes;
+};

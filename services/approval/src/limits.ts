@@ -1,0 +1,52 @@
+/** The numbers of this service: how much an agent may ask of a person, and how long anything waits. */
+
+/** Open requests of one agent before one user, made by the agent or by vault. */
+export const OPEN_MAX = 5;
+/** New requests of one agent before one user, by the agent or by vault. */
+export const AGENT_PER_MINUTE_MAX = 20;
+/** New requests of one caller who is a user or an admin. */
+export const CALLER_PER_MINUTE_MAX = 300;
+export const MINUTE_MS = 60_000;
+
+export const TTL_SECONDS_DEFAULT = 300;
+export const TTL_SECONDS_MAX = 86_400;
+
+/** After a denial the same digest is not asked again for so long. */
+export const COOL_DOWN_MS = 15 * MINUTE_MS;
+/** So many denials within the window mute an agent before a user for `MUTE_MS`. */
+export const DENIALS_TO_MUTE = 3;
+export const DENIALS_WINDOW_MS = 60 * MINUTE_MS;
+export const MUTE_MS = 60 * MINUTE_MS;
+export const MUTE_MINUTES_MAX = 1_440;
+
+/** Wrong binding codes that deny a request. */
+export const WRONG_CODES_MAX = 3;
+/** Attempts of agents to decide that one request records. */
+export const REFUSED_DECISIONS_MAX = 5;
+
+/** A long poll is answered after this at the latest. */
+export const POLL_WAIT_MS = 30_000;
+/** Without any notice the stream is read again this often. */
+export const POLL_REREAD_MS = 5_000;
+/** While the cache is away every open poll reads again this often. */
+export const POLL_WITHOUT_CACHE_MS = 1_000;
+export const POLLS_PER_PRINCIPAL_MAX = 10;
+export const POLLS_MAX = 5_000;
+
+/** What an agent is told to keep between two polls of the poll route. */
+export const INTERVAL_SECONDS = 5;
+/** Calls of the poll route per request and window: one in 2.5 s on average, all at once if need be. */
+export const PACE_CALLS_MAX = 12;
+export const PACE_WINDOW_MS = 30_000;
+
+/** Pauses before a row that the bus has not brought yet is read again. */
+export const LATE_ROW_PAUSES_MS = [200, 800] as const;
+
+/** A vend's 202 is in the pending list at once, unless the table is later than this. */
+export const TABLE_WAIT_MS = 2_000;
+
+export const SWEEP_EVERY_MS = 1_000;
+export const SWEEP_ROWS_MAX = 500;
+
+/** Rows of `GET /pending`. */
+export const PENDING_ROWS_MAX = 1_000;

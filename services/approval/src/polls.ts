@@ -1,0 +1,128 @@
+/**
+ * Long polls: each waits for one request to be decided. Who waits is on the list before the stream is
+ * read, so that a decision in between is never missed.
+ */
+import { type Cache, CacheUnavailable, type Clock } from '@cardea/runtime';
+import type { Loop } from '@cardea/service';
+import type { Changes } from './changes.ts';
+import {
+  POLL_REREAD_MS,
+  POLL_WITHOUT_CACHE_MS,
+  POLLS_MAX,
+  POLLS_PER_PRINCIPAL_MAX,
+} from './limits.ts';
+
+export type Wait<State> = {
+  readonly id: string;
+  /** Tenant, kind and id of the caller. */
+  readonly principal: string;
+  readonly waitMs: number;
+  readonly read: () => Promise<State>;
+  /** True when there is nothing more to wait for. */
+  readonly isOver: (state: State) => boolean;
+  /** When the request ends by itself; the wait is no longer than that. */
+  readonly endsAt: (state: State) => Date | undefined;
+  /** Aborts when the client goes or the process stops: the state as it is, is the answer. */
+  readonly signal: AbortSignal;
+};
+
+export type Polls = {
+  wait<State>(of: Wait<State>): Promise<State | 'too_many_polls'>;
+  /** While the cache is away, polls are awakened each second to look for themselves. */
+  readonly loop: Loop;
+  stop(): Promise<void>;
+};
+
+type Waiter = { wake: () => void };
+
+export function polls(needs: {
+  readonly changes: Changes;
+  readonly clock: Clock;
+  readonly cache: Pick<Cache, 'ping'>;
+}): Polls {
+  const { changes, clock, cache } = needs;
+  const waiting = new Map<string, Set<Waiter>>();
+  const perPrincipal = new Map<string, number>();
+  let open = 0;
+  const wake = (id: string): void => {
+    for (const waiter of waiting.get(id) ?? []) waiter.wake();
+  };
+  const deaf = changes.listen(wake);
+
+  const enter = (id: string, principal: string, waiter: Waiter) => {
+    const own = perPrincipal.get(principal) ?? 0;
+    if (open >= POLLS_MAX || own >= POLLS_PER_PRINCIPAL_MAX) return undefined;
+    open += 1;
+    perPrincipal.set(principal, own + 1);
+    waiting.set(id, (waiting.get(id) ?? new Set()).add(waiter));
+    return (): void => {
+      open -= 1;
+      count(perPrincipal, principal);
+      const here = waiting.get(id);
+      here?.delete(waiter);
+      if (here?.size === 0) waiting.delete(id);
+    };
+  };
+
+  return {
+    wait: async (of) => {
+      const waiter: Waiter = { wake: () => undefined };
+      const leave = enter(of.id, of.principal, waiter);
+      if (leave === undefined) return 'too_many_polls';
+      try {
+        await changes.open().catch(unlessAway);
+        return await untilOver(of, waiter, clock);
+      } finally {
+        leave();
+      }
+    },
+    loop: {
+      name: 'approval.polls',
+      run: async (signal, tick) => {
+        while (!signal.aborted) {
+          tick();
+          if (open > 0 && !(await answers(cache))) for (const id of [...waiting.keys()]) wake(id);
+          await clock.sleep(POLL_WITHOUT_CACHE_MS, signal);
+        }
+      },
+    },
+    stop: async () => {
+      deaf();
+      await changes.close();
+    },
+  };
+}
+
+async function untilOver<State>(of: Wait<State>, waiter: Waiter, clock: Clock): Promise<State> {
+  const end = clock.monotonicMs() + of.waitMs;
+  while (true) {
+    const awakened = new AbortController();
+    waiter.wake = () => awakened.abort();
+    const state = await of.read();
+    const leftMs = end - clock.monotonicMs();
+    if (of.isOver(state) || leftMs <= 0 || of.signal.aborted) return state;
+    const endsInMs = (of.endsAt(state)?.getTime() ?? Infinity) - clock.now().getTime();
+    const pauseMs = Math.max(1, Math.min(leftMs, endsInMs, POLL_REREAD_MS));
+    await clock.sleep(pauseMs, AbortSignal.any([awakened.signal, of.signal]));
+  }
+}
+
+function count(perPrincipal: Map<string, number>, principal: string): void {
+  const left = (perPrincipal.get(principal) ?? 1) - 1;
+  if (left === 0) perPrincipal.delete(principal);
+  else perPrincipal.set(principal, left);
+}
+
+const unlessAway = (error: unknown): void => {
+  if (!(error instanceof CacheUnavailable)) throw error;
+};
+
+async function answers(cache: Pick<Cache, 'ping'>): Promise<boolean> {
+  try {
+    await cache.ping();
+    return true;
+  } catch (error) {
+    unlessAway(error);
+    return false;
+  }
+}

@@ -1,0 +1,97 @@
+/** Whether an agent may ask a user once more, decided on their queue. */
+import { accept, type Decision, refuse } from '@cardea/event-store';
+import { COOL_DOWN_MS, OPEN_MAX } from '../limits.ts';
+import { entriesAt, type Queue, type QueueChanged, type QueueEntry } from './queue.ts';
+
+/** How a request that stands in a queue was found, a moment ago. */
+export type Found =
+  /** Its queue entry was written and its stream was not: a crash, or it is just being made. */
+  | { readonly kind: 'unmade' }
+  | { readonly kind: 'pending'; readonly expiresAt: string }
+  /** Approved, and a vend may still use it. */
+  | { readonly kind: 'usable' }
+  | { readonly kind: 'denied'; readonly at: string }
+  | { readonly kind: 'over' };
+
+export type Ask = {
+  readonly entry: QueueEntry;
+  readonly now: Date;
+  readonly found: ReadonlyMap<string, Found>;
+};
+
+export type Admission =
+  | { readonly outcome: 'admitted' }
+  /** An entry matters that was not looked at. */
+  | { readonly outcome: 'look_again' }
+  | { readonly outcome: 'joined'; readonly requestId: string }
+  | { readonly outcome: 'cooling_down'; readonly until: Date }
+  | { readonly outcome: 'muted'; readonly until: Date }
+  | { readonly outcome: 'rate_limited'; readonly until: Date };
+
+export function admission(ask: Ask, queue: Queue): Admission {
+  const { entry, now, found } = ask;
+  const open = entriesAt(queue, now);
+  const same = twinOf(entry, open);
+  if (same !== undefined) {
+    const met = meet(same, found.get(same.request_id), now);
+    if (met !== undefined) return met;
+  }
+  const mutedUntil = queue.muted_until === null ? undefined : new Date(queue.muted_until);
+  if (mutedUntil !== undefined && mutedUntil > now) return { outcome: 'muted', until: mutedUntil };
+  return roomFor(
+    open.filter((other) => other !== same),
+    ask,
+  );
+}
+
+const twinOf = (entry: QueueEntry, open: readonly QueueEntry[]) =>
+  open.find(
+    (other) =>
+      other.request_id === entry.request_id ||
+      (entry.digest !== undefined && other.digest === entry.digest),
+  );
+
+/** What comes of a request of the same digest; undefined when it is over and another takes its place. */
+function meet(same: QueueEntry, found: Found | undefined, now: Date): Admission | undefined {
+  switch (found?.kind) {
+    case undefined:
+      return { outcome: 'look_again' };
+    case 'unmade':
+    case 'pending':
+    case 'usable':
+      return { outcome: 'joined', requestId: same.request_id };
+    case 'denied': {
+      const until = new Date(Date.parse(found.at) + COOL_DOWN_MS);
+      return until > now ? { outcome: 'cooling_down', until } : undefined;
+    }
+    case 'over':
+      return undefined;
+  }
+}
+
+function roomFor(others: readonly QueueEntry[], { found, now }: Ask): Admission {
+  if (others.length < OPEN_MAX) return { outcome: 'admitted' };
+  if (others.some(({ request_id: id }) => !found.has(id))) return { outcome: 'look_again' };
+  const ends = others.flatMap(({ request_id: id, until }) => {
+    const one = found.get(id);
+    if (one?.kind === 'pending') return [Date.parse(one.expiresAt)];
+    return one?.kind === 'unmade' ? [Date.parse(until)] : [];
+  });
+  if (ends.length < OPEN_MAX) return { outcome: 'admitted' };
+  return { outcome: 'rate_limited', until: new Date(Math.max(Math.min(...ends), now.getTime())) };
+}
+
+/** Entries that are over go; denied ones stay for their cool-down, usable ones to be joined. */
+export function admit(
+  ask: Ask,
+  queue: Queue,
+): Decision<QueueChanged, Exclude<Admission['outcome'], 'admitted'>> {
+  const { outcome } = admission(ask, queue);
+  if (outcome !== 'admitted') return refuse(outcome);
+  const open = entriesAt(queue, ask.now);
+  const kept = open.filter(
+    (other) =>
+      other !== twinOf(ask.entry, open) && ask.found.get(other.request_id)?.kind !== 'over',
+  );
+  return accept({ type: 'QueueChanged', data: { ...queue, open: [...kept, ask.entry] } });
+}

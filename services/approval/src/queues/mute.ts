@@ -1,0 +1,25 @@
+/** When an agent is kept from asking a user: by the user's word, or by denials in a row. */
+import { accept, type Decision } from '@cardea/event-store';
+import { DENIALS_TO_MUTE, DENIALS_WINDOW_MS, MUTE_MS } from '../limits.ts';
+import type { Queue, QueueChanged } from './queue.ts';
+
+/** A mute is never shortened by a later, shorter one. */
+export function mute(until: Date, queue: Queue): Decision<QueueChanged, never> {
+  const standing = queue.muted_until === null ? 0 : Date.parse(queue.muted_until);
+  if (standing >= until.getTime()) return accept();
+  return accept({ type: 'QueueChanged', data: { ...queue, muted_until: until.toISOString() } });
+}
+
+/** Counts a denial; the third within an hour mutes for an hour, and the count starts anew. */
+export function countDenial(deniedAt: Date, queue: Queue): Decision<QueueChanged, never> {
+  const at = deniedAt.toISOString();
+  const after = deniedAt.getTime() - DENIALS_WINDOW_MS;
+  const denials = [...queue.denials.filter((time) => Date.parse(time) > after), at];
+  if (denials.length < DENIALS_TO_MUTE) {
+    return accept({ type: 'QueueChanged', data: { ...queue, denials } });
+  }
+  const end = new Date(deniedAt.getTime() + MUTE_MS).toISOString();
+  const standing = queue.muted_until;
+  const muted_until = standing !== null && standing > end ? standing : end;
+  return accept({ type: 'QueueChanged', data: { ...queue, denials: [], muted_until } });
+}

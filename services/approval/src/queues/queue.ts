@@ -1,0 +1,37 @@
+/**
+ * What one agent has before one user: open requests, recent denials, whether it is muted. One small
+ * state, so that all who ask for this agent decide against the same truth.
+ */
+import { crockford, sha256Of } from '@cardea/crypto';
+import type { Stream } from '@cardea/event-store';
+
+export type QueueEntry = {
+  /** Of a vend; requests that an agent made itself have none. */
+  readonly digest?: string;
+  readonly resource?: string;
+  readonly request_id: string;
+  /** Until then the entry can matter to anyone. */
+  readonly until: string;
+};
+export type Queue = {
+  readonly open: readonly QueueEntry[];
+  readonly denials: readonly string[];
+  readonly muted_until: string | null;
+};
+export type QueueChanged = { readonly type: 'QueueChanged'; readonly data: Queue };
+
+export const queues: Stream<Queue, QueueChanged> = {
+  noun: 'queue',
+  initial: { open: [], denials: [], muted_until: null },
+  stateCarrying: true,
+  evolve: (_before, { data }) => data,
+};
+
+export const queueIdOf = (of: {
+  readonly tenantId: string;
+  readonly agentId: string;
+  readonly userId: string;
+}): string => crockford(sha256Of(of.tenantId, of.agentId, of.userId)).toLowerCase();
+
+export const entriesAt = (queue: Queue, now: Date): readonly QueueEntry[] =>
+  queue.open.filter(({ until }) => Date.parse(until) > now.getTime());

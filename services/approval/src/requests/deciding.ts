@@ -1,0 +1,60 @@
+/** What approving and denying have in common at the door: only the person who was asked may answer. */
+import { accept, type Decision } from '@cardea/event-store';
+import { type Admit, asUser, type Request } from '@cardea/http';
+import type { Approval } from '../approval.ts';
+import { REFUSED_DECISIONS_MAX } from '../limits.ts';
+import { type ApprovalRequest, type DecisionRefused, requests } from './request.ts';
+import { COMMON, isImpersonated, isLive, requestId, target } from './request-shape.ts';
+
+/** Agents come in, so that the request itself can tell that one has tried to decide it. */
+export const DECIDES = {
+  ...COMMON,
+  method: 'post',
+  who: ['user', 'agent_token', 'agent_key'],
+  notTaken: { api_key: { status: 401, code: 'unauthenticated' } },
+  params: requestId,
+  bodyOptional: true,
+  waitsFor: ['requests'],
+  recordsItsRefusals: ['user_session_required'],
+} as const;
+
+export const DECIDE_REFUSALS = {
+  unauthenticated: 401,
+  user_session_required: 401,
+  request_not_found: 404,
+  request_not_pending: 409,
+  request_expired: 410,
+} as const;
+
+/** Before the body is looked at: an agent is turned away, and the request remembers it. */
+export const onlyPeople =
+  (approval: Approval): Admit<{ readonly id: string }, unknown, keyof typeof DECIDE_REFUSALS> =>
+  async (request) => {
+    const { principal, params, tenantId } = request;
+    if (principal?.kind !== 'user' || isImpersonated(principal)) {
+      const wrote = await recordRefusal(approval, request);
+      return { refused: 'user_session_required', target: target(params.id), wrote };
+    }
+    const live = await isLive(approval, tenantId, asUser(principal).id);
+    return live ? undefined : { refused: 'unauthenticated' };
+  };
+
+async function recordRefusal(
+  approval: Approval,
+  request: Request<{ readonly id: string }, unknown, undefined>,
+): Promise<bigint | undefined> {
+  const { streams } = approval;
+  const of = { tenantId: request.tenantId, id: request.params.id };
+  const { revision } = await streams.load(requests, of);
+  if (revision === 0) return undefined;
+  const command = await approval.command(request);
+  const decided = await streams.decideOn(requests, of.id, command, refuseAgent);
+  return decided.position;
+}
+
+function refuseAgent(request: ApprovalRequest): Decision<DecisionRefused, never> {
+  if (request.status === 'none' || request.refusedDecisions >= REFUSED_DECISIONS_MAX) {
+    return accept();
+  }
+  return accept({ type: 'DecisionRefused', data: { cause: 'agent_token' } });
+}

@@ -1,0 +1,211 @@
+/**
+ * A request for a person's decision: asked once, decided once, used once. Its stream is the single
+ * truth about it; approve, deny, expire and consume form one line of history there.
+ */
+import type { Sealed } from '@cardea/crypto';
+import { refuse, type Stream } from '@cardea/event-store';
+
+export const SEVERITIES = ['low', 'medium', 'high'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+export const STATUSES = ['pending', 'approved', 'denied', 'expired'] as const;
+export type Status = (typeof STATUSES)[number];
+export type Origin = 'vend' | 'agent' | 'admin' | 'self';
+export type ExpiryCause = 'time' | 'agent' | 'session' | 'user';
+
+/** What vault asked for; a request without it never unlocks a vend. */
+export type Binding = {
+  /** Hex or base64url of vault's digest; compared, never read. */
+  readonly digest: string;
+  readonly session_id: string;
+  readonly service_name: string;
+  readonly fields: readonly string[];
+  readonly policies: readonly { readonly id: string; readonly version: number }[];
+  readonly use_window_seconds: number;
+  readonly max_auth_age_seconds?: number;
+  readonly number_match: boolean;
+  /** Four digits, sealed under the user's key. */
+  readonly code: Sealed;
+};
+
+export type RequestFacts = {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly app_id?: string;
+  readonly agent_id: string;
+  readonly agent_name: string;
+  readonly user_id: string;
+  readonly action: string;
+  readonly resource?: string;
+  readonly reason?: Sealed;
+  readonly severity: Severity;
+  readonly ttl_seconds: number;
+  readonly created_at: string;
+  readonly expires_at: string;
+  readonly origin: Origin;
+  readonly channels: readonly string[];
+  readonly binding?: Binding;
+  /** Keyed hash of the body, where an Idempotency-Key was sent. */
+  readonly body_hash?: string;
+};
+
+export type ApprovalRequested = { readonly type: 'ApprovalRequested'; readonly data: RequestFacts };
+export type NotificationSent = {
+  readonly type: 'NotificationSent';
+  readonly data: { readonly channel: string };
+};
+export type NotificationFailed = {
+  readonly type: 'NotificationFailed';
+  readonly data: { readonly channel: string; readonly cause: string };
+};
+export type BindingCodeRefused = {
+  readonly type: 'BindingCodeRefused';
+  readonly data: { readonly by: string };
+};
+export type DecisionRefused = {
+  readonly type: 'DecisionRefused';
+  readonly data: { readonly cause: 'agent_token' };
+};
+export type ApprovalApproved = {
+  readonly type: 'ApprovalApproved';
+  readonly data: {
+    readonly responded_by: string;
+    readonly responded_at: string;
+    /** Unix seconds of the approver's last strong sign-in. */
+    readonly auth_time?: number;
+  };
+};
+export type ApprovalDenied = {
+  readonly type: 'ApprovalDenied';
+  readonly data: {
+    readonly responded_by: string;
+    readonly responded_at: string;
+    readonly cause: 'user' | 'binding_code';
+    readonly reason?: Sealed;
+  };
+};
+export type ApprovalExpired = {
+  readonly type: 'ApprovalExpired';
+  readonly data: { readonly cause: ExpiryCause; readonly expired_at: string };
+};
+export type ApprovalConsumed = {
+  readonly type: 'ApprovalConsumed';
+  readonly data: {
+    readonly grant_id: string;
+    readonly digest: string;
+    readonly consumed_at: string;
+  };
+};
+export type RequestEvent =
+  | ApprovalRequested
+  | NotificationSent
+  | NotificationFailed
+  | BindingCodeRefused
+  | DecisionRefused
+  | ApprovalApproved
+  | ApprovalDenied
+  | ApprovalExpired
+  | ApprovalConsumed;
+
+type Asked = {
+  readonly facts: RequestFacts;
+  readonly wrongCodes: number;
+  readonly refusedDecisions: number;
+};
+type Answered = { readonly respondedBy: string; readonly respondedAt: string };
+export type Pending = Asked & { readonly status: 'pending' };
+export type Approved = Asked &
+  Answered & {
+    readonly status: 'approved';
+    /** The grant that used it, and when. */
+    readonly consumed: { readonly grantId: string; readonly at: string } | null;
+  };
+export type Denied = Asked & Answered & { readonly status: 'denied' };
+export type Expired = Asked & { readonly status: 'expired' };
+export type Standing = Pending | Approved | Denied | Expired;
+export type ApprovalRequest = { readonly status: 'none' } | Standing;
+
+export const requests: Stream<ApprovalRequest, RequestEvent> = {
+  noun: 'request',
+  initial: { status: 'none' },
+  evolve: (request, event) => {
+    if (event.type === 'ApprovalRequested') {
+      return { status: 'pending', facts: event.data, wrongCodes: 0, refusedDecisions: 0 };
+    }
+    if (request.status === 'none') throw new Error('an event of a request that nobody made');
+    return after(request, event);
+  },
+};
+
+function after(request: Standing, event: Exclude<RequestEvent, ApprovalRequested>): Standing {
+  const { facts, wrongCodes, refusedDecisions } = request;
+  const asked: Asked = { facts, wrongCodes, refusedDecisions };
+  switch (event.type) {
+    case 'NotificationSent':
+    case 'NotificationFailed':
+      return request;
+    case 'BindingCodeRefused':
+      return { ...request, wrongCodes: wrongCodes + 1 };
+    case 'DecisionRefused':
+      return { ...request, refusedDecisions: refusedDecisions + 1 };
+    case 'ApprovalApproved':
+      return { ...asked, ...answeredBy(event.data), status: 'approved', consumed: null };
+    case 'ApprovalDenied':
+      return { ...asked, ...answeredBy(event.data), status: 'denied' };
+    case 'ApprovalExpired':
+      return { ...asked, status: 'expired' };
+    case 'ApprovalConsumed': {
+      if (request.status !== 'approved') throw new Error('a request was used that is not approved');
+      const { grant_id: grantId, consumed_at: at } = event.data;
+      return { ...request, consumed: { grantId, at } };
+    }
+  }
+}
+
+const answeredBy = (data: { readonly responded_by: string; readonly responded_at: string }) => ({
+  respondedBy: data.responded_by,
+  respondedAt: data.responded_at,
+});
+
+/** Pending past its time: expired for everyone who looks, whoever comes to write it down. */
+export const isOverdue = (request: ApprovalRequest, now: Date): boolean =>
+  request.status === 'pending' && now.getTime() >= Date.parse(request.facts.expires_at);
+
+export const expired = (cause: ExpiryCause, now: Date): ApprovalExpired => ({
+  type: 'ApprovalExpired',
+  data: { cause, expired_at: now.toISOString() },
+});
+
+/** Until when a vend may use the approval; null where nothing can use it. */
+export function useBefore(request: Standing): Date | null {
+  const window = request.facts.binding?.use_window_seconds;
+  if (request.status !== 'approved' || window === undefined) return null;
+  return new Date(Date.parse(request.respondedAt) + window * 1000);
+}
+
+/** Approved for a vend that has not come yet, and may still come. */
+export const isUsable = (request: ApprovalRequest, now: Date): boolean =>
+  request.status === 'approved' &&
+  request.consumed === null &&
+  now.getTime() < (useBefore(request)?.getTime() ?? 0);
+
+/** The request if this user may decide it now; else what the decision is refused with. */
+export function toDecide(userId: string, now: Date, request: ApprovalRequest) {
+  if (request.status === 'none') return { barred: refuse('request_not_found') } as const;
+  const { facts, status } = request;
+  if (facts.user_id !== userId) return { barred: refuse('request_not_found') } as const;
+  switch (status) {
+    case 'approved':
+    case 'denied':
+      return { barred: refuse('request_not_pending') } as const;
+    case 'expired':
+      return { barred: refuse('request_expired') } as const;
+    case 'pending':
+      return isOverdue(request, now)
+        ? ({ barred: refuse('request_expired', expired('time', now)) } as const)
+        : ({ pending: request } as const);
+  }
+}
+
+/** `user:<id>` within its tenant: whose key the words of a request are sealed under. */
+export const subjectOf = (tenantId: string, userId: string): string => `user:${tenantId}:${userId}`;
+export const streamOf = (id: string): string => `${requests.noun}-${id}`;

@@ -1,0 +1,64 @@
+/** The approval service: agents ask, people decide, each request once. */
+import type { Service, ServiceDefinition, ServiceNeeds } from '@cardea/service';
+import type { Approval } from './approval.ts';
+import { changes } from './changes.ts';
+import { counters } from './counters.ts';
+import { forVault } from './for-vault.ts';
+import { identityConsumer } from './identity.consumer.ts';
+import { people } from './people.ts';
+import { polls } from './polls.ts';
+import { muteOnDenials } from './queues/mute-on-denials.policy.ts';
+import { mapApprovalEvent } from './relay.ts';
+import { approveRequest } from './requests/approve/approve.route.ts';
+import { createRequest } from './requests/create/create.route.ts';
+import { denyRequest } from './requests/deny/deny.route.ts';
+import { getRequest } from './requests/get/get.route.ts';
+import { listRequests } from './requests/list/list.route.ts';
+import { listPending } from './requests/list-pending/list-pending.route.ts';
+import { pollRequest } from './requests/poll/poll.route.ts';
+import { pollToken } from './requests/poll-token/poll-token.route.ts';
+import { requestsTable } from './requests/requests.projection.ts';
+import { sweeper } from './sweeper.ts';
+
+/** What tests leave out or shorten. */
+export type Options = { readonly withoutSweeper?: true; readonly pollWaitMs?: number };
+
+export const approvalWith = (options: Options = {}): ServiceDefinition => ({
+  name: 'approval',
+  migrations: new URL('../migrations/', import.meta.url),
+  build: (needs) => build(needs, options),
+});
+
+export const approvalService = approvalWith();
+
+function build(needs: ServiceNeeds, { withoutSweeper, pollWaitMs }: Options): Service {
+  const { cache, clock, database, log } = needs;
+  const heard = changes(cache, log);
+  const approval: Approval = {
+    ...needs,
+    people: people(database),
+    counters: counters(cache, clock),
+    changes: heard,
+  };
+  const waiting = polls({ changes: heard, clock, cache });
+  const polling = { ...approval, polls: waiting };
+  return {
+    endpoints: [
+      createRequest(approval),
+      listRequests(approval),
+      getRequest(approval),
+      pollRequest({ ...polling, ...(pollWaitMs === undefined ? {} : { pollWaitMs }) }),
+      approveRequest(approval),
+      denyRequest(approval),
+      listPending(approval),
+      pollToken(polling),
+    ],
+    projections: [requestsTable(() => {})],
+    relay: mapApprovalEvent,
+    consumers: [identityConsumer({ ...approval, store: needs.store })],
+    policies: [muteOnDenials(approval)],
+    loops: [waiting.loop, ...(withoutSweeper === true ? [] : [sweeper(approval)])],
+    stop: () => waiting.stop(),
+    offers: { approval: forVault(approval) },
+  };
+}

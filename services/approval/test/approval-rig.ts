@@ -1,0 +1,152 @@
+/** Approval alone on a real database, with a clock that can be moved and people whom identity has told of. */
+import { approvalWith } from '@cardea/approval';
+import { type Clock, systemClock, uuidFrom } from '@cardea/runtime';
+import { type RestDriver, type ServiceRig, serviceRig, untilTrue } from '@cardea/testing';
+
+export type MovableClock = Clock & { move(ms: number): void };
+
+export function movableClock(): MovableClock {
+  let offsetMs = 0;
+  return {
+    ...systemClock,
+    now: () => new Date(Date.now() + offsetMs),
+    move: (ms) => {
+      offsetMs += ms;
+    },
+  };
+}
+
+type Outcome = { readonly outcome: string; readonly [key: string]: unknown };
+
+export type Vend = { readonly digest: string; readonly [field: string]: unknown };
+
+export type ApprovalRig = ServiceRig & {
+  readonly clock: MovableClock;
+  /** A tenant with user `ann`, user `bob` and agent `bot` of ann's, known to the service. */
+  people(name: string): Promise<Tenant>;
+  open(tenantId: string, vend: Vend): Promise<Outcome>;
+  consume(id: string, input: object): Promise<Outcome>;
+  eventsOf(tenantId: string): Promise<readonly { type: string; streamId: string; data: object }[]>;
+};
+export type Tenant = {
+  readonly id: string;
+  readonly ann: RestDriver;
+  readonly bob: RestDriver;
+  readonly admin: RestDriver;
+  /** The agent on behalf of ann. */
+  readonly bot: RestDriver;
+};
+
+export async function approvalRig(
+  databaseUrl: string,
+  options: Parameters<typeof approvalWith>[0] & {
+    readonly env?: { readonly [name: string]: string };
+  } = {},
+): Promise<ApprovalRig> {
+  const { env = {}, ...own } = options;
+  const clock = movableClock();
+  const rig = await serviceRig({ databaseUrl, definitions: [approvalWith(own)], clock, env });
+  const needs = rig.host.needsOf('approval');
+  const known = (tenantId: string) =>
+    untilTrue(
+      async () => {
+        const { rows } = await needs.database.system.query(
+          `SELECT 1 FROM approval.agents a
+           JOIN approval.users u ON u.tenant_id = a.tenant_id AND u.user_id = 'bob'
+           WHERE a.tenant_id = $1`,
+          [tenantId],
+        );
+        return rows.length > 0;
+      },
+      { what: 'people have arrived' },
+    );
+  return {
+    ...rig,
+    clock,
+    people: async (name) => {
+      const id = name;
+      for (const user of ['ann', 'bob']) await rig.publish(userCreated(id, user));
+      await rig.publish(agentCreated(id));
+      await known(id);
+      const as = (bearer: string) => rig.rest.as({ tenant: id, bearer });
+      return {
+        id,
+        ann: as(rig.tokens.user({ tenantId: id, id: 'ann' })),
+        bob: as(rig.tokens.user({ tenantId: id, id: 'bob' })),
+        admin: as(rig.tokens.user({ tenantId: id, id: 'adm', roles: ['admin'] })),
+        bot: as(rig.tokens.agent({ tenantId: id, id: 'bot', sessionId: 's1', userId: 'ann' })),
+      };
+    },
+    open: (tenantId, vend) => needs.peers.approval.open({ ...vendOf(tenantId), ...vend }),
+    consume: (id, input) => needs.peers.approval.consume(id, input),
+    eventsOf: async (tenantId) => {
+      const events = await needs.store.readLog('approval', 0n, 100_000);
+      return events.filter(({ metadata }) => metadata.tenantId === tenantId);
+    },
+  };
+}
+
+let vends = 0;
+const vendOf = (tenantId: string) => {
+  vends += 1;
+  return {
+    command_id: uuidFrom('vend', String(vends)),
+    tenant_id: tenantId,
+    agent_id: 'bot',
+    session_id: 's1',
+    user_id: 'ann',
+    service_name: 'github',
+    fields: ['token'],
+    policies: [{ id: 'p1', version: 1 }],
+    severity: 'high',
+    ttl_seconds: 300,
+    use_window_seconds: 600,
+    grant_ttl_seconds: 900,
+    number_match: false,
+    context: { ip: '10.0.0.1', user_agent: 'agent/1', app_id: null, request_id: null },
+  };
+};
+
+export const userEvent = (tenantId: string, id: string, type: string, more: object) => ({
+  source: 'identity' as const,
+  type,
+  tenantId,
+  streamId: `user-${id}`,
+  data: {
+    id,
+    email: `${id}@example.com`,
+    display_name: id,
+    email_verified: true,
+    roles: ['member'],
+    status: 'active',
+    created_at: '2026-01-01T00:00:00.000Z',
+    ...more,
+  },
+});
+export const userCreated = (tenantId: string, id: string) =>
+  userEvent(tenantId, id, 'user.created', { via: 'register' });
+
+export const agentCreated = (tenantId: string, name = 'Deploy Bot') => ({
+  source: 'identity' as const,
+  type: 'agent.created',
+  tenantId,
+  streamId: 'agent-bot',
+  data: {
+    id: 'bot',
+    name,
+    description: null,
+    status: 'active',
+    owner_user_id: 'ann',
+    app_id: null,
+    services: [],
+    created_at: '2026-01-01T00:00:00.000Z',
+  },
+});
+
+/** What an agent asks of ann, unless said otherwise. */
+export const wanted = (more: object = {}) => ({
+  agent_id: 'bot',
+  user_id: 'ann',
+  action: 'write_data',
+  ...more,
+});

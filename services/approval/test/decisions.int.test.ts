@@ -1,0 +1,186 @@
+/** Requests over HTTP: made, seen, decided once. */
+import { testDatabase } from '@cardea/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApprovalRig, approvalRig, wanted } from './approval-rig.ts';
+
+const database = testDatabase();
+let rig: ApprovalRig;
+beforeAll(async () => {
+  rig = await approvalRig(database.url, { withoutSweeper: true });
+});
+afterAll(async () => {
+  await rig?.stop();
+});
+
+const REQUESTS = '/api/v1/ciba/requests';
+const codeOf = ({ status, code }: { status: number; code: string | undefined }) =>
+  `${status} ${code}`;
+
+describe('a request for a decision', () => {
+  it('approval 1 is made, seen, approved by its user, and final', async () => {
+    const { ann, bot, id: tenant } = await rig.people('one');
+    const body = wanted({ resource: 'orders', reason: 'clean up', severity: 'low' });
+    const made = await bot.post(REQUESTS, body);
+    expect(made.status).toBe(201);
+    expect(made.body).toEqual({
+      ...body,
+      id: expect.any(String),
+      tenant_id: tenant,
+      agent_name: 'Deploy Bot',
+      user_email: 'ann@example.com',
+      status: 'pending',
+      created_at: expect.any(String),
+      expires_at: new Date(Date.parse(made.body.created_at) + 300_000).toISOString(),
+      responded_at: null,
+      responded_by: null,
+    });
+    const path = `${REQUESTS}/${made.body.id}`;
+    expect((await bot.get(path)).body).toEqual(made.body);
+    expect((await ann.get('/api/v1/ciba/pending')).body).toEqual({ requests: [made.body] });
+
+    const approved = await ann.post(`${path}/approve`);
+    expect([approved.status, approved.body]).toEqual([200, { status: 'approved' }]);
+    expect((await ann.get(path)).body).toEqual({
+      ...made.body,
+      status: 'approved',
+      responded_by: 'ann',
+      responded_at: expect.any(String),
+    });
+    expect((await ann.get('/api/v1/ciba/pending')).body).toEqual({ requests: [] });
+    expect(codeOf(await ann.post(`${path}/approve`))).toBe('409 request_not_pending');
+    expect(codeOf(await ann.post(`${path}/deny`))).toBe('409 request_not_pending');
+  });
+
+  it('approval 2 is decided once, however many decide at once', async () => {
+    const { ann, bot, id: tenant } = await rig.people('two');
+    const { body } = await bot.post(REQUESTS, wanted());
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, at) =>
+        ann.post(`${REQUESTS}/${body.id}/${at % 2 === 0 ? 'approve' : 'deny'}`),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(39);
+    const events = await rig.eventsOf(tenant);
+    const decisions = events.filter(({ type }) => /^Approval(Approved|Denied)$/.test(type));
+    expect(decisions).toHaveLength(1);
+  });
+
+  it('approval 3 reads as expired everywhere once its time is over, without the sweeper', async () => {
+    const { ann, bot, admin } = await rig.people('three');
+    const first = await bot.post(REQUESTS, wanted({ ttl_seconds: 1 }));
+    const second = await bot.post(REQUESTS, wanted({ ttl_seconds: 1 }));
+    rig.clock.move(2_000);
+    const listed = await admin.get(REQUESTS, { query: { status: 'expired' } });
+    expect(listed.body.total).toBe(2);
+    expect(listed.body.requests.map(({ status }: { status: string }) => status)).toEqual([
+      'expired',
+      'expired',
+    ]);
+    expect((await admin.get(REQUESTS, { query: { status: 'pending' } })).body.total).toBe(0);
+    expect((await ann.get('/api/v1/ciba/pending')).body.requests).toEqual([]);
+    expect((await ann.get(`${REQUESTS}/${first.body.id}`)).body.status).toBe('expired');
+    expect((await ann.get(`${REQUESTS}/${first.body.id}/poll`)).body.status).toBe('expired');
+    expect(codeOf(await ann.post(`${REQUESTS}/${second.body.id}/approve`))).toBe(
+      '410 request_expired',
+    );
+    expect(codeOf(await ann.post(`${REQUESTS}/${second.body.id}/deny`))).toBe(
+      '410 request_expired',
+    );
+  });
+
+  it('approval 5 is decided by no agent, be its subject the user, and by no impersonating admin', async () => {
+    const { ann, bot, id: tenant } = await rig.people('five');
+    const { body } = await bot.post(REQUESTS, wanted());
+    const claims = { act: { sub: 'adm' } };
+    const bearer = rig.tokens.user({ tenantId: tenant, id: 'ann', claims });
+    const impersonator = rig.rest.as({ tenant, bearer });
+    for (const caller of [bot, impersonator]) {
+      for (const call of [
+        () => caller.post(`${REQUESTS}/${body.id}/approve`),
+        () => caller.post(`${REQUESTS}/${body.id}/deny`),
+        () => caller.get('/api/v1/ciba/pending'),
+      ]) {
+        expect(codeOf(await call())).toBe('401 user_session_required');
+      }
+    }
+    const refused = (await rig.eventsOf(tenant)).filter(({ type }) => type === 'DecisionRefused');
+    expect(refused).toHaveLength(4);
+    expect((await ann.get(`${REQUESTS}/${body.id}`)).body.status).toBe('pending');
+    const apiKey = rig.tokens.apiKey({ tenantId: tenant, scopes: ['agents:write'] });
+    const keyed = rig.rest.as({ tenant, bearer: apiKey });
+    expect(codeOf(await keyed.post(`${REQUESTS}/${body.id}/approve`))).toBe('401 unauthenticated');
+  });
+
+  it('approval 6 is unknown to everyone but its user, in the same words as one that never was', async () => {
+    const { bot, bob, admin } = await rig.people('six');
+    const elsewhere = await rig.people('six-b');
+    const { body } = await bot.post(REQUESTS, wanted());
+    const answers = await Promise.all([
+      bob.post(`${REQUESTS}/${body.id}/approve`),
+      admin.post(`${REQUESTS}/${body.id}/approve`),
+      elsewhere.ann.post(`${REQUESTS}/${body.id}/approve`),
+      bob.post(`${REQUESTS}/unknown/approve`),
+      bob.get(`${REQUESTS}/${body.id}`),
+      elsewhere.admin.get(`${REQUESTS}/${body.id}`),
+    ]);
+    const said = answers.map(({ status, body: { error } }) =>
+      JSON.stringify({ status, ...error, request_id: null }),
+    );
+    expect(new Set(said).size).toBe(1);
+    expect(codeOf(answers[0] as never)).toBe('404 request_not_found');
+    expect((await admin.get(`${REQUESTS}/${body.id}`)).status).toBe(200);
+  });
+
+  it('approval 7 is approved without a body, in every way of sending none', async () => {
+    const { ann, id: tenant } = await rig.people('seven');
+    const bearer = rig.tokens.user({ tenantId: tenant, id: 'ann' });
+    const headers = { authorization: `Bearer ${bearer}`, 'x-service-tenant': tenant };
+    const json = { ...headers, 'content-type': 'application/json' };
+    const ways: RequestInit[] = [
+      { headers },
+      { headers: json, body: '' },
+      { headers: json, body: '{}' },
+      { headers, body: new TextEncoder().encode('{}') },
+    ];
+    for (const way of ways) {
+      const { body } = await ann.post(REQUESTS, wanted());
+      const url = `${rig.baseUrl}${REQUESTS}/${body.id}/approve`;
+      const answer = await fetch(url, { method: 'POST', ...way });
+      expect(answer.status).toBe(200);
+      await answer.body?.cancel();
+    }
+    const { body } = await ann.post(REQUESTS, wanted());
+    const odd = await ann.post(`${REQUESTS}/${body.id}/approve`, { x: 1 });
+    expect(codeOf(odd)).toBe('400 invalid_request');
+  });
+});
+
+describe('vault', () => {
+  it('approval 13 uses an approval for one grant, however often it asks', async () => {
+    const { ann, id: tenant } = await rig.people('thirteen');
+    const opened = await rig.open(tenant, { digest: 'd1' });
+    expect(opened).toEqual({
+      outcome: 'opened',
+      id: expect.any(String),
+      expires_in: 300,
+      binding_message: expect.stringMatching(/^Deploy Bot: github \(token\) · code \d{4}$/),
+    });
+    const id = String(opened['id']);
+    const ask = { tenant_id: tenant, agent_id: 'bot', digest: 'd1', grant_id: 'g1' };
+    expect((await rig.consume(id, ask)).outcome).toBe('pending');
+    expect((await ann.post(`${REQUESTS}/${id}/approve`)).status).toBe(200);
+    const all = await Promise.all(Array.from({ length: 50 }, () => rig.consume(id, ask)));
+    expect(all.map(({ outcome }) => outcome)).toEqual(Array(50).fill('consumed'));
+    expect(all.filter(({ again }) => again === false)).toHaveLength(1);
+    const events = await rig.eventsOf(tenant);
+    expect(events.filter(({ type }) => type === 'ApprovalConsumed')).toHaveLength(1);
+    const outcomes = [
+      await rig.consume(id, { ...ask, grant_id: 'g2' }),
+      await rig.consume(id, { ...ask, digest: 'd2' }),
+      await rig.consume(id, { ...ask, agent_id: 'other' }),
+      await rig.consume(id, { ...ask, tenant_id: 'other' }),
+    ].map(({ outcome }) => outcome);
+    expect(outcomes).toEqual(['consumed_by_other', 'mismatch', 'not_found', 'not_found']);
+  });
+});

@@ -1,0 +1,167 @@
+/**
+ * One key per tenant encrypts that tenant's secrets; it stands in the database wrapped under a key that
+ * is derived from ENCRYPTION_KEY, and without its row nothing of the tenant can be read again.
+ */
+import { createSecretKey, type KeyObject } from 'node:crypto';
+import { decrypt, encrypt, Tampered, type WrapKeys, wrapKeyOf } from '@cardea/crypto';
+import type { Database } from '@cardea/read-models';
+import type { Random } from '@cardea/runtime';
+import QuickLRU from 'quick-lru';
+
+export type DataKey = { readonly version: number; readonly key: KeyObject };
+
+export interface DataKeys {
+  /** The tenant's newest key, made when there is none. Throws {@link TenantShredded}. */
+  current(tenantId: string): Promise<DataKey>;
+  /** Throws {@link TenantShredded} where the key was destroyed. */
+  ofVersion(tenantId: string, version: number): Promise<KeyObject>;
+  /** For ever; in other processes within as long as they hold keys. */
+  shred(tenantId: string): Promise<void>;
+  /** Throws {@link WrongEncryptionKey} when this process was given another ENCRYPTION_KEY. */
+  checkCanary(): Promise<void>;
+}
+
+/** The tenant is gone, and what was kept for it can never be read again. */
+export class TenantShredded extends Error {
+  override readonly name = 'TenantShredded';
+}
+/** No ENCRYPTION_KEY of this process opens what the database holds; the process must not start. */
+export class WrongEncryptionKey extends Error {
+  override readonly name = 'WrongEncryptionKey';
+  constructor() {
+    super('ENCRYPTION_KEY is not the one that the vault was written with.');
+  }
+}
+
+type Needs = { readonly database: Database; readonly keys: WrapKeys; readonly random: Random };
+type Row = {
+  readonly dek_version: number;
+  readonly kek_id: string;
+  readonly wrapped: Buffer | null;
+};
+
+const KEY_BYTES = 32;
+const TENANTS_MAX = 1_000;
+const HELD_MS = 5 * 60_000;
+const CANARY_TENANT = '*';
+const CANARY_VERSION = 0;
+
+export function dataKeys({ database, keys, random }: Needs): DataKeys {
+  const held = new QuickLRU<string, Promise<readonly DataKey[]>>({
+    maxSize: TENANTS_MAX,
+    maxAge: HELD_MS,
+  });
+  const wrapNew = (tenantId: string, version: number): Buffer => {
+    const plain = random.bytes(KEY_BYTES);
+    const { id, key } = keys.current;
+    const wrapped = encrypt(key, plain, wrapPlace(tenantId, version, id), { random });
+    plain.fill(0);
+    return wrapped;
+  };
+  const unwrap = (tenantId: string, row: Row): DataKey => {
+    if (row.wrapped === null) throw new TenantShredded('the tenant has no key any more');
+    const wrapKey = wrapKeyOf(keys, row.kek_id);
+    if (wrapKey === undefined) throw new WrongEncryptionKey();
+    const place = wrapPlace(tenantId, row.dek_version, row.kek_id);
+    const plain = decrypt(wrapKey.key, row.wrapped, place);
+    const key = createSecretKey(plain);
+    plain.fill(0);
+    return { version: row.dek_version, key };
+  };
+  const load = async (tenantId: string): Promise<readonly DataKey[]> => {
+    const rows = await readOrMake(database, tenantId, () => ({
+      kekId: keys.current.id,
+      wrapped: wrapNew(tenantId, 1),
+    }));
+    return rows.map((row) => unwrap(tenantId, row));
+  };
+  const all = (tenantId: string): Promise<readonly DataKey[]> => {
+    const known = held.get(tenantId);
+    if (known !== undefined) return known;
+    const loading = load(tenantId);
+    held.set(tenantId, loading);
+    loading.catch(() => held.delete(tenantId));
+    return loading;
+  };
+  return {
+    current: async (tenantId) => {
+      const newest = (await all(tenantId)).at(-1);
+      if (newest === undefined) throw new Error('a tenant without a key');
+      return newest;
+    },
+    ofVersion: async (tenantId, version) => {
+      const found = (await all(tenantId)).find((each) => each.version === version);
+      if (found === undefined) throw new TenantShredded('the key of a secret is gone');
+      return found.key;
+    },
+    shred: async (tenantId) => {
+      await database.system.query(
+        `UPDATE vault.tenant_keys SET wrapped = NULL, state = 'shredded' WHERE tenant_id = $1`,
+        [tenantId],
+      );
+      held.delete(tenantId);
+    },
+    checkCanary: async () => {
+      const { rows } = await database.system.query<Row>(
+        'SELECT dek_version, kek_id, wrapped FROM vault.tenant_keys WHERE tenant_id = $1 AND dek_version = $2',
+        [CANARY_TENANT, CANARY_VERSION],
+      );
+      const [canary] = rows;
+      if (canary === undefined) {
+        await insert(database, CANARY_TENANT, CANARY_VERSION, {
+          kekId: keys.current.id,
+          wrapped: wrapNew(CANARY_TENANT, CANARY_VERSION),
+        });
+        return;
+      }
+      try {
+        unwrap(CANARY_TENANT, canary);
+      } catch (error) {
+        throw error instanceof Tampered ? new WrongEncryptionKey() : error;
+      }
+    },
+  };
+}
+
+type Wrapped = { readonly kekId: string; readonly wrapped: Buffer };
+
+const wrapPlace = (tenantId: string, version: number, kekId: string) => [
+  'dek.v1',
+  tenantId,
+  String(version),
+  kekId,
+];
+
+/** Whoever comes second reads the key of whoever came first. */
+async function readOrMake(
+  database: Database,
+  tenantId: string,
+  make: () => Wrapped,
+): Promise<readonly Row[]> {
+  const rows = await read(database, tenantId);
+  if (rows.length > 0) return rows;
+  await insert(database, tenantId, 1, make());
+  return read(database, tenantId);
+}
+
+async function read(database: Database, tenantId: string): Promise<readonly Row[]> {
+  const { rows } = await database.system.query<Row>(
+    `SELECT dek_version, kek_id, wrapped FROM vault.tenant_keys
+     WHERE tenant_id = $1 ORDER BY dek_version`,
+    [tenantId],
+  );
+  return rows;
+}
+
+async function insert(
+  database: Database,
+  tenantId: string,
+  version: number,
+  { kekId, wrapped }: Wrapped,
+): Promise<void> {
+  await database.system.query(
+    `INSERT INTO vault.tenant_keys (tenant_id, dek_version, kek_id, wrapped, state)
+     VALUES ($1, $2, $3, $4, 'active') ON CONFLICT DO NOTHING`,
+    [tenantId, version, kekId, wrapped],
+  );
+}

@@ -1,0 +1,178 @@
+/**
+ * Ciphertexts of secrets, which stand beside the log and not in it. Each is bound to its tenant, owner,
+ * name, version, id and key version: moved to another row, or changed by one bit, it does not open.
+ */
+import type { KeyObject } from 'node:crypto';
+import { decrypt, encrypt, headerOf, type Place } from '@cardea/crypto';
+import type { Database } from '@cardea/read-models';
+import type { Random } from '@cardea/runtime';
+import QuickLRU from 'quick-lru';
+import type { DataKey, DataKeys } from './data-keys.ts';
+
+export type SecretName = {
+  readonly name: string;
+  readonly version: number;
+  readonly secret_id: string;
+};
+export type SecretPlace = SecretName & { readonly tenantId: string; readonly ownerId: string };
+export type Owner = { readonly tenantId: string; readonly ownerId: string };
+
+export interface SecretStore {
+  /** Durable when it resolves; nothing points to the rows yet. */
+  write(of: Owner, secrets: readonly (SecretName & { readonly value: string })[]): Promise<void>;
+  /** In the order asked for. Throws where one is missing, destroyed or does not open; the caller wipes the buffers. */
+  open(of: Owner, secrets: readonly SecretName[]): Promise<readonly Buffer[]>;
+  erase(tenantId: string, secretIds: readonly string[]): Promise<void>;
+  eraseOwner(of: Owner): Promise<void>;
+  eraseTenant(tenantId: string): Promise<void>;
+}
+
+/** A secret that an event names has no row, or none that holds a value. */
+export class SecretMissing extends Error {
+  override readonly name = 'SecretMissing';
+}
+
+const PURPOSE = 'vault.field.v1';
+const HEADER_BYTES = 4;
+/** The library holds up to twice as many: 1,024 ciphertexts of 64 KiB are 64 MiB. */
+const BLOBS_MAX = 512;
+
+type Needs = {
+  readonly database: Database;
+  readonly keys: DataKeys;
+  readonly random: Random;
+};
+type Blob = { readonly dekVersion: number; readonly blob: Buffer };
+
+export function secretStore({ database, keys, random }: Needs): SecretStore {
+  const held = new QuickLRU<string, Blob>({ maxSize: BLOBS_MAX });
+  const blobKey = (tenantId: string, secretId: string) => `${tenantId} ${secretId}`;
+
+  const fetchBlobs = async (tenantId: string, ids: readonly string[]): Promise<void> => {
+    const missing = ids.filter((id) => !held.has(blobKey(tenantId, id)));
+    if (missing.length === 0) return;
+    const { rows } = await database.asTenant(tenantId, (sql) =>
+      sql.query<{ secret_id: string; dek_version: number; blob: Buffer }>(
+        `SELECT secret_id, dek_version, blob FROM vault.secret_versions
+         WHERE tenant_id = $1 AND secret_id = ANY($2::uuid[]) AND blob IS NOT NULL`,
+        [tenantId, missing],
+      ),
+    );
+    for (const { secret_id, dek_version, blob } of rows) {
+      held.set(blobKey(tenantId, secret_id), { dekVersion: dek_version, blob });
+    }
+  };
+  const drop = (tenantId: string, ids: readonly string[]): void => {
+    for (const id of ids) held.delete(blobKey(tenantId, id));
+  };
+
+  return {
+    write: async (of, secrets) => {
+      const key = await keys.current(of.tenantId);
+      const blobs = secrets.map((each) => sealSecret(key, { ...of, ...each }, each.value, random));
+      await insert(database, of, { secrets, blobs, dekVersion: key.version });
+    },
+    open: async ({ tenantId, ownerId }, secrets) => {
+      await fetchBlobs(
+        tenantId,
+        secrets.map(({ secret_id }) => secret_id),
+      );
+      const opened: Buffer[] = [];
+      try {
+        for (const secret of secrets) {
+          const found = held.get(blobKey(tenantId, secret.secret_id));
+          if (found === undefined) throw new SecretMissing('a secret that stands has no value');
+          const key = await keys.ofVersion(tenantId, found.dekVersion);
+          opened.push(openSecret(key, { tenantId, ownerId, ...secret }, found.blob));
+        }
+      } catch (error) {
+        for (const buffer of opened) buffer.fill(0);
+        throw error;
+      }
+      return opened;
+    },
+    erase: async (tenantId, secretIds) => {
+      drop(tenantId, secretIds);
+      if (secretIds.length === 0) return;
+      await eraseWhere(database, tenantId, 'secret_id = ANY($2::uuid[])', secretIds);
+    },
+    eraseOwner: ({ tenantId, ownerId }) => eraseWhere(database, tenantId, 'owner_id = $2', ownerId),
+    eraseTenant: async (tenantId) => {
+      held.clear();
+      await database.asTenant(tenantId, (sql) =>
+        sql.query('DELETE FROM vault.secret_versions WHERE tenant_id = $1', [tenantId]),
+      );
+    },
+  };
+}
+
+/** What a secret's box is bound to. */
+const placeOf = (of: SecretPlace, dekVersion: number): Place => [
+  PURPOSE,
+  of.tenantId,
+  of.ownerId,
+  of.name,
+  String(of.version),
+  of.secret_id,
+  String(dekVersion),
+];
+
+export function sealSecret(
+  { key, version }: DataKey,
+  place: SecretPlace,
+  value: string,
+  random: Random,
+): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.writeUInt32BE(version);
+  return encrypt(key, value, placeOf(place, version), { header, random });
+}
+
+export function openSecret(key: KeyObject, place: SecretPlace, blob: Buffer): Buffer {
+  const dekVersion = headerOf(blob, HEADER_BYTES).readUInt32BE();
+  return decrypt(key, blob, placeOf(place, dekVersion), HEADER_BYTES);
+}
+
+async function insert(
+  database: Database,
+  { tenantId, ownerId }: Owner,
+  of: {
+    readonly secrets: readonly SecretName[];
+    readonly blobs: readonly Buffer[];
+    readonly dekVersion: number;
+  },
+): Promise<void> {
+  await database.asTenant(tenantId, (sql) =>
+    sql.query(
+      `INSERT INTO vault.secret_versions
+         (tenant_id, secret_id, owner_kind, owner_id, name, version, dek_version, blob)
+       SELECT $1, u.secret_id, 'field', $2, u.name, u.version, $3, u.blob
+       FROM unnest($4::uuid[], $5::text[], $6::integer[], $7::bytea[])
+         AS u (secret_id, name, version, blob)`,
+      [
+        tenantId,
+        ownerId,
+        of.dekVersion,
+        of.secrets.map(({ secret_id }) => secret_id),
+        of.secrets.map(({ name }) => name),
+        of.secrets.map(({ version }) => version),
+        of.blobs,
+      ],
+    ),
+  );
+}
+
+async function eraseWhere(
+  database: Database,
+  tenantId: string,
+  where: string,
+  value: unknown,
+): Promise<void> {
+  await database.asTenant(tenantId, (sql) =>
+    sql.query(
+      `UPDATE vault.secret_versions SET blob = NULL, destroyed_at = now()
+       WHERE tenant_id = $1 AND ${where} AND blob IS NOT NULL`,
+      [tenantId, value],
+    ),
+  );
+}

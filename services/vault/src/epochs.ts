@@ -1,0 +1,71 @@
+/**
+ * What a process remembers of a tenant holds for one epoch, a random word in the shared cache. Whoever
+ * changes services, policies or grants replaces the word before the change is answered, and all that was
+ * remembered before is read again.
+ */
+import { type Cache, CacheUnavailable, type Clock, type Ids, type Logger } from '@cardea/runtime';
+import QuickLRU from 'quick-lru';
+
+export interface Epochs {
+  /** Never throws: without the cache nobody remembers anything. */
+  changed(tenantId: string): Promise<void>;
+  /** For a tenant that has no epoch yet; holds from the next request on. */
+  begin(tenantId: string): Promise<void>;
+}
+
+export const epochKey = (tenantId: string): string => `vault:epoch:${tenantId}`;
+
+type Needs = { readonly cache: Cache; readonly ids: Ids; readonly log: Logger };
+
+export function epochs({ cache, ids, log }: Needs): Epochs {
+  const guarded = async (work: () => Promise<unknown>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof CacheUnavailable)) throw error;
+      log.warn({}, 'an epoch was not written: the cache is away');
+    }
+  };
+  return {
+    changed: (tenantId) => guarded(() => cache.set(epochKey(tenantId), ids.next())),
+    begin: (tenantId) => guarded(() => cache.setIfAbsent(epochKey(tenantId), ids.next())),
+  };
+}
+
+const REMEMBERED_MS = 5_000;
+const REMEMBERED_MAX = 10_000;
+
+/** Values of one kind, each with the epoch that was read before it was loaded. */
+export interface Memo<T> {
+  get(key: string, epoch: string | undefined): T | undefined;
+  put(key: string, epoch: string | undefined, value: T): void;
+  /** What is remembered, else what `load` brings. */
+  through(key: string, epoch: string | undefined, load: () => Promise<T>): Promise<T>;
+  clear(): void;
+}
+
+export function memo<T>(clock: Pick<Clock, 'monotonicMs'>): Memo<T> {
+  type Held = { readonly epoch: string; readonly atMs: number; readonly value: T };
+  const held = new QuickLRU<string, Held>({ maxSize: REMEMBERED_MAX });
+  const fresh = (key: string, epoch: string | undefined): Held | undefined => {
+    const found = held.get(key);
+    if (found === undefined || found.epoch !== epoch) return undefined;
+    return clock.monotonicMs() - found.atMs < REMEMBERED_MS ? found : undefined;
+  };
+  const put = (key: string, epoch: string | undefined, value: T, atMs: number): void => {
+    if (epoch !== undefined) held.set(key, { epoch, atMs, value });
+  };
+  return {
+    get: (key, epoch) => fresh(key, epoch)?.value,
+    put: (key, epoch, value) => put(key, epoch, value, clock.monotonicMs()),
+    through: async (key, epoch, load) => {
+      const found = fresh(key, epoch);
+      if (found !== undefined) return found.value;
+      const atMs = clock.monotonicMs();
+      const value = await load();
+      put(key, epoch, value, atMs);
+      return value;
+    },
+    clear: () => held.clear(),
+  };
+}

@@ -1,0 +1,129 @@
+/** What the table says about grants, as administrators and the agent itself see it. */
+import type { Principal } from '@cardea/auth';
+import type { Positions, Queryable } from '@cardea/read-models';
+import Type, { type Static } from 'typebox';
+
+const nullable = <S extends Type.TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
+const instant = Type.String({ format: 'date-time' });
+
+export const GRANT_STATUSES = ['active', 'superseded', 'revoked', 'expired'] as const;
+export type GrantStatus = (typeof GRANT_STATUSES)[number];
+
+export const grantFields = {
+  grant_id: Type.String(),
+  session_id: Type.String(),
+  agent_id: Type.String(),
+  user_id: nullable(Type.String()),
+  service_name: Type.String(),
+  credential_type: Type.String(),
+  fields: Type.Array(Type.String()),
+  status: Type.Enum([...GRANT_STATUSES]),
+  granted_at: instant,
+  expires_at: instant,
+  revoked_at: nullable(instant),
+  /** Of what was made for the grant elsewhere; a static value is known to whoever has seen it. */
+  revocation: Type.Union([Type.Literal('none'), Type.Literal('done'), Type.Literal('failed')]),
+};
+const GrantShape = Type.Object(grantFields);
+export type ShownGrant = Static<typeof GrantShape>;
+
+export type GrantRow = {
+  readonly grant_id: string;
+  readonly slot: string;
+  readonly session_id: string;
+  readonly agent_id: string;
+  readonly user_id: string | null;
+  readonly service_name: string;
+  readonly credential_type: string;
+  readonly fields: string[];
+  readonly policies: { id: string; version: number }[];
+  readonly approval_id: string | null;
+  readonly capability_jti: string;
+  readonly granted_at: Date;
+  readonly expires_at: Date;
+  readonly revoked_at: Date | null;
+  readonly status: GrantStatus;
+};
+
+export const shownGrant = (row: GrantRow): ShownGrant => ({
+  grant_id: row.grant_id,
+  session_id: row.session_id,
+  agent_id: row.agent_id,
+  user_id: row.user_id,
+  service_name: row.service_name,
+  credential_type: row.credential_type,
+  fields: row.fields,
+  status: row.status,
+  granted_at: row.granted_at.toISOString(),
+  expires_at: row.expires_at.toISOString(),
+  revoked_at: row.revoked_at?.toISOString() ?? null,
+  revocation: row.revoked_at === null ? 'none' : 'done',
+});
+
+/** An agent sees its own grants and no others. */
+export const agentOnly = (principal: Principal | undefined): string | undefined =>
+  principal?.kind === 'agent' ? principal.id : undefined;
+
+export type GrantFilter = {
+  readonly tenantId: string;
+  readonly now: Date;
+  readonly grantId?: string | undefined;
+  readonly agentId?: string | undefined;
+  /** A second agent that must be the same: whoever asks, where it is an agent. */
+  readonly ownAgentId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly serviceName?: string | undefined;
+  readonly status?: GrantStatus | undefined;
+};
+
+/** Time is the caller's: whether a grant has run out is decided as it is read. */
+const WITH_STATUS = `
+  SELECT g.*, CASE
+    WHEN revoked_at IS NOT NULL THEN 'revoked'
+    WHEN superseded_at IS NOT NULL THEN 'superseded'
+    WHEN expires_at <= $2 THEN 'expired'
+    ELSE 'active' END AS status
+  FROM vault.grants g WHERE tenant_id = $1`;
+
+export async function findGrants(
+  sql: Queryable,
+  filter: GrantFilter,
+  page: { readonly offset: number; readonly limit: number },
+): Promise<{ readonly rows: readonly GrantRow[]; readonly total: number }> {
+  const values: unknown[] = [filter.tenantId, filter.now];
+  const conditions: string[] = [];
+  const equal = (column: string, value: unknown): void => {
+    if (value !== undefined) conditions.push(`${column} = $${values.push(value)}`);
+  };
+  equal('grant_id', filter.grantId);
+  equal('agent_id', filter.agentId);
+  equal('agent_id', filter.ownAgentId);
+  equal('session_id', filter.sessionId);
+  equal('service_name', filter.serviceName);
+  equal('status', filter.status);
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+  const counted = await sql.query<{ total: number }>(
+    `SELECT count(*)::integer AS total FROM (${WITH_STATUS}) found ${where}`,
+    values,
+  );
+  const { rows } = await sql.query<GrantRow>(
+    `SELECT * FROM (${WITH_STATUS}) found ${where} ORDER BY granted_at DESC, grant_id DESC
+     OFFSET $${values.length + 1} LIMIT $${values.length + 2}`,
+    [...values, page.offset, page.limit],
+  );
+  return { rows, total: counted.rows[0]?.total ?? 0 };
+}
+
+const WAIT_MS = 2_000;
+
+/** Vends do not wait for this table, so whoever reads it waits for what was appended before. */
+export const grantsAreLevel = async (
+  {
+    store,
+    positions,
+  }: {
+    readonly store: { head(log: 'vault'): Promise<bigint> };
+    readonly positions: Positions;
+  },
+  waitMs: number = WAIT_MS,
+): Promise<boolean> => positions.reached(['grants'], await store.head('vault'), waitMs);

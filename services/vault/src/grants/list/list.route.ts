@@ -1,0 +1,112 @@
+/** Grants as a list and one by one, with the grounds of each. */
+import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
+import { type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { ADMIN, READS } from '../../door.ts';
+import type { Vault } from '../../vault.ts';
+import {
+  agentOnly,
+  findGrants,
+  GRANT_STATUSES,
+  grantFields,
+  grantsAreLevel,
+  shownGrant,
+} from '../grant-list.ts';
+
+const Text = Type.String({ minLength: 1, maxLength: 128 });
+const nullable = <S extends Type.TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
+const WHO = [...READS, 'agent_key'] as const;
+
+export const listGrantsRoute = (vault: Vault): Endpoint =>
+  endpoint(
+    {
+      ...ADMIN,
+      name: 'list_grants',
+      summary: 'Grants, newest first; an agent sees its own',
+      method: 'get',
+      path: '/api/v1/vault/grants',
+      who: WHO,
+      query: Type.Object({
+        ...pageQuery,
+        session_id: Type.Optional(Text),
+        agent_id: Type.Optional(Text),
+        service_name: Type.Optional(Text),
+        status: Type.Optional(Type.Enum([...GRANT_STATUSES])),
+      }),
+      ok: Type.Object({ grants: Type.Array(Type.Object(grantFields)), ...pageAnswer }),
+      refusals: {},
+    },
+    async ({ tenantId, query, principal }) => {
+      const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
+      await grantsAreLevel(vault);
+      const filter = {
+        tenantId,
+        now: vault.clock.now(),
+        ownAgentId: agentOnly(principal),
+        agentId: query.agent_id,
+        sessionId: query.session_id,
+        serviceName: query.service_name,
+        status: query.status,
+      };
+      const { rows, total } = await vault.database.asTenant(tenantId, (sql) =>
+        findGrants(sql, filter, { offset, limit }),
+      );
+      return { ok: { grants: rows.map(shownGrant), total, offset, limit } };
+    },
+  );
+
+export const getGrantRoute = (vault: Vault): Endpoint =>
+  endpoint(
+    {
+      ...ADMIN,
+      name: 'get_grant',
+      summary: 'One grant, and why it was made',
+      method: 'get',
+      path: '/api/v1/vault/grants/{id}',
+      who: WHO,
+      params: Type.Object({ id: Text }),
+      ok: Type.Object({
+        ...grantFields,
+        why: Type.Object({
+          policies: Type.Array(Type.Object({ id: Type.String(), version: Type.Integer() })),
+          approval: nullable(
+            Type.Object({
+              id: Type.String(),
+              responded_by: nullable(Type.String()),
+              responded_at: nullable(Type.String({ format: 'date-time' })),
+            }),
+          ),
+          capability_jti: Type.String(),
+        }),
+      }),
+      refusals: { grant_not_found: 404 },
+    },
+    async ({ tenantId, params, principal }) => {
+      await grantsAreLevel(vault);
+      const filter = {
+        tenantId,
+        now: vault.clock.now(),
+        grantId: params.id,
+        ownAgentId: agentOnly(principal),
+      };
+      return vault.database.asTenant(tenantId, async (sql) => {
+        const [row] = (await findGrants(sql, filter, { offset: 0, limit: 1 })).rows;
+        if (row === undefined) return { refused: 'grant_not_found' };
+        const { rows } = await sql.query<{ responded_by: string; responded_at: Date }>(
+          `SELECT responded_by, responded_at FROM vault.approvals
+           WHERE tenant_id = $1 AND approval_id = $2`,
+          [tenantId, row.approval_id],
+        );
+        const approval =
+          row.approval_id === null
+            ? null
+            : {
+                id: row.approval_id,
+                responded_by: rows[0]?.responded_by ?? null,
+                responded_at: rows[0]?.responded_at.toISOString() ?? null,
+              };
+        const why = { policies: row.policies, approval, capability_jti: row.capability_jti };
+        return { ok: { ...shownGrant(row), why } };
+      });
+    },
+  );

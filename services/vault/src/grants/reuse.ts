@@ -1,0 +1,100 @@
+/**
+ * Grants that were handed out again are counted, and the counts written each second. A process that is
+ * killed loses a second of counts, never a grant; one that cannot write for a minute hands out no more.
+ */
+import { accept, type Streams } from '@cardea/event-store';
+import type { Request } from '@cardea/http';
+import type { Clock, Ids, Logger } from '@cardea/runtime';
+import type { Loop, ServiceNeeds } from '@cardea/service';
+import { type CredentialReused, type Slot, slots } from './slot.ts';
+
+const FLUSH_MS = 1_000;
+const GRANTS_MAX = 10_000;
+const UNWRITTEN_MS_MAX = 60_000;
+
+type AnyRequest = Request<unknown, unknown, unknown>;
+type Count = {
+  /** Of the command that writes it: a count that is tried again is written once. */
+  readonly id: string;
+  readonly slotId: string;
+  readonly grantId: string;
+  readonly request: AnyRequest;
+  readonly times: number;
+};
+
+export interface ReuseCounter {
+  count(request: AnyRequest, slotId: string, grantId: string): void;
+  /** True when no more can be handed out before counts are written. */
+  isFull(): boolean;
+  flush(): Promise<void>;
+  readonly loop: Loop;
+}
+
+export const reuse = (
+  of: { readonly grantId: string; readonly times: number },
+  slot: Slot,
+): { readonly accepted: true; readonly events: readonly CredentialReused[] } => {
+  if (slot.status === 'empty') return accept();
+  const data = { ...slot.held, reused_grant_id: of.grantId, count: of.times };
+  return accept({ type: 'CredentialReused', data });
+};
+
+export function reuseCounter(needs: {
+  readonly streams: Streams;
+  readonly command: ServiceNeeds['command'];
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Logger;
+  /** Beside it each second: the refusals that were folded. */
+  readonly alongside: () => Promise<void>;
+}): ReuseCounter {
+  const { streams, clock, ids, log } = needs;
+  let open = new Map<string, Count>();
+  let closed: Count[] = [];
+  let failingSinceMs: number | undefined;
+
+  const write = async ({ id, slotId, grantId, request, times }: Count): Promise<void> => {
+    const command = { ...(await needs.command(request)), id };
+    await streams.decideOn(slots, slotId, command, (slot) => reuse({ grantId, times }, slot));
+  };
+  const flush = async (): Promise<void> => {
+    closed.push(...open.values());
+    open = new Map();
+    const left: Count[] = [];
+    for (const count of closed) {
+      try {
+        await write(count);
+      } catch (error) {
+        const name = error instanceof Error ? error.name : 'unknown';
+        log.warn({ error: name }, 'counts of reused grants were not written yet');
+        left.push(...closed.slice(closed.indexOf(count)));
+        break;
+      }
+    }
+    closed = left;
+    failingSinceMs = left.length === 0 ? undefined : (failingSinceMs ?? clock.monotonicMs());
+  };
+  return {
+    count: (request, slotId, grantId) => {
+      const key = `${slotId} ${grantId}`;
+      const before = open.get(key);
+      const id = before?.id ?? ids.next();
+      open.set(key, { id, slotId, grantId, request, times: (before?.times ?? 0) + 1 });
+    },
+    isFull: () =>
+      open.size + closed.length >= GRANTS_MAX ||
+      (failingSinceMs !== undefined && clock.monotonicMs() - failingSinceMs > UNWRITTEN_MS_MAX),
+    flush,
+    loop: {
+      name: 'vault-reuse',
+      run: async (signal, tick) => {
+        while (!signal.aborted) {
+          tick();
+          await flush();
+          await needs.alongside();
+          await clock.sleep(FLUSH_MS, signal);
+        }
+      },
+    },
+  };
+}

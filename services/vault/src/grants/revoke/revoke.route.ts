@@ -1,0 +1,48 @@
+import { type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { ADMIN, WRITES } from '../../door.ts';
+import type { Vault } from '../../vault.ts';
+import { agentOnly, findGrants, grantsAreLevel } from '../grant-list.ts';
+import { slots } from '../slot.ts';
+import { revokeGrant } from './revoke.ts';
+
+export const revokeGrantRoute = (vault: Vault): Endpoint =>
+  endpoint(
+    {
+      ...ADMIN,
+      name: 'revoke_grant',
+      summary: 'End a grant; it is not handed out again',
+      method: 'delete',
+      path: '/api/v1/vault/grants/{id}',
+      who: [...WRITES, 'agent_key'],
+      params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
+      ok: Type.Object({ status: Type.Literal('revoked') }),
+      refusals: { grant_not_found: 404 },
+      waitsFor: ['grants'],
+    },
+    async (request) => {
+      const { tenantId, params, principal } = request;
+      await grantsAreLevel(vault);
+      const filter = {
+        tenantId,
+        now: vault.clock.now(),
+        grantId: params.id,
+        ownAgentId: agentOnly(principal),
+      };
+      const [row] = (
+        await vault.database.asTenant(tenantId, (sql) =>
+          findGrants(sql, filter, { offset: 0, limit: 1 }),
+        )
+      ).rows;
+      if (row === undefined) return { refused: 'grant_not_found' };
+      const ok = { status: 'revoked' as const };
+      if (row.revoked_at !== null) return { ok };
+      const command = await vault.command(request);
+      const cause = principal?.kind === 'agent' ? 'agent' : 'admin';
+      const decided = await vault.streams.decideOn(slots, row.slot, command, (slot) =>
+        revokeGrant({ grantId: row.grant_id, cause, now: command.now }, slot),
+      );
+      await vault.epochs.changed(tenantId);
+      return { ok, wrote: decided.position };
+    },
+  );

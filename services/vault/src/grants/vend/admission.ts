@@ -1,0 +1,115 @@
+/**
+ * Rows 1 to 6 of a vend, which need no body: the key is live, the token is this agent's, the path's
+ * session is active and the token's own, and it does not ask too often. In this order.
+ */
+import type { Capability } from '@cardea/auth';
+import { asAgent, type Request } from '@cardea/http';
+import { type Asked, type Facts, REREAD_AFTER_MS } from '../../facts.ts';
+import type { Vault } from '../../vault.ts';
+import { liveMarks } from './live-marks.ts';
+
+export type Admitted = {
+  readonly capability: Capability;
+  readonly asked: Asked;
+  readonly facts: Facts;
+  readonly userMarked: boolean;
+  readonly epoch: string | undefined;
+  /** The session's end as far as it is known. */
+  readonly sessionEndsAt: Date;
+};
+export type NotAdmitted = {
+  readonly refused:
+    | 'INVALID_AGENT_KEY'
+    | 'INVALID_CAPABILITY_TOKEN'
+    | 'NOT_FOUND'
+    | 'CREDENTIAL_SCOPE_DENIED'
+    | 'RATE_LIMITED';
+  /** The session that a genuine token names. */
+  readonly sessionId: string | null;
+};
+
+export type VendRequest<Body> = Request<{ readonly id: string }, unknown, Body>;
+
+const MS = 1_000;
+
+export async function admitVend(
+  vault: Vault,
+  request: VendRequest<undefined>,
+): Promise<Admitted | NotAdmitted> {
+  const agent = asAgent(request.principal);
+  const { tenantId, params } = request;
+  const token = request.headers['x-service-token'];
+  const judged =
+    token === undefined
+      ? ({ bad: 'invalid' } as const)
+      : await vault.authenticator.capability(token);
+  const capability = 'ok' in judged ? judged.ok : judged.claims;
+  const credential = credentialOf(request.headers['authorization']);
+  const marks = await liveMarks(vault, { agent, sessionId: params.id, capability, credential });
+  if (marks.agent) return { refused: 'INVALID_AGENT_KEY', sessionId: null };
+  if (marks.epoch === undefined && !marks.cacheAway) await vault.epochs.begin(tenantId);
+  if (
+    capability === undefined ||
+    capability.tenantId !== tenantId ||
+    capability.agentId !== agent.id ||
+    capability.keyId !== agent.keyId
+  ) {
+    return { refused: 'INVALID_CAPABILITY_TOKEN', sessionId: null };
+  }
+  const sessionId = capability.agentSessionId;
+  const asked: Asked = {
+    tenantId,
+    sessionId: params.id,
+    tokenSessionId: sessionId,
+    agentId: agent.id,
+    userId: userOf(capability),
+  };
+  const isOwn = 'ok' in judged && sessionId === params.id;
+  const facts = await factsOfSession(vault, asked, { isOwn, fresh: marks.cacheAway });
+  if (facts.tokenEpoch !== undefined && capability.epoch < facts.tokenEpoch) {
+    return { refused: 'INVALID_CAPABILITY_TOKEN', sessionId };
+  }
+  const now = vault.clock.now();
+  if (marks.session || standingOf(facts, isOwn, now) !== 'active') {
+    return { refused: 'NOT_FOUND', sessionId };
+  }
+  if (!('ok' in judged)) return { refused: 'INVALID_CAPABILITY_TOKEN', sessionId };
+  if (!isOwn) return { refused: 'CREDENTIAL_SCOPE_DENIED', sessionId };
+  if (!vault.sessionRate(`${tenantId} ${sessionId}`)) {
+    return { refused: 'RATE_LIMITED', sessionId };
+  }
+  const sessionEndsAt = facts.session?.expires_at ?? new Date(capability.expiresAt * MS);
+  const { user: userMarked, epoch } = marks;
+  return { capability, asked, facts, userMarked, epoch, sessionEndsAt };
+}
+
+/** Null when the agent runs for itself. */
+export const userOf = ({ subject, agentId }: Capability): string | null =>
+  subject === agentId ? null : subject;
+
+const credentialOf = (authorization: string | undefined): string =>
+  (authorization ?? '').replace(/^Bearer +/i, '').trim();
+
+type Standing = 'active' | 'ended' | 'late';
+
+/** A valid token of the session proves it, unless the row says that it ended; a missing row proves nothing. */
+function standingOf({ session }: Facts, isOwn: boolean, now: Date): Standing {
+  if (session === undefined) return isOwn ? 'active' : 'late';
+  if (session.ended_at !== null) return 'ended';
+  return session.expires_at > now ? 'active' : 'late';
+}
+
+/** What is unknown or run out by a row alone is read again before anyone is told so. */
+async function factsOfSession(
+  vault: Vault,
+  asked: Asked,
+  { isOwn, fresh }: { readonly isOwn: boolean; readonly fresh: boolean },
+): Promise<Facts> {
+  let facts = await vault.facts.read(asked, fresh);
+  for (const pauseMs of REREAD_AFTER_MS) {
+    if (standingOf(facts, isOwn, vault.clock.now()) !== 'late') return facts;
+    await vault.clock.sleep(pauseMs);
+    facts = await vault.facts.read(asked, true);
+  }
+  return facts;
+}

@@ -1,0 +1,64 @@
+/** Whether a session may have fields of a service: decided anew at every vend, approved or not. */
+import type { Capability } from '@cardea/auth';
+import { type AgentRow, type Facts, isDisabled } from '../../facts.ts';
+import { currentOf, fieldOf, type ServiceRecord } from '../../services/service.ts';
+import type { GrantedField } from '../slot.ts';
+
+export type Wanted = {
+  readonly service: ServiceRecord;
+  /** Sorted, each once. */
+  readonly fields: readonly string[];
+  readonly capability: Capability;
+  /** The shared cache says that the session's user is disabled. */
+  readonly userMarked: boolean;
+};
+
+/** Fields that the token or the service itself denies; no later news can change that. */
+export function deniedForGood({ service, fields, capability, userMarked }: Wanted): string[] {
+  if (userMarked) return [...fields];
+  const allowed = new Set(
+    capability.grants
+      .filter((grant) => grant.service === service.name)
+      .flatMap(({ fields: f }) => f),
+  );
+  return fields.filter((name) => !allowed.has(name) || fieldOf(service, name) === undefined);
+}
+
+/** Fields that are denied by what was heard from identity, which may be late. */
+export function deniedByNews({ service, fields, capability }: Wanted, facts: Facts): string[] {
+  if (isDisabled(facts.userStatus)) return [...fields];
+  const { agent } = facts;
+  if (agent === undefined || !isNewerThan(agent, capability)) return [];
+  const granted = new Set(
+    agent.services
+      .filter((each) => each.service_name === service.name)
+      .flatMap((each) => each.fields),
+  );
+  return granted.has('*') ? [] : fields.filter((name) => !granted.has(name));
+}
+
+const MS = 1_000;
+/** Of the token and the agent's grant the newer one counts; a token tells whole seconds. */
+const isNewerThan = ({ changed_at }: AgentRow, { issuedAt }: Capability): boolean =>
+  Math.floor(changed_at.getTime() / MS) >= issuedAt;
+
+/** The versions that would be handed out, or the names of fields that have none. */
+export function currentVersions(
+  service: ServiceRecord,
+  fields: readonly string[],
+): { readonly set: readonly GrantedField[] } | { readonly unset: readonly string[] } {
+  const found = fields.map((name) => {
+    const field = fieldOf(service, name);
+    const current = field === undefined ? undefined : currentOf(field);
+    return { name, current };
+  });
+  const unset = found.flatMap(({ name, current }) => (current === undefined ? [name] : []));
+  if (unset.length > 0) return { unset };
+  return {
+    set: found.flatMap(({ name, current }) =>
+      current === undefined
+        ? []
+        : [{ name, version: current.version, secret_id: current.secret_id }],
+    ),
+  };
+}

@@ -1,0 +1,23 @@
+/** A rate with a burst, per key and process. */
+import type { Clock } from '@cardea/runtime';
+import QuickLRU from 'quick-lru';
+
+const KEYS_MAX = 20_000;
+const SECOND_MS = 1_000;
+
+/** True while the key may pass; answers false for what comes above `perSecond` and the burst. */
+export function bucket(
+  clock: Pick<Clock, 'monotonicMs'>,
+  { perSecond, burst }: { readonly perSecond: number; readonly burst: number },
+): (key: string) => boolean {
+  const held = new QuickLRU<string, { left: number; atMs: number }>({ maxSize: KEYS_MAX });
+  return (key) => {
+    const nowMs = clock.monotonicMs();
+    const before = held.get(key) ?? { left: burst, atMs: nowMs };
+    const refilled = ((nowMs - before.atMs) / SECOND_MS) * perSecond;
+    const left = Math.min(burst, before.left + refilled);
+    const passes = left >= 1;
+    held.set(key, { left: passes ? left - 1 : left, atMs: nowMs });
+    return passes;
+  };
+}

@@ -1,0 +1,180 @@
+/** The person who has to say yes: opens, joins or uses up an approval request at approval. */
+import { lengthPrefixed, sha256Of } from '@cardea/crypto';
+import type { Clock } from '@cardea/runtime';
+import type { Peers } from '@cardea/service';
+import type { Demand, PolicyVersion } from '../../policies/judge.ts';
+import type { ServiceRecord } from '../../services/service.ts';
+
+/** What is asked of a person; the digest binds the answer to all of it. */
+export type Ask = {
+  readonly tenantId: string;
+  readonly agentId: string;
+  readonly sessionId: string;
+  readonly approverId: string;
+  readonly service: ServiceRecord;
+  readonly fields: readonly string[];
+  readonly policies: readonly PolicyVersion[];
+  readonly demand: Demand;
+  readonly purpose: string | null;
+  readonly appId: string | undefined;
+  readonly commandId: string;
+  readonly context: object;
+};
+
+export type Waiting = {
+  readonly id: string;
+  readonly expires_in: number;
+  readonly binding_message: string;
+};
+export type GateRefusal =
+  | 'NOT_FOUND'
+  | 'NO_APPROVER'
+  | 'APPROVAL_DENIED'
+  | 'APPROVAL_MISMATCH'
+  | 'APPROVAL_EXPIRED'
+  | 'APPROVAL_CONSUMED'
+  | 'APPROVAL_RATE_LIMITED';
+export type Gate =
+  | { readonly waiting: Waiting }
+  | { readonly consumed: { readonly again: boolean; readonly use_before: string } }
+  | { readonly refused: GateRefusal; readonly retryAfterSeconds?: number };
+
+/** Approval did not answer, or not as agreed. Answered 503. */
+export class PeerUnavailable extends Error {
+  override readonly name = 'PeerUnavailable';
+}
+
+const WAIT_MS = 2_000;
+const ATTEMPTS_MAX = 2;
+
+type Needs = { readonly approval: Peers['approval']; readonly clock: Clock };
+type Answered = { readonly outcome: string } & { readonly [key: string]: unknown };
+
+export const digestOf = (ask: Ask): string =>
+  sha256Of(
+    'vend.v1',
+    ask.tenantId,
+    ask.agentId,
+    ask.sessionId,
+    ask.approverId,
+    ask.service.id,
+    lengthPrefixed(...ask.fields),
+    lengthPrefixed(...ask.policies.map(({ id, version }) => `${id}:${version}`)),
+    String(ask.service.default_ttl_seconds),
+  ).toString('hex');
+
+export async function openGate(needs: Needs, ask: Ask): Promise<Gate> {
+  const { demand } = ask;
+  const answer = await asked(needs, (approval) =>
+    approval.open({
+      command_id: ask.commandId,
+      tenant_id: ask.tenantId,
+      ...(ask.appId === undefined ? {} : { app_id: ask.appId }),
+      digest: digestOf(ask),
+      agent_id: ask.agentId,
+      session_id: ask.sessionId,
+      user_id: ask.approverId,
+      service_name: ask.service.name,
+      fields: ask.fields,
+      policies: ask.policies,
+      severity: demand.severity,
+      ttl_seconds: demand.ttl_seconds,
+      use_window_seconds: demand.use_window_seconds,
+      grant_ttl_seconds: ask.service.default_ttl_seconds,
+      ...(demand.max_auth_age_seconds === null
+        ? {}
+        : { max_auth_age_seconds: demand.max_auth_age_seconds }),
+      number_match: demand.number_match,
+      ...(ask.purpose === null ? {} : { purpose: ask.purpose }),
+      context: ask.context,
+    }),
+  );
+  switch (answer.outcome) {
+    case 'opened':
+    case 'joined':
+      return { waiting: waitingOf(answer, answer['id']) };
+    case 'cooling_down':
+    case 'muted':
+      return { refused: 'APPROVAL_DENIED' };
+    case 'rate_limited':
+      return {
+        refused: 'APPROVAL_RATE_LIMITED',
+        retryAfterSeconds: secondsOf(answer['retry_after']),
+      };
+    case 'user_inactive':
+      return { refused: 'NO_APPROVER' };
+  }
+  throw new PeerUnavailable('approval answered something unknown');
+}
+
+export async function consumeApproval(
+  needs: Needs,
+  ask: Ask,
+  of: { readonly approvalId: string; readonly grantId: string },
+): Promise<Gate> {
+  const answer = await asked(needs, (approval) =>
+    approval.consume(of.approvalId, {
+      tenant_id: ask.tenantId,
+      agent_id: ask.agentId,
+      digest: digestOf(ask),
+      grant_id: of.grantId,
+      context: ask.context,
+    }),
+  );
+  switch (answer.outcome) {
+    case 'consumed':
+      return {
+        consumed: { again: answer['again'] === true, use_before: instantOf(answer['use_before']) },
+      };
+    case 'pending':
+      return { waiting: waitingOf(answer, of.approvalId) };
+    case 'denied':
+      return { refused: 'APPROVAL_DENIED' };
+    case 'expired':
+      return { refused: 'APPROVAL_EXPIRED' };
+    case 'mismatch':
+      return { refused: 'APPROVAL_MISMATCH' };
+    case 'consumed_by_other':
+      return { refused: 'APPROVAL_CONSUMED' };
+    case 'user_inactive':
+      return { refused: 'NO_APPROVER' };
+    case 'not_found':
+      return { refused: 'NOT_FOUND' };
+  }
+  throw new PeerUnavailable('approval answered something unknown');
+}
+
+/** Both commands may be repeated: a lost answer costs one more call. */
+async function asked(
+  { approval, clock }: Needs,
+  ask: (approval: Peers['approval']) => Promise<Answered>,
+): Promise<Answered> {
+  let last: unknown;
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const answered = new AbortController();
+    const late = clock.sleep(WAIT_MS, answered.signal).then(() => undefined);
+    try {
+      const answer = await Promise.race([ask(approval), late]);
+      if (answer !== undefined) return answer;
+    } catch (error) {
+      last = error;
+    } finally {
+      answered.abort();
+    }
+  }
+  throw new PeerUnavailable('approval does not answer', { cause: last });
+}
+
+const waitingOf = (answer: Answered, id: unknown): Waiting => ({
+  id: String(id),
+  expires_in: secondsOf(answer['expires_in']),
+  binding_message: String(answer['binding_message'] ?? ''),
+});
+
+const secondsOf = (value: unknown): number => Math.max(1, Math.ceil(Number(value) || 1));
+
+function instantOf(value: unknown): string {
+  const at = new Date(value instanceof Date ? value : String(value));
+  if (Number.isNaN(at.getTime())) throw new PeerUnavailable('approval named no use window');
+  return at.toISOString();
+}

@@ -1,0 +1,129 @@
+import { type Endpoint, endpoint } from '@cardea/http';
+import { metrics } from '@cardea/runtime';
+import Type from 'typebox';
+import { fieldOf, type ServiceRecord } from '../../services/service.ts';
+import type { Vault } from '../../vault.ts';
+import type { Held } from '../slot.ts';
+import { type Admitted, admitVend, type VendRequest } from './admission.ts';
+import {
+  ApprovalRequired,
+  Granted,
+  VEND_REFUSALS,
+  VendBody,
+  type VendRefusal,
+  waitingAnswer,
+} from './vend-shape.ts';
+import { vend } from './vending.ts';
+import type { Refused } from './way.ts';
+
+const NO_AGENT = { status: 401, code: 'INVALID_AGENT_KEY' } as const;
+/** These have an event of their own; the door tells of the others. */
+const OWN = Object.keys(VEND_REFUSALS).filter((code) => code !== NO_AGENT.code);
+
+export const vendRoute = (vault: Vault): Endpoint => {
+  /** What was found out before the body, by the headers object that both calls share. */
+  const admitted = new WeakMap<object, Admitted>();
+  return endpoint(
+    {
+      name: 'vend_credential',
+      summary: 'Hand out fields of a credential to an agent in its session',
+      tag: 'Vault',
+      method: 'post',
+      path: '/api/v1/agent/sessions/{id}/credentials',
+      who: ['agent_key'],
+      tenant: 'required',
+      area: 'vault',
+      params: Type.Object({ id: Type.String({ minLength: 1 }) }),
+      body: VendBody,
+      ok: Granted,
+      otherOk: { 202: ApprovalRequired },
+      refusals: VEND_REFUSALS,
+      notTaken: { user: NO_AGENT, agent: NO_AGENT, api_key: NO_AGENT },
+      doorCodes: {
+        unauthenticated: 'INVALID_AGENT_KEY',
+        temporarily_unavailable: 'UNAVAILABLE',
+        write_contention: 'UNAVAILABLE',
+        internal_error: 'INTERNAL',
+      },
+      upperCaseCodes: true,
+      idempotent: true,
+      recordsItsRefusals: OWN,
+      noStore: true,
+    },
+    async (request) => {
+      const admission = admitted.get(request.headers);
+      if (admission === undefined) throw new Error('a vend that was not admitted');
+      const vended = await vend(vault, request, admission);
+      if ('refused' in vended) return refused(vault, request, { admission, vended });
+      if ('waiting' in vended) {
+        metrics.vends.inc({ outcome: 'approval_required' });
+        return { ok: waitingAnswer(vended.waiting) as never, status: 202 };
+      }
+      metrics.vends.inc({ outcome: 'granted' });
+      return { ok: shownGrant(vended.held, vended.values), wrote: vended.wrote };
+    },
+    async (request) => {
+      const admission = await admitVend(vault, request);
+      if (!('refused' in admission)) {
+        admitted.set(request.headers, admission);
+        return undefined;
+      }
+      const { refused: code, sessionId } = admission;
+      metrics.vends.inc({ outcome: code });
+      if (code !== NO_AGENT.code) {
+        await vault.refusals.record(request, {
+          agent_id: request.principal?.id ?? '',
+          code,
+          session_id: sessionId,
+          service_id: null,
+          service_name: null,
+          fields: null,
+        });
+      }
+      return { refused: code };
+    },
+  );
+};
+
+async function refused(
+  vault: Vault,
+  request: VendRequest<VendBody>,
+  { admission, vended }: { readonly admission: Admitted; readonly vended: Refused },
+) {
+  const { refused: code, fields, retryAfterSeconds, service } = vended;
+  metrics.vends.inc({ outcome: code });
+  await vault.refusals.record(request, {
+    agent_id: admission.capability.agentId,
+    code,
+    session_id: admission.capability.agentSessionId,
+    service_id: service?.id ?? null,
+    service_name: service?.name ?? null,
+    fields: registered(request.body.fields, service),
+  });
+  return {
+    refused: code satisfies VendRefusal,
+    ...(fields === undefined ? {} : { details: { fields } }),
+    ...(retryAfterSeconds === undefined
+      ? {}
+      : { headers: { 'Retry-After': String(retryAfterSeconds) } }),
+  };
+}
+
+/** What was sent stands in the log only where it names something. */
+function registered(fields: readonly string[], service: ServiceRecord | undefined) {
+  if (service === undefined) return null;
+  const known = [...new Set(fields)].filter((name) => fieldOf(service, name) !== undefined);
+  return known.length === 0 ? null : known.sort();
+}
+
+const shownGrant = (held: Held, values: readonly string[]) => ({
+  data: {
+    grant_id: held.grant_id,
+    service_name: held.service_name,
+    credential_type: held.credential_type,
+    fields: Object.fromEntries(held.fields.map(({ name }, at) => [name, values[at] ?? ''])),
+    expires_at: held.expires_at,
+    session_id: held.session_id,
+    granted_at: held.granted_at,
+  },
+});

@@ -1,0 +1,197 @@
+/**
+ * Rows 12 to 17 of a vend: a live grant again, the gate, a new grant. What comes before them is decided
+ * at each call too, so that an approval freezes no authority.
+ */
+import { EventStoreUnavailable } from '@cardea/event-store';
+import { failpoint, uuidFrom } from '@cardea/runtime';
+import type { Vault } from '../../vault.ts';
+import { type Grant, type Held, isLive, type Slot, slots } from '../slot.ts';
+import type { Admitted, VendRequest } from './admission.ts';
+import { type Consumed, throughGate } from './demand.ts';
+import type { Waiting } from './gate.ts';
+import { mint } from './mint.ts';
+import type { VendBody } from './vend-shape.ts';
+import { type Refused, type Way, wayOf } from './way.ts';
+
+export type Vended =
+  | Refused
+  | { readonly waiting: Waiting }
+  | {
+      readonly held: Held;
+      readonly values: readonly string[];
+      readonly wrote?: bigint | undefined;
+    };
+
+const FORCED_PER_MINUTE_MAX = 10;
+const MINUTE_MS = 60_000;
+/** Times that a slot is looked at again because another request changed it meanwhile. */
+const ATTEMPTS_MAX = 3;
+
+export async function vend(
+  vault: Vault,
+  request: VendRequest<VendBody>,
+  admitted: Admitted,
+): Promise<Vended> {
+  const way = await wayOf(vault, request, admitted);
+  if ('refused' in way) return way;
+  const { body } = request;
+  const slot = await readSlot(vault, way);
+  const forced = body.force_refresh === true;
+  if (!forced && slot.status === 'held' && answers(way, slot.held, vault.clock.now())) {
+    if (vault.reuse.isFull()) throw new EventStoreUnavailable('reuse cannot be recorded');
+    return handOut(vault, way, slot.held);
+  }
+  if (forced && !(await mayForce(vault, way.slotId))) {
+    return { refused: 'RATE_LIMITED', service: way.service };
+  }
+  return newGrant(vault, way);
+}
+
+/** The grant is live, and no approval is brought along but the one that it rests on. */
+function answers({ request, judgement, snapshot }: Way, held: Held, now: Date): boolean {
+  const { approval_id: brought } = request.body;
+  const fits =
+    judgement.effect === 'allow' || brought === undefined || brought === held.approval_id;
+  return fits && isLive(held, snapshot, now);
+}
+
+const slotKey = (slotId: string): string => `vault:slot:${slotId}`;
+
+/** As remembered, if the shared cache names the same grant; else as its stream says. */
+async function readSlot(vault: Vault, { request, admitted, slotId }: Way): Promise<Slot> {
+  const { memos, cache, streams } = vault;
+  const { epoch } = admitted;
+  const known = memos.slots.get(slotId, epoch);
+  if (known !== undefined) {
+    const grantId = known.status === 'held' ? known.held.grant_id : undefined;
+    const named = await cache.get(slotKey(slotId)).catch(() => null);
+    if (named === grantId) return known;
+  }
+  const { state } = await streams.load(slots, { tenantId: request.tenantId, id: slotId });
+  memos.slots.put(slotId, epoch, state);
+  return state;
+}
+
+async function mayForce({ cache, forceRate }: Vault, slotId: string): Promise<boolean> {
+  try {
+    const { count } = await cache.increment(`vault:force:${slotId}`, 1, MINUTE_MS);
+    return count <= FORCED_PER_MINUTE_MAX;
+  } catch {
+    return forceRate(slotId);
+  }
+}
+
+/** Rows 14 to 17: decrypt first, so that nothing is used up for what cannot be handed out. */
+async function newGrant(vault: Vault, way: Way): Promise<Vended> {
+  const { request, service, snapshot } = way;
+  const of = { tenantId: request.tenantId, ownerId: service.id };
+  let opened: readonly Buffer[] = [];
+  const open = async () => {
+    opened = await vault.secrets.open(of, snapshot.fields);
+  };
+  try {
+    const passed = await throughGate(vault, way, open);
+    if ('refused' in passed) return { ...passed, service };
+    if ('waiting' in passed) return passed;
+    await failpoint('vend.after_consume');
+    const minted = await mintInSlot(vault, way, passed.consumed);
+    if ('refused' in minted) return { ...minted, service };
+    if (minted.reused) vault.reuse.count(request, way.slotId, minted.held.grant_id);
+    await failpoint('vend.before_answer');
+    const values = opened.map((value) => value.toString('utf8'));
+    return { held: minted.held, values, wrote: minted.wrote };
+  } finally {
+    for (const buffer of opened) buffer.fill(0);
+  }
+}
+
+type Minted =
+  | { readonly refused: 'APPROVAL_CONSUMED' }
+  | { readonly held: Held; readonly reused: boolean; readonly wrote: bigint | undefined };
+
+async function mintInSlot(vault: Vault, way: Way, consumed: Consumed | undefined): Promise<Minted> {
+  const { request, slotId, snapshot, admitted } = way;
+  const forced = request.body.force_refresh === true;
+  const made = await vault.command(request);
+  let grantId = consumed?.grantId ?? freshGrantId(vault, way);
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const grant = grantOf(way, grantId, made.now);
+    const command = { ...made, id: uuidFrom('mint', slotId, grantId) };
+    const wanted = { grant, forced, consumed, now: made.now };
+    const decided = await vault.streams.decideOn(slots, slotId, command, (state) =>
+      mint(wanted, state),
+    );
+    const { state } = decided;
+    if (!decided.accepted) return { refused: decided.reason };
+    const reused = decided.events.length === 0 || decided.repeated;
+    if (state.status === 'held' && isLive(state.held, snapshot, made.now)) {
+      if (consumed === undefined || state.held.grant_id === grantId) {
+        await remember(vault, { slotId, state, epoch: admitted.epoch });
+        return { held: state.held, reused, wrote: decided.position };
+      }
+    }
+    // The grant of this id was made before and is live no more: an approval makes no second one.
+    if (consumed !== undefined) return { refused: 'APPROVAL_CONSUMED' };
+    grantId = vault.ids.next();
+  }
+  throw new EventStoreUnavailable('others were changing the same slot');
+}
+
+/** A repeat under the same `Idempotency-Key` meets the same grant for as long as that is live. */
+function freshGrantId(vault: Vault, { request, slotId }: Way): string {
+  if (request.idempotency === undefined) return vault.ids.next();
+  return uuidFrom('grant.v1', slotId, request.idempotency.key);
+}
+
+const MS = 1_000;
+
+function grantOf(way: Way, grantId: string, now: Date): Grant {
+  const { admitted, service, snapshot, judgement, request } = way;
+  const { capability, asked, sessionEndsAt } = admitted;
+  const usual = now.getTime() + service.default_ttl_seconds * MS;
+  const gated = judgement.effect === 'require_approval';
+  return {
+    grant_id: grantId,
+    session_id: capability.agentSessionId,
+    agent_id: capability.agentId,
+    user_id: asked.userId,
+    key_id: capability.keyId,
+    cap_jti: capability.tokenId,
+    service_id: service.id,
+    service_name: service.name,
+    credential_type: service.credential_type,
+    ...snapshot,
+    approval_id: gated ? (request.body.approval_id ?? null) : null,
+    granted_at: now.toISOString(),
+    expires_at: new Date(Math.min(usual, sessionEndsAt.getTime())).toISOString(),
+  };
+}
+
+/** From now on the other processes know that what they remember of the slot is old. */
+async function remember(
+  { memos, cache, clock }: Vault,
+  of: { readonly slotId: string; readonly state: Slot; readonly epoch: string | undefined },
+): Promise<void> {
+  const { slotId, state, epoch } = of;
+  if (state.status === 'empty') return;
+  memos.slots.put(slotId, epoch, state);
+  const leftMs = Date.parse(state.held.expires_at) - clock.now().getTime();
+  // Without the cache nobody remembers anything, so that nobody has to be told.
+  await cache.set(slotKey(slotId), state.held.grant_id, Math.max(1, leftMs)).catch(() => {});
+}
+
+async function handOut(
+  vault: Vault,
+  { request, service, slotId, snapshot }: Way,
+  held: Held,
+): Promise<Vended> {
+  const of = { tenantId: request.tenantId, ownerId: service.id };
+  const opened = await vault.secrets.open(of, snapshot.fields);
+  try {
+    vault.reuse.count(request, slotId, held.grant_id);
+    await failpoint('vend.before_answer');
+    return { held, values: opened.map((value) => value.toString('utf8')) };
+  } finally {
+    for (const buffer of opened) buffer.fill(0);
+  }
+}

@@ -1,0 +1,78 @@
+/** Rows 8 to 11 of a vend, in this order: the service, the scope, the secrets, what the policies say. */
+import { REREAD_AFTER_MS } from '../../facts.ts';
+import { type Judgement, judge } from '../../policies/judge.ts';
+import { policySets } from '../../policies/policy.ts';
+import type { ServiceRecord } from '../../services/service.ts';
+import type { Vault } from '../../vault.ts';
+import { type Snapshot, slotIdOf } from '../slot.ts';
+import type { Admitted, VendRequest } from './admission.ts';
+import { currentVersions, deniedByNews, deniedForGood, type Wanted } from './authority.ts';
+import type { VendBody, VendRefusal } from './vend-shape.ts';
+
+export type Refused = {
+  readonly refused: VendRefusal;
+  readonly fields?: readonly string[];
+  readonly retryAfterSeconds?: number;
+  /** What it was about, as far as it is registered. */
+  readonly service?: ServiceRecord;
+};
+/** One request on its way: what is known of it once service, scope and policy let it pass. */
+export type Way = {
+  readonly request: VendRequest<VendBody>;
+  readonly admitted: Admitted;
+  readonly service: ServiceRecord;
+  readonly fields: readonly string[];
+  readonly judgement: Judgement;
+  readonly snapshot: Snapshot;
+  readonly slotId: string;
+};
+
+/** Rows 8 to 11. */
+export async function wayOf(
+  vault: Vault,
+  request: VendRequest<VendBody>,
+  admitted: Admitted,
+): Promise<Way | Refused> {
+  const { tenantId, body } = request;
+  const { capability, epoch, userMarked } = admitted;
+  const fields = [...new Set(body.fields)].sort();
+  const service = await vault.memos.services.through(
+    `${tenantId} ${body.service_name}`,
+    epoch,
+    () => vault.catalog.byName(tenantId, body.service_name),
+  );
+  if (service === undefined || !service.enabled) return { refused: 'NOT_FOUND' };
+  const denied = await deniedFields(vault, { service, fields, capability, userMarked }, admitted);
+  if (denied.length > 0) return { refused: 'CREDENTIAL_SCOPE_DENIED', fields: denied, service };
+  const versions = currentVersions(service, fields);
+  if ('unset' in versions) return { refused: 'SECRET_NOT_SET', fields: versions.unset, service };
+  const policies = await vault.memos.policies.through(
+    tenantId,
+    epoch,
+    async () => (await vault.streams.load(policySets, { tenantId, id: tenantId })).state,
+  );
+  const question = { agentId: capability.agentId, serviceName: service.name, fields };
+  const judgement = judge(policies, question);
+  if (judgement.effect === 'deny') return { refused: 'POLICY_DENIED', service };
+  const snapshot = {
+    fields: versions.set,
+    config_version: service.config_version,
+    policies: judgement.matched,
+  };
+  const sessionId = capability.agentSessionId;
+  const slotId = slotIdOf({ tenantId, sessionId, serviceId: service.id, fields });
+  return { request, admitted, service, fields, judgement, snapshot, slotId };
+}
+
+/** What rests on late news alone is read again before it is told. */
+async function deniedFields(vault: Vault, wanted: Wanted, { facts, asked }: Admitted) {
+  const forGood = deniedForGood(wanted);
+  if (forGood.length > 0) return forGood;
+  let denied = deniedByNews(wanted, facts);
+  for (const pauseMs of REREAD_AFTER_MS) {
+    if (denied.length === 0) break;
+    await vault.clock.sleep(pauseMs);
+    denied = deniedByNews(wanted, await vault.facts.read(asked, true));
+  }
+  return denied;
+}

@@ -1,0 +1,47 @@
+import { type Endpoint, endpoint } from '@cardea/http';
+import { ADMIN, WRITES } from '../../door.ts';
+import { newId, type Vault } from '../../vault.ts';
+import { policySets } from '../policy.ts';
+import { NewPolicy, PolicyShape, shownPolicy, withDefaults } from '../policy-shape.ts';
+import { addPolicy } from './add.ts';
+
+export const addPolicyRoute = (vault: Vault): Endpoint =>
+  endpoint(
+    {
+      ...ADMIN,
+      name: 'add_approval_policy',
+      summary: 'Add a policy that asks for approval, or denies',
+      method: 'post',
+      path: '/api/v1/vault/approval-policies',
+      who: WRITES,
+      body: NewPolicy,
+      ok: PolicyShape,
+      status: 201,
+      refusals: {
+        unknown_approver: 400,
+        too_many_policies: 409,
+        already_created: 409,
+        idempotency_key_reused: 422,
+      },
+      idempotent: true,
+    },
+    async (request) => {
+      const { tenantId } = request;
+      const terms = withDefaults(request.body);
+      if (!(await vault.facts.isKnownApprover(tenantId, terms.approver))) {
+        return { refused: 'unknown_approver' };
+      }
+      const command = await vault.command(request);
+      const id = newId(vault, request, 'policy');
+      const request_hash = request.idempotency?.bodyHash ?? null;
+      const decided = await vault.streams.decideOn(policySets, tenantId, command, (policies) =>
+        addPolicy({ id, terms, request_hash, now: command.now }, policies),
+      );
+      if (!decided.accepted) return { refused: decided.reason };
+      const policy = decided.state.find((each) => each.id === id);
+      if (policy === undefined) return { refused: 'already_created', details: { id } };
+      if (policy.request_hash !== request_hash) return { refused: 'idempotency_key_reused' };
+      await vault.epochs.changed(tenantId);
+      return { ok: shownPolicy(policy), wrote: decided.position };
+    },
+  );

@@ -1,0 +1,38 @@
+import { type Endpoint, endpoint } from '@cardea/http';
+import { ADMIN, WRITES } from '../../door.ts';
+import type { Vault } from '../../vault.ts';
+import { policySets } from '../policy.ts';
+import { PolicyId, PolicyPatch, PolicyShape, shownPolicy } from '../policy-shape.ts';
+import { changePolicy } from './change.ts';
+
+export const changePolicyRoute = (vault: Vault): Endpoint =>
+  endpoint(
+    {
+      ...ADMIN,
+      name: 'change_approval_policy',
+      summary: 'Change a policy; grants made under the old version are not handed out again',
+      method: 'patch',
+      path: '/api/v1/vault/approval-policies/{id}',
+      who: WRITES,
+      params: PolicyId,
+      body: PolicyPatch,
+      ok: PolicyShape,
+      refusals: { unknown_approver: 400, policy_not_found: 404 },
+    },
+    async (request) => {
+      const { body: terms, params, tenantId } = request;
+      const { approver } = terms;
+      if (approver !== undefined && !(await vault.facts.isKnownApprover(tenantId, approver))) {
+        return { refused: 'unknown_approver' };
+      }
+      const command = await vault.command(request);
+      const decided = await vault.streams.decideOn(policySets, tenantId, command, (policies) =>
+        changePolicy({ id: params.id, terms, now: command.now }, policies),
+      );
+      if (!decided.accepted) return { refused: decided.reason };
+      const policy = decided.state.find(({ id }) => id === params.id);
+      if (policy === undefined) return { refused: 'policy_not_found' };
+      await vault.epochs.changed(tenantId);
+      return { ok: shownPolicy(policy), wrote: decided.position };
+    },
+  );

@@ -1,0 +1,49 @@
+/** The policies of a tenant. The whole set stands in one event, so that the stream itself is the list. */
+import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
+import { type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { ADMIN, READS } from '../../door.ts';
+import type { Vault } from '../../vault.ts';
+import { policySets } from '../policy.ts';
+import { PolicyId, PolicyShape, shownPolicy } from '../policy-shape.ts';
+
+export const listPoliciesRoute = (vault: Vault): Endpoint =>
+  endpoint(
+    {
+      ...ADMIN,
+      name: 'list_approval_policies',
+      summary: 'Approval policies in the order of their creation',
+      method: 'get',
+      path: '/api/v1/vault/approval-policies',
+      who: READS,
+      query: Type.Object(pageQuery),
+      ok: Type.Object({ policies: Type.Array(PolicyShape), ...pageAnswer }),
+      refusals: {},
+    },
+    async ({ tenantId, query }) => {
+      const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
+      const { state } = await vault.streams.load(policySets, { tenantId, id: tenantId });
+      const policies = state.slice(offset, offset + limit).map(shownPolicy);
+      return { ok: { policies, total: state.length, offset, limit } };
+    },
+  );
+
+export const getPolicyRoute = (vault: Vault): Endpoint =>
+  endpoint(
+    {
+      ...ADMIN,
+      name: 'get_approval_policy',
+      summary: 'One approval policy',
+      method: 'get',
+      path: '/api/v1/vault/approval-policies/{id}',
+      who: READS,
+      params: PolicyId,
+      ok: PolicyShape,
+      refusals: { policy_not_found: 404 },
+    },
+    async ({ tenantId, params }) => {
+      const { state } = await vault.streams.load(policySets, { tenantId, id: tenantId });
+      const policy = state.find(({ id }) => id === params.id);
+      return policy === undefined ? { refused: 'policy_not_found' } : { ok: shownPolicy(policy) };
+    },
+  );

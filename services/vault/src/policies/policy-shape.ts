@@ -1,0 +1,77 @@
+/** An approval policy as administrators write and see it. */
+import Type, { type Static } from 'typebox';
+import type { Policy, PolicyTerms } from './policy.ts';
+
+const NAMES_MAX = 50;
+const NAME_MAX = 64;
+const ID_MAX = 128;
+const WAIT_MIN_S = 30;
+const WAIT_MAX_S = 3_600;
+const USE_MIN_S = 10;
+const AUTH_AGE_MAX_S = 86_400;
+const DEFAULT_S = 300;
+
+const severity = Type.Union([Type.Literal('low'), Type.Literal('medium'), Type.Literal('high')]);
+const named = (longest: number) =>
+  Type.Union([
+    Type.Literal('*'),
+    Type.Array(Type.String({ minLength: 1, maxLength: longest }), {
+      minItems: 1,
+      maxItems: NAMES_MAX,
+      uniqueItems: true,
+    }),
+  ]);
+const approver = Type.Union([
+  Type.Literal('session_user'),
+  Type.Object({ user_id: Type.String({ minLength: 1, maxLength: ID_MAX }) }),
+]);
+
+const terms = {
+  name: Type.String({ minLength: 1, maxLength: 100 }),
+  service_name: Type.String({ minLength: 1, maxLength: ID_MAX }),
+  fields: named(NAME_MAX),
+  agent_ids: named(ID_MAX),
+  effect: Type.Union([Type.Literal('require_approval'), Type.Literal('deny')]),
+  approver,
+  severity,
+  ttl_seconds: Type.Integer({ minimum: WAIT_MIN_S, maximum: WAIT_MAX_S }),
+  use_window_seconds: Type.Integer({ minimum: USE_MIN_S, maximum: WAIT_MAX_S }),
+  max_auth_age_seconds: Type.Union([
+    Type.Integer({ minimum: 1, maximum: AUTH_AGE_MAX_S }),
+    Type.Null(),
+  ]),
+  number_match: Type.Boolean(),
+  enabled: Type.Boolean(),
+};
+
+const { name, service_name, fields, agent_ids, effect, ...rest } = terms;
+const required = { name, service_name, fields, agent_ids, effect };
+
+export const NewPolicy = Type.Object({
+  ...required,
+  ...Type.Partial(Type.Object(rest)).properties,
+});
+export const PolicyPatch = Type.Partial(Type.Object(terms));
+export const PolicyShape = Type.Object({
+  id: Type.String(),
+  version: Type.Integer({ minimum: 1 }),
+  ...terms,
+  created_at: Type.String({ format: 'date-time' }),
+  updated_at: Type.String({ format: 'date-time' }),
+});
+export const PolicyId = Type.Object({ id: Type.String({ minLength: 1, maxLength: ID_MAX }) });
+
+export const withDefaults = (given: Static<typeof NewPolicy>): PolicyTerms => ({
+  approver: 'session_user',
+  severity: 'medium',
+  ttl_seconds: DEFAULT_S,
+  use_window_seconds: DEFAULT_S,
+  max_auth_age_seconds: null,
+  number_match: false,
+  enabled: true,
+  ...given,
+});
+
+export function shownPolicy({ request_hash: _, ...policy }: Policy): Static<typeof PolicyShape> {
+  return policy as Static<typeof PolicyShape>;
+}

@@ -1,0 +1,51 @@
+/**
+ * The approval policies of a tenant: one stream, whose every event carries the whole set, so that a vend
+ * decides on one consistent set.
+ */
+import type { Stream } from '@cardea/event-store';
+
+export type Severity = 'low' | 'medium' | 'high';
+export type Approver = 'session_user' | { readonly user_id: string };
+
+export type PolicyTerms = {
+  readonly name: string;
+  /** Of one service, or `*`. */
+  readonly service_name: string;
+  readonly fields: readonly string[] | '*';
+  readonly agent_ids: readonly string[] | '*';
+  readonly effect: 'require_approval' | 'deny';
+  readonly approver: Approver;
+  readonly severity: Severity;
+  readonly ttl_seconds: number;
+  readonly use_window_seconds: number;
+  readonly max_auth_age_seconds: number | null;
+  readonly number_match: boolean;
+  readonly enabled: boolean;
+};
+
+export type Policy = PolicyTerms & {
+  readonly id: string;
+  readonly version: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** SHA-256 of the body that made it, where the request can be repeated. */
+  readonly request_hash: string | null;
+};
+
+export type PolicySet = readonly Policy[];
+
+type Data = { readonly policy: Policy; readonly policies: PolicySet };
+export type PolicyAdded = { readonly type: 'PolicyAdded'; readonly data: Data };
+export type PolicyChanged = { readonly type: 'PolicyChanged'; readonly data: Data };
+export type PolicyRemoved = { readonly type: 'PolicyRemoved'; readonly data: Data };
+export type PolicyEvent = PolicyAdded | PolicyChanged | PolicyRemoved;
+
+export const POLICIES_MAX = 100;
+
+/** The stream's id is the tenant's. */
+export const policySets: Stream<PolicySet, PolicyEvent> = {
+  noun: 'policies',
+  initial: [],
+  stateCarrying: true,
+  evolve: (_before, { data }) => data.policies,
+};

@@ -1,0 +1,32 @@
+import { type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { ADMIN, WRITES } from '../../door.ts';
+import type { Vault } from '../../vault.ts';
+import { policySets } from '../policy.ts';
+import { PolicyId } from '../policy-shape.ts';
+import { removePolicy } from './remove.ts';
+
+export const removePolicyRoute = (vault: Vault): Endpoint =>
+  endpoint(
+    {
+      ...ADMIN,
+      name: 'remove_approval_policy',
+      summary: 'Remove a policy',
+      method: 'delete',
+      path: '/api/v1/vault/approval-policies/{id}',
+      who: WRITES,
+      params: PolicyId,
+      ok: Type.Object({ status: Type.Literal('policy deleted') }),
+      refusals: { policy_not_found: 404 },
+    },
+    async (request) => {
+      const { params, tenantId } = request;
+      const command = await vault.command(request);
+      const decided = await vault.streams.decideOn(policySets, tenantId, command, (policies) =>
+        removePolicy(params.id, policies),
+      );
+      if (!decided.accepted) return { refused: decided.reason };
+      await vault.epochs.changed(tenantId);
+      return { ok: { status: 'policy deleted' as const }, wrote: decided.position };
+    },
+  );

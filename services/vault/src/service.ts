@@ -1,0 +1,62 @@
+/** Vault: other people's secrets, kept under a key per tenant and handed out field by field. */
+import type { ServiceDefinition } from '@cardea/service';
+import { grantsProjection } from './grants/grants.projection.ts';
+import { getGrantRoute, listGrantsRoute } from './grants/list/list.route.ts';
+import { revokeGrantRoute } from './grants/revoke/revoke.route.ts';
+import { vendRoute } from './grants/vend/vend.route.ts';
+import { hearOthers } from './hear-others.consumer.ts';
+import { addPolicyRoute } from './policies/add/add.route.ts';
+import { changePolicyRoute } from './policies/change/change.route.ts';
+import { evaluatePoliciesRoute } from './policies/evaluate/evaluate.route.ts';
+import { getPolicyRoute, listPoliciesRoute } from './policies/list/list.route.ts';
+import { removePolicyRoute } from './policies/remove/remove.route.ts';
+import { mapVaultEvent } from './relay.ts';
+import { changeServiceRoute } from './services/change/change.route.ts';
+import { clearAway } from './services/clear-away.policy.ts';
+import { deleteServiceRoute } from './services/delete/delete.route.ts';
+import { getServiceRoute, listServicesRoute } from './services/list/list.route.ts';
+import { registerServiceRoute } from './services/register/register.route.ts';
+import { servicesProjection } from './services/services.projection.ts';
+import { sweepSecrets } from './services/sweep-secrets.ts';
+import { writeSecretsRoute } from './services/write-secrets/write-secrets.route.ts';
+import { shredTenant } from './shred-tenant.ts';
+import { vaultOf } from './vault.ts';
+
+export const vaultService: ServiceDefinition = {
+  name: 'vault',
+  migrations: new URL('../migrations/', import.meta.url),
+  build: (needs) => {
+    const vault = vaultOf(needs);
+    const changed = (tenantId: string): void => void vault.epochs.changed(tenantId);
+    return {
+      endpoints: [
+        registerServiceRoute(vault),
+        listServicesRoute(vault),
+        getServiceRoute(vault),
+        changeServiceRoute(vault),
+        deleteServiceRoute(vault),
+        writeSecretsRoute(vault),
+        addPolicyRoute(vault),
+        listPoliciesRoute(vault),
+        evaluatePoliciesRoute(vault),
+        getPolicyRoute(vault),
+        changePolicyRoute(vault),
+        removePolicyRoute(vault),
+        vendRoute(vault),
+        listGrantsRoute(vault),
+        getGrantRoute(vault),
+        revokeGrantRoute(vault),
+      ],
+      projections: [servicesProjection(changed), grantsProjection(changed)],
+      relay: mapVaultEvent,
+      consumers: [hearOthers(vault, shredTenant(vault))],
+      policies: [clearAway(vault)],
+      loops: [vault.reuse.loop, sweepSecrets(vault)],
+      start: () => vault.keys.checkCanary(),
+      stop: async () => {
+        await vault.reuse.flush();
+        await vault.refusals.flush(true);
+      },
+    };
+  },
+};

@@ -1,0 +1,47 @@
+import { type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { ADMIN, WRITES } from '../../door.ts';
+import type { Vault } from '../../vault.ts';
+import {
+  ByName,
+  changeable,
+  Fields,
+  hasDoubles,
+  ServiceShape,
+  shownService,
+} from '../service-shape.ts';
+import { change } from './change.ts';
+
+export const changeServiceRoute = (vault: Vault): Endpoint =>
+  endpoint(
+    {
+      ...ADMIN,
+      name: 'change_service',
+      summary: 'Change a service; a field left out of `fields` goes, with all its versions',
+      method: 'patch',
+      path: '/api/v1/vault/services/{name}',
+      who: WRITES,
+      params: ByName,
+      body: Type.Object({ ...changeable, fields: Type.Optional(Fields) }),
+      ok: ServiceShape,
+      refusals: { invalid_request: 400, service_not_found: 404 },
+      waitsFor: ['services'],
+    },
+    async (request) => {
+      const { body, params, tenantId } = request;
+      if (hasDoubles(body.fields ?? [])) return { refused: 'invalid_request' };
+      const command = await vault.command(request);
+      const decided = await vault.catalog.decide(params.name, command, (service) =>
+        change(body, service),
+      );
+      if (decided === undefined) return { refused: 'service_not_found' };
+      if (!decided.accepted) return { refused: decided.reason };
+      if (decided.state.status !== 'registered') return { refused: 'service_not_found' };
+      await vault.epochs.changed(tenantId);
+      const destroyed = decided.events.flatMap((event) =>
+        event.type === 'SecretVersionDestroyed' ? [event.data.secret_id] : [],
+      );
+      await vault.secrets.erase(tenantId, destroyed);
+      return { ok: shownService(decided.state.record), wrote: decided.position };
+    },
+  );

@@ -1,0 +1,36 @@
+import { type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { ADMIN, WRITES } from '../../door.ts';
+import type { Vault } from '../../vault.ts';
+import { ByName } from '../service-shape.ts';
+import { deleteService } from './delete.ts';
+
+export const deleteServiceRoute = (vault: Vault): Endpoint =>
+  endpoint(
+    {
+      ...ADMIN,
+      name: 'delete_service',
+      summary: 'Delete a service: its grants end, its secrets are destroyed, its name is free',
+      method: 'delete',
+      path: '/api/v1/vault/services/{name}',
+      who: WRITES,
+      params: ByName,
+      ok: Type.Object({ status: Type.Literal('service deleted') }),
+      refusals: { service_not_found: 404 },
+      waitsFor: ['services'],
+    },
+    async (request) => {
+      const { params, tenantId } = request;
+      const command = await vault.command(request);
+      const decided = await vault.catalog.decide(params.name, command, deleteService);
+      if (decided === undefined || !decided.accepted || decided.state.status !== 'deleted') {
+        return { refused: 'service_not_found' };
+      }
+      const { id, name } = decided.state;
+      await vault.epochs.changed(tenantId);
+      // The policy does the same after a crash; here it is done before the answer.
+      await vault.secrets.eraseOwner({ tenantId, ownerId: id });
+      await vault.catalog.release(name, id, command);
+      return { ok: { status: 'service deleted' as const }, wrote: decided.position };
+    },
+  );

@@ -1,0 +1,58 @@
+/** The services of a tenant, as a list and one by one. */
+import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
+import { type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { ADMIN, READS } from '../../door.ts';
+import type { Vault } from '../../vault.ts';
+import { ByName, ServiceShape, shownService } from '../service-shape.ts';
+
+export const listServicesRoute = (vault: Vault): Endpoint =>
+  endpoint(
+    {
+      ...ADMIN,
+      name: 'list_services',
+      summary: 'Registered services, newest first',
+      method: 'get',
+      path: '/api/v1/vault/services',
+      who: READS,
+      query: Type.Object(pageQuery),
+      ok: Type.Object({ services: Type.Array(ServiceShape), ...pageAnswer }),
+      refusals: {},
+      reads: ['services'],
+    },
+    async ({ tenantId, query }) => {
+      const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
+      return vault.database.asTenant(tenantId, async (sql) => {
+        const counted = await sql.query<{ total: number }>(
+          'SELECT count(*)::integer AS total FROM vault.services WHERE tenant_id = $1',
+          [tenantId],
+        );
+        const { rows } = await sql.query<{ shown: ServiceShape }>(
+          `SELECT shown FROM vault.services WHERE tenant_id = $1
+           ORDER BY created_at DESC, id DESC OFFSET $2 LIMIT $3`,
+          [tenantId, offset, limit],
+        );
+        const services = rows.map(({ shown }) => shown);
+        return { ok: { services, total: counted.rows[0]?.total ?? 0, offset, limit } };
+      });
+    },
+  );
+
+export const getServiceRoute = (vault: Vault): Endpoint =>
+  endpoint(
+    {
+      ...ADMIN,
+      name: 'get_service',
+      summary: 'One service: its metadata, and which fields are set',
+      method: 'get',
+      path: '/api/v1/vault/services/{name}',
+      who: READS,
+      params: ByName,
+      ok: ServiceShape,
+      refusals: { service_not_found: 404 },
+    },
+    async ({ tenantId, params }) => {
+      const record = await vault.catalog.byName(tenantId, params.name);
+      return record === undefined ? { refused: 'service_not_found' } : { ok: shownService(record) };
+    },
+  );

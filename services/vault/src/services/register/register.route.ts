@@ -1,0 +1,103 @@
+import { type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { ADMIN, WRITES } from '../../door.ts';
+import { newId, type Vault } from '../../vault.ts';
+import { services } from '../service.ts';
+import {
+  changeable,
+  Fields,
+  hasDoubles,
+  ServiceName,
+  ServiceShape,
+  shownService,
+  TTL_DEFAULT_S,
+  TTL_LIMIT_DEFAULT_S,
+} from '../service-shape.ts';
+import { register } from './register.ts';
+
+const CREDENTIAL_TYPES = ['static', 'oauth2', 'dynamic'] as const;
+
+export const registerServiceRoute = (vault: Vault): Endpoint =>
+  endpoint(
+    {
+      ...ADMIN,
+      name: 'register_service',
+      summary: 'Register a service and the fields of its credential',
+      method: 'post',
+      path: '/api/v1/vault/services',
+      who: WRITES,
+      body: Type.Object({
+        name: ServiceName,
+        credential_type: Type.Enum([...CREDENTIAL_TYPES]),
+        fields: Fields,
+        ...changeable,
+        config: Type.Optional(Type.Object({}, { additionalProperties: true })),
+      }),
+      ok: ServiceShape,
+      status: 201,
+      refusals: {
+        invalid_request: 400,
+        unsupported_credential_type: 400,
+        service_exists: 409,
+        already_created: 409,
+        idempotency_key_reused: 422,
+      },
+      idempotent: true,
+      waitsFor: ['services'],
+    },
+    async (request) => {
+      const { body, idempotency } = request;
+      if (body.credential_type !== 'static') return { refused: 'unsupported_credential_type' };
+      const given = withDefaults(body);
+      if (given === undefined) return { refused: 'invalid_request' };
+      const command = await vault.command(request);
+      const id = newId(vault, request, 'service');
+      const target = { type: 'service', id: null };
+      if (!(await vault.catalog.claim(body.name, id, command))) {
+        return { refused: 'service_exists', target };
+      }
+      const wanted = { ...given, id, request_hash: idempotency?.bodyHash ?? null };
+      const decided = await vault.streams.decideOn(services, id, command, (service) =>
+        register({ ...wanted, now: command.now }, service),
+      );
+      const { state } = decided;
+      if (state.status !== 'registered') return { refused: 'already_created', details: { id } };
+      if (state.record.request_hash !== wanted.request_hash) {
+        return { refused: 'idempotency_key_reused' };
+      }
+      await vault.epochs.changed(request.tenantId);
+      return { ok: shownService(state.record), wrote: decided.position };
+    },
+  );
+
+type Given = {
+  readonly name: string;
+  readonly description?: string | null;
+  readonly fields: readonly { readonly name: string; readonly description?: string | null }[];
+  readonly default_ttl_seconds?: number;
+  readonly max_ttl_seconds?: number;
+  readonly enabled?: boolean;
+  readonly reveal?: boolean;
+  readonly config?: object;
+};
+
+/** Undefined where the parts do not go together. */
+function withDefaults(body: Given) {
+  const longest =
+    body.max_ttl_seconds ?? Math.max(TTL_LIMIT_DEFAULT_S, body.default_ttl_seconds ?? 0);
+  const usual = body.default_ttl_seconds ?? Math.min(TTL_DEFAULT_S, longest);
+  if (usual > longest || hasDoubles(body.fields) || body.config !== undefined) return undefined;
+  return {
+    name: body.name,
+    credential_type: 'static' as const,
+    description: body.description ?? null,
+    fields: body.fields.map(({ name, description }) => ({
+      name,
+      description: description ?? null,
+    })),
+    default_ttl_seconds: usual,
+    max_ttl_seconds: longest,
+    enabled: body.enabled ?? true,
+    reveal: body.reveal ?? false,
+  };
+}

@@ -1,0 +1,84 @@
+/** A service as administrators write and see it: metadata, and never a value. */
+import Type, { type Static } from 'typebox';
+import { currentOf, type ServiceRecord } from './service.ts';
+
+export const FIELDS_MAX = 50;
+const DESCRIPTION_MAX = 500;
+const TTL_MIN_S = 30;
+const TTL_MAX_S = 86_400;
+export const TTL_DEFAULT_S = 900;
+export const TTL_LIMIT_DEFAULT_S = 3_600;
+
+export const ServiceName = Type.String({ pattern: '^[a-z][a-z0-9_-]{1,62}$' });
+export const FieldName = Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' });
+const Description = Type.Union([Type.String({ maxLength: DESCRIPTION_MAX }), Type.Null()]);
+const Ttl = Type.Integer({ minimum: TTL_MIN_S, maximum: TTL_MAX_S });
+
+/** What may be set at registration and changed later. */
+export const changeable = {
+  description: Type.Optional(Description),
+  default_ttl_seconds: Type.Optional(Ttl),
+  max_ttl_seconds: Type.Optional(Ttl),
+  enabled: Type.Optional(Type.Boolean()),
+  reveal: Type.Optional(Type.Boolean()),
+};
+export const Fields = Type.Array(
+  Type.Object({ name: FieldName, description: Type.Optional(Description) }),
+  { minItems: 1, maxItems: FIELDS_MAX },
+);
+
+const NullableText = Type.Union([Type.String(), Type.Null()]);
+export const ServiceShape = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  credential_type: Type.Literal('static'),
+  description: NullableText,
+  fields: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      description: NullableText,
+      /** Whether there is a current version. */
+      set: Type.Boolean(),
+      version: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
+      updated_at: NullableText,
+    }),
+  ),
+  default_ttl_seconds: Type.Integer(),
+  max_ttl_seconds: Type.Integer(),
+  enabled: Type.Boolean(),
+  reveal: Type.Boolean(),
+  created_at: Type.String({ format: 'date-time' }),
+});
+export type ServiceShape = Static<typeof ServiceShape>;
+
+/** By name, compared byte by byte; whatever has not the form of one is unknown. */
+export const ByName = Type.Object({ name: Type.String({ minLength: 1, maxLength: 128 }) });
+
+export const shownService = (record: ServiceRecord): ServiceShape => {
+  const { id, name, credential_type, description, default_ttl_seconds, max_ttl_seconds } = record;
+  const { enabled, reveal, created_at } = record;
+  return {
+    id,
+    name,
+    credential_type,
+    description,
+    fields: record.fields.map((field) => {
+      const current = currentOf(field);
+      return {
+        name: field.name,
+        description: field.description,
+        set: current !== undefined,
+        version: current?.version ?? null,
+        updated_at: current?.created_at ?? null,
+      };
+    }),
+    default_ttl_seconds,
+    max_ttl_seconds,
+    enabled,
+    reveal,
+    created_at,
+  };
+};
+
+export const hasDoubles = (fields: readonly { readonly name: string }[]): boolean =>
+  new Set(fields.map(({ name }) => name)).size !== fields.length;

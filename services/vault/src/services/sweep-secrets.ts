@@ -1,0 +1,61 @@
+/**
+ * Values that no event names are erased an hour after they were written: of writes that died between the
+ * row and the event. The stream is asked, never a table, whose lag would destroy what is in use.
+ */
+import type { Loop } from '@cardea/service';
+import type { Vault } from '../vault.ts';
+
+const SWEEP_MS = 60_000;
+const TICK_MS = 4_000;
+const OLD_MS = 60 * 60_000;
+const ROWS_MAX = 500;
+
+type Row = { readonly tenant_id: string; readonly owner_id: string; readonly secret_id: string };
+
+export const sweepSecrets = (vault: Vault): Loop => ({
+  name: 'vault-sweeper',
+  leader: true,
+  run: async (signal, tick) => {
+    let sweptMs: number | undefined;
+    while (!signal.aborted) {
+      tick();
+      const nowMs = vault.clock.monotonicMs();
+      if (sweptMs === undefined || nowMs - sweptMs >= SWEEP_MS) {
+        await sweepOnce(vault);
+        sweptMs = nowMs;
+      }
+      await vault.clock.sleep(TICK_MS, signal);
+    }
+  },
+});
+
+export async function sweepOnce(vault: Vault): Promise<void> {
+  const before = new Date(vault.clock.now().getTime() - OLD_MS);
+  const { rows } = await vault.database.system.query<Row>(
+    `SELECT tenant_id, owner_id, secret_id FROM vault.secret_versions
+     WHERE confirmed_at IS NULL AND blob IS NOT NULL AND created_at < $1
+     ORDER BY created_at LIMIT ${ROWS_MAX}`,
+    [before],
+  );
+  const owners = Map.groupBy(rows, ({ tenant_id, owner_id }) => `${tenant_id} ${owner_id}`);
+  for (const mine of owners.values()) await sweepOwner(vault, mine);
+}
+
+async function sweepOwner(vault: Vault, rows: readonly Row[]): Promise<void> {
+  const [first] = rows;
+  if (first === undefined) return;
+  const service = await vault.catalog.byId(first.tenant_id, first.owner_id);
+  const named = new Set(
+    service.status === 'registered'
+      ? service.record.fields.flatMap(({ versions }) => versions.map((each) => each.secret_id))
+      : [],
+  );
+  const ids = rows.map(({ secret_id }) => secret_id);
+  const orphans = ids.filter((id) => !named.has(id));
+  await vault.secrets.erase(first.tenant_id, orphans);
+  await vault.database.system.query(
+    `UPDATE vault.secret_versions SET confirmed_at = now()
+     WHERE tenant_id = $1 AND secret_id = ANY($2::uuid[])`,
+    [first.tenant_id, ids.filter((id) => named.has(id))],
+  );
+}

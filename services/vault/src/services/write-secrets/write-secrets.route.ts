@@ -1,0 +1,120 @@
+import { WriteContention } from '@cardea/event-store';
+import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import { uuidFrom } from '@cardea/runtime';
+import Type, { type Static } from 'typebox';
+import { ADMIN, WRITES } from '../../door.ts';
+import type { Vault } from '../../vault.ts';
+import type { ServiceRecord } from '../service.ts';
+import { ByName, FIELDS_MAX } from '../service-shape.ts';
+import { faultOf, type WriteSecrets, writeSecrets } from './write-secrets.ts';
+
+const VALUE_BYTES_MAX = 64 * 1024;
+/** As many fields of the largest size as a service may have, escaped. */
+const BODY_BYTES_MAX = 8 * 1024 * 1024;
+const NAME_FORM = '^[^\\u0000]{1,64}$';
+/** Times that a write is encrypted again because another took its version numbers. */
+const ATTEMPTS_MAX = 5;
+
+const body = Type.Object({
+  fields: Type.Record(
+    Type.String({ pattern: NAME_FORM }),
+    Type.String({ minLength: 1, maxBytes: VALUE_BYTES_MAX }),
+    { minProperties: 1, maxProperties: FIELDS_MAX, additionalProperties: false },
+  ),
+  expected_versions: Type.Optional(
+    Type.Record(Type.String({ pattern: NAME_FORM }), Type.Integer({ minimum: 0 }), {
+      maxProperties: FIELDS_MAX,
+      additionalProperties: false,
+    }),
+  ),
+  stage: Type.Optional(Type.Union([Type.Literal('current'), Type.Literal('pending')])),
+});
+type Body = Static<typeof body>;
+
+export const writeSecretsRoute = (vault: Vault): Endpoint =>
+  endpoint(
+    {
+      ...ADMIN,
+      name: 'write_secrets',
+      summary: 'Write new versions of secrets; nothing ever reads them back',
+      method: 'put',
+      path: '/api/v1/vault/services/{name}/secrets',
+      who: WRITES,
+      params: ByName,
+      body,
+      bodyLimitBytes: BODY_BYTES_MAX,
+      ok: Type.Object({
+        service_name: Type.String(),
+        fields: Type.Array(
+          Type.Object({
+            name: Type.String(),
+            version: Type.Integer({ minimum: 1 }),
+            stage: Type.Union([Type.Literal('current'), Type.Literal('pending')]),
+          }),
+        ),
+      }),
+      refusals: { unknown_field: 400, service_not_found: 404, version_conflict: 409 },
+      waitsFor: ['services'],
+    },
+    async (request) => {
+      for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+        const answer = await write(vault, request, attempt);
+        if (answer !== 'overtaken') return answer;
+      }
+      throw new WriteContention('others write secrets of the same service');
+    },
+  );
+
+type WriteRequest = Request<{ readonly name: string }, unknown, Body>;
+
+/** Ciphertexts first, event second: a value that no event names is erased by the sweeper. */
+async function write(vault: Vault, request: WriteRequest, attempt: number) {
+  const { tenantId, params } = request;
+  const { fields, expected_versions: expected = {}, stage = 'current' } = request.body;
+  const names = Object.keys(fields);
+  const record = await vault.catalog.byName(tenantId, params.name);
+  if (record === undefined) return { refused: 'service_not_found' as const };
+  const fault = faultOf({ secrets: names.map((name) => ({ name })), expected }, record);
+  if (fault !== undefined) return { refused: fault };
+  const secrets = names.map((name) => ({
+    name,
+    version: nextVersion(record, name),
+    secret_id: vault.ids.next(),
+  }));
+  await vault.secrets.write(
+    { tenantId, ownerId: record.id },
+    secrets.map((secret) => ({ ...secret, value: fields[secret.name] as string })),
+  );
+  const made = await vault.command(request);
+  const command = { ...made, id: uuidFrom('write', made.id, String(attempt)) };
+  const wanted: WriteSecrets = {
+    secrets,
+    stage,
+    expected,
+    by: command.metadata.actor.id,
+    now: command.now,
+  };
+  const decided = await vault.catalog.decide(params.name, command, (service) =>
+    writeSecrets(wanted, service),
+  );
+  if (decided === undefined || !decided.accepted) {
+    const ids = secrets.map(({ secret_id }) => secret_id);
+    await vault.secrets.erase(tenantId, ids);
+    if (decided?.accepted === false && decided.reason === 'overtaken') return 'overtaken';
+    return { refused: decided === undefined ? 'service_not_found' : refusalOf(decided.reason) };
+  }
+  await vault.epochs.changed(tenantId);
+  const destroyed = decided.events.flatMap((event) =>
+    event.type === 'SecretVersionDestroyed' ? [event.data.secret_id] : [],
+  );
+  await vault.secrets.erase(tenantId, destroyed);
+  const shown = secrets.map(({ name, version }) => ({ name, version, stage }));
+  return { ok: { service_name: record.name, fields: shown }, wrote: decided.position };
+}
+
+const nextVersion = (record: ServiceRecord, name: string): number =>
+  (record.fields.find((field) => field.name === name)?.last_version ?? 0) + 1;
+
+type Final = 'service_not_found' | 'unknown_field' | 'version_conflict';
+const refusalOf = (reason: Final | 'overtaken'): Final =>
+  reason === 'overtaken' ? 'version_conflict' : reason;

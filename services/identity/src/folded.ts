@@ -21,27 +21,37 @@ export type Folded = {
     stream: Stream<State, E>,
     of: { readonly tenantId: string; readonly id: string },
   ) => Promise<State>;
+  /** For ids that are unique in the deployment: whose stream it is comes out of it. */
+  readonly find: <State, E extends DomainEvent>(
+    stream: Stream<State, E>,
+    id: string,
+  ) => Promise<{ readonly state: State; readonly tenantId: string } | undefined>;
 };
 
 export function folded(store: Pick<EventStore, 'readStream'>): Folded {
   const kept = new QuickLRU<string, Kept>({ maxSize: FOLDED_STREAMS_MAX });
+  const find: Folded['find'] = async <State, E extends DomainEvent>(
+    stream: Stream<State, E>,
+    id: string,
+  ) => {
+    const streamId = streamIdOf(stream, id);
+    const before = kept.get(streamId);
+    const later = await store.readStream(streamId, (before?.revision ?? 0) + 1);
+    const tenantId = before?.tenantId ?? later[0]?.metadata.tenantId;
+    if (tenantId === undefined) return undefined;
+    const state = later.reduce(
+      (past, event) => stream.evolve(past, upcastTo(stream, event) as unknown as E),
+      before === undefined ? stream.initial : (before.state as State),
+    );
+    const revision = later.at(-1)?.revision ?? before?.revision ?? 0;
+    if (later.length > 0) kept.set(streamId, { state, revision, tenantId });
+    return { state, tenantId };
+  };
   return {
-    load: async <State, E extends DomainEvent>(
-      stream: Stream<State, E>,
-      { tenantId, id }: { readonly tenantId: string; readonly id: string },
-    ) => {
-      const streamId = streamIdOf(stream, id);
-      const before = kept.get(streamId);
-      const later = await store.readStream(streamId, (before?.revision ?? 0) + 1);
-      const owner = before?.tenantId ?? later[0]?.metadata.tenantId;
-      if (owner === undefined) return stream.initial;
-      const state = later.reduce(
-        (past, event) => stream.evolve(past, upcastTo(stream, event) as unknown as E),
-        before === undefined ? stream.initial : (before.state as State),
-      );
-      const revision = later.at(-1)?.revision ?? before?.revision ?? 0;
-      if (later.length > 0) kept.set(streamId, { state, revision, tenantId: owner });
-      return owner === tenantId ? state : stream.initial;
+    find,
+    load: async (stream, { tenantId, id }) => {
+      const found = await find(stream, id);
+      return found?.tenantId === tenantId ? found.state : stream.initial;
     },
   };
 }

@@ -39,6 +39,7 @@ export const LIMITS = {
   refreshBySession: plain('refresh_sid', 300, MINUTE_MS),
   refreshFailuresByIp: perAddress('refresh_ip', 60, MINUTE_MS),
   identifyByIp: perAddress('identify_ip', 300, MINUTE_MS),
+  agentSessionsByAgent: plain('agent_sessions', 120, MINUTE_MS),
 } as const;
 
 export type Taken =

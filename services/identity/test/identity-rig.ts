@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RecordedEvent } from '@cardea/event-store';
+import { accept, type RecordedEvent } from '@cardea/event-store';
 import { identityWith } from '@cardea/identity';
 import { type Clock, systemClock } from '@cardea/runtime';
 import {
@@ -14,6 +14,7 @@ import {
   untilTrue,
 } from '@cardea/testing';
 import { argon2 } from '../src/adapters/argon2.ts';
+import { type TenantSettings, tenants } from '../src/tenants/tenant.ts';
 
 export const PASSWORD = 'correct horse battery';
 
@@ -58,6 +59,8 @@ export type IdentityRig = ServiceRig & {
     to: string,
     about?: RegExp,
   ): Promise<{ link: string; token: string; subject: string; text: string }>;
+  /** As an administrator will, once there is an endpoint for it. */
+  setTenant(tenantId: string, settings: Partial<TenantSettings>): Promise<void>;
   eventsSince(position: bigint): Promise<readonly RecordedEvent[]>;
   head(): Promise<bigint>;
 };
@@ -141,6 +144,12 @@ export async function identityRig(
         },
         { what: `mail to ${to}` },
       ),
+    setTenant: async (id, settings) => {
+      const { streams, systemCommand, ids } = rig.host.needsOf('identity');
+      await streams.decideOn(tenants, id, systemCommand(id, ids.next()), () =>
+        accept({ type: 'TenantSettingsChanged', data: { id, settings } }),
+      );
+    },
     head: () => store.head('identity'),
     eventsSince: (position) => store.readLog('identity', position, 100_000),
     stop: async () => {

@@ -17,20 +17,8 @@ const LEEWAY_MS = 10_000;
 const codes = (answers: readonly { status: number; code: string | undefined }[]) =>
   answers.map(({ status, code }) => `${status} ${code ?? 'ok'}`).sort();
 
-/** As an administrator will once there is an endpoint for it. */
-async function setRefreshMode(tenantId: string, mode: 'strict' | 'idempotent') {
-  const { tenants } = await import('../src/tenants/tenant.ts');
-  const { streams, systemCommand, ids } = rig.host.needsOf('identity');
-  await streams.decideOn(tenants, tenantId, systemCommand(tenantId, ids.next()), () => ({
-    accepted: true,
-    events: [
-      {
-        type: 'TenantSettingsChanged',
-        data: { id: tenantId, settings: { refresh: { mode, leeway_seconds: 10 } } },
-      },
-    ],
-  }));
-}
+const setRefreshMode = (tenantId: string, mode: 'strict' | 'idempotent') =>
+  rig.setTenant(tenantId, { refresh: { mode, leeway_seconds: 10 } });
 
 describe('refreshing', () => {
   it('identity 4 of fifty at once with one token one wins, and its successor works', async () => {

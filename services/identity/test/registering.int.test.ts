@@ -1,6 +1,6 @@
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { emailReservations } from '../src/reservations/reservation.ts';
+import { emailReservations, reserve } from '../src/reservations/reservation.ts';
 import { type Account, type IdentityRig, identityRig, PASSWORD } from './identity-rig.ts';
 
 const database = testDatabase();
@@ -42,15 +42,10 @@ describe('registering', () => {
     const email = 'half.way@example.com';
     const id = await sealer.indexHash({ tenantId }, 'email', email);
     const { now } = systemCommand(tenantId, 'now');
-    await streams.decideOn(emailReservations, id, systemCommand(tenantId, 'half'), () => ({
-      accepted: true,
-      events: [
-        {
-          type: 'Reserved',
-          data: { owner_id: `${tenantId}/${ids.next()}`, reserved_at: now.toISOString() },
-        },
-      ],
-    }));
+    const half = { ownerId: `${tenantId}/${ids.next()}`, now };
+    await streams.decideOn(emailReservations, id, systemCommand(tenantId, 'half'), (held) =>
+      reserve(half, held),
+    );
     expect((await register(email)).body.access_token).toBeUndefined();
     rig.clock.move(60_000);
     expect((await register(email)).body.access_token).toBeDefined();
@@ -102,18 +97,8 @@ describe('registering', () => {
 
   it('withholds tokens while the tenant wants the address verified', async () => {
     const boss = await rig.signUp();
-    const { tenants } = await import('../src/tenants/tenant.ts');
-    const { streams, systemCommand } = rig.host.needsOf('identity');
     const { tenantId } = boss;
-    await streams.decideOn(tenants, tenantId, systemCommand(tenantId, 'verify'), () => ({
-      accepted: true,
-      events: [
-        {
-          type: 'TenantSettingsChanged',
-          data: { id: tenantId, settings: { email_verification_required: true } },
-        },
-      ],
-    }));
+    await rig.setTenant(tenantId, { email_verification_required: true });
     const email = 'careful@example.com';
     const ask = () =>
       rig.rest.post('/api/v1/auth/register', { email, password: PASSWORD }, { tenant: tenantId });

@@ -37,6 +37,8 @@ export const emailReservations = reservations('email');
 export const signupReservations = reservations('signup');
 /** A tenant's slug, in the whole deployment. */
 export const slugReservations = reservations('slug');
+/** An agent's name within a tenant. */
+export const agentNameReservations = reservations('agentname');
 
 export type Reserve = {
   readonly ownerId: string;

@@ -13,6 +13,8 @@ import { refresh } from './refresh.ts';
 const Body = closed({ refresh_token: Type.String({ minLength: 1 }) });
 type Asked = Request<object, object, Static<typeof Body>>;
 
+const LIST_WAIT_MS = 2_000;
+
 export const refreshRoute = (identity: Identity): Endpoint =>
   endpoint(
     {
@@ -77,8 +79,7 @@ async function exchanged(identity: Identity, request: Asked, token: RefreshToken
     ),
   );
   if (!decided.accepted) {
-    // A family that ended by a replay is also refused by introspection.
-    if (decided.events.length > 0) await identity.revocations.mark('sid', [token.sid]);
+    if (decided.position !== undefined) await endedByReplay(identity, token.sid, decided.position);
     return { refused: decided.reason, wrote: decided.position } as const;
   }
   if (decided.state.status === 'none' || tenant === undefined || !exists(user)) return INVALID;
@@ -86,6 +87,16 @@ async function exchanged(identity: Identity, request: Asked, token: RefreshToken
   const tokens = await identity.loginSessions.tokensOf(facts, user, tenant);
   const ok = { user_id: user.id, ...tokens, email_verified: user.emailVerified };
   return { ok, wrote: decided.position };
+}
+
+/** A family that ended so is refused by introspection, and gone from the list that is asked for next. */
+async function endedByReplay(
+  { revocations, positions }: Identity,
+  sid: string,
+  position: bigint,
+): Promise<void> {
+  await revocations.mark('sid', [sid]);
+  await positions.reached(['sessions'], position, LIST_WAIT_MS);
 }
 
 const INVALID = { refused: 'invalid_refresh_token' } as const;

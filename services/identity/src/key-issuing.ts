@@ -1,0 +1,58 @@
+/** Draws keys, and tells the first of two equal requests from its repeat. */
+import { type IssuedKey, issueKey, type KeyEnvironment, sha256 } from '@cardea/crypto';
+import type { Request } from '@cardea/http';
+import { type Identity, requestHash } from './identity.ts';
+
+type AnyRequest = Request<unknown, unknown, unknown>;
+
+/**
+ * A request that can be repeated always draws the same id, so that its repeat meets the key that it
+ * made; the secret is never derived from anything.
+ */
+export function drawKey(
+  { random }: Identity,
+  request: AnyRequest,
+  of: { readonly kind: 'svc' | 'agk'; readonly environment: KeyEnvironment },
+): IssuedKey {
+  if (request.idempotency === undefined) return issueKey(of.kind, of.environment, random);
+  const idBytes = Buffer.concat([
+    sha256(`key id 1 ${request.commandId}`),
+    sha256(`key id 2 ${request.commandId}`),
+  ]);
+  let draws = 0;
+  const bytes = (length: number): Buffer => {
+    draws += 1;
+    return draws === 1 ? idBytes.subarray(0, length) : random.bytes(length);
+  };
+  return issueKey(of.kind, of.environment, { bytes });
+}
+
+/** `live` where the tenant is in production. */
+export async function environmentOf(identity: Identity, tenantId: string): Promise<KeyEnvironment> {
+  const tenant = await identity.workspaces.tenant(tenantId);
+  return tenant?.environment === 'production' ? 'live' : 'test';
+}
+
+/** The answer to a request whose resource is already there; what it showed is shown once. */
+export const repeatAnswer = (
+  ownHash: string | null,
+  made: { readonly id: string; readonly requestHash: string | null },
+) =>
+  ownHash !== null && made.requestHash === ownHash
+    ? ({ refused: 'already_created', details: { id: made.id } } as const)
+    : ({ refused: 'idempotency_key_reused' } as const);
+
+export const hashOfRequest = (identity: Identity, request: AnyRequest): Promise<string | null> =>
+  requestHash(identity, request, { tenantId: request.tenantId });
+
+const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+
+/** Undefined for what is no moment, or one that has passed. */
+export function futureMoment(text: string, now: Date): string | undefined {
+  if (!MOMENT.test(text)) return undefined;
+  const moment = new Date(text);
+  return Number.isNaN(moment.getTime()) || moment <= now ? undefined : moment.toISOString();
+}
+
+export const badField = (field: string, rule: string) =>
+  ({ refused: 'invalid_request', details: [{ field: `/${field}`, rule }] }) as const;

@@ -1,0 +1,72 @@
+/**
+ * The secret of a key that was handed out: its hash, and for a while after a rotation the hash of the
+ * one before. Each rotation has a number, by which what other processes remember of it is ended.
+ */
+import { sameBytes, secretHash } from '@cardea/crypto';
+
+export type KeySecret = {
+  readonly hash: string;
+  readonly previousHash: string | null;
+  readonly previousUntil: string | null;
+  readonly rotations: number;
+};
+
+export const firstSecret = (hash: string): KeySecret => ({
+  hash,
+  previousHash: null,
+  previousUntil: null,
+  rotations: 0,
+});
+
+/** As events tell it. */
+export type RotatedSecret = {
+  readonly hash: string;
+  readonly previous_hash: string | null;
+  readonly previous_until: string | null;
+};
+
+const MS = 1_000;
+
+/** Without grace the old secret is void at once. */
+export function rotatedSecret(
+  { hash }: KeySecret,
+  of: { readonly hash: string; readonly graceSeconds: number; readonly now: Date },
+): RotatedSecret {
+  if (of.graceSeconds === 0) return { hash: of.hash, previous_hash: null, previous_until: null };
+  const until = new Date(of.now.getTime() + of.graceSeconds * MS);
+  return { hash: of.hash, previous_hash: hash, previous_until: until.toISOString() };
+}
+
+export const afterRotation = (before: KeySecret, rotated: RotatedSecret): KeySecret => ({
+  hash: rotated.hash,
+  previousHash: rotated.previous_hash,
+  previousUntil: rotated.previous_until,
+  rotations: before.rotations + 1,
+});
+
+export type Recognised = {
+  /** Names this standing of the secret; a rotation ends it. */
+  readonly stamp: string;
+  /** When the secret itself runs out; null for the current one. */
+  readonly until: Date | null;
+};
+
+/** Whether it is the key's secret, or the one before within its grace. */
+export function recognise(secret: string, key: KeySecret, now: Date): Recognised | undefined {
+  const hash = secretHash(secret);
+  const isCurrent = sameBytes(hash, key.hash);
+  // Both are always compared, so that nothing shows which of them came close.
+  const isPrevious = sameBytes(hash, key.previousHash ?? '');
+  if (isCurrent) return { stamp: stampOf(key.rotations, 'current'), until: null };
+  if (!isPrevious || key.previousUntil === null) return undefined;
+  const until = new Date(key.previousUntil);
+  return now < until ? { stamp: stampOf(key.rotations, 'previous'), until } : undefined;
+}
+
+/** What a rotation ends: whatever was recognised before it is to be looked at again. */
+export const stampsEndedBy = (id: string, { rotations }: KeySecret): readonly string[] => [
+  `${id}.${stampOf(rotations - 1, 'current')}`,
+  `${id}.${stampOf(rotations - 1, 'previous')}`,
+];
+
+const stampOf = (rotation: number, which: 'current' | 'previous') => `${rotation}.${which}`;

@@ -6,7 +6,7 @@ import { type ServiceRig, serviceRig, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adminOf, type Fields, inLanes, tuple } from './fga-client.ts';
 
-const OBJECTS = 200_000;
+const OBJECTS = 50_000;
 const APPENDS = 250;
 
 const database = testDatabase();
@@ -88,7 +88,7 @@ describe('many at once', () => {
     expect((await fga.listObjects('user:ann can_read document', { limit: -1 })).status).toBe(400);
   });
 
-  it('authz 13 a list of 200,000 is whole and in order, and checks get by meanwhile', async () => {
+  it('authz 13 a list of 50,000 is whole and in order, and checks get by meanwhile', async () => {
     const fga = adminOf(rig, 'large');
     const { store, positions } = rig.host.needsOf('authz');
     const metadata = { tenantId: 'large', actor: { type: 'system', id: 'test' } } as const;
@@ -126,5 +126,5 @@ describe('many at once', () => {
     expect(body.total).toBe(OBJECTS);
     expect(body.object_ids).toEqual(Array.from({ length: OBJECTS }, (_, at) => `${at}`).sort());
     expect(between).toBeGreaterThan(2);
-  }, 240_000);
+  });
 });

@@ -2,18 +2,22 @@
 import type { ServiceDefinition } from '@cardea/service';
 import { exportEvents } from './events/export/export.route.ts';
 import { ingest } from './events/ingest.consumer.ts';
+import { untilLevel } from './events/level.ts';
 import { listEvents } from './events/list/list.route.ts';
 import { mapAuditEvent } from './relay.ts';
 
 export const auditService: ServiceDefinition = {
   name: 'audit',
   migrations: new URL('../migrations/', import.meta.url),
-  build: (needs) => ({
-    endpoints: [listEvents(needs), exportEvents(needs)],
-    projections: [],
-    relay: mapAuditEvent,
-    consumers: [ingest()],
-    policies: [],
-    loops: [],
-  }),
+  build: (needs) => {
+    const reading = { ...needs, untilLevel: untilLevel(needs) };
+    return {
+      endpoints: [listEvents(reading), exportEvents(reading)],
+      projections: [],
+      relay: mapAuditEvent,
+      consumers: [ingest()],
+      policies: [],
+      loops: [],
+    };
+  },
 };

@@ -13,18 +13,42 @@ const LOOK_MS = 15;
 type Needs = Pick<ServiceNeeds, 'store' | 'bus' | 'cache' | 'clock'>;
 
 /** Returns after a second at the latest; then what is there is served. */
-export async function untilLevel({ store, bus, cache, clock }: Needs): Promise<void> {
-  const deadline = clock.monotonicMs() + WAIT_MS;
-  const inTime = (): boolean => clock.monotonicMs() < deadline;
-  try {
-    const heads = await Promise.all(SERVICE_NAMES.map((log) => store.head(log)));
-    const relayed = async (): Promise<boolean> => {
-      const notes = await cache.getMany(SERVICE_NAMES.map(relayPositionKey));
-      return notes.every((note, index) => BigInt(note ?? 0) >= (heads[index] ?? 0n));
-    };
-    while (!(await relayed()) && inTime()) await clock.sleep(LOOK_MS);
-    while (!(await bus.isLevel(INGEST, TOPICS)) && inTime()) await clock.sleep(LOOK_MS);
-  } catch {
-    // A log, the cache or the topics are out of reach: the page shows what was ingested before.
-  }
+export type UntilLevel = () => Promise<void>;
+
+export function untilLevel({ store, bus, cache, clock }: Needs): UntilLevel {
+  const readHeads = shared(() => Promise.all(SERVICE_NAMES.map((log) => store.head(log))));
+  const isApplied = shared(() => bus.isLevel(INGEST, TOPICS));
+  const isRelayed = async (heads: readonly bigint[]): Promise<boolean> => {
+    const notes = await cache.getMany(SERVICE_NAMES.map(relayPositionKey));
+    return notes.every((note, index) => BigInt(note ?? 0) >= (heads[index] ?? 0n));
+  };
+  return async () => {
+    const deadline = clock.monotonicMs() + WAIT_MS;
+    const inTime = (): boolean => clock.monotonicMs() < deadline;
+    try {
+      const heads = await readHeads();
+      while (!(await isRelayed(heads)) && inTime()) await clock.sleep(LOOK_MS);
+      while (!(await isApplied()) && inTime()) await clock.sleep(LOOK_MS);
+    } catch {
+      // A log, the cache or the topics are out of reach: the page shows what was ingested before.
+    }
+  };
+}
+
+/**
+ * One read for all who ask while another is under way. It starts after each of them asked, so none gets
+ * an answer that is older than its question.
+ */
+function shared<T>(read: () => Promise<T>): () => Promise<T> {
+  let running: Promise<unknown> = Promise.resolve();
+  let next: Promise<T> | undefined;
+  return () => {
+    next ??= running.then(() => {
+      next = undefined;
+      const answer = read();
+      running = answer.catch(() => undefined);
+      return answer;
+    });
+    return next;
+  };
 }

@@ -9,14 +9,14 @@ import { CSV_COLUMNS, CsvOfCopy } from '../../adapters/csv-of-copy.ts';
 import { recordExport } from '../../exports/record.ts';
 import { AUDIT } from '../door.ts';
 import { type Filters, filterQuery, readFilters, select } from '../event-filters.ts';
-import { untilLevel } from '../level.ts';
+import type { UntilLevel } from '../level.ts';
 
 const ROWS_MAX = 10_000;
 /** To the millisecond, as the JSON answer gives it. */
 const TIMESTAMP = `to_char(ts AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 const COLUMNS = CSV_COLUMNS.map((column) => (column === 'timestamp' ? TIMESTAMP : column));
 
-export const exportEvents = (needs: ServiceNeeds) =>
+export const exportEvents = (needs: ServiceNeeds & { readonly untilLevel: UntilLevel }) =>
   endpoint(
     {
       ...AUDIT,
@@ -37,7 +37,7 @@ export const exportEvents = (needs: ServiceNeeds) =>
       const filters = readFilters(query, { tenantId, appId });
       if ('rule' in filters) return { refused: 'invalid_request', details: [filters] };
       const limit = Math.min(query.limit ?? ROWS_MAX, ROWS_MAX);
-      await untilLevel(needs);
+      await needs.untilLevel();
       // Recorded before the first row leaves: an export that breaks off has shown something too.
       const rows = await countOf(needs, filters, limit);
       const command = await needs.command(request);

@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox';
 import { type Cursor, printCursor, readCursor } from '../cursor.ts';
 import { AUDIT } from '../door.ts';
 import { type FilterQuery, filterQuery, readFilters, select } from '../event-filters.ts';
-import { untilLevel } from '../level.ts';
+import type { UntilLevel } from '../level.ts';
 
 const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 1000;
@@ -41,7 +41,7 @@ const COLUMNS = Object.keys(AuditEvent.properties).map((name) => {
   return name;
 });
 
-export const listEvents = (needs: ServiceNeeds) =>
+export const listEvents = (needs: ServiceNeeds & { readonly untilLevel: UntilLevel }) =>
   endpoint(
     {
       ...AUDIT,
@@ -70,7 +70,7 @@ export const listEvents = (needs: ServiceNeeds) =>
       const page = readPage(query);
       if ('rule' in page) return { refused: 'invalid_request', details: [page] };
 
-      if (page.after === undefined && page.offset === 0) await untilLevel(needs);
+      if (page.after === undefined && page.offset === 0) await needs.untilLevel();
       const { text, values } = select(COLUMNS, filters, page);
       const { rows } = await needs.database.asTenant(tenantId, (sql) =>
         sql.query<Omit<AuditEvent, 'timestamp'> & { timestamp: Date }>(text, values),

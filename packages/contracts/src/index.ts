@@ -45,4 +45,5 @@ export {
   pageQuery,
 } from './rest.ts';
 export { vaultEvents } from './vault.ts';
+export { type WebhookEvent, type WebhookPayload, webhookPayloads } from './webhook-payloads.ts';
 export { webhooksEvents } from './webhooks.ts';

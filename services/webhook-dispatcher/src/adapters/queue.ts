@@ -1,0 +1,144 @@
+/**
+ * The queue as one process sees it: what is due is claimed under a lease, so that of all processes one
+ * sends it, and what a dead process had claimed is due again when the lease has lapsed.
+ */
+import type { WebhookEvent } from '@cardea/contracts';
+import type { Database } from '@cardea/read-models';
+import type { Origin } from '../deliveries/delivery.ts';
+
+export type Claimed = {
+  readonly deliveryId: string;
+  readonly tenantId: string;
+  readonly webhookId: string;
+  readonly event: WebhookEvent;
+  readonly origin: Origin;
+  readonly messageId: string;
+  readonly subject: string;
+  /** Sealed. */
+  readonly box: string;
+  readonly traceparent: string | null;
+  readonly attemptsMade: number;
+  /** Where it was scheduled. */
+  readonly position: bigint;
+};
+
+export type Claim = {
+  readonly claimed: readonly Claimed[];
+  /** When something is due next. */
+  readonly nextAt: Date | undefined;
+};
+
+export type Asking = {
+  readonly now: Date;
+  readonly leaseUntil: Date;
+  readonly owner: string;
+  /** Webhooks that are given nothing now. */
+  readonly skip: readonly string[];
+  readonly most: number;
+};
+
+/** Attempts of one webhook at the same time, over all processes. */
+export const WIDTH = 8;
+
+export interface Queue {
+  claim(asking: Asking): Promise<Claim>;
+  renew(deliveryIds: readonly string[], owner: string, until: Date): Promise<void>;
+  release(deliveryIds: readonly string[], owner: string): Promise<void>;
+}
+
+// One claim at a time, for the width of a webhook is counted and then filled.
+const LOCK = `SELECT pg_advisory_xact_lock(hashtext('webhooks.claim'))`;
+
+// From webhook to webhook through the index: a million rows of one cost the others nothing.
+const PICK = `
+  WITH RECURSIVE waiting AS (
+    (SELECT webhook_id FROM webhooks.queue ORDER BY webhook_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT q.webhook_id FROM webhooks.queue q WHERE q.webhook_id > waiting.webhook_id
+            ORDER BY q.webhook_id LIMIT 1)
+    FROM waiting WHERE waiting.webhook_id IS NOT NULL
+  )
+  SELECT due.delivery_id FROM waiting CROSS JOIN LATERAL (
+    SELECT q.delivery_id, q.run_at FROM webhooks.queue q
+    WHERE q.webhook_id = waiting.webhook_id AND q.run_at <= $1
+      AND (q.lease_until IS NULL OR q.lease_until <= $1)
+    ORDER BY q.run_at
+    LIMIT greatest(0, $2 - (SELECT count(*) FROM webhooks.queue l
+      WHERE l.webhook_id = waiting.webhook_id AND l.lease_until > $1))
+    FOR UPDATE SKIP LOCKED
+  ) due
+  WHERE waiting.webhook_id IS NOT NULL AND waiting.webhook_id <> ALL($3::uuid[])
+  ORDER BY due.run_at LIMIT $4`;
+
+const LEASE = `
+  UPDATE webhooks.queue q SET lease_owner = $2, lease_until = $3
+  FROM webhooks.deliveries d
+  WHERE q.delivery_id = ANY($1::uuid[]) AND d.id = q.delivery_id
+  RETURNING q.delivery_id, q.tenant_id, q.webhook_id, q.origin, q.subject, q.attempts_made,
+    q.position, d.event, d.message_id, d.body, d.traceparent`;
+
+const NEXT = 'SELECT min(run_at) AS next_at FROM webhooks.queue WHERE run_at > $1';
+
+/** Never waits for a row: whoever holds one is about to move or to remove it. */
+const HELD = `delivery_id IN (SELECT delivery_id FROM webhooks.queue
+  WHERE delivery_id = ANY($1::uuid[]) AND lease_owner = $2 FOR UPDATE SKIP LOCKED)`;
+
+type Row = {
+  readonly delivery_id: string;
+  readonly tenant_id: string;
+  readonly webhook_id: string;
+  readonly origin: Origin;
+  readonly subject: string;
+  readonly attempts_made: number;
+  readonly position: string;
+  readonly event: WebhookEvent;
+  readonly message_id: string;
+  readonly body: string;
+  readonly traceparent: string | null;
+};
+
+export const postgresQueue = (database: Database): Queue => ({
+  claim: ({ now, leaseUntil, owner, skip, most }) =>
+    database.asSystem(
+      async (sql) => {
+        await sql.query(LOCK);
+        const picked = await sql.query<{ delivery_id: string }>(PICK, [now, WIDTH, skip, most]);
+        const ids = picked.rows.map((row) => row.delivery_id);
+        const leased =
+          ids.length === 0
+            ? []
+            : (await sql.query<Row>(LEASE, [ids, owner, leaseUntil])).rows.map(claimedOf);
+        const { rows } = await sql.query<{ next_at: Date | null }>(NEXT, [now]);
+        return { claimed: leased, nextAt: rows[0]?.next_at ?? undefined };
+      },
+      // A lease that a crash of the database forgets is one attempt sent twice, under the same id.
+      { durable: false },
+    ),
+  renew: async (deliveryIds, owner, until) => {
+    await database.system.query(`UPDATE webhooks.queue SET lease_until = $3 WHERE ${HELD}`, [
+      deliveryIds,
+      owner,
+      until,
+    ]);
+  },
+  release: async (deliveryIds, owner) => {
+    await database.system.query(
+      `UPDATE webhooks.queue SET lease_owner = NULL, lease_until = NULL WHERE ${HELD}`,
+      [deliveryIds, owner],
+    );
+  },
+});
+
+const claimedOf = (row: Row): Claimed => ({
+  deliveryId: row.delivery_id,
+  tenantId: row.tenant_id,
+  webhookId: row.webhook_id,
+  event: row.event,
+  origin: row.origin,
+  messageId: row.message_id,
+  subject: row.subject,
+  box: row.body,
+  traceparent: row.traceparent,
+  attemptsMade: row.attempts_made,
+  position: BigInt(row.position),
+});

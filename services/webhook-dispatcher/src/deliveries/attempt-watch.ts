@@ -1,0 +1,56 @@
+/** Whoever asked for a test or a retry is answered once its attempt can be read, so that the next list shows it. */
+import type { RecordedEvent } from '@cardea/event-store';
+import type { Database } from '@cardea/read-models';
+import type { Clock } from '@cardea/runtime';
+import { deliveryIdOf } from './delivery.ts';
+
+const WAIT_MS = 5_000;
+/** Another process may have made the attempt; then only the table tells. */
+const LOOK_MS = 250;
+
+type Awaited = { readonly tenantId: string; readonly deliveryId: string; readonly since: Date };
+
+export class AttemptWatch {
+  readonly #waiting = new Map<string, AbortController>();
+  readonly #clock: Clock;
+  readonly #database: Database;
+
+  constructor({ clock, database }: { readonly clock: Clock; readonly database: Database }) {
+    this.#clock = clock;
+    this.#database = database;
+  }
+
+  /** Events whose rows can be read from now on. */
+  heard(events: readonly RecordedEvent[]): void {
+    if (this.#waiting.size === 0) return;
+    for (const { type, streamId } of events) {
+      if (type !== 'DeliveryScheduled') this.#waiting.get(deliveryIdOf(streamId))?.abort();
+    }
+  }
+
+  /** Does what schedules the delivery, then waits for its first attempt, 5 s at most. */
+  async attemptedAfter<T>(of: Awaited, schedule: () => Promise<T>): Promise<T> {
+    const heard = new AbortController();
+    this.#waiting.set(of.deliveryId, heard);
+    try {
+      const scheduled = await schedule();
+      const deadlineMs = this.#clock.monotonicMs() + WAIT_MS;
+      while (!heard.signal.aborted && this.#clock.monotonicMs() < deadlineMs) {
+        if (await this.#isReadable(of)) break;
+        await this.#clock.sleep(LOOK_MS, heard.signal);
+      }
+      return scheduled;
+    } finally {
+      this.#waiting.delete(of.deliveryId);
+    }
+  }
+
+  async #isReadable({ tenantId, deliveryId, since }: Awaited): Promise<boolean> {
+    const { rowCount } = await this.#database.system.query(
+      `SELECT 1 FROM webhooks.attempts
+       WHERE tenant_id = $1 AND attempted_at >= $2 AND delivery_id = $3 LIMIT 1`,
+      [tenantId, since, deliveryId],
+    );
+    return rowCount > 0;
+  }
+}

@@ -1,0 +1,60 @@
+/** What an attempt comes to: done, tried again later, or failed for good. */
+import { accept, type Decision, refuse } from '@cardea/event-store';
+import type { AttemptFact, Delivery } from '../delivery.ts';
+
+/** A failed attempt is followed by another one no earlier than the schedule says, and this much later at most. */
+const JITTER_MAX = 0.02;
+
+export type Outcome = {
+  readonly n: number;
+  readonly status: number;
+  readonly error: string | null;
+  readonly durationMs: number;
+  readonly startedAt: Date;
+  readonly endedAt: Date;
+  readonly excerpt: AttemptFact['data']['excerpt'];
+};
+
+export type Schedule = {
+  /** Waits behind the first, second, … attempt. */
+  readonly delaysMs: readonly number[];
+  /** From 0 to 1, by chance. */
+  readonly chance: number;
+};
+
+export const isSuccess = (status: number): boolean => status >= 200 && status <= 299;
+
+export function recordAttempt(
+  delivery: Delivery,
+  outcome: Outcome,
+  { delaysMs, chance }: Schedule,
+): Decision<AttemptFact, 'delivery_not_found'> {
+  if (delivery.status === 'absent') return refuse('delivery_not_found');
+  // Another process has sent the same attempt after this one's lease had lapsed, and told of it first.
+  if (outcome.n <= delivery.attemptsMade) return accept();
+  const { webhookId, appId, event, origin, attempts } = delivery;
+  const attempt = {
+    webhook_id: webhookId,
+    app_id: appId,
+    event,
+    origin,
+    n: outcome.n,
+    status_code: outcome.status,
+    error: outcome.error,
+    duration_ms: outcome.durationMs,
+    started_at: outcome.startedAt.toISOString(),
+    excerpt: outcome.excerpt,
+  };
+  if (isSuccess(outcome.status)) return accept({ type: 'DeliverySucceeded', data: attempt });
+  if (delivery.status !== 'pending') {
+    return accept({ type: 'DeliveryAttempted', data: { ...attempt, next_at: null } });
+  }
+  const delayMs = delaysMs[outcome.n - 1];
+  if (outcome.n >= attempts || delayMs === undefined) {
+    const cause = attempts === 1 ? 'single' : 'exhausted';
+    return accept({ type: 'DeliveryFailed', data: { ...attempt, cause } });
+  }
+  const waitMs = Math.ceil(delayMs * (1 + JITTER_MAX * chance));
+  const next_at = new Date(outcome.endedAt.getTime() + waitMs).toISOString();
+  return accept({ type: 'DeliveryAttempted', data: { ...attempt, next_at } });
+}

@@ -1,0 +1,232 @@
+/**
+ * Claims what is due, sends it, and records what came of it. An outcome that the event store does not
+ * take waits here, and its delivery stays leased until its row shows the outcome, so that neither an
+ * outage nor a slow projection sends anything twice.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Sealed, SubjectErased } from '@cardea/crypto';
+import type { Command, Streams } from '@cardea/event-store';
+import type { Positions } from '@cardea/read-models';
+import type { Clock, Ids, Logger, Random, Settings } from '@cardea/runtime';
+import type { ServiceNeeds } from '@cardea/service';
+import type { Claimed, Queue } from '../../adapters/queue.ts';
+import { cancel } from '../cancel-delivery.ts';
+import { DELIVERIES_TABLE } from '../deliveries.projection.ts';
+import { deliveries, excerptField, streamOf } from '../delivery.ts';
+import { recordAttempt } from './attempt.ts';
+import { prepare, type SendNeeds, type Sent, send } from './send.ts';
+import { Slots } from './slots.ts';
+
+const IDLE_MS = 1_000;
+const LEASE_MS = 60_000;
+const RENEW_EVERY_MS = 20_000;
+/** Between two tries to record an outcome while the store is away. */
+const RECORD_PAUSE_MS = 1_000;
+const PROJECTION_WAIT_MS = 60_000;
+/** What is on its way when the process stops may still come to its end. */
+const DRAIN_MS = 5_000;
+const CHANCE_BYTES = 4;
+
+export type DispatcherNeeds = SendNeeds & {
+  readonly queue: Queue;
+  readonly streams: Streams;
+  readonly positions: Positions;
+  readonly systemCommand: ServiceNeeds['systemCommand'];
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly random: Random;
+  readonly settings: Pick<Settings, 'WEBHOOK_CONCURRENCY' | 'WEBHOOK_RETRY_DELAYS'>;
+  readonly log: Logger;
+};
+
+export class Dispatcher {
+  readonly #needs: DispatcherNeeds;
+  readonly #owner: string;
+  readonly #slots: Slots;
+  /** Claimed by this process and not yet out of its hands. */
+  readonly #held = new Set<string>();
+  readonly #tasks = new Set<Promise<void>>();
+  #woken = new AbortController();
+  /** Outcomes that the store has not taken; nothing new is claimed meanwhile. */
+  #unrecorded = 0;
+  #stopped = false;
+
+  constructor(needs: DispatcherNeeds) {
+    this.#needs = needs;
+    this.#owner = needs.ids.next();
+    this.#slots = new Slots(needs.settings.WEBHOOK_CONCURRENCY);
+  }
+
+  /** Something may be due, or a slot is free again. */
+  wake(): void {
+    this.#woken.abort();
+  }
+
+  async run(signal: AbortSignal, tick: () => void): Promise<void> {
+    const stop = (): void => this.wake();
+    signal.addEventListener('abort', stop);
+    try {
+      while (!signal.aborted) {
+        tick();
+        this.#woken = new AbortController();
+        const pauseMs = await this.#claim();
+        if (!signal.aborted) await this.#needs.clock.sleep(pauseMs, this.#woken.signal);
+      }
+      await Promise.race([Promise.allSettled(this.#tasks), pause(DRAIN_MS, null, { ref: false })]);
+      // What is still on its way lapses and is sent again, by whoever claims it then.
+      this.#stopped = true;
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  /** A loop of its own: whatever holds up the claims must not let the leases lapse. */
+  async renew(signal: AbortSignal, tick: () => void): Promise<void> {
+    const { queue, clock } = this.#needs;
+    let elapsedMs = 0;
+    while (!signal.aborted) {
+      tick();
+      await clock.sleep(IDLE_MS, signal);
+      elapsedMs += IDLE_MS;
+      if (elapsedMs < RENEW_EVERY_MS || this.#held.size === 0) continue;
+      elapsedMs = 0;
+      await queue.renew([...this.#held], this.#owner, this.#leaseEnd());
+    }
+  }
+
+  /** Answers how long nothing is expected to be due. */
+  async #claim(): Promise<number> {
+    const { queue, clock } = this.#needs;
+    const most = this.#slots.free;
+    if (most <= 0 || this.#unrecorded > 0) return IDLE_MS;
+    const now = clock.now();
+    const { claimed, nextAt } = await queue.claim({
+      now,
+      leaseUntil: this.#leaseEnd(),
+      owner: this.#owner,
+      skip: this.#slots.skipped(),
+      most,
+    });
+    for (const each of claimed) this.#take(each);
+    const leftMs = (nextAt?.getTime() ?? Number.POSITIVE_INFINITY) - clock.now().getTime();
+    // An answer that took long is old already.
+    const spentMs = clock.now().getTime() - now.getTime();
+    return Math.max(0, Math.min(leftMs, IDLE_MS - spentMs));
+  }
+
+  #leaseEnd(): Date {
+    return new Date(this.#needs.clock.now().getTime() + LEASE_MS);
+  }
+
+  #take(claimed: Claimed): void {
+    const { deliveryId } = claimed;
+    if (this.#held.has(deliveryId)) return;
+    this.#held.add(deliveryId);
+    const task = this.#deliver(claimed)
+      .catch((error: unknown) => {
+        const name = error instanceof Error ? error.name : 'unknown';
+        this.#needs.log.warn({ delivery_id: deliveryId, error: name }, 'an attempt was not made');
+      })
+      .finally(() => {
+        this.#held.delete(deliveryId);
+        this.#tasks.delete(task);
+      });
+    this.#tasks.add(task);
+  }
+
+  async #deliver(claimed: Claimed): Promise<void> {
+    const prepared = await prepare(this.#needs, claimed);
+    if (prepared === 'behind') return await this.#release(claimed);
+    if ('cancel' in prepared) {
+      const command = this.#commandOf(claimed);
+      await this.#recorded(claimed, async () => {
+        const decided = await this.#needs.streams.decideOn(
+          deliveries,
+          claimed.deliveryId,
+          command,
+          (delivery) => cancel(delivery, prepared.cancel),
+        );
+        return decided.position;
+      });
+      return;
+    }
+    const { webhookId, tenantId } = claimed;
+    const give = this.#slots.take({ webhookId, tenantId, origin: prepared.target.origin });
+    if (give === undefined) return await this.#release(claimed);
+    const sent = await send(this.#needs, claimed, prepared).finally(() => {
+      give();
+      this.wake();
+    });
+    await this.#record(claimed, sent);
+  }
+
+  async #release({ deliveryId }: Claimed): Promise<void> {
+    await this.#needs.queue.release([deliveryId], this.#owner);
+  }
+
+  /** An id of its own: two processes may come to tell of one attempt, and both are heard. */
+  #commandOf({ tenantId, deliveryId }: Claimed): Command {
+    const command = this.#needs.systemCommand(tenantId, 'attempt', deliveryId);
+    return { ...command, id: this.#needs.ids.next() };
+  }
+
+  async #record(claimed: Claimed, sent: Sent): Promise<void> {
+    const { streams, settings, random } = this.#needs;
+    const command = this.#commandOf(claimed);
+    const schedule = {
+      delaysMs: settings.WEBHOOK_RETRY_DELAYS,
+      chance: random.bytes(CHANCE_BYTES).readUInt32BE() / 2 ** 32,
+    };
+    const n = claimed.attemptsMade + 1;
+    await this.#recorded(claimed, async () => {
+      const outcome = { ...sent, n, excerpt: await this.#sealed(claimed, n, sent.excerpt) };
+      const decided = await streams.decideOn(deliveries, claimed.deliveryId, command, (delivery) =>
+        recordAttempt(delivery, outcome, schedule),
+      );
+      return decided.position;
+    });
+  }
+
+  async #sealed(claimed: Claimed, n: number, excerpt: string): Promise<Sealed | null> {
+    if (excerpt === '') return null;
+    const { tenantId, subject, deliveryId } = claimed;
+    const place = { subject, streamId: streamOf(deliveryId), field: excerptField(n) };
+    try {
+      return await this.#needs.sealer.seal(tenantId, place, excerpt);
+    } catch (error) {
+      if (error instanceof SubjectErased) return null;
+      throw error;
+    }
+  }
+
+  /** Until the store has taken it and its row shows it. */
+  async #recorded(claimed: Claimed, append: () => Promise<bigint | undefined>): Promise<void> {
+    const { positions } = this.#needs;
+    const position = await this.#appended(claimed, append);
+    if (position === undefined) return await this.#release(claimed);
+    while (!(await positions.reached([DELIVERIES_TABLE], position, PROJECTION_WAIT_MS))) {
+      if (this.#stopped) return;
+    }
+  }
+
+  async #appended(
+    { deliveryId }: Claimed,
+    append: () => Promise<bigint | undefined>,
+  ): Promise<bigint | undefined> {
+    const { clock, log } = this.#needs;
+    const failed = (error: unknown): 'failed' => {
+      const name = error instanceof Error ? error.name : 'unknown';
+      log.warn({ delivery_id: deliveryId, error: name }, 'an outcome waits');
+      return 'failed';
+    };
+    let position = await append().catch(failed);
+    if (position !== 'failed') return position;
+    this.#unrecorded += 1;
+    while (position === 'failed' && !this.#stopped) {
+      await clock.sleep(RECORD_PAUSE_MS);
+      position = await append().catch(failed);
+    }
+    this.#unrecorded -= 1;
+    return position === 'failed' ? undefined : position;
+  }
+}

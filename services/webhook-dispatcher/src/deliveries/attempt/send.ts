@@ -1,0 +1,85 @@
+/** One attempt: the body opened, signed with the key of now, and posted to the URL of now. */
+import type { Sealer } from '@cardea/crypto';
+import { excerptOf, type Outbound } from '@cardea/http';
+import type { Clock } from '@cardea/runtime';
+import type { Claimed } from '../../adapters/queue.ts';
+import { signatureHeaders } from '../../adapters/signing.ts';
+import type { Target, WebhookIndex } from '../../webhooks/webhook-index.ts';
+import { type CancelCause, streamOf } from '../delivery.ts';
+
+export type SendNeeds = {
+  readonly index: WebhookIndex;
+  readonly sealer: Sealer;
+  readonly outbound: Outbound;
+  readonly clock: Clock;
+};
+
+/** All that an attempt needs, or why there is to be none. */
+export type Prepared =
+  | { readonly target: Target; readonly body: string }
+  | { readonly cancel: CancelCause };
+
+export type Sent = {
+  readonly status: number;
+  readonly error: string | null;
+  readonly durationMs: number;
+  readonly startedAt: Date;
+  readonly endedAt: Date;
+  readonly excerpt: string;
+};
+
+const INDEX_WAIT_MS = 5_000;
+/** Changes of a webhook that may get between the look at it and the use of it. */
+const LOOKS_MAX = 5;
+const USER_AGENT = 'Cardea-Webhooks/0.1.0';
+
+export async function prepare(
+  { index, sealer }: SendNeeds,
+  claimed: Claimed,
+): Promise<Prepared | 'behind'> {
+  if (!(await index.reached(claimed.position, INDEX_WAIT_MS))) return 'behind';
+  const place = { streamId: streamOf(claimed.deliveryId), field: 'body' };
+  const body = await sealer.open({ subject: claimed.subject, box: claimed.box }, place);
+  if (body === null) return { cancel: 'payload_erased' };
+  for (let look = 0; look < LOOKS_MAX; look += 1) {
+    const webhook = index.get(claimed.webhookId);
+    if (webhook === undefined) return { cancel: 'webhook_deleted' };
+    if (!webhook.enabled && claimed.origin !== 'test') return { cancel: 'webhook_disabled' };
+    const target = await index.target(webhook);
+    // Only what still stands after the wait is used: a rotated key signs nothing any more.
+    if (index.get(claimed.webhookId) !== webhook) continue;
+    return target === undefined ? { cancel: 'webhook_deleted' } : { target, body };
+  }
+  return 'behind';
+}
+
+export async function send(
+  { outbound, clock }: SendNeeds,
+  claimed: Claimed,
+  { target, body }: { readonly target: Target; readonly body: string },
+): Promise<Sent> {
+  const startedAt = clock.now();
+  const { deliveryId, messageId, event, traceparent, attemptsMade } = claimed;
+  const answer = await outbound.send({
+    url: target.url,
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      'User-Agent': USER_AGENT,
+      'X-Service-Event': event,
+      'X-Service-Delivery': deliveryId,
+      'X-Service-Attempt': String(attemptsMade + 1),
+      ...signatureHeaders(target.keys, { id: messageId, at: startedAt, body }),
+      ...(traceparent === null ? {} : { traceparent }),
+    },
+    body,
+  });
+  return {
+    status: answer.status,
+    error: answer.error ?? null,
+    durationMs: answer.durationMs,
+    startedAt,
+    endedAt: clock.now(),
+    excerpt: excerptOf(answer.body),
+  };
+}

@@ -1,0 +1,17 @@
+import type { Webhook } from '../../webhooks/webhook.ts';
+import type { Delivery } from '../delivery.ts';
+
+/** Undefined: it may be sent again, also when it had arrived. */
+export function whyNotRetried(of: {
+  readonly delivery: Delivery;
+  readonly webhook: Webhook;
+  /** The attempt that the client names. */
+  readonly n: number;
+  readonly appId: string | undefined;
+}): 'delivery_not_found' | 'webhook_unavailable' | undefined {
+  const { delivery, webhook, n, appId } = of;
+  if (delivery.status === 'absent' || n > delivery.attemptsMade) return 'delivery_not_found';
+  if (appId !== undefined && delivery.appId !== appId) return 'delivery_not_found';
+  if (webhook.status !== 'standing' || !webhook.enabled) return 'webhook_unavailable';
+  return undefined;
+}

@@ -1,0 +1,8 @@
+/** A delivery is scheduled once; whoever comes later with the same id finds it there. */
+import { accept, type Decision } from '@cardea/event-store';
+import type { Delivery, DeliveryScheduled } from './delivery.ts';
+
+export const schedule =
+  (data: DeliveryScheduled['data']) =>
+  (delivery: Delivery): Decision<DeliveryScheduled, never> =>
+    delivery.status === 'absent' ? accept({ type: 'DeliveryScheduled', data }) : accept();

@@ -1,0 +1,98 @@
+import { type Sealed, SubjectErased } from '@cardea/crypto';
+import { endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { placeOf, type StandingWebhook, type WebhookChanged, webhooks } from '../webhook.ts';
+import {
+  DOOR,
+  descriptionField,
+  eventsField,
+  idParams,
+  invalidUrl,
+  isUuid,
+  notFound,
+  readEvents,
+  readUrl,
+  unknownEvent,
+  urlField,
+  type WebhookShape,
+  webhookShape,
+} from '../webhook-shape.ts';
+import { WEBHOOKS_TABLE } from '../webhooks.projection.ts';
+import { settle, type WriteNeeds } from '../writing.ts';
+import { changeWebhook } from './change.ts';
+
+export const changeWebhookRoute = (needs: WriteNeeds) =>
+  endpoint(
+    {
+      ...DOOR,
+      name: 'change_webhook',
+      summary: 'Change a webhook, enable or disable it',
+      method: 'patch',
+      path: '/api/v1/webhooks/{id}',
+      params: idParams,
+      body: Type.Object(
+        {
+          enabled: Type.Optional(Type.Boolean()),
+          url: Type.Optional(urlField),
+          events: Type.Optional(eventsField),
+          description: Type.Optional(Type.Union([descriptionField, Type.Null()])),
+        },
+        { minProperties: 1 },
+      ),
+      ok: webhookShape,
+      refusals: { invalid_url: 400, unknown_event: 400, webhook_not_found: 404 },
+      waitsFor: [WEBHOOKS_TABLE],
+    },
+    async (request) => {
+      const { body, params, tenantId, appId } = request;
+      const { id } = params;
+      const judged = body.url === undefined ? undefined : readUrl(body.url, needs.settings);
+      if (judged !== undefined && 'rule' in judged) return invalidUrl(judged.rule);
+      const events = body.events === undefined ? undefined : readEvents(body.events);
+      if (body.events !== undefined && events === undefined) return unknownEvent;
+      if (!isUuid(id)) return notFound(id);
+      const { state } = await needs.streams.load(webhooks, { tenantId, id });
+      if (state.status !== 'standing') return notFound(id);
+
+      const url = body.url === undefined ? undefined : await sealed(needs, request, body.url);
+      if (url === null) return notFound(id);
+      const change: WebhookChanged['data'] = {
+        ...(url === undefined || judged === undefined ? {} : { url, origin: judged.origin }),
+        ...(events === undefined ? {} : { events }),
+        ...(body.description === undefined ? {} : { description: body.description }),
+        ...(body.enabled === undefined ? {} : { enabled: body.enabled }),
+      };
+      const command = await needs.command(request);
+      const decided = await needs.streams.decideOn(webhooks, id, command, (webhook) =>
+        changeWebhook(webhook, change, appId),
+      );
+      if (!decided.accepted || decided.state.status !== 'standing') return notFound(id);
+      await settle(needs.index, decided.position);
+      const shown = body.url ?? (await needs.sealer.open(decided.state.url, placeOf(id, 'url')));
+      if (shown === null) return notFound(id);
+      return { ok: shapeOf(id, decided.state, shown), wrote: decided.position };
+    },
+  );
+
+/** Null when the webhook was deleted meanwhile. */
+async function sealed(
+  { sealer }: WriteNeeds,
+  { tenantId, params }: { readonly tenantId: string; readonly params: { readonly id: string } },
+  url: string,
+): Promise<Sealed | null> {
+  try {
+    return await sealer.seal(tenantId, placeOf(params.id, 'url'), url);
+  } catch (error) {
+    if (error instanceof SubjectErased) return null;
+    throw error;
+  }
+}
+
+const shapeOf = (id: string, webhook: StandingWebhook, url: string): WebhookShape => ({
+  id,
+  url,
+  ...(webhook.description === null ? {} : { description: webhook.description }),
+  events: [...webhook.events],
+  enabled: webhook.enabled,
+  created_at: webhook.createdAt,
+});

@@ -1,0 +1,102 @@
+import { SubjectErased } from '@cardea/crypto';
+import { endpoint } from '@cardea/http';
+import { uuidFrom } from '@cardea/runtime';
+import Type from 'typebox';
+import { issueSecret } from '../../adapters/signing.ts';
+import { placeOf, webhooks } from '../webhook.ts';
+import {
+  DOOR,
+  descriptionField,
+  eventsField,
+  invalidUrl,
+  readEvents,
+  readUrl,
+  unknownEvent,
+  urlField,
+} from '../webhook-shape.ts';
+import { WEBHOOKS_TABLE } from '../webhooks.projection.ts';
+import { settle, type WriteNeeds } from '../writing.ts';
+import { createWebhook } from './create.ts';
+
+const WEBHOOKS_PER_TENANT_MAX = 500;
+const INDEX_WAIT_MS = 2_000;
+
+export const createWebhookRoute = (needs: WriteNeeds) =>
+  endpoint(
+    {
+      ...DOOR,
+      name: 'create_webhook',
+      summary: 'Register a webhook; its secret is shown here and never again',
+      method: 'post',
+      path: '/api/v1/webhooks',
+      body: Type.Object({
+        url: urlField,
+        events: eventsField,
+        description: Type.Optional(descriptionField),
+      }),
+      ok: Type.Object({
+        id: Type.String(),
+        url: Type.String(),
+        events: Type.Array(Type.String()),
+        secret: Type.String(),
+      }),
+      status: 201,
+      refusals: {
+        invalid_url: 400,
+        unknown_event: 400,
+        too_many_webhooks: 409,
+        already_created: 409,
+        idempotency_key_reused: 422,
+      },
+      idempotent: true,
+      noStore: true,
+      waitsFor: [WEBHOOKS_TABLE],
+    },
+    async (request) => {
+      const { body, tenantId, idempotency } = request;
+      const { store, index, sealer } = needs;
+      const judged = readUrl(body.url, needs.settings);
+      if ('rule' in judged) return invalidUrl(judged.rule);
+      const events = readEvents(body.events);
+      if (events === undefined) return unknownEvent;
+      await index.reached(await store.head(store.log), INDEX_WAIT_MS);
+      if (index.countOf(tenantId) >= WEBHOOKS_PER_TENANT_MAX) {
+        return { refused: 'too_many_webhooks' as const };
+      }
+
+      const command = await needs.command(request);
+      const id = idempotency === undefined ? needs.ids.next() : uuidFrom('webhook', command.id);
+      const { secret, keys } = issueSecret(needs.random);
+      const seal = (field: 'url' | 'keys', text: string) =>
+        sealer.seal(tenantId, placeOf(id, field), text).catch(undefinedIfErased);
+      const [sealedUrl, sealedKeys, requestHash] = await Promise.all([
+        seal('url', body.url),
+        seal('keys', keys),
+        idempotency === undefined ? null : sealer.indexHash({ tenantId }, idempotency.bodyHash),
+      ]);
+      // Its key is gone for ever: the webhook that this key of idempotency made was deleted.
+      if (sealedUrl === undefined || sealedKeys === undefined) {
+        return { refused: 'already_created' as const, details: { id } };
+      }
+      const decided = await needs.streams.decideOn(webhooks, id, command, (webhook) =>
+        createWebhook(webhook, {
+          url: sealedUrl,
+          origin: judged.origin,
+          events,
+          description: body.description ?? null,
+          app_id: request.appId ?? null,
+          keys: sealedKeys,
+          created_at: command.now.toISOString(),
+          request_hash: requestHash,
+        }),
+      );
+      if (!decided.accepted) return { refused: decided.reason, details: { id } };
+      if (decided.repeated) return { refused: 'already_created' as const, details: { id } };
+      await settle(index, decided.position);
+      return { ok: { id, url: body.url, events: [...events], secret }, wrote: decided.position };
+    },
+  );
+
+function undefinedIfErased(error: unknown): undefined {
+  if (!(error instanceof SubjectErased)) throw error;
+}

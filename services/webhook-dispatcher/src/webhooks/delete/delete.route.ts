@@ -1,0 +1,33 @@
+import { endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { webhooks } from '../webhook.ts';
+import { DOOR, idParams, isUuid, notFound } from '../webhook-shape.ts';
+import { WEBHOOKS_TABLE } from '../webhooks.projection.ts';
+import { settle, type WriteNeeds } from '../writing.ts';
+import { deleteWebhook } from './delete.ts';
+
+export const deleteWebhookRoute = (needs: WriteNeeds) =>
+  endpoint(
+    {
+      ...DOOR,
+      name: 'delete_webhook',
+      summary: 'Delete a webhook; nothing is sent to it afterwards',
+      method: 'delete',
+      path: '/api/v1/webhooks/{id}',
+      params: idParams,
+      ok: Type.Object({ status: Type.Literal('webhook deleted') }),
+      refusals: { webhook_not_found: 404 },
+      waitsFor: [WEBHOOKS_TABLE],
+    },
+    async (request) => {
+      const { id } = request.params;
+      if (!isUuid(id)) return notFound(id);
+      const command = await needs.command(request);
+      const decided = await needs.streams.decideOn(webhooks, id, command, (webhook) =>
+        deleteWebhook(webhook, request.appId),
+      );
+      if (!decided.accepted) return notFound(id);
+      await settle(needs.index, decided.position);
+      return { ok: { status: 'webhook deleted' as const }, wrote: decided.position };
+    },
+  );

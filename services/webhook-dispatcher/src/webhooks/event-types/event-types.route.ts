@@ -1,0 +1,32 @@
+import { webhookPayloads } from '@cardea/contracts';
+import { endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { DOOR } from '../webhook-shape.ts';
+
+const EVENT_TYPES = Object.entries(webhookPayloads).map(([name, { description, schema }]) => ({
+  name,
+  description,
+  schema: JSON.parse(JSON.stringify(schema)) as object,
+}));
+
+export const listEventTypesRoute = () =>
+  endpoint(
+    {
+      ...DOOR,
+      name: 'list_webhook_event_types',
+      summary: 'The events that a webhook can be told of, and what it is told',
+      method: 'get',
+      path: '/api/v1/webhooks/event-types',
+      ok: Type.Object({
+        event_types: Type.Array(
+          Type.Object({
+            name: Type.String(),
+            description: Type.String(),
+            schema: Type.Object({}, { additionalProperties: true }),
+          }),
+        ),
+      }),
+      refusals: {},
+    },
+    async () => ({ ok: { event_types: EVENT_TYPES } }),
+  );

@@ -1,0 +1,25 @@
+import { endpoint } from '@cardea/http';
+import type { Database } from '@cardea/read-models';
+import { rowsOf } from '../webhook-rows.ts';
+import { DOOR, idParams, isUuid, notFound, webhookShape } from '../webhook-shape.ts';
+import { WEBHOOKS_TABLE } from '../webhooks.projection.ts';
+
+export const getWebhookRoute = ({ database }: { readonly database: Database }) =>
+  endpoint(
+    {
+      ...DOOR,
+      name: 'get_webhook',
+      summary: 'One webhook',
+      method: 'get',
+      path: '/api/v1/webhooks/{id}',
+      params: idParams,
+      ok: webhookShape,
+      refusals: { webhook_not_found: 404 },
+      reads: [WEBHOOKS_TABLE],
+    },
+    async ({ tenantId, appId, params }) => {
+      const { id } = params;
+      const [webhook] = isUuid(id) ? await rowsOf(database, { tenantId, appId, id }) : [];
+      return webhook === undefined ? notFound(id) : { ok: webhook };
+    },
+  );

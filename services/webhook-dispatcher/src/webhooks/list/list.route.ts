@@ -1,0 +1,23 @@
+import { endpoint } from '@cardea/http';
+import type { Database } from '@cardea/read-models';
+import Type from 'typebox';
+import { rowsOf } from '../webhook-rows.ts';
+import { DOOR, webhookShape } from '../webhook-shape.ts';
+import { WEBHOOKS_TABLE } from '../webhooks.projection.ts';
+
+export const listWebhooksRoute = ({ database }: { readonly database: Database }) =>
+  endpoint(
+    {
+      ...DOOR,
+      name: 'list_webhooks',
+      summary: 'All webhooks of the tenant, oldest first',
+      method: 'get',
+      path: '/api/v1/webhooks',
+      ok: Type.Object({ webhooks: Type.Array(webhookShape) }),
+      refusals: {},
+      reads: [WEBHOOKS_TABLE],
+    },
+    async ({ tenantId, appId }) => ({
+      ok: { webhooks: await rowsOf(database, { tenantId, appId }) },
+    }),
+  );

@@ -1,0 +1,42 @@
+import { endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { issueSecret } from '../../adapters/signing.ts';
+import { placeOf, seenBy, webhooks } from '../webhook.ts';
+import { DOOR, idParams, isUuid, notFound } from '../webhook-shape.ts';
+import { WEBHOOKS_TABLE } from '../webhooks.projection.ts';
+import { settle, type WriteNeeds } from '../writing.ts';
+import { rotateSecret } from './rotate-secret.ts';
+
+export const rotateSecretRoute = (needs: WriteNeeds) =>
+  endpoint(
+    {
+      ...DOOR,
+      name: 'rotate_webhook_secret',
+      summary: 'Give a webhook a new secret; the old one signs nothing any more',
+      method: 'post',
+      path: '/api/v1/webhooks/{id}/rotate-secret',
+      params: idParams,
+      body: Type.Object({}),
+      bodyOptional: true,
+      ok: Type.Object({ secret: Type.String() }),
+      refusals: { webhook_not_found: 404 },
+      noStore: true,
+      waitsFor: [WEBHOOKS_TABLE],
+    },
+    async (request) => {
+      const { tenantId, appId, params } = request;
+      const { id } = params;
+      if (!isUuid(id)) return notFound(id);
+      const { state } = await needs.streams.load(webhooks, { tenantId, id });
+      if (seenBy(state, appId) === undefined) return notFound(id);
+      const { secret, keys } = issueSecret(needs.random);
+      const command = await needs.command(request);
+      const sealed = await needs.sealer.seal(tenantId, placeOf(id, 'keys'), keys);
+      const decided = await needs.streams.decideOn(webhooks, id, command, (webhook) =>
+        rotateSecret(webhook, sealed, appId),
+      );
+      if (!decided.accepted) return notFound(id);
+      await settle(needs.index, decided.position);
+      return { ok: { secret }, wrote: decided.position };
+    },
+  );

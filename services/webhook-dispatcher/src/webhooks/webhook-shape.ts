@@ -1,0 +1,68 @@
+/** A webhook as clients send and see it (`spec.md` 2.8). */
+import { type WebhookEvent, webhookPayloads } from '@cardea/contracts';
+import { type UrlRule, validateUrl } from '@cardea/http';
+import type { Settings } from '@cardea/runtime';
+import Type, { type Static } from 'typebox';
+
+const EVENTS_MAX = 32;
+const EVENT_CHARS_MAX = 100;
+const DESCRIPTION_CHARS_MAX = 256;
+const URL_SENT_CHARS_MAX = 16_384;
+const ID_CHARS_MAX = 128;
+
+export const TAG = 'Webhooks';
+/** Admins by their own token; agents and API keys are refused (`spec.md` 4.4). */
+export const DOOR = { tag: TAG, who: ['admin'], tenant: 'required', area: 'admin' } as const;
+
+export const idParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: ID_CHARS_MAX }) });
+
+/** Longer URLs than the limit pass here, so that they get the code that says what is wrong. */
+export const urlField = Type.String({ maxLength: URL_SENT_CHARS_MAX });
+export const eventsField = Type.Array(Type.String({ maxLength: EVENT_CHARS_MAX }), {
+  minItems: 1,
+  maxItems: EVENTS_MAX,
+  uniqueItems: true,
+});
+export const descriptionField = Type.String({
+  maxLength: DESCRIPTION_CHARS_MAX,
+  // No control characters.
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+});
+
+export const webhookShape = Type.Object({
+  id: Type.String(),
+  url: Type.String(),
+  description: Type.Optional(Type.String()),
+  events: Type.Array(Type.String()),
+  enabled: Type.Boolean(),
+  created_at: Type.String({ format: 'date-time' }),
+});
+export type WebhookShape = Static<typeof webhookShape>;
+
+export const notFound = (id: string) =>
+  ({ refused: 'webhook_not_found', target: { type: 'webhook', id } }) as const;
+
+const isEvent = (name: string): name is WebhookEvent => Object.hasOwn(webhookPayloads, name);
+
+/** Undefined when one of them is no event of ours. */
+export const readEvents = (names: readonly string[]): readonly WebhookEvent[] | undefined =>
+  names.every(isEvent) ? names : undefined;
+export const unknownEvent = {
+  refused: 'unknown_event',
+  details: [{ field: 'events', rule: 'unknown' }],
+} as const;
+
+export function readUrl(
+  url: string,
+  settings: Pick<Settings, 'ENV' | 'WEBHOOK_ALLOWED_CIDRS'>,
+): { readonly origin: string } | { readonly rule: UrlRule } {
+  const policy = { env: settings.ENV, allowedCidrs: settings.WEBHOOK_ALLOWED_CIDRS };
+  const judged = validateUrl(url, policy);
+  return 'rule' in judged ? judged : { origin: judged.url.origin };
+}
+export const invalidUrl = (rule: UrlRule) =>
+  ({ refused: 'invalid_url', details: [{ field: 'url', rule }] }) as const;
+
+/** Ids are UUIDs; whatever else is asked for names nothing. */
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+export const isUuid = (text: string): boolean => UUID.test(text);

@@ -1,0 +1,116 @@
+/**
+ * A webhook: where a tenant wants to be told of which events. Its URL may carry a token and its keys
+ * sign, so both are sealed; the origin of the URL is all that others get to see.
+ */
+import type { WebhookEvent } from '@cardea/contracts';
+import type { Sealed } from '@cardea/crypto';
+import type { Stream } from '@cardea/event-store';
+
+export type StandingWebhook = {
+  readonly status: 'standing';
+  readonly url: Sealed;
+  readonly origin: string;
+  readonly events: readonly WebhookEvent[];
+  readonly description: string | null;
+  readonly enabled: boolean;
+  readonly appId: string | null;
+  readonly keyVersion: number;
+  readonly createdAt: string;
+  readonly requestHash: string | null;
+};
+export type Webhook =
+  | { readonly status: 'absent' }
+  | { readonly status: 'deleted' }
+  | StandingWebhook;
+
+export type WebhookCreated = {
+  readonly type: 'WebhookCreated';
+  readonly data: {
+    readonly url: Sealed;
+    readonly origin: string;
+    readonly events: readonly WebhookEvent[];
+    readonly description: string | null;
+    readonly app_id: string | null;
+    readonly keys: Sealed;
+    readonly created_at: string;
+    /** Keyed hash of the body that came with an Idempotency-Key. */
+    readonly request_hash: string | null;
+  };
+};
+export type WebhookChanged = {
+  readonly type: 'WebhookChanged';
+  readonly data: {
+    readonly url?: Sealed;
+    readonly origin?: string;
+    readonly events?: readonly WebhookEvent[];
+    readonly description?: string | null;
+    readonly enabled?: boolean;
+  };
+};
+export type SecretRotated = {
+  readonly type: 'SecretRotated';
+  readonly data: { readonly version: number; readonly keys: Sealed };
+};
+export type WebhookAutoDisabled = {
+  readonly type: 'WebhookAutoDisabled';
+  readonly data: { readonly failing_since: string; readonly failures: number };
+};
+export type WebhookDeleted = { readonly type: 'WebhookDeleted'; readonly data: object };
+export type WebhookFact =
+  | WebhookCreated
+  | WebhookChanged
+  | SecretRotated
+  | WebhookAutoDisabled
+  | WebhookDeleted;
+
+export const FIRST_VERSION = 1;
+
+export const webhooks: Stream<Webhook, WebhookFact> = {
+  noun: 'webhook',
+  initial: { status: 'absent' },
+  evolve: (webhook, { type, data }) => {
+    if (type === 'WebhookCreated') {
+      return {
+        status: 'standing',
+        url: data.url,
+        origin: data.origin,
+        events: data.events,
+        description: data.description,
+        enabled: true,
+        appId: data.app_id,
+        keyVersion: FIRST_VERSION,
+        createdAt: data.created_at,
+        requestHash: data.request_hash,
+      };
+    }
+    if (webhook.status !== 'standing') return webhook;
+    switch (type) {
+      case 'WebhookChanged': {
+        const { url = webhook.url, origin = webhook.origin, events = webhook.events } = data;
+        const { description = webhook.description, enabled = webhook.enabled } = data;
+        return { ...webhook, url, origin, events, description, enabled };
+      }
+      case 'SecretRotated':
+        return { ...webhook, keyVersion: data.version };
+      case 'WebhookAutoDisabled':
+        return { ...webhook, enabled: false };
+      case 'WebhookDeleted':
+        return { status: 'deleted' };
+    }
+  },
+};
+
+export const subjectOf = (webhookId: string): string => `webhook:${webhookId}`;
+
+/** Where a webhook's sealed fields stand. */
+export const placeOf = (webhookId: string, field: 'url' | 'keys') => ({
+  subject: subjectOf(webhookId),
+  streamId: `webhook-${webhookId}`,
+  field,
+});
+
+/** A call that names an application sees the webhooks that are bound to it and no others. */
+export function seenBy(webhook: Webhook, appId: string | undefined): StandingWebhook | undefined {
+  if (webhook.status !== 'standing') return undefined;
+  return appId === undefined || webhook.appId === appId ? webhook : undefined;
+}

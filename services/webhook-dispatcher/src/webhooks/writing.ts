@@ -1,0 +1,15 @@
+/** What every change of a webhook needs, and does behind its decision. */
+import type { ServiceNeeds } from '@cardea/service';
+import type { WebhookIndex } from './webhook-index.ts';
+
+export type WriteNeeds = Pick<
+  ServiceNeeds,
+  'streams' | 'store' | 'command' | 'sealer' | 'settings' | 'random' | 'ids' | 'database'
+> & { readonly index: WebhookIndex };
+
+const INDEX_WAIT_MS = 2_000;
+
+/** Once it answers, this process matches and sends by what was written. */
+export async function settle(index: WebhookIndex, position: bigint | undefined): Promise<void> {
+  if (position !== undefined) await index.reached(position, INDEX_WAIT_MS);
+}

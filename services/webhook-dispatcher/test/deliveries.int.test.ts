@@ -1,0 +1,106 @@
+import { createHmac } from 'node:crypto';
+import {
+  type ServiceRig,
+  testDatabase,
+  untilTrue,
+  type WebhookSink,
+  webhookSink,
+} from '@cardea/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { adminOf, isSigned, makeWebhook, ROOT, startRig, userCreated } from './webhook-rig.ts';
+
+const database = testDatabase();
+let rig: ServiceRig;
+let sink: WebhookSink;
+beforeAll(async () => {
+  sink = await webhookSink();
+  rig = await startRig({ databaseUrl: database.url });
+});
+afterAll(async () => {
+  await rig?.stop();
+  await sink?.close();
+});
+
+const DELIVERIES = `${ROOT}/deliveries`;
+
+describe('delivering events', () => {
+  it('webhooks 7 sends a test that is signed, and shows it in the very next list', async () => {
+    const admin = adminOf(rig, 'testing');
+    const { id, secret } = await makeWebhook(admin, `${sink.url}/testing`);
+    const tested = await admin.post(`${ROOT}/${id}/test`);
+    expect([tested.status, tested.body]).toEqual([202, { status: 'sent' }]);
+    const listed = await admin.get(DELIVERIES);
+    expect(listed.body.deliveries).toHaveLength(1);
+    expect(listed.body.deliveries[0]).toMatchObject({
+      webhook_id: id,
+      event: 'webhook.test',
+      status_code: 200,
+      success: true,
+    });
+    const request = await sink.waitFor(({ path }) => path === '/testing');
+    expect(isSigned(request, secret)).toBe(true);
+    const { event, timestamp, data } = JSON.parse(request.body);
+    expect(event).toBe('webhook.test');
+    expect(data).toEqual({
+      test: true,
+      message: expect.any(String),
+      webhook: id,
+      triggered: timestamp,
+    });
+  });
+
+  it('webhooks 2 signs so that the secret verifies either form, and no changed byte does', async () => {
+    const admin = adminOf(rig, 'signing');
+    const { secret } = await makeWebhook(admin, `${sink.url}/signing`);
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{88}$/);
+    await rig.publish(userCreated('signing'));
+    const request = await sink.waitFor(({ path }) => path === '/signing');
+    expect(request.body).toContain('Zoë Müller');
+    expect(isSigned(request, secret)).toBe(true);
+    expect(isSigned({ ...request, body: request.body.replace('Zoë', 'Zoe') }, secret)).toBe(false);
+    const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+    const { headers, body } = request;
+    const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+    expect(headers['webhook-signature']).toBe(
+      `v1,${createHmac('sha256', key).update(signed).digest('base64')}`,
+    );
+  });
+
+  it('webhooks 3 tells of a new account exactly its five fields, once, however often it hears of it', async () => {
+    const admin = adminOf(rig, 'once');
+    await makeWebhook(admin, `${sink.url}/once`);
+    const event = { ...userCreated('once'), id: '0198f3c2-0000-7000-8000-000000000001' };
+    await rig.publish(event);
+    await rig.publish(event);
+    await rig.publish(userCreated('once', { id: 'the-last' }));
+    await sink.waitFor(({ path, body }) => path === '/once' && body.includes('the-last'));
+    const came = sink.received.filter(({ path }) => path === '/once');
+    expect(came).toHaveLength(2);
+    const { id, email, display_name, email_verified, created_at } = event.data;
+    expect(JSON.parse(came[0]?.body ?? '')).toEqual({
+      event: 'user.created',
+      timestamp: expect.any(String),
+      data: { id, email, display_name, email_verified, created_at },
+    });
+    expect(Object.keys(JSON.parse(came[0]?.body ?? ''))).toEqual(['event', 'timestamp', 'data']);
+  });
+
+  it('webhooks 3 tells nobody who has not asked: other event, other app, other tenant, disabled', async () => {
+    const admin = adminOf(rig, 'choosy');
+    const other = adminOf(rig, 'another');
+    await makeWebhook(admin, `${sink.url}/unsubscribed`, ['user.deleted']);
+    const bound = { url: `${sink.url}/bound`, events: ['user.created'] };
+    await admin.post(ROOT, bound, { headers: { 'x-service-app-id': 'app-1' } });
+    await makeWebhook(other, `${sink.url}/foreign`);
+    const { id } = await makeWebhook(admin, `${sink.url}/disabled`);
+    await admin.patch(`${ROOT}/${id}`, { enabled: false });
+    await makeWebhook(admin, `${sink.url}/wanted`);
+    await rig.publish(userCreated('choosy'));
+    await sink.waitFor(({ path }) => path === '/wanted');
+    await untilTrue(async () => (await admin.get(DELIVERIES)).body.deliveries.length === 1);
+    const paths = new Set(sink.received.map(({ path }) => path));
+    for (const path of ['/unsubscribed', '/bound', '/foreign', '/disabled']) {
+      expect(paths).not.toContain(path);
+    }
+  });
+});

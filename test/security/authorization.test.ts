@@ -1,0 +1,83 @@
+/** Who may call what, held for every endpoint against everyone who could knock. */
+import { testDatabase } from '@cardea/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Knocker, knockers, type Verdict, verdict } from './callers.ts';
+import { catalogueOf, type Entry, successOf } from './catalogue.ts';
+import { type Fortress, fortress } from './fortress.ts';
+import { type Ask, send, titleOf } from './sample.ts';
+
+const database = testDatabase();
+let world: Fortress;
+beforeAll(async () => {
+  world = await fortress({ databaseUrl: database.url });
+});
+afterAll(async () => {
+  await world?.stop();
+});
+
+it('S1 each endpoint answers each caller as its contract says', async () => {
+  const surprises: string[] = [];
+  for (const entry of catalogueOf(world)) surprises.push(...(await row(entry)));
+  expect(surprises).toEqual([]);
+});
+
+it('S1 tells everyone without a credential the same', async () => {
+  const bearers = [undefined, world.expired, 'x', 'svc_test_x', 'agk_live_x', `${world.expired}.`];
+  const bodies = new Set<string>();
+  for (const bearer of bearers) {
+    const { status, text } = await world.rest.get('/api/v1/auth/me', { bearer });
+    expect(status).toBe(401);
+    bodies.add(text.replace(/"request_id":"[^"]+"/, ''));
+  }
+  expect(bodies.size).toBe(1);
+});
+
+/** One request for all who are refused; that it then succeeds shows that no refusal had an effect. */
+async function row(entry: Entry): Promise<readonly string[]> {
+  const { endpoint, sample } = entry;
+  const tenant = world.a.tenantId;
+  const all = knockers(world).map((who) => ({
+    who,
+    said: verdict(endpoint.contract, who, tenant),
+  }));
+  const surprises: string[] = [];
+  const shared = await sample.ask(world);
+  for (const { who, said } of all) {
+    if (said.passes) continue;
+    surprises.push(...(await refusedCell(entry, shared, { who, said })));
+  }
+  const rightful = all.find(({ who }) => who.name === sample.by)?.who;
+  if (rightful === undefined) throw new Error(`nobody here is ${sample.by}`);
+  surprises.push(...(await passingCell(entry, shared, rightful)));
+  for (const { who, said } of all) {
+    if (!said.passes || who === rightful) continue;
+    surprises.push(...(await passingCell(entry, await sample.ask(world), who)));
+  }
+  return surprises;
+}
+
+async function refusedCell(
+  { endpoint }: Entry,
+  ask: Ask,
+  { who, said }: { readonly who: Knocker; readonly said: Extract<Verdict, { passes: false }> },
+): Promise<readonly string[]> {
+  const answer = await send(world, endpoint, ask, { as: who, tenant: world.a.tenantId });
+  const { status, code, body } = answer;
+  const cell = `${titleOf(endpoint)} as ${who.name}`;
+  if (status !== said.status || code !== said.code) {
+    return [`${cell}: ${said.status} ${said.code} expected, got ${status} ${code}`];
+  }
+  return said.scope === undefined || body.error.details?.scope === said.scope
+    ? []
+    : [`${cell}: the scope ${said.scope} is not named`];
+}
+
+async function passingCell(entry: Entry, ask: Ask, who: Knocker): Promise<readonly string[]> {
+  const { endpoint, sample } = entry;
+  const tenant = world.a.tenantId;
+  const { status, text } = await send(world, endpoint, ask, { as: who, tenant });
+  const expected = sample.but?.[who.name] ?? successOf(entry);
+  return status === expected
+    ? []
+    : [`${titleOf(endpoint)} as ${who.name}: ${expected} expected, got ${status} ${text}`];
+}

@@ -1,0 +1,177 @@
+/** Everyone who could knock at a door of tenant A, and what they would hear if they had no right to. */
+import type { Caller, Contract } from '@cardea/http';
+import type { Call } from '@cardea/testing';
+import type { Fortress, House } from './fortress.ts';
+import { scopesOf } from './machines.ts';
+import type { Person } from './people.ts';
+
+export type CallerName =
+  | 'none'
+  | 'owner'
+  | 'admin'
+  | 'member'
+  | 'revoked session'
+  | 'admin of B'
+  | 'member of B'
+  | 'expired'
+  | 'forged'
+  | 'key read'
+  | 'key write'
+  | 'key scopeless'
+  | 'key of B'
+  | 'agent key'
+  | 'agent key with capability'
+  | 'agent token'
+  | 'agent token of B';
+
+type Kind =
+  | { readonly is: 'nobody' }
+  | { readonly is: 'user'; readonly roles: readonly string[] }
+  | { readonly is: 'api_key'; readonly scopes: readonly string[] }
+  | { readonly is: 'agent'; readonly via: 'key' | 'token' };
+
+export type Knocker = {
+  readonly name: CallerName;
+  readonly kind: Kind;
+  readonly tenantId: string;
+  readonly credentials: Pick<Call, 'bearer' | 'headers'>;
+};
+
+export function knockers(world: Fortress): readonly Knocker[] {
+  const { a, b } = world;
+  return [
+    nobody(a, 'none', undefined),
+    person('owner', a.owner),
+    person('admin', a.admin),
+    person('member', a.member),
+    // Its access token runs out by itself (`spec.md` 4.2): until then it opens what it did before.
+    person('revoked session', world.revoked),
+    person('admin of B', b.admin),
+    person('member of B', b.member),
+    nobody(a, 'expired', world.expired),
+    nobody(a, 'forged', forged(a.owner.access)),
+    ...machines(a, b),
+  ];
+}
+
+function machines(a: House, b: House): readonly Knocker[] {
+  if (a.machines === undefined || b.machines === undefined) return [];
+  const { keys, agent } = a.machines;
+  const apiKey = (name: CallerName, bearer: string, scopes: readonly string[]): Knocker => ({
+    name,
+    kind: { is: 'api_key', scopes },
+    tenantId: a.tenantId,
+    credentials: { bearer },
+  });
+  const byKey = { is: 'agent', via: 'key' } as const;
+  const capability = { 'x-service-token': agent.capability };
+  return [
+    apiKey('key read', keys.read, scopesOf('read')),
+    apiKey('key write', keys.write, scopesOf('write')),
+    apiKey('key scopeless', keys.scopeless, []),
+    { ...apiKey('key of B', b.machines.keys.write, scopesOf('write')), tenantId: b.tenantId },
+    { name: 'agent key', kind: byKey, tenantId: a.tenantId, credentials: { bearer: agent.key } },
+    {
+      name: 'agent key with capability',
+      kind: byKey,
+      tenantId: a.tenantId,
+      credentials: { bearer: agent.key, headers: capability },
+    },
+    agentToken('agent token', a.tenantId, agent.token),
+    agentToken('agent token of B', b.tenantId, b.machines.agent.token),
+  ];
+}
+
+const agentToken = (name: CallerName, tenantId: string, bearer: string): Knocker => ({
+  name,
+  kind: { is: 'agent', via: 'token' },
+  tenantId,
+  credentials: { bearer },
+});
+
+const nobody = ({ tenantId }: House, name: CallerName, bearer: string | undefined): Knocker => ({
+  name,
+  kind: { is: 'nobody' },
+  tenantId,
+  credentials: { bearer },
+});
+
+const person = (name: CallerName, { roles, tenantId, access }: Person): Knocker => ({
+  name,
+  kind: { is: 'user', roles },
+  tenantId,
+  credentials: { bearer: access },
+});
+
+/** Signed for somebody else: claims of an owner's token under another's signature. */
+function forged(token: string): string {
+  const [header, payload = '', signature] = token.split('.');
+  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
+  const changed = JSON.stringify({ ...claims, roles: ['system_admin', 'owner', 'admin'] });
+  return [header, Buffer.from(changed).toString('base64url'), signature].join('.');
+}
+
+export type Verdict =
+  | { readonly passes: true }
+  | {
+      readonly passes: false;
+      readonly status: number;
+      readonly code: string;
+      readonly scope?: string;
+    };
+
+/**
+ * What the door says to somebody who sends tenant A's header, in the door's own order:
+ * authentication, kinds that are answered 401, tenant, kind, role or scope.
+ */
+export function verdict(contract: Contract, { kind, tenantId }: Knocker, tenant: string): Verdict {
+  const { who } = contract;
+  if (who === 'anyone') return { passes: true };
+  if (kind.is === 'nobody') return refused(contract, 401, 'unauthenticated');
+  const takes = takesKind(who, kind);
+  const other = notTakenAs(contract, kind);
+  if (!takes && other?.status === 401) return { passes: false, ...other };
+  if (tenantId !== tenant) return refused(contract, 403, 'tenant_mismatch');
+  if (!takes) return other ? { passes: false, ...other } : refused(contract, 403, 'forbidden');
+  if (
+    kind.is === 'user' &&
+    !who.includes('user') &&
+    !who.some((each) => kind.roles.includes(each))
+  ) {
+    return refused(contract, 403, 'forbidden');
+  }
+  if (kind.is === 'api_key') {
+    const scopes = who.filter(isScope).map((each) => each.slice('api_key:'.length));
+    if (!scopes.some((scope) => kind.scopes.includes(scope))) {
+      return { ...refused(contract, 403, 'insufficient_scope'), scope: scopes[0] as string };
+    }
+  }
+  return { passes: true };
+}
+
+const isScope = (caller: Caller): boolean => caller.startsWith('api_key:');
+const ROLES: readonly Caller[] = ['user', 'admin', 'owner', 'system_admin'];
+
+function takesKind(who: readonly Caller[], kind: Exclude<Kind, { is: 'nobody' }>): boolean {
+  switch (kind.is) {
+    case 'user':
+      return who.some((caller) => ROLES.includes(caller));
+    case 'api_key':
+      return who.some(isScope);
+    case 'agent':
+      return who.includes(kind.via === 'key' ? 'agent_key' : 'agent_token');
+  }
+}
+
+function notTakenAs({ notTaken }: Contract, kind: Exclude<Kind, { is: 'nobody' }>) {
+  const byKey = kind.is === 'agent' && kind.via === 'key' ? notTaken?.agent_key : undefined;
+  return byKey ?? notTaken?.[kind.is];
+}
+
+function refused(contract: Contract, status: number, code: string) {
+  return { passes: false as const, status, code: inWordsOf(contract, code) };
+}
+
+/** A code of the door as this endpoint spells it. */
+export const inWordsOf = ({ doorCodes, upperCaseCodes }: Contract, code: string): string =>
+  doorCodes?.[code] ?? (upperCaseCodes === true ? code.toUpperCase() : code);

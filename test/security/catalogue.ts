@@ -1,0 +1,30 @@
+/** Every endpoint of the running product beside its sample; one that has none stops the suite. */
+import type { Endpoint } from '@cardea/http';
+import type { Fortress } from './fortress.ts';
+import type { Sample, Samples } from './sample.ts';
+import { auditSamples } from './samples/audit.ts';
+import { authzSamples } from './samples/authz.ts';
+import { identitySamples } from './samples/identity.ts';
+
+const samples: Samples = {
+  ...identitySamples,
+  ...authzSamples,
+  ...auditSamples,
+};
+
+export type Entry = { readonly endpoint: Endpoint; readonly sample: Sample };
+
+export function catalogueOf({ host }: Pick<Fortress, 'host'>): readonly Entry[] {
+  const missing = host.endpoints.filter(({ contract }) => samples[contract.name] === undefined);
+  if (missing.length > 0) {
+    throw new Error(`no sample for ${missing.map(({ contract }) => contract.name).join(', ')}`);
+  }
+  return host.endpoints.map((endpoint) => ({
+    endpoint,
+    sample: samples[endpoint.contract.name] as Sample,
+  }));
+}
+
+/** What succeeds is answered with. */
+export const successOf = ({ endpoint: { contract }, sample }: Entry): number =>
+  sample.status ?? contract.status ?? 200;

@@ -1,0 +1,116 @@
+/**
+ * The whole product on one database with two tenants in it, and everyone who could knock: what the
+ * matrices loop over. All of it is made over HTTP, as its users would.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Clock, systemClock } from '@cardea/runtime';
+import { type RestDriver, type ServiceRig, serviceRig } from '@cardea/testing';
+import { type Machines, machinesOf } from './machines.ts';
+import { claimsOf, expectStatus, type People, type Person, peopleOf } from './people.ts';
+import { services } from './services.ts';
+
+/** Older than any access token lives. */
+const LONG_AGO_MS = -2 * 60 * 60 * 1000;
+const ISSUER = 'https://cardea.test';
+
+/** One tenant, with a person of each role. */
+export type House = {
+  readonly tenantId: string;
+  readonly publishableKey: string;
+  readonly owner: Person;
+  readonly admin: Person;
+  readonly member: Person;
+  readonly machines: Machines | undefined;
+};
+
+export type Fortress = ServiceRig &
+  People & {
+    readonly a: House;
+    readonly b: House;
+    /** Of an administrator of A, signed long ago. */
+    readonly expired: string;
+    /** Of a member of A whose session was revoked since. */
+    readonly revoked: Person;
+    readonly lines: readonly string[];
+    readonly mailFolder: string;
+  };
+
+type Options = {
+  readonly databaseUrl: string;
+  readonly env?: { readonly [name: string]: string };
+};
+
+export async function fortress({ databaseUrl, env = {} }: Options): Promise<Fortress> {
+  const mailFolder = await mkdtemp(join(tmpdir(), 'cardea-security-'));
+  const lines: string[] = [];
+  const clock = shiftedClock();
+  const rig = await serviceRig({
+    databaseUrl,
+    definitions: services,
+    clock,
+    env: {
+      ARGON2_MEMORY: '8',
+      ARGON2_TIME: '1',
+      PUBLIC_URL: ISSUER,
+      CARDEA_DATA: mailFolder,
+      ...env,
+    },
+    onLog: (line) => lines.push(line),
+  });
+  const people = peopleOf(rig.rest);
+  clock.shift(LONG_AGO_MS);
+  const founder = await people.signUp('Acme');
+  const expired = founder.access;
+  clock.shift(0);
+  const a = await houseOf(rig, people, await people.logIn(founder));
+  const b = await houseOf(rig, people, await people.signUp('Bolt'));
+  const revoked = await people.logIn(a.member);
+  await endSession(rig.rest, revoked);
+  return {
+    ...rig,
+    a,
+    b,
+    expired,
+    revoked,
+    lines,
+    mailFolder,
+    ...people,
+    async stop() {
+      await rig.stop();
+      await rm(mailFolder, { recursive: true, force: true });
+    },
+  };
+}
+
+function shiftedClock(): Clock & { shift(ms: number): void } {
+  let shiftMs = 0;
+  return {
+    ...systemClock,
+    now: () => new Date(Date.now() + shiftMs),
+    shift: (ms) => {
+      shiftMs = ms;
+    },
+  };
+}
+
+async function houseOf(rig: ServiceRig, people: People, owner: Person): Promise<House> {
+  const { tenantId } = owner;
+  const rest = rig.rest.as({ bearer: owner.access, tenant: tenantId });
+  const { body } = await rest.get('/api/v1/admin/applications');
+  return {
+    tenantId,
+    publishableKey: body.applications[0].publishable_key,
+    owner,
+    admin: await people.addUser(owner, ['admin']),
+    member: await people.addUser(owner, ['member']),
+    machines: await machinesOf(rig, owner),
+  };
+}
+
+async function endSession(rest: RestDriver, person: Person): Promise<void> {
+  const { sid } = claimsOf(person.access) as { sid: string };
+  const answer = await rest.delete(`/api/v1/me/sessions/${sid}`, { bearer: person.access });
+  expectStatus(answer, 200);
+}

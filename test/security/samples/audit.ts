@@ -1,0 +1,7 @@
+/** Requests to the endpoints of the audit log. */
+import type { Samples } from '../sample.ts';
+
+export const auditSamples: Samples = {
+  list_audit_events: { by: 'admin', ask: () => ({ query: { limit: '5' } }) },
+  export_audit_events: { by: 'admin', ask: () => ({ query: { limit: '5' } }) },
+};

@@ -1,0 +1,103 @@
+/** Requests to the endpoints of accounts. */
+
+import { untilTrue } from '@cardea/testing';
+import type { Fortress } from '../fortress.ts';
+import { claimsOf, expectStatus, PASSWORD } from '../people.ts';
+import type { Sample, Samples } from '../sample.ts';
+
+const publicly = (ask: Sample['ask']): Sample => ({ by: 'none', ask });
+const byMember = (ask: Sample['ask'] = () => ({})): Sample => ({ by: 'member', ask });
+const byAdmin = (ask: Sample['ask'] = () => ({})): Sample => ({ by: 'admin', ask });
+
+/** The token of the newest mail to somebody about something. */
+async function mailedToken({ rest }: Fortress, to: string, about: RegExp): Promise<string> {
+  return untilTrue(
+    async () => {
+      const { body } = await rest.get('/dev/mailbox', { query: { to } });
+      const mail = body.messages.find(({ subject }: { subject: string }) => about.test(subject));
+      return String(mail?.link ?? '').split('#token=')[1];
+    },
+    { what: `mail to ${to}` },
+  );
+}
+
+async function registered(world: Fortress): Promise<string> {
+  const email = world.newEmail();
+  const body = { email, password: PASSWORD, display_name: 'Guest' };
+  const made = await world.rest.post('/api/v1/auth/register', body, { tenant: world.a.tenantId });
+  expectStatus(made, 201);
+  return email;
+}
+
+const confirmation = async (world: Fortress) =>
+  mailedToken(world, await registered(world), /confirm/i);
+
+async function resetToken(world: Fortress): Promise<string> {
+  const email = await registered(world);
+  const { tenantId: tenant } = world.a;
+  expectStatus(await world.rest.post('/api/v1/auth/forgot-password', { email }, { tenant }), 200);
+  return mailedToken(world, email, /password/i);
+}
+
+const someUser = async (world: Fortress) => ({
+  id: (await world.addUser(world.a.owner, ['member'])).userId,
+});
+
+const ofPeople: Samples = {
+  sign_up: publicly((world) => ({
+    body: { email: world.newEmail(), password: PASSWORD, company_name: 'Corp' },
+  })),
+  register: publicly((world) => ({
+    body: { email: world.newEmail(), password: PASSWORD, display_name: 'Guest' },
+  })),
+  log_in: publicly(({ a }) => ({ body: { email: a.member.email, password: PASSWORD } })),
+  refresh: publicly(async (world) => ({
+    body: { refresh_token: (await world.logIn(world.a.member)).refresh },
+  })),
+  identify_application: publicly(({ a }) => ({ body: { publishable_key: a.publishableKey } })),
+  forgot_password: publicly((world) => ({ body: { email: world.newEmail() } })),
+  reset_password: publicly(async (world) => ({
+    body: { token: await resetToken(world), new_password: PASSWORD },
+  })),
+  reset_password_page: publicly(() => ({})),
+  verify_email: publicly(async (world) => ({ body: { token: await confirmation(world) } })),
+  verify_email_by_link: publicly(async (world) => ({
+    query: { token: await confirmation(world) },
+  })),
+  jwks: publicly(() => ({})),
+  dev_mailbox: publicly(({ a }) => ({ query: { to: a.owner.email } })),
+  empty_dev_mailbox: publicly(() => ({})),
+};
+
+const ofOneself: Samples = {
+  resend_verification: byMember(() => ({ body: {} })),
+  current_user: byMember(),
+  get_profile: byMember(),
+  update_profile: byMember(() => ({ body: { display_name: 'Somebody' } })),
+  change_password: byMember(() => ({
+    body: { current_password: PASSWORD, new_password: PASSWORD },
+  })),
+  list_my_sessions: byMember(),
+  revoke_my_session: {
+    ...byMember(async (world) => {
+      const { access } = await world.logIn(world.a.member);
+      return { params: { id: String(claimsOf(access)['sid']) } };
+    }),
+    but: { owner: 404, admin: 404 },
+  },
+  revoke_my_other_sessions: byMember(),
+};
+
+const ofAdministrators: Samples = {
+  list_applications: byAdmin(),
+  create_user: byAdmin((world) => ({ body: { email: world.newEmail(), roles: ['member'] } })),
+  list_users: byAdmin(() => ({ query: { limit: '5' } })),
+  get_user: byAdmin(async (world) => ({ params: { id: world.a.member.userId } })),
+  update_user: byAdmin(async (world) => ({
+    params: await someUser(world),
+    body: { display_name: 'Renamed' },
+  })),
+  delete_user: byAdmin(async (world) => ({ params: await someUser(world) })),
+};
+
+export const identitySamples: Samples = { ...ofPeople, ...ofOneself, ...ofAdministrators };

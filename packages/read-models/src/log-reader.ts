@@ -4,6 +4,8 @@ import type { Clock } from '@cardea/runtime';
 
 export const PAGE_EVENTS_MAX = 500;
 const PAGES_SHARED_MAX = 8;
+/** A store's notices come within a second. */
+const TRUST_MS = 1000;
 
 export type Page = {
   readonly events: readonly RecordedEvent[];
@@ -56,7 +58,8 @@ export async function openLogReader(store: EventStore, log: Log, clock: Clock): 
       waiting.add(wake);
       signal.addEventListener('abort', wake, { once: true });
       if (!signal.aborted) await clock.sleep(ms, woken.signal);
-      if (!woken.signal.aborted) generation += 1; // whoever looks by the clock wants a page of now
+      // Whoever waited this long in vain looks for itself, in case a notice was lost.
+      if (!woken.signal.aborted && ms >= TRUST_MS) generation += 1;
       signal.removeEventListener('abort', wake);
       waiting.delete(wake);
     },

@@ -23,7 +23,7 @@ const ATTEMPTS_MAX = 5;
 const RETRY_MIN_MS = 50;
 const BACK_OFF_MIN_MS = 100;
 const BACK_OFF_MAX_MS = 5000;
-const IDLE_WAIT_MS = 2000;
+const IDLE_WAIT_MS = 5000;
 /** A checkpoint that moved over nothing but foreign events is written this often at most. */
 const CHECKPOINT_EVERY_MS = 5000;
 
@@ -87,6 +87,7 @@ class PolicyRunner {
   readonly #log: Logger;
   /** Someone released a stream: what this runner knows of parked streams is old. */
   #stale = false;
+  #nudge = new AbortController();
   #failing: string | undefined;
 
   constructor(options: PolicyRunnerOptions, policy: EventPolicy, reader: LogReader) {
@@ -104,7 +105,9 @@ class PolicyRunner {
     const { leader, schema, clock } = this.#options;
     const mine = `${schema} ${policyOwner(this.#policy.name)}`;
     const silence = leader.listen(PARKED_CHANNEL, (payload) => {
-      if (payload === undefined || payload === mine) this.#stale = true;
+      if (payload !== undefined && payload !== mine) return;
+      this.#stale = true;
+      this.#nudge.abort();
     });
     while (!stop.aborted) {
       const name = `policy:${schema}.${this.#policy.name}`;
@@ -123,9 +126,10 @@ class PolicyRunner {
       try {
         this.#watch.tick();
         this.#stale = false;
+        this.#nudge = new AbortController();
         const standing = await this.#checkpoint.read();
         this.#report(standing);
-        await this.#follow(standing, signal);
+        await this.#follow(standing, AbortSignal.any([signal, this.#nudge.signal]));
         backOffMs = BACK_OFF_MIN_MS;
       } catch (error) {
         if (error instanceof Fenced) continue; // read again where it stands

@@ -106,6 +106,22 @@ export class Projector {
     }
   }
 
+  /** True when the events change nothing of this projection, so that only its checkpoint has to move. */
+  isIdle(standing: Standing, events: readonly RecordedEvent[]): boolean {
+    const { on, apply } = this.#options.projection;
+    if (apply !== undefined) return false;
+    return !events.some(
+      (event) => Object.hasOwn(on, event.type) || standing.parked.has(event.streamId),
+    );
+  }
+
+  /** Moves the checkpoint over events that change nothing. */
+  async move(standing: Standing, to: bigint): Promise<void> {
+    if (to === standing.position) return;
+    await this.#write(standing, to, { changes: [], parked: [], poison: [], applied: [] });
+    standing.position = to;
+  }
+
   /** Halves until the guilty event stands alone; then its stream is parked. */
   async #bisect(standing: Standing, events: readonly RecordedEvent[], error: unknown) {
     const [first] = events;

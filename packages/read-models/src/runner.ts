@@ -15,7 +15,9 @@ import type { Projection } from './projection.ts';
 import { Fenced, Projector, type Standing } from './projector.ts';
 import { becomeActive } from './standby.ts';
 
-const IDLE_WAIT_MS = 2000;
+const IDLE_WAIT_MS = 5000;
+/** How long a checkpoint may lag behind events that change nothing; only other processes wait for it. */
+const IDLE_MOVE_MS = 25;
 const BACK_OFF_MIN_MS = 100;
 const BACK_OFF_MAX_MS = 5000;
 const LAG_DEGRADED_MS = 60_000;
@@ -82,6 +84,7 @@ class Runner {
   #standing: Standing | undefined;
   /** Someone released a stream: what this runner knows of parked streams is old. */
   #stale = false;
+  #nudge = new AbortController();
   /** Events whose commit was not answered: they count as committed once the checkpoint says so. */
   #unanswered: readonly RecordedEvent[] = [];
   #failing: string | undefined;
@@ -121,7 +124,9 @@ class Runner {
     const { leader, schema, clock } = this.#options;
     const mine = `${schema} projection:${this.#projection.name}`;
     const silence = leader.listen(PARKED_CHANNEL, (payload) => {
-      if (payload === undefined || payload === mine) this.#stale = true;
+      if (payload !== undefined && payload !== mine) return;
+      this.#stale = true;
+      this.#nudge.abort();
     });
     while (!stop.aborted) {
       const name = `projection:${schema}.${this.#projection.name}`;
@@ -139,8 +144,9 @@ class Runner {
     let backOffMs = BACK_OFF_MIN_MS;
     while (!signal.aborted) {
       try {
-        await this.#takeUp();
-        await this.#follow(signal, () => {
+        const standing = await this.#takeUp();
+        const until = AbortSignal.any([signal, this.#nudge.signal]);
+        await this.#follow(standing, until, () => {
           backOffMs = BACK_OFF_MIN_MS;
         });
       } catch (error) {
@@ -153,46 +159,64 @@ class Runner {
   }
 
   /** Learns where the projection stands, also when another process or a lost answer moved it. */
-  async #takeUp(): Promise<void> {
+  async #takeUp(): Promise<Standing> {
     this.#watch.tick();
     this.#stale = false;
+    this.#nudge = new AbortController();
     const standing = await this.#projector.standing();
     this.#standing = standing;
     this.#options.positions.advance(this.#projection.name, standing.position);
     const answered = this.#unanswered.filter((event) => event.position <= standing.position);
     this.#unanswered = [];
     this.#committed(answered);
-    this.#report();
+    return standing;
   }
 
-  async #follow(signal: AbortSignal, onProgress: () => void): Promise<void> {
+  async #follow(standing: Standing, signal: AbortSignal, onProgress: () => void): Promise<void> {
+    const { clock } = this.#options;
+    let seen = standing.position;
     let next: Promise<Page> | undefined;
-    while (!signal.aborted && !this.#stale && this.#standing !== undefined) {
+    let behindSinceMs: number | undefined;
+    while (!signal.aborted && !this.#stale) {
       this.#watch.tick();
       await failpoint('loop.stuck');
-      const standing = this.#standing;
-      const page = await (next ?? this.#reader.page(standing.position));
-      next = undefined;
-      onProgress();
-      const last = page.events.at(-1);
-      const full = page.events.length === PAGE_EVENTS_MAX;
-      if (last !== undefined && full) {
-        next = this.#reader.page(last.position);
-        next.catch(() => {}); // met again where it is awaited, unless this batch fails first
+      const { events, generation } = await (next ?? this.#reader.page(seen));
+      const full = events.length === PAGE_EVENTS_MAX;
+      seen = events.at(-1)?.position ?? seen;
+      next = full ? this.#prefetch(seen) : undefined;
+      if (this.#projector.isIdle(standing, events)) this.#pass(seen, events);
+      else await this.#apply(standing, events);
+      behindSinceMs = seen > standing.position ? (behindSinceMs ?? clock.monotonicMs()) : undefined;
+      if (clock.monotonicMs() - (behindSinceMs ?? Infinity) >= IDLE_MOVE_MS) {
+        await this.#projector.move(standing, seen);
+        behindSinceMs = undefined;
       }
-      await this.#apply(standing, page.events);
-      if (!full) await this.#reader.changed(page.generation, IDLE_WAIT_MS, signal);
+      onProgress();
+      this.#report(events);
+      const waitMs = behindSinceMs === undefined ? IDLE_WAIT_MS : IDLE_MOVE_MS;
+      if (!full) await this.#reader.changed(generation, waitMs, signal);
     }
+    if (!this.#stale) await this.#projector.move(standing, seen);
+  }
+
+  #prefetch(after: bigint): Promise<Page> {
+    const page = this.#reader.page(after);
+    page.catch(() => {}); // met again where it is awaited, unless this batch fails first
+    return page;
+  }
+
+  /** Events that change nothing here: whoever waits in this process need not wait for the database. */
+  #pass(position: bigint, events: readonly RecordedEvent[]): void {
+    this.#options.positions.advance(this.#projection.name, position);
+    this.#committed(events);
   }
 
   async #apply(standing: Standing, events: readonly RecordedEvent[]): Promise<void> {
-    if (events.length === 0) return;
     this.#unanswered = events;
     await this.#projector.apply(standing, events);
     this.#unanswered = [];
     this.#options.positions.advance(this.#projection.name, standing.position);
     this.#committed(events);
-    this.#report(events);
   }
 
   #committed(events: readonly RecordedEvent[]): void {
@@ -212,7 +236,7 @@ class Runner {
   }
 
   /** A parked stream and a long way behind are both worth an alarm, and neither is an outage. */
-  #report(events: readonly RecordedEvent[] = []): void {
+  #report(events: readonly RecordedEvent[]): void {
     if (this.#failing !== undefined) this.#log.info({}, 'projection gets on again');
     this.#failing = undefined;
     const parked = this.#standing?.parked.size ?? 0;

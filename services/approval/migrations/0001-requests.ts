@@ -61,12 +61,10 @@ export const migration: Migration = {
         user_id text NOT NULL,
         attempts integer NOT NULL DEFAULT 0,
         run_at timestamptz NOT NULL,
-        lease_until timestamptz,
         state text NOT NULL,
         PRIMARY KEY (tenant_id, request_id, channel)
       );
-      CREATE INDEX notification_jobs_due ON approval.notification_jobs (run_at)
-        WHERE state <> 'done';`);
+      CREATE INDEX notification_jobs_due ON approval.notification_jobs (run_at);`);
     for (const table of ['requests', 'users', 'agents', 'tenants']) {
       await protectTable(knex, `approval.${table}`, { app: ['SELECT'] });
     }

@@ -1,10 +1,12 @@
 /** The approval service: agents ask, people decide, each request once. */
 import type { Service, ServiceDefinition, ServiceNeeds } from '@cardea/service';
+import { type MailTransport, mailTransport } from './adapters/mail.ts';
 import type { Approval } from './approval.ts';
 import { changes } from './changes.ts';
 import { counters } from './counters.ts';
 import { forVault } from './for-vault.ts';
 import { identityConsumer } from './identity.consumer.ts';
+import { notifier } from './notifications/notifier.ts';
 import { people } from './people.ts';
 import { polls } from './polls.ts';
 import { muteOnDenials } from './queues/mute-on-denials.policy.ts';
@@ -21,7 +23,11 @@ import { requestsTable } from './requests/requests.projection.ts';
 import { sweeper } from './sweeper.ts';
 
 /** What tests leave out or shorten. */
-export type Options = { readonly withoutSweeper?: true; readonly pollWaitMs?: number };
+export type Options = {
+  readonly withoutSweeper?: true;
+  readonly pollWaitMs?: number;
+  readonly mail?: MailTransport;
+};
 
 export const approvalWith = (options: Options = {}): ServiceDefinition => ({
   name: 'approval',
@@ -31,7 +37,8 @@ export const approvalWith = (options: Options = {}): ServiceDefinition => ({
 
 export const approvalService = approvalWith();
 
-function build(needs: ServiceNeeds, { withoutSweeper, pollWaitMs }: Options): Service {
+function build(needs: ServiceNeeds, options: Options): Service {
+  const { withoutSweeper, pollWaitMs } = options;
   const { cache, clock, database, log } = needs;
   const heard = changes(cache, log);
   const approval: Approval = {
@@ -41,6 +48,8 @@ function build(needs: ServiceNeeds, { withoutSweeper, pollWaitMs }: Options): Se
     changes: heard,
   };
   const waiting = polls({ changes: heard, clock, cache });
+  const mail = options.mail ?? mailTransport(needs);
+  const notifying = notifier({ ...approval, mail });
   const polling = { ...approval, polls: waiting };
   return {
     endpoints: [
@@ -53,12 +62,15 @@ function build(needs: ServiceNeeds, { withoutSweeper, pollWaitMs }: Options): Se
       listPending(approval),
       pollToken(polling),
     ],
-    projections: [requestsTable(() => {})],
+    projections: [requestsTable(notifying.wake)],
     relay: mapApprovalEvent,
     consumers: [identityConsumer({ ...approval, store: needs.store })],
     policies: [muteOnDenials(approval)],
-    loops: [waiting.loop, ...(withoutSweeper === true ? [] : [sweeper(approval)])],
-    stop: () => waiting.stop(),
+    loops: [waiting.loop, notifying.loop, ...(withoutSweeper === true ? [] : [sweeper(approval)])],
+    stop: async () => {
+      mail?.close();
+      await waiting.stop();
+    },
     offers: { approval: forVault(approval) },
   };
 }

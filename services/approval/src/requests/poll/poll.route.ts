@@ -4,7 +4,7 @@ import { POLL_WAIT_MS } from '../../limits.ts';
 import type { Polls } from '../../polls.ts';
 import { readRequest, showRequest } from '../reading.ts';
 import { COMMON, maySee, NO_KEYS, requestId, requestShape } from '../request-shape.ts';
-import { untilDecided } from './until-decided.ts';
+import { untilDecided } from '../until-decided.ts';
 
 type Needs = Approval & { readonly polls: Polls; readonly pollWaitMs?: number };
 

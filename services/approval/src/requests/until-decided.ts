@@ -1,9 +1,9 @@
 /** Holds an answer until its request is decided, ends, or the caller has waited long enough. */
 import type { Request } from '@cardea/http';
-import type { Approval } from '../../approval.ts';
-import type { Polls } from '../../polls.ts';
-import { readRequest } from '../reading.ts';
-import type { ApprovalRequest, Standing } from '../request.ts';
+import type { Approval } from '../approval.ts';
+import type { Polls } from '../polls.ts';
+import { readRequest } from './reading.ts';
+import type { ApprovalRequest, Standing } from './request.ts';
 
 export async function untilDecided(
   needs: Approval & { readonly polls: Polls },

@@ -1,0 +1,56 @@
+/** The queue of notifications: filled by the live projection, emptied here. */
+import type { Database } from '@cardea/read-models';
+import { NOTIFY_AGAIN_MS, NOTIFY_BATCH_MAX } from '../limits.ts';
+
+export type Job = {
+  readonly tenant_id: string;
+  readonly request_id: string;
+  readonly channel: string;
+  readonly user_id: string;
+  readonly attempts: number;
+  /** `folded`: the user had enough mail, and is told of it together with others. */
+  readonly state: 'waiting' | 'folded';
+};
+
+type Sql = Pick<Database, 'system'>;
+
+const OF_JOB = 'tenant_id = $1 AND request_id = $2 AND channel = $3';
+const keyOf = (job: Job) => [job.tenant_id, job.request_id, job.channel];
+
+export async function dueJobs({ system }: Sql, now: Date): Promise<readonly Job[]> {
+  const { rows } = await system.query<Job>(
+    `SELECT tenant_id, request_id, channel, user_id, attempts, state
+     FROM approval.notification_jobs WHERE run_at <= $1
+     ORDER BY run_at LIMIT ${NOTIFY_BATCH_MAX}`,
+    [now],
+  );
+  return rows;
+}
+
+/** All that was folded for the same user, this one too. */
+export async function foldedWith({ system }: Sql, job: Job): Promise<readonly Job[]> {
+  const { rows } = await system.query<Job>(
+    `SELECT tenant_id, request_id, channel, user_id, attempts, state
+     FROM approval.notification_jobs
+     WHERE tenant_id = $1 AND user_id = $2 AND channel = $3 AND state = 'folded'`,
+    [job.tenant_id, job.user_id, job.channel],
+  );
+  return rows;
+}
+
+export const finish = ({ system }: Sql, job: Job) =>
+  system.query(`DELETE FROM approval.notification_jobs WHERE ${OF_JOB}`, keyOf(job));
+
+export const fold = ({ system }: Sql, job: Job, runAt: Date) =>
+  system.query(
+    `UPDATE approval.notification_jobs SET state = 'folded', run_at = $4 WHERE ${OF_JOB}`,
+    [...keyOf(job), runAt],
+  );
+
+export function tryAgain({ system }: Sql, job: Job, now: Date) {
+  const pauseMs = NOTIFY_AGAIN_MS[job.attempts] ?? NOTIFY_AGAIN_MS[NOTIFY_AGAIN_MS.length - 1] ?? 0;
+  return system.query(
+    `UPDATE approval.notification_jobs SET attempts = attempts + 1, run_at = $4 WHERE ${OF_JOB}`,
+    [...keyOf(job), new Date(now.getTime() + pauseMs)],
+  );
+}

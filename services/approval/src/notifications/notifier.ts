@@ -1,0 +1,151 @@
+/** Tells people that they were asked. It never delays or fails a request, and what is over is not told. */
+import type { Loop } from '@cardea/service';
+import type { MailTransport } from '../adapters/mail.ts';
+import type { Approval } from '../approval.ts';
+import { MAILS_PER_MINUTE_MAX, MINUTE_MS, NOTIFY_BATCH_MAX, NOTIFY_IDLE_MS } from '../limits.ts';
+import { readRequest } from '../requests/reading.ts';
+import { type Pending, type RequestEvent, requests, streamOf } from '../requests/request.ts';
+import { dueJobs, finish, fold, foldedWith, type Job, tryAgain } from './jobs.ts';
+import { foldedLetter, type Letter, letter } from './letter.ts';
+import { notified } from './notified.ts';
+
+type Needs = Approval & {
+  /** Undefined where mail cannot be sent at all. */
+  readonly mail: MailTransport | undefined;
+};
+
+/** `wake` is called when there is something new to tell. */
+export function notifier(needs: Needs): { readonly loop: Loop; readonly wake: () => void } {
+  let awakened = new AbortController();
+  const run: Loop['run'] = async (signal, tick) => {
+    while (!signal.aborted) {
+      tick();
+      awakened = new AbortController();
+      const due = await dueJobs(needs.database, needs.clock.now());
+      await notifyAll(needs, due);
+      if (due.length === NOTIFY_BATCH_MAX) continue;
+      await needs.clock.sleep(NOTIFY_IDLE_MS, AbortSignal.any([signal, awakened.signal]));
+    }
+  };
+  return {
+    loop: { name: 'approval.notifications', leader: true, run },
+    wake: () => awakened.abort(),
+  };
+}
+
+/** One user's after another, so that each counts; users side by side. */
+async function notifyAll(needs: Needs, due: readonly Job[]): Promise<void> {
+  const byUser = Map.groupBy(due, ({ tenant_id, user_id }) => `${tenant_id} ${user_id}`);
+  await Promise.all(
+    [...byUser.values()].map(async (jobs) => {
+      for (const job of jobs) await attempt(needs, job);
+    }),
+  );
+}
+
+async function attempt(needs: Needs, job: Job): Promise<void> {
+  try {
+    await notify(needs, job);
+  } catch (error) {
+    const name = error instanceof Error ? error.name : 'unknown';
+    const { channel, attempts } = job;
+    needs.log.warn({ channel, attempts, error: name }, 'a notification was not sent');
+    await tryAgain(needs.database, job, needs.clock.now());
+  }
+}
+
+async function notify(needs: Needs, job: Job): Promise<void> {
+  const { database, people, counters, clock, mail } = needs;
+  const request = await pendingOf(needs, job);
+  if (request === undefined) {
+    await finish(database, job);
+    return;
+  }
+  if (job.channel !== 'email') return settle(needs, job, failed(job, 'unsupported'));
+  if (mail === undefined) return settle(needs, job, failed(job, 'not_configured'));
+  const user = await people.user(job.tenant_id, job.user_id);
+  if (user === undefined || user.email === '') throw new AddressUnknown();
+  if (job.state === 'folded') return sendFolded(needs, job, { mail, to: user.email });
+  const overMs = await counters.over(
+    `mail:${job.tenant_id}:${job.user_id}`,
+    MAILS_PER_MINUTE_MAX,
+    MINUTE_MS,
+  );
+  if (overMs !== undefined) {
+    await fold(database, job, new Date(clock.now().getTime() + overMs));
+    return;
+  }
+  await mail.send({ to: user.email, ...(await letterOf(needs, request)) });
+  await settle(needs, job, sent(job));
+}
+
+/** The user's row has not come yet, or says no address: looked for again as any failure. */
+class AddressUnknown extends Error {
+  override readonly name = 'AddressUnknown';
+}
+
+async function sendFolded(
+  needs: Needs,
+  job: Job,
+  { mail, to }: { readonly mail: MailTransport; readonly to: string },
+): Promise<void> {
+  const folded = await foldedWith(needs.database, job);
+  const open: Job[] = [];
+  for (const one of folded) {
+    if ((await pendingOf(needs, one)) === undefined) await finish(needs.database, one);
+    else open.push(one);
+  }
+  if (open.length === 0) return;
+  await mail.send({ to, ...foldedLetter(open.length) });
+  for (const one of open) await settle(needs, one, sent(one));
+}
+
+async function pendingOf(needs: Needs, job: Job): Promise<Pending | undefined> {
+  const request = await readRequest(needs, job.tenant_id, job.request_id);
+  return request.status === 'pending' ? request : undefined;
+}
+
+const sent = ({ channel }: Job): RequestEvent => ({ type: 'NotificationSent', data: { channel } });
+const failed = ({ channel }: Job, cause: string): RequestEvent => ({
+  type: 'NotificationFailed',
+  data: { channel, cause },
+});
+
+async function settle(
+  { streams, systemCommand, database }: Needs,
+  job: Job,
+  event: RequestEvent,
+): Promise<void> {
+  const { tenant_id: tenantId, request_id: id, channel } = job;
+  const command = systemCommand(tenantId, 'notified', channel, id);
+  await streams.decideOn(requests, id, command, (request) => notified(event, request));
+  await finish(database, job);
+}
+
+async function letterOf({ sealer, database }: Needs, { facts }: Pending): Promise<Letter> {
+  const { binding } = facts;
+  const streamId = streamOf(facts.id);
+  const showsCode = binding !== undefined && !binding.number_match;
+  const [reason, code, { rows }] = await Promise.all([
+    facts.reason === undefined ? null : sealer.open(facts.reason, { streamId, field: 'reason' }),
+    showsCode ? sealer.open(binding.code, { streamId, field: 'code' }) : null,
+    database.system.query(
+      `SELECT 1 FROM approval.requests
+       WHERE tenant_id = $1 AND user_id = $2 AND agent_id = $3 AND id <> $4 AND created_at <= $5
+       LIMIT 1`,
+      [facts.tenant_id, facts.user_id, facts.agent_id, facts.id, facts.created_at],
+    ),
+  ]);
+  return letter({
+    agentName: facts.agent_name,
+    isFirst: rows.length === 0,
+    action: facts.action,
+    resource: facts.resource,
+    fields: binding?.fields ?? [],
+    severity: facts.severity,
+    expiresAt: facts.expires_at,
+    reason,
+    isVend: binding !== undefined,
+    code,
+  });
+}

@@ -1,0 +1,251 @@
+/** People come and go, are told by mail, and wait for each other. */
+import { testDatabase, untilTrue } from '@cardea/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Mail } from '../src/adapters/mail.ts';
+import {
+  type ApprovalRig,
+  approvalRig,
+  userCreated,
+  userEvent,
+  wanted,
+} from './approval-rig.ts';
+
+const database = testDatabase();
+let rig: ApprovalRig;
+const mails: Mail[] = [];
+let mailIsDown = false;
+beforeAll(async () => {
+  rig = await approvalRig(database.url, {
+    mail: {
+      send: async (mail) => {
+        if (mailIsDown) throw new Error('refused');
+        mails.push(mail);
+      },
+      close: () => {},
+    },
+  });
+});
+afterAll(async () => {
+  await rig?.stop();
+});
+
+const REQUESTS = '/api/v1/ciba/requests';
+const statusOf = async (tenant: { admin: ApprovalRig['rest'] }, id: string) =>
+  (await tenant.admin.get(`${REQUESTS}/${id}`)).body.status;
+
+describe('a person who is asked', () => {
+  it('approval 11 may have signed up just now', async () => {
+    const { admin, id: tenant } = await rig.people('eleven');
+    for (let count = 0; count < 20; count++) {
+      await rig.publish(userCreated(tenant, `new${count}`));
+      const answer = await admin.post(REQUESTS, wanted({ user_id: `new${count}` }));
+      expect(answer.status).toBe(201);
+    }
+    const unknown = await admin.post(REQUESTS, wanted({ user_id: 'nobody' }));
+    expect(`${unknown.status} ${unknown.code}`).toBe('404 user_not_found');
+  });
+
+  it('is asked by agents of their own and by admins, and by nobody else', async () => {
+    const { ann, bob, bot } = await rig.people('callers');
+    const codes = [
+      await bob.post(REQUESTS, wanted()),
+      await bot.post(REQUESTS, wanted({ agent_id: 'other' })),
+      await bot.post(REQUESTS, wanted({ user_id: 'bob' })),
+      await ann.post(REQUESTS, wanted({ severity: 'extreme' })),
+      await ann.post(REQUESTS, wanted({ action: '\u200B' })),
+    ].map(({ code }) => code);
+    expect(codes).toEqual([
+      'user_not_allowed',
+      'agent_mismatch',
+      'user_not_allowed',
+      'invalid_request',
+      'invalid_request',
+    ]);
+  });
+
+  it('is asked once by a repeated call with one Idempotency-Key', async () => {
+    const { bot, id: tenant } = await rig.people('repeats');
+    const headers = { 'idempotency-key': 'k1' };
+    const all = await Promise.all(
+      Array.from({ length: 5 }, () => bot.post(REQUESTS, wanted(), { headers })),
+    );
+    expect(new Set(all.map(({ status, body }) => `${status} ${body.id}`)).size).toBe(1);
+    const made = (await rig.eventsOf(tenant)).filter(({ type }) => type === 'ApprovalRequested');
+    expect(made).toHaveLength(1);
+    const other = await bot.post(REQUESTS, wanted({ action: 'else' }), { headers });
+    expect(`${other.status} ${other.code}`).toBe('422 idempotency_key_reused');
+  });
+
+  it('approval 21 is asked at once while the mail server is away, and gets the mail later', async () => {
+    const { bot } = await rig.people('twenty-one');
+    mailIsDown = true;
+    const made = await bot.post(REQUESTS, wanted({ reason: 'mail <b>me</b>' }));
+    expect(made.status).toBe(201);
+    const { database: sql } = rig.host.needsOf('approval');
+    const { id } = made.body;
+    await untilTrue(async () => {
+      const { rows } = await sql.system.query<{ attempts: number }>(
+        'SELECT attempts FROM approval.notification_jobs WHERE request_id = $1',
+        [id],
+      );
+      return rows[0]?.attempts === 1;
+    });
+    mailIsDown = false;
+    rig.clock.move(5_000);
+    const mail = await untilTrue(() => mails.find(({ text }) => text.includes('mail <b>me</b>')));
+    expect(mail).toMatchObject({
+      to: 'ann@example.com',
+      subject: 'Approval requested by Deploy Bot',
+    });
+    expect(mail.text).toContain('first request of this agent');
+    expect(mail.html).not.toContain('<b>');
+  });
+
+  it('gets five mails a minute, and one for all the rest', async () => {
+    const { ann, id: tenant } = await rig.people('folded');
+    const before = mails.length;
+    for (let count = 0; count < 8; count++) await ann.post(REQUESTS, wanted());
+    const { database: sql } = rig.host.needsOf('approval');
+    await untilTrue(async () => {
+      const { rows } = await sql.system.query(
+        `SELECT 1 FROM approval.notification_jobs WHERE tenant_id = $1 AND state = 'folded'`,
+        [tenant],
+      );
+      return rows.length === 3;
+    });
+    expect(mails.length - before).toBe(5);
+    rig.clock.move(60_000);
+    await untilTrue(() => mails.length - before === 6);
+    expect(mails.at(-1)?.subject).toBe('3 more requests wait');
+  });
+
+  it('approval 22 leaves neither address nor reason behind, and no request open', async () => {
+    const tenant = await rig.people('twenty-two');
+    const { body } = await tenant.bot.post(REQUESTS, wanted({ reason: 'very private' }));
+    await rig.publish({
+      source: 'identity',
+      type: 'user.deleted',
+      tenantId: tenant.id,
+      streamId: 'user-ann',
+      data: { id: 'ann', deleted_at: '2026-01-01T00:00:00.000Z' },
+    });
+    await untilTrue(async () => (await statusOf(tenant, body.id)) === 'expired');
+    const seen = await untilTrue(async () => {
+      const { body: shown } = await tenant.admin.get(`${REQUESTS}/${body.id}`);
+      return shown.user_email === '' && shown.reason === undefined ? shown : undefined;
+    });
+    expect(seen.status).toBe('expired');
+    const { database: sql } = rig.host.needsOf('approval');
+    const { rows } = await sql.system.query<{ dump: string }>(
+      `SELECT (SELECT json_agg(r) FROM approval.requests r WHERE tenant_id = $1)::text ||
+              coalesce((SELECT json_agg(u) FROM approval.users u
+                        WHERE tenant_id = $1 AND user_id = 'ann')::text, '') AS dump`,
+      [tenant.id],
+    );
+    const events = JSON.stringify(await rig.eventsOf(tenant.id), (_, value) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
+    for (const word of ['very private', 'ann@example.com']) {
+      expect(rows[0]?.dump).not.toContain(word);
+      expect(events).not.toContain(word);
+    }
+  });
+
+  it('is asked nothing more by an agent, a session or an account that has ended', async () => {
+    const tenant = await rig.people('ended');
+    const made = await tenant.bot.post(REQUESTS, wanted());
+    const vend = await rig.open(tenant.id, { digest: 'd' });
+    const session = {
+      id: 's1',
+      agent_id: 'bot',
+      user_id: 'ann',
+      services: [],
+      epoch: 1,
+      expires_at: '2026-01-01T00:00:00.000Z',
+      reason: 'ended',
+      ended_at: '2026-01-01T00:00:00.000Z',
+    };
+    const ended = { source: 'identity' as const, tenantId: tenant.id };
+    await rig.publish({
+      ...ended,
+      type: 'agent_session.ended',
+      streamId: 'agent_session-s1',
+      data: session,
+    });
+    await untilTrue(async () => (await statusOf(tenant, String(vend['id']))) === 'expired');
+    expect(await statusOf(tenant, made.body.id)).toBe('pending');
+    await rig.publish(
+      userEvent(tenant.id, 'ann', 'user.status_changed', { status: 'disabled', changed: ['status'] }),
+    );
+    await untilTrue(async () => (await statusOf(tenant, made.body.id)) === 'expired');
+    expect((await rig.open(tenant.id, { digest: 'e' })).outcome).toBe('user_inactive');
+    await untilTrue(async () => (await tenant.bot.post(REQUESTS, wanted())).code === 'user_disabled');
+    expect((await tenant.ann.get('/api/v1/ciba/pending')).code).toBe('unauthenticated');
+  });
+
+  it('approval 3 is swept: the log says that an overdue request has expired', async () => {
+    const { ann, id: tenant } = await rig.people('swept');
+    await ann.post(REQUESTS, wanted({ ttl_seconds: 1 }));
+    rig.clock.move(1_000);
+    await untilTrue(async () =>
+      (await rig.eventsOf(tenant)).some(({ type }) => type === 'ApprovalExpired'),
+    );
+  });
+});
+
+describe('whoever waits for a person', () => {
+  it('approval 8 hears of the decision within a quarter of a second', async () => {
+    const { ann, bot } = await rig.people('eight');
+    const { body } = await bot.post(REQUESTS, wanted());
+    const waiting = bot.get(`${REQUESTS}/${body.id}/poll`);
+    const answeredAt = waiting.then(() => performance.now());
+    await ann.get(`${REQUESTS}/${body.id}`); // by now the poll, sent earlier, is under way
+    await ann.post(`${REQUESTS}/${body.id}/approve`);
+    const decidedAt = performance.now();
+    expect((await waiting).body.status).toBe('approved');
+    expect((await answeredAt) - decidedAt).toBeLessThan(250);
+    expect((await bot.get(`${REQUESTS}/${body.id}/poll`)).body.status).toBe('approved');
+  });
+
+  it('what is published of a request says what the others may know, and no more', async () => {
+    const { ann, bot, id: tenant } = await rig.people('published');
+    const { body } = await bot.post(REQUESTS, wanted({ reason: 'secret words' }));
+    await ann.post(`${REQUESTS}/${body.id}/deny`);
+    const { database: sql } = rig.host.needsOf('approval');
+    const published = await untilTrue(async () => {
+      const { rows } = await sql.system.query<{ record: string }>(
+        `SELECT to_jsonb(r)::text AS record FROM bus.records r
+         WHERE to_jsonb(r)::text LIKE '%approval.%' AND to_jsonb(r)::text LIKE $1`,
+        [`%${tenant}%`],
+      );
+      return rows.length >= 2 ? rows.map(({ record }) => record).join() : undefined;
+    });
+    expect(published).toContain('approval.requested');
+    expect(published).toContain('approval.denied');
+    expect(published).not.toContain('secret words');
+    expect(published).not.toContain('ann@example.com');
+  });
+
+  it('approval 10 is answered as things stand when the process stops', async () => {
+    const other = await approvalRig(database.url);
+    const tenant = { tenant: 'ten' };
+    const users = Array.from({ length: 10 }, (_, at) =>
+      other.rest.as({
+        ...tenant,
+        bearer: other.tokens.user({ tenantId: 'ten', id: `u${at}` }),
+      }),
+    );
+    const polls = await Promise.all(
+      users.map(async (user, at) => {
+        const { body } = await user.post(REQUESTS, wanted({ user_id: `u${at}` }));
+        return Array.from({ length: 10 }, () => user.get(`${REQUESTS}/${body.id}/poll`));
+      }),
+    );
+    const { open } = { open: polls.flat() };
+    await untilTrue(async () => (await users[0]?.get(`${REQUESTS}/x/poll`))?.status === 404);
+    await other.stop();
+    const answers = await Promise.all(open);
+    expect(answers.map(({ status }) => status)).toEqual(Array(100).fill(200));
+    expect(new Set(answers.map(({ body }) => body.status))).toEqual(new Set(['pending']));
+  });
+});

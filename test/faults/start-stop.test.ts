@@ -10,9 +10,10 @@ const MAIN = fileURLToPath(new URL('../../services/standalone/src/main.ts', impo
 const OWNER_ONLY = 0o077;
 
 const rig = processRig();
-const database = testDatabase();
 
 describe('R25 starting and stopping', () => {
+  const database = testDatabase();
+  const another = testDatabase();
   it('keeps data and secrets over a second start, for the owner alone', async () => {
     const cardea = await instance(rig, { DATABASE_URL: database.url });
     const first = await cardea.start();
@@ -37,6 +38,17 @@ describe('R25 starting and stopping', () => {
     expect(await second.end('SIGINT')).toBe(0);
   });
 
+  it('refuses a database whose keys another ENCRYPTION_KEY has wrapped', async () => {
+    const refused = await rig.start({
+      name: 'other-key',
+      script: MAIN,
+      args: ['--temp'],
+      env: { DATABASE_URL: database.url },
+    });
+    expect(await refused.ended).toBe(78);
+    expect(refused.output()).toContain('ENCRYPTION_KEY');
+  });
+
   it('says which port is taken', async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
@@ -45,7 +57,7 @@ describe('R25 starting and stopping', () => {
       name: 'port-taken',
       script: MAIN,
       args: ['--temp', '--port', String(port)],
-      env: { DATABASE_URL: database.url },
+      env: { DATABASE_URL: another.url },
     });
     expect(await refused.ended).toBe(78);
     expect(refused.output()).toContain(String(port));
@@ -85,6 +97,7 @@ describe('R25 starting and stopping', () => {
 });
 
 describe('R20 a process that does not turn', () => {
+  const database = testDatabase();
   it('is not ready while it is frozen, and ready again when it goes on', async () => {
     const cardea = await instance(rig, { DATABASE_URL: database.url });
     const running = await cardea.start();

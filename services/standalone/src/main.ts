@@ -2,6 +2,7 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { UnknownWrapKey } from '@cardea/crypto';
 import { PortTaken } from '@cardea/http';
 import { LocalPostgresError, startLocalPostgres } from '@cardea/local-postgres';
 import { MigrationRefused } from '@cardea/read-models';
@@ -40,6 +41,7 @@ async function run(given: Options): Promise<void> {
     if (error instanceof FolderInUse) fail(error.message, EXIT_CONFIGURATION);
     else if (error instanceof LocalPostgresError) fail(error.message, EXIT_CONFIGURATION);
     else if (error instanceof MigrationRefused) fail(error.message, EXIT_CONFIGURATION);
+    else if (error instanceof UnknownWrapKey) fail(error.message, EXIT_CONFIGURATION);
     else if (error instanceof PortTaken)
       fail(`${error.message} (PORT or --port)`, EXIT_CONFIGURATION);
     else throw error;

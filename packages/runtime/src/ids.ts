@@ -1,8 +1,30 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Clock, Ids, Random } from './ports.ts';
 
-/** Randomness of the operating system. */
-export const systemRandom: Random = { bytes: (length) => randomBytes(length) };
+const POOL_BYTES = 4_096;
+/** Longer draws go to the operating system by themselves. */
+const POOLED_BYTES_MAX = 64;
+
+/** Randomness of the operating system. Asking it costs more than the bytes, so small draws share one. */
+export const systemRandom: Random = pooledRandom();
+
+function pooledRandom(): Random {
+  let pool = Buffer.alloc(0);
+  let used = 0;
+  return {
+    bytes: (length) => {
+      if (length > POOLED_BYTES_MAX) return randomBytes(length);
+      if (used + length > pool.length) {
+        pool = randomBytes(POOL_BYTES);
+        used = 0;
+      }
+      const drawn = Buffer.from(pool.subarray(used, used + length));
+      pool.fill(0, used, used + length); // what was given out is nowhere else
+      used += length;
+      return drawn;
+    },
+  };
+}
 
 const COUNTER_MAX = 0xfff;
 

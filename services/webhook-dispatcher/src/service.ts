@@ -4,10 +4,14 @@ import type { ServiceDefinition } from '@cardea/service';
 import { postgresQueue } from './adapters/queue.ts';
 import { Dispatcher } from './deliveries/attempt/dispatcher.ts';
 import { AttemptWatch } from './deliveries/attempt-watch.ts';
+import { cancelOnDisableOrDelete } from './deliveries/cancel-on-disable-or-delete.policy.ts';
 import { deliveriesTable } from './deliveries/deliveries.projection.ts';
+import { eraseDeletedUsers } from './deliveries/erase-deleted-users.ts';
+import { forgetOldAttempts } from './deliveries/forget-old-attempts.ts';
 import { listDeliveriesRoute } from './deliveries/list/list.route.ts';
 import { retryDeliveryRoute } from './deliveries/retry/retry.route.ts';
 import { scheduleDeliveries } from './deliveries/schedule/schedule.consumer.ts';
+import { supersedeOnManualSuccess } from './deliveries/supersede-on-manual-success.policy.ts';
 import { mapWebhooksEvent } from './relay.ts';
 import { changeWebhookRoute } from './webhooks/change/change.route.ts';
 import { createWebhookRoute } from './webhooks/create/create.route.ts';
@@ -53,11 +57,13 @@ export const webhooksService: ServiceDefinition = {
       ],
       relay: mapWebhooksEvent,
       consumers: [scheduleDeliveries({ ...needs, index })],
-      policies: [],
+      policies: [cancelOnDisableOrDelete(needs), supersedeOnManualSuccess(needs)],
       loops: [
         { name: 'webhooks-index', run: (signal, tick) => index.run(signal, tick) },
         { name: 'webhooks-dispatcher', run: (signal, tick) => dispatcher.run(signal, tick) },
         { name: 'webhooks-leases', run: (signal, tick) => dispatcher.renew(signal, tick) },
+        eraseDeletedUsers(needs),
+        forgetOldAttempts(needs),
       ],
       start: () => index.load(),
       stop: () => client.close(),

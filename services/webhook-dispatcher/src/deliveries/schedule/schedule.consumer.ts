@@ -14,6 +14,7 @@ import { subjectOf } from '../../webhooks/webhook.ts';
 import type { IndexedWebhook, WebhookIndex } from '../../webhooks/webhook-index.ts';
 import { bodyOf } from '../body.ts';
 import { type DeliveryScheduled, streamOf } from '../delivery.ts';
+import { noteDeletedUsers } from '../erase-deleted-users.ts';
 import { payloadOf, SOURCE_TYPES, SOURCES, type Told } from './payload.ts';
 
 type Needs = Pick<ServiceNeeds, 'sealer' | 'clock' | 'settings' | 'systemCommand'> & {
@@ -28,7 +29,7 @@ export const scheduleDeliveries = (needs: Needs): Consumer => ({
   name: 'webhooks',
   topics: SOURCES,
   types: SOURCE_TYPES,
-  handle: async (events) => {
+  handle: async (events, transaction) => {
     const { store, index } = needs;
     if (!(await index.reached(await store.head(store.log), INDEX_WAIT_MS))) {
       throw new DatabaseUnavailable('the index of webhooks is behind its log');
@@ -45,6 +46,7 @@ export const scheduleDeliveries = (needs: Needs): Consumer => ({
     }
     // A conflict says that the delivery is scheduled already.
     if (waiting.length > 0) await store.append(waiting);
+    await noteDeletedUsers(transaction, events, needs.clock.now());
   },
 });
 

@@ -1,0 +1,78 @@
+/**
+ * A webhook that was disabled or deleted gets nothing more: what waits for it is cancelled, and enabling
+ * it again revives none of it. A deleted one is forgotten, with all that was sealed under its key.
+ */
+import type { Sealer } from '@cardea/crypto';
+import type { RecordedEvent, Streams } from '@cardea/event-store';
+import { type Database, DatabaseUnavailable, type Positions } from '@cardea/read-models';
+import type { Policy, ServiceNeeds } from '@cardea/service';
+import { subjectOf } from '../webhooks/webhook.ts';
+import { webhookIdOf } from '../webhooks/webhooks.projection.ts';
+import { cancel } from './cancel-delivery.ts';
+import { DELIVERIES_TABLE } from './deliveries.projection.ts';
+import { type CancelCause, deliveries } from './delivery.ts';
+
+type Needs = {
+  readonly streams: Streams;
+  readonly database: Database;
+  readonly positions: Positions;
+  readonly sealer: Pick<Sealer, 'erase'>;
+  readonly systemCommand: ServiceNeeds['systemCommand'];
+};
+
+const PAGE_DELIVERIES = 256;
+const TABLE_WAIT_MS = 30_000;
+const FIRST = '00000000-0000-0000-0000-000000000000';
+
+export const cancelOnDisableOrDelete = (needs: Needs): Policy => ({
+  name: 'cancel_on_disable_or_delete',
+  on: ['WebhookChanged', 'WebhookAutoDisabled', 'WebhookDeleted'],
+  handle: async (event) => {
+    const cause = causeOf(event);
+    if (cause === undefined) return;
+    await cancelAll(needs, event, cause);
+    if (cause !== 'webhook_deleted') return;
+    await needs.sealer.erase(subjectOf(webhookIdOf(event.streamId)));
+  },
+});
+
+function causeOf({ type, data }: RecordedEvent): CancelCause | undefined {
+  if (type === 'WebhookDeleted') return 'webhook_deleted';
+  const disabled = type === 'WebhookAutoDisabled' || data['enabled'] === false;
+  return disabled ? 'webhook_disabled' : undefined;
+}
+
+async function cancelAll(needs: Needs, event: RecordedEvent, cause: CancelCause): Promise<void> {
+  const { database, positions, streams, systemCommand } = needs;
+  if (!(await positions.reached([DELIVERIES_TABLE], event.position, TABLE_WAIT_MS))) {
+    throw new DatabaseUnavailable('the queue is behind its log');
+  }
+  const { tenantId } = event.metadata;
+  let after = FIRST;
+  for (;;) {
+    const { rows } = await database.system.query<{ delivery_id: string }>(PENDING, [
+      webhookIdOf(event.streamId),
+      event.position.toString(),
+      cause === 'webhook_deleted',
+      after,
+    ]);
+    await Promise.all(
+      rows.map(({ delivery_id: id }) =>
+        streams.decideOn(
+          deliveries,
+          id,
+          systemCommand(tenantId, 'cancel', event.id, id),
+          (delivery) => cancel(delivery, cause),
+        ),
+      ),
+    );
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < PAGE_DELIVERIES) return;
+    after = last.delivery_id;
+  }
+}
+
+/** What was asked for after the event is another matter; a test reaches a disabled webhook too. */
+const PENDING = `SELECT delivery_id FROM webhooks.queue
+  WHERE webhook_id = $1 AND position < $2 AND (origin <> 'test' OR $3) AND delivery_id > $4
+  ORDER BY delivery_id LIMIT ${PAGE_DELIVERIES}`;

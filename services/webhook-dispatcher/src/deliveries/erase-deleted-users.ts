@@ -1,0 +1,76 @@
+/**
+ * Bodies that tell of a deleted user become unreadable once none of them is on its way any more, three
+ * hours after the deletion was heard of at the latest.
+ */
+import { type IntegrationEvent, identityEvents } from '@cardea/contracts';
+import type { Sealer } from '@cardea/crypto';
+import type { EventStore } from '@cardea/event-store';
+import type { Database, Positions, Transaction } from '@cardea/read-models';
+import type { Clock } from '@cardea/runtime';
+import type { Loop } from '@cardea/service';
+import { DELIVERIES_TABLE } from './deliveries.projection.ts';
+
+/** Longer than the whole schedule of a delivery. */
+const PATIENCE_MS = 3 * 3_600_000;
+const SWEEP_EVERY_MS = 15_000;
+const BEAT_MS = 3_000;
+const TABLE_WAIT_MS = 1_000;
+const SUBJECTS_MAX = 500;
+
+type Needs = {
+  readonly store: EventStore;
+  readonly database: Database;
+  readonly positions: Positions;
+  readonly sealer: Pick<Sealer, 'erase'>;
+  readonly clock: Clock;
+};
+
+/** In the transaction that also stores that the deletion was heard. */
+export async function noteDeletedUsers(
+  sql: Transaction,
+  events: readonly IntegrationEvent[],
+  now: Date,
+): Promise<void> {
+  for (const event of events) {
+    const deleted = identityEvents.dataOf(event, 'user.deleted');
+    if (deleted === undefined) continue;
+    await sql.query(
+      `INSERT INTO webhooks.erasures (subject, tenant_id, due_at) VALUES ($1, $2, $3)
+       ON CONFLICT (subject) DO NOTHING`,
+      [`user:${deleted.id}`, event.tenantId, new Date(now.getTime() + PATIENCE_MS)],
+    );
+  }
+}
+
+export const eraseDeletedUsers = (needs: Needs): Loop => ({
+  name: 'webhooks-erasures',
+  leader: true,
+  run: async (signal, tick) => {
+    let sinceMs = SWEEP_EVERY_MS;
+    while (!signal.aborted) {
+      tick();
+      if (sinceMs >= SWEEP_EVERY_MS) {
+        await sweep(needs);
+        sinceMs = 0;
+      }
+      await needs.clock.sleep(BEAT_MS, signal);
+      sinceMs += BEAT_MS;
+    }
+  },
+});
+
+const READY = `SELECT e.subject FROM webhooks.erasures e
+  WHERE e.due_at <= $1
+    OR ($2 AND NOT EXISTS (SELECT FROM webhooks.queue q WHERE q.subject = e.subject))
+  LIMIT ${SUBJECTS_MAX}`;
+
+async function sweep({ store, database, positions, sealer, clock }: Needs): Promise<void> {
+  // Deliveries that were scheduled before the note may not be in the queue yet.
+  const head = await store.head(store.log);
+  const level = await positions.reached([DELIVERIES_TABLE], head, TABLE_WAIT_MS);
+  const { rows } = await database.system.query<{ subject: string }>(READY, [clock.now(), level]);
+  for (const { subject } of rows) {
+    await sealer.erase(subject);
+    await database.system.query('DELETE FROM webhooks.erasures WHERE subject = $1', [subject]);
+  }
+}

@@ -1,0 +1,54 @@
+/** The delivery log goes back thirty days; the streams, from which a retry is made, go back for ever. */
+import type { Database } from '@cardea/read-models';
+import type { Clock } from '@cardea/runtime';
+import type { Loop } from '@cardea/service';
+
+const KEPT_MS = 30 * 86_400_000;
+const SWEEP_EVERY_MS = 3_600_000;
+const BEAT_MS = 3_000;
+const ROWS_PER_STEP = 5_000;
+
+const STEPS = [
+  `DELETE FROM webhooks.attempts WHERE ctid = ANY(ARRAY(
+     SELECT ctid FROM webhooks.attempts WHERE attempted_at < $1 LIMIT ${ROWS_PER_STEP}))`,
+  `DELETE FROM webhooks.deliveries WHERE id = ANY(ARRAY(
+     SELECT id FROM webhooks.deliveries d WHERE created_at < $1
+       AND NOT EXISTS (SELECT FROM webhooks.queue q WHERE q.delivery_id = d.id)
+     LIMIT ${ROWS_PER_STEP}))`,
+];
+
+type Needs = { readonly database: Database; readonly clock: Clock };
+
+export const forgetOldAttempts = ({ database, clock }: Needs): Loop => ({
+  name: 'webhooks-retention',
+  leader: true,
+  run: async (signal, tick) => {
+    let sinceMs = SWEEP_EVERY_MS;
+    while (!signal.aborted) {
+      tick();
+      if (sinceMs >= SWEEP_EVERY_MS) {
+        sinceMs = 0;
+        const before = new Date(clock.now().getTime() - KEPT_MS);
+        for (const step of STEPS) await inSteps(database, { step, before, signal, tick });
+      }
+      await clock.sleep(BEAT_MS, signal);
+      sinceMs += BEAT_MS;
+    }
+  },
+});
+
+async function inSteps(
+  database: Database,
+  of: {
+    readonly step: string;
+    readonly before: Date;
+    readonly signal: AbortSignal;
+    readonly tick: () => void;
+  },
+): Promise<void> {
+  let gone = ROWS_PER_STEP;
+  while (gone === ROWS_PER_STEP && !of.signal.aborted) {
+    gone = (await database.system.query(of.step, [of.before])).rowCount;
+    of.tick();
+  }
+}

@@ -1,0 +1,184 @@
+import { type FakeClock, fakeClock } from '@cardea/runtime';
+import {
+  type RestDriver,
+  type ServiceRig,
+  testDatabase,
+  untilTrue,
+  type WebhookSink,
+  webhookSink,
+} from '@cardea/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { adminOf, isSigned, makeWebhook, ROOT, startRig } from './webhook-rig.ts';
+
+const database = testDatabase();
+let rig: ServiceRig;
+let sink: WebhookSink;
+let clock: FakeClock;
+beforeAll(async () => {
+  sink = await webhookSink();
+  clock = fakeClock(new Date());
+  rig = await startRig({ databaseUrl: database.url, clock });
+});
+afterAll(async () => {
+  await rig?.stop();
+  await sink?.close();
+});
+
+const DELIVERIES = `${ROOT}/deliveries`;
+const SECOND = 1_000;
+const DELAYS_MS = [30, 120, 600, 1_800, 7_200].map((seconds) => seconds * SECOND);
+const LATEST = 1.02;
+
+const rowsOf = async (tenantId: string, webhookId: string) => {
+  const query = { detail: true, webhook_id: webhookId };
+  const { body } = await adminOf(rig, tenantId).get(DELIVERIES, { query });
+  return body.deliveries;
+};
+
+const cameTo = (path: string) => sink.received.filter((request) => request.path === path);
+
+/** Moves the clock past the next attempt, and waits until it is to be read. */
+async function afterDelay(tenantId: string, webhookId: string, delayMs: number, rows: number) {
+  await clock.advance(delayMs * LATEST + SECOND);
+  return await untilTrue(
+    async () => {
+      await clock.advance(1);
+      const found = await rowsOf(tenantId, webhookId);
+      return found.length === rows && found;
+    },
+    { what: `row ${rows}` },
+  );
+}
+
+/** By a test of the webhook, which is tried like any event. */
+async function failing(tenantId: string, path: string, status = 500) {
+  const answers = new Map<string, number>([[path, status]]);
+  sink.answerWith((request) => ({ status: answers.get(request.path) ?? 200 }));
+  const admin: RestDriver = adminOf(rig, tenantId);
+  const made = await makeWebhook(admin, `${sink.url}${path}`);
+  await admin.post(`${ROOT}/${made.id}/test`);
+  return { ...made, answers, path, tenantId };
+}
+
+describe('the schedule of attempts', () => {
+  it('webhooks 5 tries six times at the contract’s times, and then no more', async () => {
+    const { id, secret, path, tenantId } = await failing('six-times', '/six-times');
+    let rows = await rowsOf(tenantId, id);
+    for (const [index, delayMs] of DELAYS_MS.entries()) {
+      expect(rows[0]).toMatchObject({ attempt: index + 1, status_code: 500, final: false });
+      // Not a millisecond early, and two in a hundred late at the most.
+      const waitMs = Date.parse(rows[0].next_attempt_at) - Date.parse(rows[0].attempted_at);
+      expect(waitMs).toBeGreaterThanOrEqual(delayMs);
+      expect(waitMs).toBeLessThanOrEqual(delayMs * LATEST + SECOND);
+      rows = await afterDelay(tenantId, id, delayMs, index + 2);
+      expect(Date.parse(rows[0].attempted_at)).toBeGreaterThanOrEqual(
+        Date.parse(rows[1].next_attempt_at),
+      );
+    }
+    expect(rows[0]).toMatchObject({
+      attempt: 6,
+      success: false,
+      final: true,
+      next_attempt_at: null,
+    });
+    await clock.advance(24 * 3_600 * SECOND);
+    expect(await rowsOf(tenantId, id)).toHaveLength(6);
+
+    const requests = cameTo(path);
+    expect(requests).toHaveLength(6);
+    expect(new Set(requests.map(({ body }) => body)).size).toBe(1);
+    expect(new Set(requests.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    expect(new Set(requests.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(6);
+    expect(requests.every((request) => isSigned(request, secret))).toBe(true);
+    expect(requests.map(({ headers }) => headers['x-service-attempt'])).toEqual([
+      '1',
+      '2',
+      '3',
+      '4',
+      '5',
+      '6',
+    ]);
+  });
+
+  it.each([301, 404, 410])('webhooks 5 tries again after %s; a 200 ends it', async (status) => {
+    const tenantId = `again-${status}`;
+    const { id, path, answers } = await failing(tenantId, `/again-${status}`, status);
+    await afterDelay(tenantId, id, DELAYS_MS[0] as number, 2);
+    answers.set(path, 200);
+    const rows = await afterDelay(tenantId, id, DELAYS_MS[1] as number, 3);
+    expect(rows.map((row: { status_code: number }) => row.status_code)).toEqual([
+      200,
+      status,
+      status,
+    ]);
+    expect(rows[0]).toMatchObject({ success: true, final: true });
+    await clock.advance(3 * 3_600 * SECOND);
+    expect(cameTo(path)).toHaveLength(3);
+  });
+
+  it('webhooks 8 a retry by hand that arrives ends the original’s schedule', async () => {
+    const { id, secret, path, tenantId, answers } = await failing('by-hand', '/by-hand');
+    const admin = adminOf(rig, tenantId);
+    const [first] = await rowsOf(tenantId, id);
+    answers.set(path, 200);
+    await clock.advance(SECOND);
+    const retried = await admin.post(`${DELIVERIES}/${first.id}/retry`);
+    expect([retried.status, retried.body]).toEqual([202, { status: 'retried' }]);
+    const rows = await rowsOf(tenantId, id);
+    expect(rows).toHaveLength(2);
+    expect(rows[0]).toMatchObject({ success: true, origin: 'manual', attempt: 1, final: true });
+    expect(rows[0].delivery_id).not.toBe(first.delivery_id);
+
+    const [before, after] = cameTo(path);
+    if (before === undefined || after === undefined) throw new Error('two requests came');
+    const [old, young] = [JSON.parse(before.body), JSON.parse(after.body)];
+    expect(young.data).toEqual(old.data);
+    expect(Date.parse(young.timestamp)).toBeGreaterThan(Date.parse(old.timestamp));
+    expect(after.headers['webhook-id']).toBe(before.headers['webhook-id']);
+    expect(isSigned(after, secret)).toBe(true);
+
+    const { store } = rig.host.needsOf('webhooks');
+    await untilTrue(async () => {
+      const events = await store.readStream(`delivery-${first.delivery_id}`);
+      return events.at(-1)?.data['cause'] === 'superseded';
+    });
+    await clock.advance(4 * 3_600 * SECOND);
+    expect(cameTo(path)).toHaveLength(2);
+    // One that has arrived may be sent again all the same.
+    const again = await adminOf(rig, tenantId).post(`${DELIVERIES}/${rows[0].id}/retry`);
+    expect(again.status).toBe(202);
+    expect(cameTo(path)).toHaveLength(3);
+  });
+
+  it('webhooks 16 disabling takes back what is pending, and enabling revives none of it', async () => {
+    const { id, path, tenantId } = await failing('disabling', '/disabling');
+    const [row] = await rowsOf(tenantId, id);
+    const refused = async () =>
+      (await adminOf(rig, tenantId).post(`${DELIVERIES}/${row.id}/retry`)).code;
+    await adminOf(rig, tenantId).patch(`${ROOT}/${id}`, { enabled: false });
+    expect(await refused()).toBe('webhook_unavailable');
+    await adminOf(rig, tenantId).patch(`${ROOT}/${id}`, { enabled: true });
+    await adminOf(rig, tenantId).delete(`${ROOT}/${id}`);
+    expect(await refused()).toBe('webhook_unavailable');
+    await untilTrue(async () => {
+      const { rows } = await rig.shared.database.system.query(
+        'SELECT 1 FROM webhooks.queue WHERE webhook_id = $1',
+        [id],
+      );
+      return rows.length === 0;
+    });
+    await clock.advance(4 * 3_600 * SECOND);
+    expect(cameTo(path)).toHaveLength(1);
+  });
+
+  it('webhooks 16 a changed URL holds for what is pending already', async () => {
+    const { id, path, tenantId } = await failing('moving', '/moving');
+    const url = `${sink.url}/moved`;
+    const { body } = await adminOf(rig, tenantId).patch(`${ROOT}/${id}`, { url });
+    expect(body.url).toBe(url);
+    const rows = await afterDelay(tenantId, id, DELAYS_MS[0] as number, 2);
+    expect(rows[0].success).toBe(true);
+    expect(cameTo(path)).toHaveLength(1);
+    expect(cameTo('/moved')).toHaveLength(1);
+  });
+});

@@ -54,11 +54,14 @@ type Outcome = { readonly outcome: string } & { readonly [key: string]: unknown 
 async function openRequest(approval: Approval, open: Open): Promise<Outcome> {
   const { people, clock } = approval;
   const { tenant_id: tenantId, agent_id: agentId, user_id: userId } = open;
-  const [user, agent, channels] = await Promise.all([
-    patiently(clock, () => people.user(tenantId, userId)),
-    patiently(clock, () => people.agent(tenantId, agentId)),
-    people.channels(tenantId),
-  ]);
+  let around = await people.around(tenantId, userId, agentId);
+  if (around.user === undefined || around.agent === undefined) {
+    await patiently(clock, async () => {
+      around = await people.around(tenantId, userId, agentId);
+      return around.user && around.agent;
+    });
+  }
+  const { user, agent, channels } = around;
   if (!isActive(user)) return { outcome: 'user_inactive' };
   const command = await commandOf(approval, open, { id: open.command_id, context: open.context });
   const ownId = approval.ids.next();

@@ -3,14 +3,22 @@ import type { Database } from '@cardea/read-models';
 import type { Clock } from '@cardea/runtime';
 import { LATE_ROW_PAUSES_MS } from './limits.ts';
 
-export type Person = { readonly email: string; readonly status: string };
-export type Agent = {
+type Person = { readonly email: string; readonly status: string };
+type Agent = {
   readonly name: string;
   readonly ownerUserId: string | null;
   readonly status: string;
 };
 
+type Around = {
+  readonly user: Person | undefined;
+  readonly agent: Agent | undefined;
+  readonly channels: readonly string[];
+};
+
 export type People = {
+  /** All that one request touches, in a single look. */
+  around(tenantId: string, userId: string, agentId: string): Promise<Around>;
   user(tenantId: string, id: string): Promise<Person | undefined>;
   agent(tenantId: string, id: string): Promise<Agent | undefined>;
   /** In order of sending. */
@@ -20,17 +28,53 @@ export type People = {
 /** Identity's own default (`design/approval.md` section 7). */
 const CHANNELS_DEFAULT = ['email', 'webhook'];
 
+type AroundRow = {
+  readonly email: string | null;
+  readonly user_status: string | null;
+  readonly name: string | null;
+  readonly owner_user_id: string | null;
+  readonly agent_status: string | null;
+  readonly channels: readonly string[] | null;
+};
+const NO_ROW: AroundRow = {
+  email: null,
+  user_status: null,
+  name: null,
+  owner_user_id: null,
+  agent_status: null,
+  channels: null,
+};
+const AROUND = `
+  SELECT u.email, u.status AS user_status, a.name, a.owner_user_id, a.status AS agent_status,
+         t.channels
+  FROM (SELECT $1::text AS tenant_id) x
+  LEFT JOIN approval.users u ON u.tenant_id = x.tenant_id AND u.user_id = $2
+  LEFT JOIN approval.agents a ON a.tenant_id = x.tenant_id AND a.agent_id = $3
+  LEFT JOIN approval.tenants t ON t.tenant_id = x.tenant_id`;
+
 export function people(database: Database): People {
   const one = async <Row extends object>(
     tenantId: string,
     sql: string,
-    id?: string,
+    ...ids: readonly string[]
   ): Promise<Row | undefined> => {
-    const values = id === undefined ? [tenantId] : [tenantId, id];
+    const values = [tenantId, ...ids];
     const { rows } = await database.asTenant(tenantId, (on) => on.query<Row>(sql, values));
     return rows[0];
   };
   return {
+    around: async (tenantId, userId, agentId) => {
+      const row = await one<AroundRow>(tenantId, AROUND, userId, agentId);
+      const { email, user_status, name, owner_user_id, agent_status, channels } = row ?? NO_ROW;
+      return {
+        user: user_status === null ? undefined : { email: email ?? '', status: user_status },
+        agent:
+          name === null || agent_status === null
+            ? undefined
+            : { name, ownerUserId: owner_user_id, status: agent_status },
+        channels: channels ?? CHANNELS_DEFAULT,
+      };
+    },
     user: async (tenantId, id) => {
       const row = await one<{ email: string | null; status: string }>(
         tenantId,

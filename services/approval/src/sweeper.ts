@@ -20,7 +20,7 @@ export const sweeper = (approval: Approval): Loop => ({
 });
 
 /** Ends up to `SWEEP_ROWS_MAX` requests; rows lag behind, so a request may be ended twice to no effect. */
-export async function sweep(approval: Approval, tick: () => void = () => {}): Promise<number> {
+async function sweep(approval: Approval, tick: () => void): Promise<number> {
   const { rows } = await approval.database.system.query<{ tenant_id: string; id: string }>(
     `SELECT tenant_id, id FROM approval.requests
      WHERE status = 'pending' AND expires_at <= $1 ORDER BY expires_at LIMIT ${SWEEP_ROWS_MAX}`,

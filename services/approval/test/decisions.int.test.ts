@@ -89,6 +89,21 @@ describe('a request for a decision', () => {
     );
   });
 
+  it('approval 4 is approved for ever or expired for ever, when both come at once', async () => {
+    const { ann, admin } = await rig.people('four');
+    for (let round = 0; round < 20; round++) {
+      const { body } = await ann.post(REQUESTS, wanted({ ttl_seconds: 1 }));
+      const path = `${REQUESTS}/${body.id}`;
+      const left = Date.parse(body.expires_at) - rig.clock.now().getTime();
+      rig.clock.move(left - (round % 10));
+      const [approved, seen] = await Promise.all([ann.post(`${path}/approve`), admin.get(path)]);
+      const ended = (await admin.get(path)).body.status;
+      expect(ended).toBe(approved.status === 200 ? 'approved' : 'expired');
+      expect(approved.status === 200 || approved.status === 410).toBe(true);
+      if (seen.body.status !== 'pending') expect(seen.body.status).toBe(ended);
+    }
+  });
+
   it('approval 5 is decided by no agent, be its subject the user, and by no impersonating admin', async () => {
     const { ann, bot, id: tenant } = await rig.people('five');
     const { body } = await bot.post(REQUESTS, wanted());

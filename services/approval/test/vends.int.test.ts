@@ -61,8 +61,7 @@ describe('a vend that waits for a person', () => {
     expect(joined.body).toMatchObject({
       id: opened['id'],
       severity: 'high',
-      reason:
-        'Release token of github; for up to 15 minutes; the agent says: nightly build',
+      reason: 'Release token of github; for up to 15 minutes; the agent says: nightly build',
       binding: { session_id: 's1', service_name: 'github', fields: ['token'], consumed: false },
     });
     const id = String(opened['id']);
@@ -124,8 +123,9 @@ describe('a vend that waits for a person', () => {
     expect((await rig.open(tenant, { digest: 'd' })).outcome).toBe('rate_limited');
     expect((await ann.post(REQUESTS, wanted())).status).toBe(201);
     const { body } = await ann.get('/api/v1/ciba/pending');
-    const theirs = body.requests.find(({ expires_at, created_at }: { [name: string]: string }) =>
-      Date.parse(String(expires_at)) - Date.parse(String(created_at)) === 60_000,
+    const theirs = body.requests.find(
+      ({ expires_at, created_at }: { [name: string]: string }) =>
+        Date.parse(String(expires_at)) - Date.parse(String(created_at)) === 60_000,
     );
     await ann.post(`${REQUESTS}/${theirs.id}/approve`);
     expect((await bot.post(REQUESTS, wanted())).status).toBe(201);

@@ -12,6 +12,9 @@ export type Status = (typeof STATUSES)[number];
 export type Origin = 'vend' | 'agent' | 'admin' | 'self';
 export type ExpiryCause = 'time' | 'agent' | 'session' | 'user';
 
+/** What a vend asks for, and the word under which an agent may find the request of its vend. */
+export const VEND_ACTION = 'credential_access';
+
 /** What vault asked for; a request without it never unlocks a vend. */
 export type Binding = {
   /** Hex or base64url of vault's digest; compared, never read. */
@@ -49,15 +52,15 @@ export type RequestFacts = {
 };
 
 export type ApprovalRequested = { readonly type: 'ApprovalRequested'; readonly data: RequestFacts };
-export type NotificationSent = {
+type NotificationSent = {
   readonly type: 'NotificationSent';
   readonly data: { readonly channel: string };
 };
-export type NotificationFailed = {
+type NotificationFailed = {
   readonly type: 'NotificationFailed';
   readonly data: { readonly channel: string; readonly cause: string };
 };
-export type BindingCodeRefused = {
+type BindingCodeRefused = {
   readonly type: 'BindingCodeRefused';
   readonly data: { readonly by: string };
 };
@@ -65,7 +68,7 @@ export type DecisionRefused = {
   readonly type: 'DecisionRefused';
   readonly data: { readonly cause: 'agent_token' };
 };
-export type ApprovalApproved = {
+type ApprovalApproved = {
   readonly type: 'ApprovalApproved';
   readonly data: {
     readonly responded_by: string;
@@ -74,7 +77,7 @@ export type ApprovalApproved = {
     readonly auth_time?: number;
   };
 };
-export type ApprovalDenied = {
+type ApprovalDenied = {
   readonly type: 'ApprovalDenied';
   readonly data: {
     readonly responded_by: string;
@@ -87,7 +90,7 @@ export type ApprovalExpired = {
   readonly type: 'ApprovalExpired';
   readonly data: { readonly cause: ExpiryCause; readonly expired_at: string };
 };
-export type ApprovalConsumed = {
+type ApprovalConsumed = {
   readonly type: 'ApprovalConsumed';
   readonly data: {
     readonly grant_id: string;
@@ -119,8 +122,8 @@ export type Approved = Asked &
     /** The grant that used it, and when. */
     readonly consumed: { readonly grantId: string; readonly at: string } | null;
   };
-export type Denied = Asked & Answered & { readonly status: 'denied' };
-export type Expired = Asked & { readonly status: 'expired' };
+type Denied = Asked & Answered & { readonly status: 'denied' };
+type Expired = Asked & { readonly status: 'expired' };
 export type Standing = Pending | Approved | Denied | Expired;
 export type ApprovalRequest = { readonly status: 'none' } | Standing;
 
@@ -190,10 +193,12 @@ export const isUsable = (request: ApprovalRequest, now: Date): boolean =>
 
 /** The request if this user may decide it now; else what the decision is refused with. */
 export function toDecide(userId: string, now: Date, request: ApprovalRequest) {
-  if (request.status === 'none') return { barred: refuse('request_not_found') } as const;
-  const { facts, status } = request;
-  if (facts.user_id !== userId) return { barred: refuse('request_not_found') } as const;
-  switch (status) {
+  if (request.status !== 'none' && request.facts.user_id !== userId) {
+    return { barred: refuse('request_not_found') } as const;
+  }
+  switch (request.status) {
+    case 'none':
+      return { barred: refuse('request_not_found') } as const;
     case 'approved':
     case 'denied':
       return { barred: refuse('request_not_pending') } as const;

@@ -29,11 +29,13 @@ export function consume(
   of: Consume,
   request: ApprovalRequest,
 ): Decision<RequestEvent, ConsumeRefusal> {
-  if (request.status === 'none') return refuse('not_found');
-  const { facts, status } = request;
-  if (facts.agent_id !== of.agentId) return refuse('not_found');
-  if (facts.binding?.digest !== of.digest) return refuse('mismatch');
-  switch (status) {
+  if (request.status !== 'none') {
+    if (request.facts.agent_id !== of.agentId) return refuse('not_found');
+    if (request.facts.binding?.digest !== of.digest) return refuse('mismatch');
+  }
+  switch (request.status) {
+    case 'none':
+      return refuse('not_found');
     case 'pending':
       return isOverdue(request, of.now)
         ? refuse('expired', expired('time', of.now))

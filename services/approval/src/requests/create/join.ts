@@ -2,10 +2,8 @@
 import type { Approval } from '../../approval.ts';
 import { entriesAt, queueIdOf, queues } from '../../queues/queue.ts';
 import { readRequest } from '../reading.ts';
-import { isUsable, type Standing } from '../request.ts';
+import { isUsable, type Standing, VEND_ACTION } from '../request.ts';
 import type { Wanted } from './create.ts';
-
-const VEND_ACTION = 'credential_access';
 
 /** The newest open request that vault made for this agent, user and service; what else was sent is ignored. */
 export async function joinable(

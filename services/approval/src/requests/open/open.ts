@@ -1,7 +1,7 @@
 /** What vault hands over when a policy asks for a person's decision, and the facts made of it. */
 import Type, { type Static } from 'typebox';
 import { COOL_DOWN_MS, TTL_SECONDS_MAX } from '../../limits.ts';
-import { type RequestFacts, SEVERITIES } from '../request.ts';
+import { type RequestFacts, SEVERITIES, VEND_ACTION } from '../request.ts';
 
 const text = Type.String({ minLength: 1 });
 const optional = <Of extends Type.TSchema>(schema: Of) =>
@@ -38,8 +38,6 @@ export const openInput = Type.Object({
   context: Type.Optional(openContext),
 });
 export type Open = Static<typeof openInput>;
-
-export const VEND_ACTION = 'credential_access';
 
 /** Until when the queue keeps the entry: a vend may use it, or be cooling down, for so long. */
 export const entryUntil = (open: Pick<Open, 'use_window_seconds'>, expiresAt: string): string =>

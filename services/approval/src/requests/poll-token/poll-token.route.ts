@@ -3,10 +3,10 @@ import Type from 'typebox';
 import type { Approval } from '../../approval.ts';
 import { INTERVAL_SECONDS, PACE_CALLS_MAX, PACE_WINDOW_MS } from '../../limits.ts';
 import type { Polls } from '../../polls.ts';
-import { untilDecided } from '../until-decided.ts';
 import { readRequest } from '../reading.ts';
 import { STATUSES, type Standing, useBefore } from '../request.ts';
 import { COMMON, maySee } from '../request-shape.ts';
+import { untilDecided } from '../until-decided.ts';
 
 const WAIT_SECONDS_MAX = 25;
 

@@ -4,6 +4,7 @@
  */
 import type { ServiceName } from '@cardea/contracts';
 import type { Endpoint } from '@cardea/http';
+import type { Projection } from '@cardea/read-models';
 import { doorOf, probesOf } from './door.ts';
 import { buildParts, type HostOptions, type Part } from './parts.ts';
 import type { ServiceNeeds } from './service.ts';
@@ -22,6 +23,11 @@ export type Host = {
   /** Of one of the services that run here. */
   needsOf(service: ServiceName): ServiceNeeds;
   readonly endpoints: readonly Endpoint[];
+  /** What each service keeps as tables; its schema is its name. */
+  readonly projections: readonly {
+    readonly service: ServiceName;
+    readonly projection: Projection;
+  }[];
   drain(): void;
   stop(): Promise<void>;
 };
@@ -56,6 +62,9 @@ export async function startHost(options: HostOptions): Promise<Host> {
       port,
       managementPort,
       endpoints: parts.flatMap(({ service }) => service.endpoints),
+      projections: parts.flatMap(({ definition, service }) =>
+        service.projections.map((projection) => ({ service: definition.name, projection })),
+      ),
       needsOf: (name) => needsOf(parts, name),
       drain: () => probes.drain(),
       stop: stopStarted,

@@ -1,6 +1,6 @@
 /** Vault on a real database, with tokens of the rig, a faithful approval peer and few words for the tests. */
 import type { RecordedEvent } from '@cardea/event-store';
-import type { Cache, Clock } from '@cardea/runtime';
+import type { Clock } from '@cardea/runtime';
 import type { Peers } from '@cardea/service';
 import {
   type RestAnswer,
@@ -149,31 +149,3 @@ export const heard = (rig: ServiceRig, table: string, where: string, values: rea
       ).rowCount > 0,
     { what: `a row of ${table}` },
   );
-
-/** A cache that can be stopped. */
-export function stoppable(cache: Cache): { stop(): void; start(): void } {
-  const methods = [
-    'get',
-    'getMany',
-    'set',
-    'setMany',
-    'setIfAbsent',
-    'increment',
-    'delete',
-  ] as const;
-  const own = new Map(methods.map((name) => [name, cache[name]]));
-  return {
-    stop: () => {
-      for (const name of methods) {
-        Object.assign(cache, {
-          [name]: async () => {
-            throw Object.assign(new Error('away'), { name: 'CacheUnavailable' });
-          },
-        });
-      }
-    },
-    start: () => {
-      for (const [name, method] of own) Object.assign(cache, { [name]: method });
-    },
-  };
-}

@@ -123,6 +123,8 @@ async function mintInSlot(vault: Vault, way: Way, consumed: Consumed | undefined
     );
     const { state } = decided;
     if (!decided.accepted) return { refused: decided.reason };
+    // A command that is repeated is not decided anew, so this part of the decision is made here.
+    if (decided.repeated && forced && consumed?.again) return { refused: 'APPROVAL_CONSUMED' };
     const reused = decided.events.length === 0 || decided.repeated;
     if (state.status === 'held' && isLive(state.held, snapshot, made.now)) {
       if (consumed === undefined || state.held.grant_id === grantId) {

@@ -1,0 +1,300 @@
+/** What ends a grant, who sees it, and what is told of it. */
+import { type IntegrationEvent, topicOf } from '@cardea/contracts';
+import { EventStoreUnavailable } from '@cardea/event-store';
+import { CacheUnavailable } from '@cardea/runtime';
+import { testDatabase, untilTrue } from '@cardea/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { heard, newTenant, type Session, type VaultRig, vaultRig } from './vault-rig.ts';
+
+const database = testDatabase();
+let rig: VaultRig;
+const published: IntegrationEvent[] = [];
+const lines: string[] = [];
+beforeAll(async () => {
+  rig = await vaultRig(database.url, { onLog: (line) => lines.push(line) });
+  await rig.shared.subscriberFor('authz').run({
+    name: 'vault-test',
+    topics: [topicOf('vault')],
+    handle: async (events) => void published.push(...events),
+  });
+});
+afterAll(async () => {
+  await rig?.stop();
+});
+
+const grantPath = (id: string) => `/api/v1/vault/grants/${id}`;
+
+async function vended() {
+  const tenantId = newTenant();
+  await rig.keep(tenantId);
+  const session = rig.session({ tenantId });
+  const { status, body } = await session.vend();
+  expect(status).toBe(200);
+  return { tenantId, session, grantId: body.data.grant_id as string };
+}
+const sessionData = ({ sessionId, agentId }: Session) => ({
+  id: sessionId,
+  agent_id: agentId,
+  user_id: 'ann',
+  services: [],
+  epoch: 0,
+  expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+});
+const endSession = async (tenantId: string, session: Session) => {
+  const data = { ...sessionData(session), reason: 'ended', ended_at: new Date().toISOString() };
+  const streamId = `agent_session-${session.sessionId}`;
+  await rig.publish({ source: 'identity', type: 'agent_session.ended', tenantId, streamId, data });
+  await heard(rig, 'agent_sessions', 'session_id = $1 AND ended_at IS NOT NULL', [
+    session.sessionId,
+  ]);
+};
+
+describe('a grant', () => {
+  it('vault 7 is another after rotation, policy change or revocation, with the value of now', async () => {
+    const { tenantId, session, grantId } = await vended();
+    const ids = [grantId];
+    const next = async (): Promise<string> => {
+      const { status, body } = await session.vend();
+      expect(status).toBe(200);
+      ids.push(body.data.grant_id);
+      return body.data.fields.password;
+    };
+    expect((await rig.put(tenantId, { password: 'rotated' })).status).toBe(200);
+    expect(await next()).toBe('rotated');
+    await rig.admin(tenantId).delete(grantPath(ids[1] ?? ''));
+    expect(await next()).toBe('rotated');
+    const { body: policy } = await rig.admin(tenantId).post('/api/v1/vault/approval-policies', {
+      name: 'p',
+      service_name: 'db',
+      fields: '*',
+      agent_ids: '*',
+      effect: 'require_approval',
+    });
+    expect((await session.vend()).status).toBe(202);
+    await rig.admin(tenantId).delete(`/api/v1/vault/approval-policies/${policy.id}`);
+    expect(await next()).toBe('rotated');
+    expect((await rig.put(tenantId, { password: 'pending' }, { stage: 'pending' })).status).toBe(
+      200,
+    );
+    expect((await session.vend()).body.data.fields.password).toBe('rotated');
+    expect(new Set(ids.slice(0, 3)).size).toBe(3);
+  });
+
+  it('vault 3 token of session A: 403 on active B, 404 on ended B; what is foreign looks unknown', async () => {
+    const { tenantId, session } = await vended();
+    const other = rig.session({ tenantId, agentId: session.agentId });
+    const { sessionId } = other;
+    const data = { ...sessionData(other), purpose: null, started_at: new Date().toISOString() };
+    const streamId = `agent_session-${sessionId}`;
+    await rig.publish({
+      source: 'identity',
+      type: 'agent_session.started',
+      tenantId,
+      streamId,
+      data,
+    });
+    await heard(rig, 'agent_sessions', 'session_id = $1', [sessionId]);
+    const on = (path: string, service_name = 'db') =>
+      rig.rest.post(
+        `/api/v1/agent/sessions/${path}/credentials`,
+        { service_name, fields: ['user'] },
+        {
+          bearer: session.key,
+          tenant: tenantId,
+          headers: { 'x-service-token': session.capability },
+        },
+      );
+    expect((await on(sessionId)).code).toBe('CREDENTIAL_SCOPE_DENIED');
+    await endSession(tenantId, other);
+    const ended = await on(sessionId);
+    expect([ended.status, ended.code]).toEqual([404, 'NOT_FOUND']);
+
+    const foreignTenant = newTenant();
+    await rig.keep(foreignTenant, 'theirs');
+    const foreign = rig.session({ tenantId: foreignTenant });
+    await endSession(foreignTenant, foreign);
+    const bare = ({ body }: { body: { error: { request_id: string } } }) => ({
+      ...body.error,
+      request_id: '',
+    });
+    const unknown = await on('no-such-session');
+    expect(bare(await on(foreign.sessionId))).toEqual(bare(unknown));
+    expect(bare(await on(session.sessionId, 'theirs'))).toEqual(
+      bare(await on(session.sessionId, 'no-such')),
+    );
+  });
+
+  it('vault 4 is not handed out once session, key or agent ended, with the cache or without', async () => {
+    const { cache } = rig.shared;
+    for (const [mark, status] of [
+      ['key', 401],
+      ['agent', 401],
+      ['asid', 404],
+      ['user', 403],
+    ] as const) {
+      const { session } = await vended();
+      const ids = {
+        key: session.keyId,
+        agent: session.agentId,
+        asid: session.sessionId,
+        user: 'ann',
+      };
+      await cache.set(`rev:${mark}:${ids[mark]}`, '1');
+      expect((await session.vend()).status).toBe(status);
+      await cache.delete(`rev:${mark}:${ids[mark]}`);
+    }
+    const ended = await vended();
+    const revoked = await vended();
+    await endSession(ended.tenantId, ended.session);
+    const away = async (): Promise<never> => {
+      throw new CacheUnavailable('stopped');
+    };
+    const { peers } = rig.host.needsOf('vault');
+    const own = { getMany: cache.getMany, get: cache.get, set: cache.set };
+    const { introspect } = peers;
+    try {
+      Object.assign(cache, { getMany: away, get: away, set: away });
+      expect((await revoked.session.vend()).status).toBe(200);
+      expect((await ended.session.vend()).status).toBe(404);
+      Object.assign(peers, { introspect: async () => undefined });
+      expect((await revoked.session.vend()).status).toBe(401);
+    } finally {
+      Object.assign(cache, own);
+      Object.assign(peers, { introspect });
+    }
+  });
+
+  it('vault 10 with the event store stopped a new grant is 503 and shows no value', async () => {
+    const { tenantId, session } = await vended();
+    const { store } = rig.host.needsOf('vault');
+    const { append } = store;
+    const stopped = async (): Promise<never> => {
+      throw new EventStoreUnavailable('stopped');
+    };
+    try {
+      Object.assign(store, { append: stopped });
+      expect((await session.vend()).status).toBe(200);
+      const answer = await session.vend({ force_refresh: true });
+      expect([answer.status, answer.code]).toEqual([503, 'UNAVAILABLE']);
+      expect(answer.text).not.toContain(`secret of ${tenantId}`);
+    } finally {
+      Object.assign(store, { append });
+    }
+  });
+
+  it('is listed with its status and its grounds, to admins all, to an agent its own', async () => {
+    const { tenantId, session, grantId } = await vended();
+    const second = (await session.vend({ force_refresh: true })).body.data.grant_id;
+    const stranger = rig.session({ tenantId });
+    const theirs = (await stranger.vend()).body.data.grant_id;
+    const listed = await rig.admin(tenantId).get('/api/v1/vault/grants');
+    const statusOf = Object.fromEntries(
+      listed.body.grants.map((g: { grant_id: string; status: string }) => [g.grant_id, g.status]),
+    );
+    expect(statusOf).toEqual({ [grantId]: 'superseded', [second]: 'active', [theirs]: 'active' });
+    const agent = rig.rest.as({ bearer: session.key, tenant: tenantId });
+    const own = await agent.get('/api/v1/vault/grants');
+    expect(own.body.total).toBe(2);
+    expect((await agent.get(grantPath(theirs))).code).toBe('grant_not_found');
+    expect((await agent.delete(grantPath(theirs))).code).toBe('grant_not_found');
+    const one = await agent.get(grantPath(second));
+    expect(one.body).toMatchObject({
+      service_name: 'db',
+      fields: ['password', 'user'],
+      user_id: 'ann',
+    });
+    expect(one.body.why).toMatchObject({ policies: [], approval: null });
+    expect(one.text + listed.text).not.toContain('secret of');
+    for (let at = 0; at < 2; at += 1) {
+      expect((await agent.delete(grantPath(second))).body).toEqual({ status: 'revoked' });
+    }
+    expect((await agent.get(grantPath(second))).body.status).toBe('revoked');
+    const active = { query: { status: 'active', agent_id: session.agentId } };
+    expect((await rig.admin(tenantId).get('/api/v1/vault/grants', active)).body.total).toBe(0);
+  });
+
+  it.each([
+    ['agent_session.ended', 'session_ended'],
+    ['agent.deleted', 'agent_deleted'],
+    ['user.deleted', 'user_deleted'],
+    ['delegation.withdrawn', 'delegation_withdrawn'],
+  ])('ends with %s', async (type, cause) => {
+    const { tenantId, session, grantId } = await vended();
+    const at = new Date().toISOString();
+    const data = {
+      'agent_session.ended': { ...sessionData(session), reason: 'ended', ended_at: at },
+      'agent.deleted': { id: session.agentId, deleted_at: at },
+      'user.deleted': { id: 'ann', deleted_at: at },
+      'delegation.withdrawn': { id: 'd', user_id: 'ann', agent_id: session.agentId, services: [] },
+    }[type];
+    await rig.publish({
+      source: 'identity',
+      type,
+      tenantId,
+      streamId: `${type}-${session.sessionId}`,
+      data: data ?? {},
+    });
+    const revoked = await untilTrue(async () =>
+      (await rig.eventsOf(tenantId)).find((event) => event.type === 'GrantRevoked'),
+    );
+    expect([revoked.data['revoked_grant_id'], revoked.data['cause']]).toEqual([grantId, cause]);
+  });
+
+  it('ends with its service, whose name is then free and whose values are gone', async () => {
+    const { tenantId, session } = await vended();
+    const path = '/api/v1/vault/services/db';
+    expect((await rig.admin(tenantId).delete(path)).body).toEqual({ status: 'service deleted' });
+    expect((await session.vend()).status).toBe(404);
+    const { rows } = await rig.shared.database.system.query(
+      'SELECT 1 FROM vault.secret_versions WHERE tenant_id = $1 AND blob IS NOT NULL',
+      [tenantId],
+    );
+    expect(rows).toEqual([]);
+    await untilTrue(async () =>
+      (await rig.eventsOf(tenantId)).find((event) => event.type === 'GrantRevoked'),
+    );
+    await rig.keep(tenantId);
+    expect((await session.vend()).status).toBe(200);
+  });
+
+  it('vault 12 is told to the others by names and ids, and its value is told to nobody', async () => {
+    const { tenantId, session, grantId } = await vended();
+    for (let at = 0; at < 3; at += 1) await session.vend();
+    await session.vend({ service_name: 'unknown' });
+    await rig.admin(tenantId).delete(grantPath(grantId));
+    const mine = () => published.filter((event) => event.tenantId === tenantId);
+    const wanted = [
+      'vault.service.registered',
+      'vault.secret.written',
+      'vault.credential.granted',
+      'vault.credential.reused',
+      'vault.credential.refused',
+      'vault.credential.revoked',
+    ];
+    await untilTrue(() => wanted.every((type) => mine().some((event) => event.type === type)), {
+      what: 'all integration events',
+    });
+    const granted = mine().find(({ type }) => type === 'vault.credential.granted');
+    expect(granted?.actor).toEqual({ type: 'agent', id: session.agentId });
+    expect(Object.keys(granted?.data ?? {}).sort()).toEqual([
+      'agent_id',
+      'approval_id',
+      'context',
+      'credential_type',
+      'expires_at',
+      'fields',
+      'grant_id',
+      'granted_at',
+      'service_name',
+      'session_id',
+      'user_id',
+    ]);
+    const reused = mine().filter(({ type }) => type === 'vault.credential.reused');
+    expect(reused.reduce((sum, { data }) => sum + Number(data['count']), 0)).toBe(3);
+    const told = JSON.stringify([mine(), await rig.eventsOf(tenantId)], (_key, value) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
+    expect(told).not.toContain('secret of');
+    expect(lines.join('')).not.toContain('secret of');
+  });
+});

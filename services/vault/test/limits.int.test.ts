@@ -1,0 +1,66 @@
+/** How often a session may vend and refresh, and what is written down of refusals. */
+import { testDatabase } from '@cardea/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newTenant, type VaultRig, vaultRig } from './vault-rig.ts';
+
+const database = testDatabase();
+let rig: VaultRig;
+beforeAll(async () => {
+  rig = await vaultRig(database.url, { env: { VAULT_SESSION_RATE: '20' } });
+});
+afterAll(async () => {
+  await rig?.stop();
+});
+
+const policy = async (tenantId: string, effect: string) => {
+  const body = { name: 'p', service_name: 'db', fields: '*', agent_ids: '*', effect };
+  const made = await rig.admin(tenantId).post('/api/v1/vault/approval-policies', body);
+  expect(made.status).toBe(201);
+};
+
+describe('vending too often', () => {
+  it('vault 1 row 6 stops a session that asks too fast, before its body is looked at', async () => {
+    const tenantId = newTenant();
+    await rig.keep(tenantId);
+    const session = rig.session({ tenantId });
+    const answers = await Promise.all(
+      Array.from({ length: 120 }, () => session.vend({ fields: [] })),
+    );
+    const codes = answers.map(({ code }) => code);
+    expect(new Set(codes)).toEqual(new Set(['INVALID_REQUEST', 'RATE_LIMITED']));
+    expect(codes.filter((code) => code === 'INVALID_REQUEST').length).toBeGreaterThanOrEqual(40);
+    expect((await rig.session({ tenantId }).vend()).status).toBe(200);
+  });
+
+  it('vault 1 rows 12 and 13: ten forced refreshes a minute, counted before anyone is asked', async () => {
+    const tenantId = newTenant();
+    await rig.keep(tenantId);
+    const session = rig.session({ tenantId });
+    const forced = [];
+    for (let at = 0; at < 11; at += 1) forced.push(await session.vend({ force_refresh: true }));
+    expect(forced.map(({ status }) => status)).toEqual([...Array(10).fill(200), 429]);
+    expect(forced[10]?.code).toBe('RATE_LIMITED');
+    await policy(tenantId, 'require_approval');
+    expect((await session.vend({ force_refresh: true })).code).toBe('RATE_LIMITED');
+    await policy(tenantId, 'deny');
+    expect((await session.vend()).code).toBe('POLICY_DENIED');
+  });
+
+  it('writes down what it refuses, and names nothing that is not registered', async () => {
+    const tenantId = newTenant();
+    await rig.keep(tenantId);
+    const session = rig.session({ tenantId });
+    await session.vend({ service_name: 'a name that was sent' });
+    await session.vend({ fields: ['password', 'a field that was sent'] });
+    const refused = (await rig.eventsOf(tenantId)).filter(({ type }) => type === 'VendRefused');
+    expect(refused.map(({ data }) => [data['code'], data['service_name'], data['fields']])).toEqual(
+      [
+        ['NOT_FOUND', null, null],
+        ['CREDENTIAL_SCOPE_DENIED', 'db', ['password']],
+      ],
+    );
+    expect(refused.map(({ metadata }) => metadata.actor)).toEqual(
+      Array(2).fill({ type: 'agent', id: session.agentId }),
+    );
+  });
+});

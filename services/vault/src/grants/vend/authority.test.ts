@@ -1,0 +1,78 @@
+import type { Capability } from '@cardea/auth';
+import { describe, expect, it } from 'vitest';
+import type { Facts } from '../../facts.ts';
+import type { ServiceRecord } from '../../services/service.ts';
+import { currentVersions, deniedByNews, deniedForGood, type Wanted } from './authority.ts';
+
+const ISSUED_AT_S = 1_800_000_000;
+const at = (seconds: number) => new Date((ISSUED_AT_S + seconds) * 1000);
+const version = (stage: 'current' | 'pending') => ({
+  version: 1,
+  secret_id: 's',
+  stage,
+  created_at: '',
+  created_by: '',
+});
+const field = (name: string, stage: 'current' | 'pending') => ({
+  name,
+  description: null,
+  last_version: 1,
+  versions: [version(stage)],
+});
+const service = {
+  name: 'db',
+  fields: [field('password', 'current'), field('user', 'pending')],
+} as unknown as ServiceRecord;
+const capability = {
+  issuedAt: ISSUED_AT_S,
+  grants: [
+    { service: 'db', fields: ['password', 'user', 'gone'] },
+    { service: 'other', fields: ['token'] },
+  ],
+} as unknown as Capability;
+const wanted = (fields: readonly string[], userMarked = false): Wanted => ({
+  service,
+  fields,
+  capability,
+  userMarked,
+});
+const facts = (more: Partial<Facts> = {}): Facts => ({
+  session: undefined,
+  tokenEpoch: undefined,
+  agent: undefined,
+  userStatus: undefined,
+  ...more,
+});
+const agent = (seconds: number, ...fields: readonly string[]) => ({
+  agent: { services: [{ service_name: 'db', fields }], changed_at: at(seconds) },
+});
+
+describe('the scope of a vend', () => {
+  it('is what the token grants and the service has', () => {
+    expect(deniedForGood(wanted(['password', 'user']))).toEqual([]);
+    expect(deniedForGood(wanted(['password', 'token', 'gone']))).toEqual(['token', 'gone']);
+    expect(deniedForGood(wanted(['password'], true))).toEqual(['password']);
+  });
+
+  it('is narrowed by an agent that changed in the second of the token or later', () => {
+    const ask = wanted(['password', 'user']);
+    expect(deniedByNews(ask, facts(agent(-1, 'password')))).toEqual([]);
+    expect(deniedByNews(ask, facts(agent(0, 'password')))).toEqual(['user']);
+    expect(deniedByNews(ask, facts(agent(0.9, '*')))).toEqual([]);
+    expect(deniedByNews(ask, facts(agent(5)))).toEqual(['password', 'user']);
+  });
+
+  it('is nothing once the user of the session is disabled or gone', () => {
+    for (const userStatus of ['disabled', 'deleted']) {
+      expect(deniedByNews(wanted(['password']), facts({ userStatus }))).toEqual(['password']);
+    }
+    expect(deniedByNews(wanted(['password']), facts({ userStatus: 'active' }))).toEqual([]);
+  });
+
+  it('hands out current versions only', () => {
+    expect(currentVersions(service, ['password'])).toEqual({
+      set: [{ name: 'password', version: 1, secret_id: 's' }],
+    });
+    expect(currentVersions(service, ['password', 'user'])).toEqual({ unset: ['user'] });
+  });
+});

@@ -16,7 +16,7 @@ import {
 } from '../webhook-shape.ts';
 import { WEBHOOKS_TABLE } from '../webhooks.projection.ts';
 import { settle, type WriteNeeds } from '../writing.ts';
-import { createWebhook } from './create.ts';
+import { createWebhook, repeatOf } from './create.ts';
 
 const WEBHOOKS_PER_TENANT_MAX = 500;
 const INDEX_WAIT_MS = 2_000;
@@ -90,8 +90,10 @@ export const createWebhookRoute = (needs: WriteNeeds) =>
           request_hash: requestHash,
         }),
       );
-      if (!decided.accepted) return { refused: decided.reason, details: { id } };
-      if (decided.repeated) return { refused: 'already_created' as const, details: { id } };
+      if (!decided.accepted || decided.repeated) {
+        const reason = repeatOf(decided.state, requestHash);
+        return { refused: reason, ...(reason === 'already_created' ? { details: { id } } : {}) };
+      }
       await settle(index, decided.position);
       return { ok: { id, url: body.url, events: [...events], secret }, wrote: decided.position };
     },

@@ -1,12 +1,18 @@
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { Webhook, WebhookCreated } from '../webhook.ts';
 
-/** A repeat under the same key meets the webhook of then: its secret is shown to nobody again. */
-export function createWebhook(
+type Repeated = 'already_created' | 'idempotency_key_reused';
+
+export const createWebhook = (
   webhook: Webhook,
   data: WebhookCreated['data'],
-): Decision<WebhookCreated, 'already_created' | 'idempotency_key_reused'> {
-  if (webhook.status === 'absent') return accept({ type: 'WebhookCreated', data });
-  const same = webhook.status === 'deleted' || webhook.requestHash === data.request_hash;
-  return refuse(same ? 'already_created' : 'idempotency_key_reused');
-}
+): Decision<WebhookCreated, Repeated> =>
+  webhook.status === 'absent'
+    ? accept({ type: 'WebhookCreated', data })
+    : refuse(repeatOf(webhook, data.request_hash));
+
+/** What a repeat under the same key is told: nobody can show it the secret of then. */
+export const repeatOf = (webhook: Webhook, requestHash: string | null): Repeated =>
+  webhook.status === 'standing' && webhook.requestHash !== requestHash
+    ? 'idempotency_key_reused'
+    : 'already_created';

@@ -1,0 +1,104 @@
+import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:net';
+import {
+  type ServiceRig,
+  testDatabase,
+  untilTrue,
+  type WebhookSink,
+  webhookSink,
+} from '@cardea/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { adminOf, makeWebhook, ROOT, startRig, userCreated } from './webhook-rig.ts';
+
+const database = testDatabase();
+let rig: ServiceRig;
+let sink: WebhookSink;
+let resetting: Server;
+beforeAll(async () => {
+  sink = await webhookSink();
+  resetting = createServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
+  await new Promise<void>((resolve) => resetting.listen(0, '127.0.0.1', resolve));
+  rig = await startRig({ databaseUrl: database.url });
+});
+afterAll(async () => {
+  await rig?.stop();
+  await sink?.close();
+  resetting?.close();
+});
+
+const DELIVERIES = `${ROOT}/deliveries`;
+const portOf = (server: Server) => (server.address() as AddressInfo).port;
+
+async function tested(tenantId: string, url: string) {
+  const admin = adminOf(rig, tenantId);
+  const { id } = await makeWebhook(admin, url);
+  await admin.post(`${ROOT}/${id}/test`);
+  const [row] = (await admin.get(DELIVERIES, { query: { detail: true } })).body.deliveries;
+  return row;
+}
+
+describe('receivers that fail', () => {
+  it('webhooks 6 names what went wrong where no answer came', async () => {
+    const closed = await webhookSink();
+    await closed.close();
+    for (const [name, url, error] of [
+      ['closed', closed.url, 'connect_error'],
+      ['resetting', `http://127.0.0.1:${portOf(resetting)}/`, 'reset'],
+      ['bad-tls', `https://127.0.0.1:${new URL(sink.url).port}/`, 'tls_error'],
+      ['unknown-name', 'https://no-such-host.invalid/', 'dns_error'],
+    ] as const) {
+      expect(await tested(name, url)).toMatchObject({ status_code: 0, success: false, error });
+    }
+  });
+
+  it('webhooks 6 takes a redirect for a failure, and never dials its target', async () => {
+    const headers = { location: `${sink.url}/target` };
+    sink.answerWith(({ path }) => (path === '/from' ? { status: 302, headers } : { status: 200 }));
+    expect(await tested('redirecting', `${sink.url}/from`)).toMatchObject({
+      status_code: 302,
+      success: false,
+    });
+    expect(sink.received.map(({ path }) => path)).not.toContain('/target');
+  });
+
+  it('R12 a receiver that hangs delays no other', async () => {
+    const admin = adminOf(rig, 'hanging');
+    sink.answerWith(({ path }) =>
+      path === '/hanging' ? new Promise(() => undefined) : { status: 200 },
+    );
+    await makeWebhook(admin, `${sink.url}/hanging`);
+    // Of another origin: connections to one are shared.
+    const port = new URL(sink.url).port;
+    await makeWebhook(admin, `http://localhost:${port}/healthy`);
+    for (let at = 0; at < 30; at++) await rig.publish(userCreated('hanging'));
+    const came = (of: string) => sink.received.filter(({ path }) => path === of).length;
+    await untilTrue(() => came('/healthy') === 30, { deadlineMs: 8_000 });
+    // No more than eight at once for one webhook.
+    expect(came('/hanging')).toBe(8);
+  });
+
+  it('webhooks 19 once a user is deleted, no body of theirs can be read or sent again', async () => {
+    const admin = adminOf(rig, 'leaving');
+    sink.answerWith(() => ({ status: 200 }));
+    await makeWebhook(admin, `${sink.url}/leaving`, ['user.created', 'user.deleted']);
+    const created = userCreated('leaving', { id: 'leaver' });
+    await rig.publish(created);
+    await sink.waitFor(({ path }) => path === '/leaving');
+    const data = { id: 'leaver', deleted_at: '2030-01-02T00:00:00.000Z' };
+    const { source, tenantId, streamId } = created;
+    await rig.publish({ source, tenantId, streamId, type: 'user.deleted', data });
+    const told = await sink.waitFor(
+      ({ path, body }) => path === '/leaving' && body.includes('user.deleted'),
+    );
+    expect(JSON.parse(told.body).data).toEqual(data);
+    const query = { event: 'user.created' };
+    const [row] = (await admin.get(DELIVERIES, { query })).body.deliveries;
+    await untilTrue(
+      async () => {
+        const { status, code } = await admin.post(`${DELIVERIES}/${row.id}/retry`);
+        return status === 422 && code === 'payload_erased';
+      },
+      { deadlineMs: 40_000 },
+    );
+  });
+});

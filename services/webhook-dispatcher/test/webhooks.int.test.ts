@@ -1,0 +1,282 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type ServiceRig,
+  testDatabase,
+  untilTrue,
+  type WebhookSink,
+  webhookSink,
+} from '@cardea/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { adminOf, isSigned, makeWebhook, ROOT, startRig, userCreated } from './webhook-rig.ts';
+
+const database = testDatabase();
+let rig: ServiceRig;
+let sink: WebhookSink;
+beforeAll(async () => {
+  sink = await webhookSink();
+  rig = await startRig({ databaseUrl: database.url });
+});
+afterAll(async () => {
+  await rig?.stop();
+  await sink?.close();
+});
+
+const DELIVERIES = `${ROOT}/deliveries`;
+const EVENTS = ['user.created'];
+
+/** Without what is an answer's own: the id of its request. */
+const alike = ({ status, body }: { status: number; body: { error: object } }) => ({
+  status,
+  error: { ...body.error, request_id: '' },
+});
+
+describe('webhooks', () => {
+  it('webhooks 1 makes one with exactly four keys, and never shows its secret again', async () => {
+    const admin = adminOf(rig, 'making');
+    const url = `${sink.url}/making?token=abc`;
+    const made = await admin.post(ROOT, { url, events: EVENTS, description: 'mine' });
+    expect(made.status).toBe(201);
+    expect(Object.keys(made.body)).toEqual(['id', 'url', 'events', 'secret']);
+    expect(made.headers.get('cache-control')).toBe('no-store');
+    const { id, secret } = made.body;
+    const shown = { id, url, description: 'mine', events: EVENTS, enabled: true };
+    const listed = await admin.get(ROOT);
+    expect(listed.body).toEqual({ webhooks: [{ ...shown, created_at: expect.any(String) }] });
+    expect((await admin.get(`${ROOT}/${id}`)).body).toEqual(listed.body.webhooks[0]);
+
+    const { store } = rig.host.needsOf('webhooks');
+    const events = JSON.stringify(await store.readStream(`webhook-${id}`), (_key, value) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
+    expect(events).not.toContain(secret);
+    expect(events).not.toContain('token=abc');
+    const { rows } = await rig.shared.database.system.query(
+      'SELECT w::text AS whole FROM webhooks.webhooks w WHERE id = $1',
+      [id],
+    );
+    expect(rows[0]?.['whole']).not.toContain(secret.slice(6));
+  });
+
+  it.each([
+    ['ftp://example.com/', 'https'],
+    ['http://example.com/', 'https'],
+    ['https://user@example.com/', 'userinfo'],
+    ['https://example.com/#x', 'fragment'],
+    ['https://10.0.0.1/', 'private_address'],
+    ['https://0xa9fea9fe/', 'private_address'],
+    ['https://intranet/', 'host'],
+    ['nonsense', 'syntax'],
+    [`https://example.com/${'x'.repeat(2_048)}`, 'length'],
+  ])('webhooks 1 refuses the URL %s by the rule %s', async (url, rule) => {
+    const admin = adminOf(rig, 'urls');
+    const { status, code, body } = await admin.post(ROOT, { url, events: EVENTS });
+    expect([status, code]).toEqual([400, 'invalid_url']);
+    expect(body.error.details).toEqual([{ field: 'url', rule }]);
+  });
+
+  it('webhooks 1 refuses events that are none, doubled or missing', async () => {
+    const admin = adminOf(rig, 'events');
+    const codeOf = async (events: readonly string[]) =>
+      (await admin.post(ROOT, { url: sink.url, events })).code;
+    expect(await codeOf(['user.sneezed'])).toBe('unknown_event');
+    expect(await codeOf(['toString'])).toBe('unknown_event');
+    expect(await codeOf([])).toBe('invalid_request');
+    expect(await codeOf(['user.created', 'user.created'])).toBe('invalid_request');
+    const { body } = await admin.get(`${ROOT}/event-types`);
+    const names = body.event_types.map(({ name }: { name: string }) => name);
+    expect(await codeOf(names)).toBeUndefined();
+  });
+
+  it('webhooks 16 changes each field alone, and refuses none, unknown and null', async () => {
+    const admin = adminOf(rig, 'changing');
+    const { id } = await makeWebhook(admin, `${sink.url}/changing`);
+    const path = `${ROOT}/${id}`;
+    for (const change of [
+      { enabled: false },
+      { url: `${sink.url}/changed` },
+      { events: ['user.deleted', 'user.login'] },
+      { description: 'another' },
+    ]) {
+      const { status, body } = await admin.patch(path, change);
+      expect([status, body]).toEqual([200, expect.objectContaining(change)]);
+      expect((await admin.get(path)).body).toEqual(body);
+    }
+    expect((await admin.patch(path, { description: null })).body).not.toHaveProperty('description');
+    for (const wrong of [{}, { secret: 'x' }, { url: null }, { enabled: null }, { events: null }]) {
+      expect((await admin.patch(path, wrong)).code).toBe('invalid_request');
+    }
+    expect((await admin.patch(path, { url: 'https://127.1/' })).status).toBe(200);
+    expect((await admin.patch(path, { url: 'https://169.254.169.254/' })).code).toBe('invalid_url');
+  });
+
+  it('webhooks 1 deletes once; afterwards it is as unknown as any other', async () => {
+    const admin = adminOf(rig, 'deleting');
+    const { id } = await makeWebhook(admin, `${sink.url}/deleting`);
+    const { status, body } = await admin.delete(`${ROOT}/${id}`);
+    expect([status, body]).toEqual([200, { status: 'webhook deleted' }]);
+    expect((await admin.get(ROOT)).body.webhooks).toEqual([]);
+    for (const answer of [
+      await admin.delete(`${ROOT}/${id}`),
+      await admin.get(`${ROOT}/${id}`),
+      await admin.patch(`${ROOT}/${id}`, { enabled: true }),
+      await admin.post(`${ROOT}/${id}/test`),
+      await admin.post(`${ROOT}/${id}/rotate-secret`),
+    ]) {
+      expect([answer.status, answer.code]).toEqual([404, 'webhook_not_found']);
+    }
+  });
+
+  it('webhooks 9 signs with the new secret alone once a rotation was answered', async () => {
+    const admin = adminOf(rig, 'rotating');
+    const { id, secret } = await makeWebhook(admin, `${sink.url}/rotating`);
+    const rotated = await admin.post(`${ROOT}/${id}/rotate-secret`);
+    expect(Object.keys(rotated.body)).toEqual(['secret']);
+    await admin.post(`${ROOT}/${id}/test`);
+    const request = await sink.waitFor(({ path }) => path === '/rotating');
+    expect(isSigned(request, secret)).toBe(false);
+    expect(isSigned(request, rotated.body.secret)).toBe(true);
+  });
+
+  it('webhooks 23 a repeated request makes one webhook, and says which', async () => {
+    const admin = adminOf(rig, 'repeating');
+    const headers = { 'idempotency-key': 'the-same' };
+    const body = { url: `${sink.url}/repeating`, events: EVENTS };
+    const first = await admin.post(ROOT, body, { headers });
+    const again = await admin.post(ROOT, body, { headers });
+    expect([again.status, again.code]).toEqual([409, 'already_created']);
+    expect(again.body.error.details).toEqual({ id: first.body.id });
+    const other = await admin.post(ROOT, { ...body, description: 'other' }, { headers });
+    expect([other.status, other.code]).toEqual([422, 'idempotency_key_reused']);
+    expect((await admin.get(ROOT)).body.webhooks).toHaveLength(1);
+  });
+
+  it('webhooks 20 takes admins alone, and another tenant’s ids are unknown ones', async () => {
+    const admin = adminOf(rig, 'mine');
+    const { id } = await makeWebhook(admin, `${sink.url}/mine`);
+    await admin.post(`${ROOT}/${id}/test`);
+    const [row] = (await admin.get(DELIVERIES)).body.deliveries;
+    const who = { tenantId: 'mine', id: 'someone' };
+    for (const bearer of [
+      rig.tokens.user(who),
+      rig.tokens.agent({ ...who, sessionId: 's' }),
+      rig.tokens.apiKey({ tenantId: 'mine', scopes: ['fga:write'] }),
+    ]) {
+      const answer = await rig.rest.get(ROOT, { bearer, tenant: 'mine' });
+      expect([answer.status, answer.code]).toEqual([403, 'forbidden']);
+    }
+    const foreign = adminOf(rig, 'theirs');
+    for (const of of ['', '/test', '/rotate-secret']) {
+      const ask = (webhook: string) =>
+        of === '' ? foreign.get(`${ROOT}/${webhook}`) : foreign.post(`${ROOT}/${webhook}${of}`);
+      expect(alike(await ask(id))).toEqual(alike(await ask(randomUUID())));
+    }
+    const retry = (of: string) => foreign.post(`${DELIVERIES}/${of}/retry`);
+    const unknown = alike(await retry(`${randomUUID()}.1`));
+    expect(unknown.status).toBe(422);
+    expect(alike(await retry(row.id))).toEqual(unknown);
+    expect(alike(await retry('nonsense'))).toEqual(unknown);
+    const { store } = rig.host.needsOf('webhooks');
+    await untilTrue(async () => {
+      const log = await store.readLog('webhooks', 0n, 10_000);
+      const denied = log.filter(
+        ({ type, metadata }) => type === 'ActionDenied' && metadata.tenantId === 'mine',
+      );
+      return denied.length >= 2;
+    });
+  });
+
+  it('shows a call that names an application the webhooks that are bound to it', async () => {
+    const admin = adminOf(rig, 'apps');
+    const headers = { 'x-service-app-id': 'app-1' };
+    const { body } = await admin.post(
+      ROOT,
+      { url: `${sink.url}/app-1`, events: EVENTS },
+      { headers },
+    );
+    const { id } = await makeWebhook(admin, `${sink.url}/no-app`);
+    expect((await admin.get(ROOT)).body.webhooks).toHaveLength(2);
+    const [only, ...more] = (await admin.get(ROOT, { headers })).body.webhooks;
+    expect([only.id, more]).toEqual([body.id, []]);
+    expect((await admin.get(`${ROOT}/${id}`, { headers })).status).toBe(404);
+    expect((await admin.delete(`${ROOT}/${id}`, { headers })).status).toBe(404);
+  });
+});
+
+describe('the delivery log', () => {
+  it('webhooks 17 lists the newest fifty, each filter alone, and by cursor all of them once', async () => {
+    const admin = adminOf(rig, 'listing');
+    const one = await makeWebhook(admin, `${sink.url}/listing`);
+    const two = await makeWebhook(admin, `${sink.url}/failing`, ['user.deleted']);
+    sink.answerWith(({ path }) => ({
+      status: path === '/failing' ? 500 : 200,
+      body: 'Hello\u0007!',
+    }));
+    for (let at = 0; at < 60; at++) await rig.publish(userCreated('listing'));
+    await admin.post(`${ROOT}/${two.id}/test`);
+    const all = await untilTrue(async () => {
+      const { body } = await admin.get(DELIVERIES, { query: { limit: 1_000 } });
+      return body.deliveries.length === 61 && body.deliveries;
+    });
+    const plain = await admin.get(DELIVERIES);
+    expect(Object.keys(plain.body)).toEqual(['deliveries']);
+    expect(plain.body.deliveries).toEqual(all.slice(0, 50));
+    expect(Object.keys(all[0]).sort()).toEqual([
+      'attempted_at',
+      'duration_ms',
+      'event',
+      'id',
+      'status_code',
+      'success',
+      'webhook_id',
+    ]);
+    const times = all.map(({ attempted_at }: { attempted_at: string }) => attempted_at);
+    expect(times).toEqual(times.toSorted().toReversed());
+
+    const count = async (query: { readonly [name: string]: string | boolean }) =>
+      (await admin.get(DELIVERIES, { query: { ...query, limit: 1_000 } })).body.deliveries.length;
+    expect(await count({ webhook_id: one.id })).toBe(60);
+    expect(await count({ webhook_id: 'nonsense' })).toBe(0);
+    expect(await count({ event: 'webhook.test' })).toBe(1);
+    expect(await count({ success: false })).toBe(1);
+    expect(await count({ from: times[0] })).toBeGreaterThanOrEqual(1);
+    expect(await count({ to: times[60] })).toBeGreaterThanOrEqual(1);
+    expect(await count({ from: times[60], to: times[0] })).toBe(61);
+
+    const paged: string[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const query: Record<string, string> = { cursor, limit: '7' };
+      const page: { body: { deliveries: { id: string }[]; next_cursor: string | null } } =
+        await admin.get(DELIVERIES, { query });
+      paged.push(...page.body.deliveries.map(({ id }) => id));
+      cursor = page.body.next_cursor;
+      // What comes meanwhile is newer than the first page.
+      if (paged.length === 14) await rig.publish(userCreated('listing'));
+    }
+    expect(paged).toEqual(all.map(({ id }: { id: string }) => id));
+    const [detailed] = (
+      await admin.get(DELIVERIES, { query: { detail: true, webhook_id: two.id } })
+    ).body.deliveries;
+    expect(detailed).toMatchObject({
+      attempt: 1,
+      origin: 'test',
+      error: null,
+      final: false,
+      response_excerpt: 'Hello!',
+    });
+  });
+
+  it.each([
+    ['limit', '0'],
+    ['limit', '1001'],
+    ['cursor', 'nonsense'],
+    ['from', 'yesterday'],
+    ['to', '2030-02-31T00:00:00Z'],
+    ['success', 'maybe'],
+  ])('webhooks 17 refuses %s = %s', async (field, value) => {
+    const { status, body } = await adminOf(rig, 'asking').get(DELIVERIES, {
+      query: { [field]: value },
+    });
+    expect([status, body.error.details[0].field]).toEqual([400, field]);
+  });
+});

@@ -1,7 +1,9 @@
 /** People come and go, are told by mail, and wait for each other. */
+import { rebuildProjection } from '@cardea/read-models';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Mail } from '../src/adapters/mail.ts';
+import { requestsTable } from '../src/requests/requests.projection.ts';
 import { type ApprovalRig, approvalRig, userCreated, userEvent, wanted } from './approval-rig.ts';
 
 const database = testDatabase();
@@ -24,6 +26,10 @@ afterAll(async () => {
 });
 
 const REQUESTS = '/api/v1/ciba/requests';
+const isNotified =
+  (id: string) =>
+  ({ type, streamId }: { readonly type: string; readonly streamId: string }): boolean =>
+    type === 'NotificationSent' && streamId === `request-${id}`;
 const statusOf = async (tenant: { admin: ApprovalRig['rest'] }, id: string) =>
   (await tenant.admin.get(`${REQUESTS}/${id}`)).body.status;
 
@@ -93,6 +99,33 @@ describe('a person who is asked', () => {
     });
     expect(mail.text).toContain('first request of this agent');
     expect(mail.html).not.toContain('<b>');
+  });
+
+  it('approval 21 gets no second mail when the table of requests is built anew', async () => {
+    const { ann, id: tenant } = await rig.people('rebuilt');
+    const { body } = await ann.post(REQUESTS, wanted());
+    const opened = await rig.open(tenant, { digest: 'd' });
+    await ann.post(`${REQUESTS}/${opened['id']}/approve`);
+    const { database: sql, store, sealer, log } = rig.host.needsOf('approval');
+    const jobs = async () =>
+      (await sql.system.query('SELECT 1 FROM approval.notification_jobs')).rows.length;
+    const rows = async () =>
+      (await sql.system.query('SELECT * FROM approval.requests r ORDER BY tenant_id, id')).rows;
+    await untilTrue(async () => (await rig.eventsOf(tenant)).some(isNotified(body.id)));
+    await untilTrue(async () => (await jobs()) === 0);
+    const before = await rows();
+    const sent = mails.length;
+    await rebuildProjection({
+      connectionString: database.url,
+      projection: requestsTable(() => {}),
+      schema: 'approval',
+      store,
+      open: sealer.open,
+      log,
+    });
+    expect(await rows()).toEqual(before);
+    expect(await jobs()).toBe(0);
+    expect(mails.length).toBe(sent);
   });
 
   it('gets five mails a minute, and one for all the rest', async () => {

@@ -19,7 +19,7 @@ function rig({ ping = async () => {} }: { readonly ping?: () => Promise<void> } 
       read,
       isOver: (state) => state !== 'pending',
       endsAt: () => endsAt,
-      signal: stop.signal,
+      stops: [stop.signal],
     });
   return {
     clock,

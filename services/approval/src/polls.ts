@@ -22,8 +22,8 @@ export type Wait<State> = {
   readonly isOver: (state: State) => boolean;
   /** When the request ends by itself; the wait is no longer than that. */
   readonly endsAt: (state: State) => Date | undefined;
-  /** Aborts when the client goes or the process stops: the state as it is, is the answer. */
-  readonly signal: AbortSignal;
+  /** Abort when the client goes or the process stops: the state as it is, is the answer. */
+  readonly stops: readonly AbortSignal[];
 };
 
 export type Polls = {
@@ -69,10 +69,13 @@ export function polls(needs: {
       const waiter: Waiter = { wake: () => undefined };
       const leave = enter(of.id, of.principal, waiter);
       if (leave === undefined) return 'too_many_polls';
+      const onStop = (): void => waiter.wake();
+      for (const stop of of.stops) stop.addEventListener('abort', onStop);
       try {
         await changes.open().catch(unlessAway);
         return await untilOver(of, waiter, clock);
       } finally {
+        for (const stop of of.stops) stop.removeEventListener('abort', onStop);
         leave();
       }
     },
@@ -100,10 +103,10 @@ async function untilOver<State>(of: Wait<State>, waiter: Waiter, clock: Clock): 
     waiter.wake = () => awakened.abort();
     const state = await of.read();
     const leftMs = end - clock.monotonicMs();
-    if (of.isOver(state) || leftMs <= 0 || of.signal.aborted) return state;
+    if (of.isOver(state) || leftMs <= 0 || of.stops.some(({ aborted }) => aborted)) return state;
     const endsInMs = (of.endsAt(state)?.getTime() ?? Infinity) - clock.now().getTime();
     const pauseMs = Math.max(1, Math.min(leftMs, endsInMs, POLL_REREAD_MS));
-    await clock.sleep(pauseMs, AbortSignal.any([awakened.signal, of.signal]));
+    await clock.sleep(pauseMs, awakened.signal);
   }
 }
 

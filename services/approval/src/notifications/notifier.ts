@@ -18,13 +18,14 @@ type Needs = Approval & {
 export function notifier(needs: Needs): { readonly loop: Loop; readonly wake: () => void } {
   let awakened = new AbortController();
   const run: Loop['run'] = async (signal, tick) => {
+    signal.addEventListener('abort', () => awakened.abort(), { once: true });
     while (!signal.aborted) {
       tick();
       awakened = new AbortController();
       const due = await dueJobs(needs.database, needs.clock.now());
       await notifyAll(needs, due);
       if (due.length === NOTIFY_BATCH_MAX) continue;
-      await needs.clock.sleep(NOTIFY_IDLE_MS, AbortSignal.any([signal, awakened.signal]));
+      await needs.clock.sleep(NOTIFY_IDLE_MS, awakened.signal);
     }
   };
   return {

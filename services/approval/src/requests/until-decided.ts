@@ -18,7 +18,7 @@ export async function untilDecided(
     isOver: ({ status }) => status !== 'pending',
     endsAt: (request) =>
       request.status === 'pending' ? new Date(request.facts.expires_at) : undefined,
-    signal: AbortSignal.any([signal, draining]),
+    stops: [signal, draining],
   });
   if (found !== 'too_many_polls' && found.status === 'none') {
     throw new Error('a request that was found is gone');

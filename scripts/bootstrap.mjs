@@ -26,7 +26,6 @@ const WORDS = {
   check: ['scripts/test.ts', '--check'],
   tour: ['scripts/tour.ts'],
   bench: ['scripts/bench/main.ts'],
-  cardea: ['services/standalone/src/cardea.ts'],
 };
 
 const LOCK_WAIT_MS = 600_000;

@@ -35,6 +35,8 @@ export type Player = {
   step(number: number, sentence: string): void;
   /** Calls, checks the status, tells the named fields, and answers the reply. */
   call(call: Call, status: number, show?: readonly string[]): Promise<Reply>;
+  /** Calls without telling: for whoever waits for something to become true. */
+  look(call: Call): Promise<Reply>;
   /** Says something seen that was no call of ours, e.g. a webhook that arrived. */
   tell(sentence: string): void;
 };
@@ -50,6 +52,7 @@ export function player(base: string, print: (line: string) => void): Player & { 
       steps.push({ step: number, sentence, calls: [] });
       print(`\n${String(number).padStart(2)}  ${sentence}`);
     },
+    look: (call) => send(base, call),
     tell: (sentence) => tellLine(sentence, ''),
     async call({ method, path, headers = {}, body }, status, show = []) {
       const reply = await send(base, { method, path, headers, body });

@@ -34,6 +34,7 @@ const START = `Scalar.createApiReference('#reference', {
   hideClientButton: true,
   showDeveloperTools: 'never',
   agent: { disabled: true },
+  mcp: { disabled: true },
 });
 `;
 

@@ -17,7 +17,7 @@ export type HealthNeeds = {
 const PING_WAIT_MS = 1_000;
 
 const common = {
-  tag: 'health',
+  tag: 'Health',
   area: 'user',
   tenant: 'none',
   who: 'anyone',

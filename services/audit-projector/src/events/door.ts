@@ -1,6 +1,6 @@
 /** Who reads the audit log: an admin's own token, and nobody else (`spec.md` 4.7). */
 export const AUDIT = {
-  tag: 'audit',
+  tag: 'Audit log',
   who: ['admin'],
   tenant: 'required',
   area: 'admin',

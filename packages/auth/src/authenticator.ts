@@ -61,7 +61,8 @@ function introspections({ introspect, revocations, clock }: AuthenticatorNeeds) 
   };
   const isLive = (key: IntrospectedKey): boolean =>
     (key.expiresAt === null || key.expiresAt > clock.now().getTime() / 1000) &&
-    !isRevoked(key, revocations);
+    !isRevoked(key, revocations) &&
+    !(key.stamp !== undefined && revocations.isMarked('key', key.stamp));
 
   return async (credential: string): Promise<IntrospectedKey | undefined> => {
     const name = sha256(credential).toString('base64url');
@@ -86,10 +87,10 @@ function isRevoked(key: IntrospectedKey, marks: Pick<Revocations, 'isMarked'>): 
 
 function principalOfKey(key: IntrospectedKey, ip: string): Principal | undefined {
   if (key.kind === 'api_key') {
-    const { expiresAt: _, ...principal } = key;
+    const { expiresAt: _, stamp: _stamp, ...principal } = key;
     return principal;
   }
-  const { expiresAt: _, allowedCidrs, ...principal } = key;
+  const { expiresAt: _, stamp: _stamp, allowedCidrs, ...principal } = key;
   return isAllowedFrom(allowedCidrs, ip) ? principal : undefined;
 }
 

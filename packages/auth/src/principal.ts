@@ -64,11 +64,13 @@ export type Capability = {
 
 /** What identity says about an opaque credential (RFC 7662); undefined = inactive. */
 export type IntrospectedKey =
-  | (ApiKeyPrincipal & { readonly expiresAt: number | null })
-  | (AgentPrincipal & {
-      readonly expiresAt: number | null;
-      readonly allowedCidrs: readonly string[];
-    });
+  | (ApiKeyPrincipal & Standing)
+  | (AgentPrincipal & Standing & { readonly allowedCidrs: readonly string[] });
+type Standing = {
+  readonly expiresAt: number | null;
+  /** A mark `key` on it voids this answer, not the key: its secret was rotated, so ask again. */
+  readonly stamp?: string;
+};
 
 /** Turns what a caller presents into who it is. Never throws for a bad credential. */
 export interface Authenticator {

@@ -1,5 +1,12 @@
 /** Draws keys, and tells the first of two equal requests from its repeat. */
-import { type IssuedKey, issueKey, type KeyEnvironment, sha256 } from '@cardea/crypto';
+import {
+  type IssuedKey,
+  issueKey,
+  type KeyEnvironment,
+  parseKey,
+  printKey,
+  sha256,
+} from '@cardea/crypto';
 import type { Request } from '@cardea/http';
 import { type Identity, requestHash } from './identity.ts';
 
@@ -25,6 +32,21 @@ export function drawKey(
     return draws === 1 ? idBytes.subarray(0, length) : random.bytes(length);
   };
   return issueKey(of.kind, of.environment, { bytes });
+}
+
+/** A new secret for a key that keeps its id. */
+export function drawSecret(
+  { random }: Identity,
+  of: {
+    readonly kind: 'svc' | 'agk';
+    readonly environment: KeyEnvironment;
+    readonly id: string;
+  },
+): { readonly text: string; readonly hash: string } {
+  const drawn = issueKey(of.kind, of.environment, random);
+  const parsed = parseKey(drawn.text);
+  if (parsed === undefined || parsed.kind !== of.kind) throw new Error('a drawn key is none');
+  return { text: printKey({ ...parsed, id: of.id }), hash: drawn.secretHash };
 }
 
 /** `live` where the tenant is in production. */

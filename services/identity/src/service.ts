@@ -9,6 +9,8 @@ import { bell } from './bell.ts';
 import { bootstrapAdmin } from './bootstrap.ts';
 import { type Identity, type IdentityParts, identityOf } from './identity.ts';
 import { jwksRoute } from './keyring/jwks.route.ts';
+import { machineParts } from './machines.ts';
+import { machineMappers } from './machines-relay.ts';
 import { mailSender } from './mail-sender.ts';
 import { devMailboxRoutes } from './mailboxes/dev-mailbox/dev-mailbox.route.ts';
 import { mailQueueProjection } from './mailboxes/mail-queue.projection.ts';
@@ -61,9 +63,11 @@ export const identityWith = (parts: Partial<IdentityParts> = {}): ServiceDefinit
     });
     const mail = mailTransports(needs);
     const newMail = bell(needs.clock);
+    const machines = machineParts(identity);
     return {
       endpoints: [
         ...accountRoutes(identity),
+        ...machines.endpoints,
         ...(mail.folder === undefined ? [] : devMailboxRoutes(mail.folder)),
       ],
       projections: [
@@ -72,15 +76,18 @@ export const identityWith = (parts: Partial<IdentityParts> = {}): ServiceDefinit
         sessionsProjection,
         revocationsProjection,
         mailQueueProjection(newMail.ring),
+        ...machines.projections,
       ],
-      relay: relayOf(),
+      relay: relayOf(machineMappers),
       consumers: [],
       policies: [
         forgetDeletedUsers({ ...needs, releaseAddress: identity.accounts.releaseAddress }),
+        ...machines.policies,
       ],
       loops: [
         mailSender({ ...identity, transport: mail.transport }, newMail.awake),
         keyringReader(identity),
+        ...machines.loops,
       ],
       start: async () => {
         await Promise.all([identity.signingKeys.start(), identity.passwords.warmUp()]);
@@ -88,7 +95,10 @@ export const identityWith = (parts: Partial<IdentityParts> = {}): ServiceDefinit
         await needs.revocations.keepFilled(() => standingMarks(needs));
       },
       stop: async () => mail.transport?.close(),
-      offers: { jwks: async () => identity.signingKeys.jwks() },
+      offers: {
+        jwks: async () => identity.signingKeys.jwks(),
+        introspect: machines.introspect,
+      },
     };
   },
 });

@@ -9,3 +9,7 @@ export function networkOf(ip: string): string {
     ? `${bytes.slice(0, 3).join('.')}.0/24`
     : `${Buffer.from(bytes.slice(0, 8)).toString('hex')}/64`;
 }
+
+/** An address, or a block of them in CIDR form. */
+export const isNetwork = (text: string): boolean =>
+  text.includes('/') ? ipaddr.isValidCIDR(text) : ipaddr.isValid(text);

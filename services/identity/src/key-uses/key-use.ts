@@ -20,8 +20,7 @@ export function noteUse(
   { id, kind, now }: { readonly id: string; readonly kind: 'svc' | 'agk'; readonly now: Date },
   { usedAt }: KeyUse,
 ): Decision<KeyUsed, never> {
-  const isFresh =
-    usedAt !== null && now.getTime() - new Date(usedAt).getTime() < USE_TOLD_EVERY_MS;
+  const isFresh = usedAt !== null && now.getTime() - new Date(usedAt).getTime() < USE_TOLD_EVERY_MS;
   return isFresh
     ? accept()
     : accept({ type: 'KeyUsed', data: { id, kind, used_at: now.toISOString() } });

@@ -1,4 +1,5 @@
 /** Keeps `revocations`, from which the shared cache is filled again when it comes back empty. */
+import type { RevocationKind } from '@cardea/auth';
 import {
   type Projected,
   type Projection,
@@ -10,7 +11,7 @@ import type { SessionFacts } from './session.ts';
 
 type Of = Projected<{ readonly id: string }>;
 
-const mark = (kind: 'user' | 'sid', event: Of): readonly TableChange[] => [
+const mark = (kind: RevocationKind, event: Of): readonly TableChange[] => [
   {
     table: 'revocations',
     change: put({
@@ -39,5 +40,13 @@ export const revocationsProjection: Projection = {
       { table: 'revocations', change: remove({ kind: 'user', id: data.id }) },
     ],
     SessionRevoked: (event: Projected<SessionFacts>) => mark('sid', event),
+    AgentSuspended: (event: Of) => mark('agent', event),
+    AgentDeleted: (event: Of) => mark('agent', event),
+    AgentResumed: ({ data }: Of) => [
+      { table: 'revocations', change: remove({ kind: 'agent', id: data.id }) },
+    ],
+    ApiKeyRevoked: (event: Of) => mark('key', event),
+    AgentKeyRevoked: (event: Of) => mark('key', event),
+    AgentSessionEnded: (event: Of) => mark('asid', event),
   },
 };

@@ -7,6 +7,7 @@ import type { Identity } from '../../identity.ts';
 import {
   badField,
   drawKey,
+  drawSecret,
   environmentOf,
   futureMoment,
   hashOfRequest,
@@ -168,11 +169,8 @@ export const rotateApiKeyRoute = (identity: Identity): Endpoint =>
       const { params, body, tenantId } = request;
       const before = await identity.folded.load(apiKeys, { tenantId, id: params.id });
       if (before.status !== 'active') return { refused: 'not_found' };
-      const issued = drawKey(identity, request, {
-        kind: 'svc',
-        environment: before.key.environment,
-      });
-      const { text, hash } = identity.ownKey(issued, params.id);
+      const { environment } = before.key;
+      const { text, hash } = drawSecret(identity, { kind: 'svc', environment, id: params.id });
       const command = await identity.command(request);
       const rotate = { hash, graceSeconds: body.grace_seconds ?? 0, now: command.now };
       const decided = await identity.streams.decideOn(apiKeys, params.id, command, (key) =>

@@ -1,0 +1,43 @@
+/** The keys of one agent that were not revoked, newest first. */
+import type { KeyEnvironment } from '@cardea/crypto';
+import type { Database } from '@cardea/read-models';
+
+/** Keys of one agent that a list shows at most. */
+const KEYS_MAX = 1_000;
+
+type Row = {
+  readonly id: string;
+  readonly agent_id: string;
+  readonly name: string;
+  readonly environment: KeyEnvironment;
+  readonly allowed_cidrs: string[];
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  readonly last_used_at: Date | null;
+};
+
+export async function listAgentKeys(
+  database: Database,
+  of: { readonly tenantId: string; readonly agentId: string },
+) {
+  const { rows } = await database.asTenant(of.tenantId, (sql) =>
+    sql.query<Row>(
+      `SELECT id, agent_id, name, environment, allowed_cidrs, created_at, expires_at, last_used_at
+       FROM identity.agent_keys
+       WHERE tenant_id = $1 AND agent_id = $2 AND revoked_at IS NULL
+       ORDER BY created_at DESC, id LIMIT $3`,
+      [of.tenantId, of.agentId, KEYS_MAX],
+    ),
+  );
+  return rows.map(({ environment, ...row }) => ({
+    ...row,
+    prefix: prefixOfAgentKey({ environment, id: row.id }),
+    created_at: row.created_at.toISOString(),
+    expires_at: row.expires_at.toISOString(),
+    last_used_at: row.last_used_at?.toISOString() ?? null,
+  }));
+}
+
+/** By which a key is recognised in a list or a log; it proves nothing. */
+export const prefixOfAgentKey = (key: { readonly environment: string; readonly id: string }) =>
+  `agk_${key.environment}_${key.id}`;

@@ -1,0 +1,62 @@
+/**
+ * A stretch of an agent's work, for itself or on behalf of a user. Every event carries the whole state,
+ * and the stream is loaded by its last one.
+ */
+import type { Stream } from '@cardea/event-store';
+import type { ServiceGrant } from '../agents/service-grant.ts';
+
+export type EndReason =
+  | 'ended'
+  | 'expired'
+  | 'agent_suspended'
+  | 'agent_deleted'
+  | 'key_revoked'
+  | 'user_inactive'
+  | 'delegation_withdrawn';
+
+export type AgentSessionFacts = {
+  readonly id: string;
+  readonly agent_id: string;
+  /** The key that its capability tokens are bound to. */
+  readonly key_id: string;
+  readonly user_id: string | null;
+  /** How the user stands behind it: by their own token, or by a delegation. */
+  readonly via: 'agent' | 'subject_token' | 'delegation';
+  readonly services: readonly ServiceGrant[];
+  /** Rises when services shrink. */
+  readonly epoch: number;
+  readonly purpose: string | null;
+  readonly app_id: string | null;
+  /** Of the last capability token. */
+  readonly cap_jti: string;
+  readonly created_at: string;
+  readonly expires_at: string;
+  readonly ended_at: string | null;
+  readonly reason: EndReason | null;
+  readonly request_hash: string | null;
+};
+
+export type AgentSessionEvent = {
+  readonly type: 'AgentSessionStarted' | 'AgentSessionRenewed' | 'AgentSessionEnded';
+  readonly data: AgentSessionFacts;
+};
+
+export type AgentSession =
+  | { readonly status: 'none' }
+  | ({ readonly status: 'known' } & AgentSessionFacts);
+
+export const agentSessions: Stream<AgentSession, AgentSessionEvent> = {
+  noun: 'agentsession',
+  initial: { status: 'none' },
+  stateCarrying: true,
+  evolve: (_before, { data }) => ({ status: 'known', ...data }),
+};
+
+export const isOpen = (session: AgentSessionFacts, now: Date): boolean =>
+  session.ended_at === null && now < new Date(session.expires_at);
+
+/** What an event of an existing session carries on. */
+export const factsOf = ({
+  status: _status,
+  ...facts
+}: Extract<AgentSession, { status: 'known' }>): AgentSessionFacts => facts;

@@ -1,0 +1,60 @@
+/** When an agent, its key, its user or a delegation goes, the sessions that stood on it end. */
+import type { RecordedEvent } from '@cardea/event-store';
+import type { Policy } from '@cardea/service';
+import type { Machines } from '../machines.ts';
+import type { EndReason } from './agent-session.ts';
+import { endOpenSessions, type OpenOf } from './end-many.ts';
+
+/** Sessions that were opened before the event are in the table by then. */
+const CATCH_UP_MS = 10_000;
+
+type Data = {
+  readonly id: string;
+  readonly agent_id?: string;
+  readonly user_id?: string;
+};
+
+export const endOrphanedSessions = (machines: Machines): Policy => ({
+  name: 'end_orphaned_agent_sessions',
+  on: [
+    'AgentSuspended',
+    'AgentDeleted',
+    'AgentKeyRevoked',
+    'UserDisabled',
+    'UserDeleted',
+    'DelegationWithdrawn',
+  ],
+  handle: async (event: RecordedEvent) => {
+    const found = orphansOf(event);
+    if (found === undefined) return;
+    const level = await machines.positions.reached(['agent_sessions'], event.position, CATCH_UP_MS);
+    if (!level) throw new Error('the table of agent sessions is behind the log');
+    const { reason, ...of } = found;
+    const { tenantId } = event.metadata;
+    await endOpenSessions(machines, { tenantId, ...of }, { reason, cause: event.id });
+  },
+});
+
+function orphansOf(
+  event: RecordedEvent,
+): (Omit<OpenOf, 'tenantId'> & { readonly reason: EndReason }) | undefined {
+  const data = event.data as unknown as Data;
+  switch (event.type) {
+    case 'AgentSuspended':
+      return { agentId: data.id, reason: 'agent_suspended' };
+    case 'AgentDeleted':
+      return { agentId: data.id, reason: 'agent_deleted' };
+    case 'AgentKeyRevoked':
+      return { keyId: data.id, reason: 'key_revoked' };
+    case 'UserDisabled':
+    case 'UserDeleted':
+      return { userId: data.id, reason: 'user_inactive' };
+    case 'DelegationWithdrawn': {
+      const { agent_id: agentId, user_id: userId } = data;
+      if (agentId === undefined || userId === undefined) return undefined;
+      return { agentId, userId, reason: 'delegation_withdrawn' };
+    }
+    default:
+      return undefined;
+  }
+}

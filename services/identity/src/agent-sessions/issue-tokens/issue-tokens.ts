@@ -1,0 +1,57 @@
+/** New tokens for a session: never wider than it is, and narrower for good once they were. */
+import { accept, type Decision, refuse } from '@cardea/event-store';
+import { isSame, missingFrom, type ServiceGrant } from '../../agents/service-grant.ts';
+import {
+  type AgentSession,
+  type AgentSessionEvent,
+  type AgentSessionFacts,
+  factsOf,
+  isOpen,
+} from '../agent-session.ts';
+import type { Authority } from '../authority.ts';
+
+export type IssueTokens = {
+  readonly agentId: string;
+  readonly keyId: string;
+  /** Undefined: whatever of the session is still granted. */
+  readonly wanted: readonly ServiceGrant[] | undefined;
+  readonly authority: Authority;
+  readonly capJti: string;
+  readonly now: Date;
+};
+
+export type IssueRefusal =
+  | 'not_found'
+  | 'session_ended'
+  | 'attenuation_only'
+  | 'scope_not_granted'
+  | Extract<Authority, { refused: string }>['refused'];
+
+export function issueTokens(
+  command: IssueTokens,
+  session: AgentSession,
+): Decision<AgentSessionEvent, IssueRefusal> {
+  if (session.status === 'none' || session.agent_id !== command.agentId) return refuse('not_found');
+  if (!isOpen(session, command.now)) return refuse('session_ended');
+  const { authority, wanted } = command;
+  if ('refused' in authority) return refuse(authority.refused);
+  if (wanted !== undefined && missingFrom(session.services, wanted).length > 0) {
+    return refuse('attenuation_only');
+  }
+  const { covered, missing } = authority.granted(wanted ?? session.services);
+  const isRefused = wanted === undefined ? covered.length === 0 : missing.length > 0;
+  if (isRefused) return refuse('scope_not_granted');
+  return accept({ type: 'AgentSessionRenewed', data: renewed(command, session, covered) });
+}
+
+const renewed = (
+  { keyId, capJti }: IssueTokens,
+  session: Extract<AgentSession, { status: 'known' }>,
+  services: readonly ServiceGrant[],
+): AgentSessionFacts => ({
+  ...factsOf(session),
+  key_id: keyId,
+  cap_jti: capJti,
+  services,
+  epoch: isSame(session.services, services) ? session.epoch : session.epoch + 1,
+});

@@ -1,0 +1,78 @@
+/** What may become of an agent: made once, changed, suspended and resumed, deleted for good. */
+import { accept, type Decision, refuse } from '@cardea/event-store';
+import {
+  type Agent,
+  type AgentData,
+  type AgentEvent,
+  type AgentFields,
+  type ExistingAgent,
+  isThere,
+} from '../agent.ts';
+
+export type CreateAgent = AgentData & {
+  readonly name_hash: string;
+  readonly request_hash: string | null;
+};
+
+export function createAgent(
+  command: CreateAgent,
+  agent: Agent,
+): Decision<AgentEvent, 'already_created' | 'abandoned'> {
+  if (agent.status === 'abandoned') return refuse('abandoned');
+  if (agent.status !== 'none') return refuse('already_created');
+  return accept({ type: 'AgentCreated', data: command });
+}
+
+export type ChangeAgent = {
+  readonly fields: Partial<AgentFields>;
+  /** With a new name: of its reservation. */
+  readonly nameHash?: string;
+  readonly status?: 'active' | 'suspended';
+  readonly now: Date;
+};
+
+export function changeAgent(
+  { fields, nameHash, status, now }: ChangeAgent,
+  agent: Agent,
+): Decision<AgentEvent, 'not_found'> {
+  if (!isThere(agent)) return refuse('not_found');
+  const { id } = agent.agent;
+  const at = now.toISOString();
+  const changed = changedFields(fields, agent);
+  const events: AgentEvent[] = [];
+  if (Object.keys(changed).length > 0) {
+    const hash = nameHash === undefined ? {} : { name_hash: nameHash };
+    events.push({ type: 'AgentChanged', data: { id, ...changed, ...hash, at } });
+  }
+  if (status === 'suspended' && agent.status === 'active') {
+    events.push({ type: 'AgentSuspended', data: { id, at } });
+  }
+  if (status === 'active' && agent.status === 'suspended') {
+    events.push({ type: 'AgentResumed', data: { id, at } });
+  }
+  return accept(...events);
+}
+
+export function deleteAgent(now: Date, agent: Agent): Decision<AgentEvent, 'not_found'> {
+  if (!isThere(agent)) return refuse('not_found');
+  const { id } = agent.agent;
+  const deleted_at = now.toISOString();
+  return accept({ type: 'AgentDeleted', data: { id, name_hash: agent.nameHash, deleted_at } });
+}
+
+/** Keeps a half-made agent from ever being finished, so that its name can be given away. */
+export function abandonAgent(agent: Agent): Decision<AgentEvent, 'agent_exists'> {
+  if (isThere(agent)) return refuse('agent_exists');
+  if (agent.status !== 'none') return accept();
+  return accept({ type: 'AgentAbandoned', data: { id: '' } });
+}
+
+const changedFields = (
+  fields: Partial<AgentFields>,
+  { agent }: ExistingAgent,
+): Partial<AgentFields> =>
+  Object.fromEntries(
+    Object.entries(fields).filter(
+      ([name, value]) => JSON.stringify(value) !== JSON.stringify(agent[name as keyof AgentFields]),
+    ),
+  );

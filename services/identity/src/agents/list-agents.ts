@@ -1,0 +1,67 @@
+/** What the table says about the agents of a tenant. */
+import type { Database } from '@cardea/read-models';
+import type { AgentData } from './agent.ts';
+import { copied, type ServiceGrant } from './service-grant.ts';
+
+type Row = {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly app_id: string | null;
+  readonly name: string;
+  readonly description: string | null;
+  readonly status: 'active' | 'suspended';
+  readonly owner_user_id: string | null;
+  readonly services: readonly ServiceGrant[];
+  readonly created_at: Date;
+};
+
+export type AgentList = {
+  readonly tenantId: string;
+  readonly offset: number;
+  readonly limit: number;
+  /** Only those that this user owns, has delegated to, or has been served by. */
+  readonly ofUser?: string;
+};
+
+const OF_USER = `(owner_user_id = $2
+  OR id IN (SELECT agent_id FROM identity.delegations
+            WHERE tenant_id = $1 AND user_id = $2 AND withdrawn_at IS NULL)
+  OR id IN (SELECT agent_id FROM identity.agent_sessions WHERE tenant_id = $1 AND user_id = $2))`;
+
+export async function listAgents(database: Database, list: AgentList) {
+  const values: unknown[] = [list.tenantId];
+  if (list.ofUser !== undefined) values.push(list.ofUser);
+  const where = `tenant_id = $1${list.ofUser === undefined ? '' : ` AND ${OF_USER}`}`;
+  return await database.asTenant(list.tenantId, async (sql) => {
+    const counted = await sql.query<{ total: number }>(
+      `SELECT count(*)::integer AS total FROM identity.agents WHERE ${where}`,
+      values,
+    );
+    const page = await sql.query<Row>(
+      `SELECT id, tenant_id, app_id, name, description, status, owner_user_id, services, created_at
+       FROM identity.agents WHERE ${where} ORDER BY created_at DESC, id
+       OFFSET $${values.length + 1} LIMIT $${values.length + 2}`,
+      [...values, list.offset, list.limit],
+    );
+    const rows = page.rows.map(({ created_at, ...agent }) =>
+      shownAgent({ ...agent, created_at: created_at.toISOString() }, agent),
+    );
+    return { rows, total: counted.rows[0]?.total ?? 0 };
+  });
+}
+
+/** As answers show it. */
+export const shownAgent = (
+  agent: AgentData,
+  of: { readonly tenant_id: string; readonly status: 'active' | 'suspended' },
+) => ({
+  id: agent.id,
+  tenant_id: of.tenant_id,
+  app_id: agent.app_id,
+  name: agent.name,
+  description: agent.description,
+  status: of.status,
+  owner_user_id: agent.owner_user_id,
+  services: copied(agent.services),
+  created_at: agent.created_at,
+});

@@ -1,0 +1,22 @@
+/** A delegation is given, given anew with other services, or taken back. */
+import { accept, type Decision, refuse } from '@cardea/event-store';
+import type { Delegation, DelegationData, DelegationEvent } from '../delegation.ts';
+
+export const grantDelegation = (
+  command: DelegationData & { readonly request_hash: string | null },
+  _delegation: Delegation,
+): Decision<DelegationEvent, never> => accept({ type: 'DelegationGranted', data: command });
+
+export function withdrawDelegation(
+  { userId, now }: { readonly userId: string; readonly now: Date },
+  delegation: Delegation,
+): Decision<DelegationEvent, 'not_found'> {
+  if (delegation.status === 'none' || delegation.user_id !== userId) return refuse('not_found');
+  if (delegation.status === 'withdrawn') return accept();
+  const { id, user_id, agent_id, services } = delegation;
+  const withdrawn_at = now.toISOString();
+  return accept({
+    type: 'DelegationWithdrawn',
+    data: { id, user_id, agent_id, services, withdrawn_at },
+  });
+}

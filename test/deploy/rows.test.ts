@@ -1,0 +1,24 @@
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import rows from '../rows.json' with { type: 'json' };
+
+const FILES = ['packages', 'services', 'test', 'scripts'].flatMap((folder) =>
+  globSync(`${folder}/**/{*.test,conformance,suite}.ts`, {
+    exclude: (path) => String(path).includes('node_modules'),
+  }),
+);
+
+/** Numbers that a title starts with: `'R21 F6 a command …'` names two. */
+function numbersIn(text: string): readonly string[] {
+  return [...text.matchAll(/['"`]((?:[RSFQ]\d+[,/ ]+)+)/g)].flatMap(
+    ([, numbers = '']) => numbers.match(/[RSFQ]\d+/g) ?? [],
+  );
+}
+
+const tested = new Set(FILES.flatMap((file) => numbersIn(readFileSync(file, 'utf8'))));
+
+describe('Q6 every row that is due', () => {
+  it.each(Object.entries(rows))('%s has a test that is named for it: %s', (number) => {
+    expect(tested.has(number)).toBe(true);
+  });
+});

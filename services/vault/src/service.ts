@@ -8,6 +8,7 @@ import { hearOthers } from './hear-others.consumer.ts';
 import { addPolicyRoute } from './policies/add/add.route.ts';
 import { changePolicyRoute } from './policies/change/change.route.ts';
 import { evaluatePoliciesRoute } from './policies/evaluate/evaluate.route.ts';
+import { forgetOldPolicies } from './policies/forget-old-policies.policy.ts';
 import { getPolicyRoute, listPoliciesRoute } from './policies/list/list.route.ts';
 import { removePolicyRoute } from './policies/remove/remove.route.ts';
 import { mapVaultEvent } from './relay.ts';
@@ -50,7 +51,7 @@ export const vaultService: ServiceDefinition = {
       projections: [servicesProjection(changed), grantsProjection(changed)],
       relay: mapVaultEvent,
       consumers: [hearOthers(vault, shredTenant(vault))],
-      policies: [clearAway(vault)],
+      policies: [clearAway(vault), forgetOldPolicies(vault)],
       loops: [vault.reuse.loop, sweepSecrets(vault)],
       start: () => vault.keys.checkCanary(),
       stop: async () => {

@@ -3,6 +3,7 @@ import { wrapKeys } from '@cardea/crypto';
 import type { Request } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
 import type { ServiceNeeds } from '@cardea/service';
+import QuickLRU from 'quick-lru';
 import { type DataKeys, dataKeys } from './adapters/data-keys.ts';
 import { type SecretStore, secretStore } from './adapters/secret-store.ts';
 import { type Epochs, epochs, type Memo, memo } from './epochs.ts';
@@ -26,6 +27,8 @@ export type Vault = ServiceNeeds & {
     readonly policies: Memo<PolicySet>;
     readonly slots: Memo<Slot>;
   };
+  /** The slot that a session asked for last: it is likely to be the next one too. */
+  readonly lastSlots: QuickLRU<string, string>;
   readonly refusals: RefusalRecorder;
   readonly reuse: ReuseCounter;
   /** False: the session vends too fast. */
@@ -34,6 +37,7 @@ export type Vault = ServiceNeeds & {
   readonly forceRate: (slotId: string) => boolean;
 };
 
+const SESSIONS_MAX = 10_000;
 const BURST_FACTOR = 2;
 const FORCED_PER_MINUTE = 10;
 const MINUTE_S = 60;
@@ -55,6 +59,7 @@ export function vaultOf(needs: ServiceNeeds): Vault {
       policies: memo<PolicySet>(clock),
       slots: memo<Slot>(clock),
     },
+    lastSlots: new QuickLRU<string, string>({ maxSize: SESSIONS_MAX }),
     refusals,
     reuse: reuseCounter({ ...needs, alongside: () => refusals.flush() }),
     sessionRate: bucket(clock, { perSecond: rate, burst: rate * BURST_FACTOR }),

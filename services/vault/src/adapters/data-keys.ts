@@ -3,7 +3,14 @@
  * is derived from ENCRYPTION_KEY, and without its row nothing of the tenant can be read again.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import { decrypt, encrypt, Tampered, type WrapKeys, wrapKeyOf } from '@cardea/crypto';
+import {
+  decrypt,
+  encrypt,
+  Tampered,
+  UnknownWrapKey,
+  type WrapKeys,
+  wrapKeyOf,
+} from '@cardea/crypto';
 import type { Database } from '@cardea/read-models';
 import type { Random } from '@cardea/runtime';
 import QuickLRU from 'quick-lru';
@@ -17,7 +24,7 @@ export interface DataKeys {
   ofVersion(tenantId: string, version: number): Promise<KeyObject>;
   /** For ever; in other processes within as long as they hold keys. */
   shred(tenantId: string): Promise<void>;
-  /** Throws {@link WrongEncryptionKey} when this process was given another ENCRYPTION_KEY. */
+  /** Throws `UnknownWrapKey` when this process was given another ENCRYPTION_KEY; it must not start then. */
   checkCanary(): Promise<void>;
 }
 
@@ -25,14 +32,6 @@ export interface DataKeys {
 export class TenantShredded extends Error {
   override readonly name = 'TenantShredded';
 }
-/** No ENCRYPTION_KEY of this process opens what the database holds; the process must not start. */
-export class WrongEncryptionKey extends Error {
-  override readonly name = 'WrongEncryptionKey';
-  constructor() {
-    super('ENCRYPTION_KEY is not the one that the vault was written with.');
-  }
-}
-
 type Needs = { readonly database: Database; readonly keys: WrapKeys; readonly random: Random };
 type Row = {
   readonly dek_version: number;
@@ -40,6 +39,7 @@ type Row = {
   readonly wrapped: Buffer | null;
 };
 
+const FOREIGN = 'ENCRYPTION_KEY is not the one that the vault was written with.';
 const KEY_BYTES = 32;
 const TENANTS_MAX = 1_000;
 const HELD_MS = 5 * 60_000;
@@ -61,7 +61,7 @@ export function dataKeys({ database, keys, random }: Needs): DataKeys {
   const unwrap = (tenantId: string, row: Row): DataKey => {
     if (row.wrapped === null) throw new TenantShredded('the tenant has no key any more');
     const wrapKey = wrapKeyOf(keys, row.kek_id);
-    if (wrapKey === undefined) throw new WrongEncryptionKey();
+    if (wrapKey === undefined) throw new UnknownWrapKey(FOREIGN);
     const place = wrapPlace(tenantId, row.dek_version, row.kek_id);
     const plain = decrypt(wrapKey.key, row.wrapped, place);
     const key = createSecretKey(plain);
@@ -117,7 +117,7 @@ export function dataKeys({ database, keys, random }: Needs): DataKeys {
       try {
         unwrap(CANARY_TENANT, canary);
       } catch (error) {
-        throw error instanceof Tampered ? new WrongEncryptionKey() : error;
+        throw error instanceof Tampered ? new UnknownWrapKey(FOREIGN) : error;
       }
     },
   };

@@ -105,6 +105,9 @@ export const slotIdOf = ({ tenantId, sessionId, serviceId, fields }: SlotName): 
     sha256Of('slot.v1', tenantId, sessionId, serviceId, lengthPrefixed(...fields)),
   ).toLowerCase();
 
+/** Where the shared cache names the grant that a slot holds. */
+export const slotKey = (slotId: string): string => `vault:slot:${slotId}`;
+
 /** What a grant rests on; once any of it is another, the grant is not handed out again. */
 export type Snapshot = Pick<Grant, 'fields' | 'config_version' | 'policies'>;
 

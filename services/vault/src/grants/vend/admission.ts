@@ -6,6 +6,7 @@ import type { Capability } from '@cardea/auth';
 import { asAgent, type Request } from '@cardea/http';
 import { type Asked, type Facts, REREAD_AFTER_MS } from '../../facts.ts';
 import type { Vault } from '../../vault.ts';
+import { slotKey } from '../slot.ts';
 import { liveMarks } from './live-marks.ts';
 
 export type Admitted = {
@@ -16,6 +17,8 @@ export type Admitted = {
   readonly epoch: string | undefined;
   /** The session's end as far as it is known. */
   readonly sessionEndsAt: Date;
+  /** The slot that the session asked for last, and the grant that the cache names for it. */
+  readonly guess: { readonly slotId: string; readonly grantId: string | undefined } | undefined;
 };
 export type NotAdmitted = {
   readonly refused:
@@ -45,7 +48,14 @@ export async function admitVend(
       : await vault.authenticator.capability(token);
   const capability = 'ok' in judged ? judged.ok : judged.claims;
   const credential = credentialOf(request.headers['authorization']);
-  const marks = await liveMarks(vault, { agent, sessionId: params.id, capability, credential });
+  const guessed = vault.lastSlots.get(`${tenantId} ${params.id}`);
+  const marks = await liveMarks(vault, {
+    agent,
+    sessionId: params.id,
+    capability,
+    credential,
+    guessedKey: guessed === undefined ? undefined : slotKey(guessed),
+  });
   if (marks.agent) return { refused: 'INVALID_AGENT_KEY', sessionId: null };
   if (marks.epoch === undefined && !marks.cacheAway) await vault.epochs.begin(tenantId);
   if (
@@ -80,7 +90,8 @@ export async function admitVend(
   }
   const sessionEndsAt = facts.session?.expires_at ?? new Date(capability.expiresAt * MS);
   const { user: userMarked, epoch } = marks;
-  return { capability, asked, facts, userMarked, epoch, sessionEndsAt };
+  const guess = guessed === undefined ? undefined : { slotId: guessed, grantId: marks.slotGrantId };
+  return { capability, asked, facts, userMarked, epoch, sessionEndsAt, guess };
 }
 
 /** Null when the agent runs for itself. */

@@ -12,6 +12,8 @@ export type LiveMarks = {
   /** Undefined where there is none, or no cache: then nothing is remembered. */
   readonly epoch: string | undefined;
   readonly cacheAway: boolean;
+  /** What the cache names as the grant of the guessed slot. */
+  readonly slotGrantId: string | undefined;
 };
 
 export type Marked = {
@@ -20,21 +22,24 @@ export type Marked = {
   readonly capability: Capability | undefined;
   /** The agent key as it was sent. */
   readonly credential: string;
+  /** Key of the slot that the session is likely to ask for, so that one trip fetches all. */
+  readonly guessedKey: string | undefined;
 };
 
 /** Throws when both cache and identity are away. */
 export async function liveMarks(
   { cache, peers }: { readonly cache: Cache; readonly peers: Pick<Peers, 'introspect'> },
-  { agent, sessionId, capability, credential }: Marked,
+  { agent, sessionId, capability, credential, guessedKey }: Marked,
 ): Promise<LiveMarks> {
   const user = capability === undefined ? agent.id : capability.subject;
   try {
-    const [key, owner, session, person, epoch] = await cache.getMany([
+    const [key, owner, session, person, epoch, slotGrantId] = await cache.getMany([
       `rev:key:${agent.keyId ?? ''}`,
       `rev:agent:${agent.id}`,
       `rev:asid:${sessionId}`,
       `rev:user:${user}`,
       epochKey(agent.tenantId),
+      ...(guessedKey === undefined ? [] : [guessedKey]),
     ]);
     return {
       agent: key !== undefined || owner !== undefined,
@@ -42,11 +47,19 @@ export async function liveMarks(
       user: person !== undefined,
       epoch,
       cacheAway: false,
+      slotGrantId,
     };
   } catch (error) {
     if (!(error instanceof CacheUnavailable)) throw error;
     const known = await peers.introspect(credential);
     const agentGone = known === undefined || known.kind !== 'agent' || known.id !== agent.id;
-    return { agent: agentGone, session: false, user: false, epoch: undefined, cacheAway: true };
+    return {
+      agent: agentGone,
+      session: false,
+      user: false,
+      epoch: undefined,
+      cacheAway: true,
+      slotGrantId: undefined,
+    };
   }
 }

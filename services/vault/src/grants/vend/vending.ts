@@ -5,7 +5,7 @@
 import { EventStoreUnavailable } from '@cardea/event-store';
 import { failpoint, uuidFrom } from '@cardea/runtime';
 import type { Vault } from '../../vault.ts';
-import { type Grant, type Held, isLive, type Slot, slots } from '../slot.ts';
+import { type Grant, type Held, isLive, type Slot, slotKey, slots } from '../slot.ts';
 import type { Admitted, VendRequest } from './admission.ts';
 import { type Consumed, throughGate } from './demand.ts';
 import type { Waiting } from './gate.ts';
@@ -55,16 +55,16 @@ function answers({ request, judgement, snapshot }: Way, held: Held, now: Date): 
   return fits && isLive(held, snapshot, now);
 }
 
-const slotKey = (slotId: string): string => `vault:slot:${slotId}`;
-
 /** As remembered, if the shared cache names the same grant; else as its stream says. */
 async function readSlot(vault: Vault, { request, admitted, slotId }: Way): Promise<Slot> {
   const { memos, cache, streams } = vault;
-  const { epoch } = admitted;
+  const { epoch, guess, asked } = admitted;
+  vault.lastSlots.set(`${asked.tenantId} ${asked.sessionId}`, slotId);
   const known = memos.slots.get(slotId, epoch);
   if (known !== undefined) {
     const grantId = known.status === 'held' ? known.held.grant_id : undefined;
-    const named = await cache.get(slotKey(slotId)).catch(() => null);
+    const named =
+      guess?.slotId === slotId ? guess.grantId : await cache.get(slotKey(slotId)).catch(() => null);
     if (named === grantId) return known;
   }
   const { state } = await streams.load(slots, { tenantId: request.tenantId, id: slotId });

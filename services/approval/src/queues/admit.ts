@@ -44,12 +44,13 @@ export function admission(ask: Ask, queue: Queue): Admission {
   );
 }
 
+/** The same request once more, or one for the same vend. */
+export const isTwin = (entry: QueueEntry, other: QueueEntry): boolean =>
+  other.request_id === entry.request_id ||
+  (entry.digest !== undefined && other.digest === entry.digest);
+
 const twinOf = (entry: QueueEntry, open: readonly QueueEntry[]) =>
-  open.find(
-    (other) =>
-      other.request_id === entry.request_id ||
-      (entry.digest !== undefined && other.digest === entry.digest),
-  );
+  open.find((other) => isTwin(entry, other));
 
 /** What comes of a request of the same digest; undefined when it is over and another takes its place. */
 function meet(same: QueueEntry, found: Found | undefined, now: Date): Admission | undefined {

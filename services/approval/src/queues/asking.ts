@@ -4,7 +4,7 @@ import { uuidFrom } from '@cardea/runtime';
 import type { Approval } from '../approval.ts';
 import { AGENT_PER_MINUTE_MAX, MINUTE_MS, OPEN_MAX } from '../limits.ts';
 import { isOverdue, isUsable, requests } from '../requests/request.ts';
-import { type Admission, admission, admit, type Found } from './admit.ts';
+import { type Admission, admission, admit, type Found, isTwin } from './admit.ts';
 import { entriesAt, type Queue, type QueueEntry, queueIdOf, queues } from './queue.ts';
 
 /** Looks at a queue that others change meanwhile, before the caller is told to come back. */
@@ -58,11 +58,8 @@ async function lookAt(
   now: Date,
 ): Promise<ReadonlyMap<string, Found>> {
   const entries = entriesAt(of.queue, now);
-  const digest = of.entry.digest;
-  const wanted =
-    entries.length >= OPEN_MAX
-      ? entries
-      : entries.filter((each) => digest !== undefined && each.digest === digest);
+  const twins = entries.filter((each) => isTwin(of.entry, each));
+  const wanted = entries.length >= OPEN_MAX ? entries : twins;
   const found = await Promise.all(
     wanted.map(async ({ request_id: id }): Promise<readonly [string, Found]> => {
       const { state } = await streams.load(requests, { tenantId: of.tenantId, id });

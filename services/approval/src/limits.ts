@@ -23,6 +23,8 @@ export const MUTE_MINUTES_MAX = 1_440;
 export const WRONG_CODES_MAX = 3;
 /** Attempts of agents to decide that one request records. */
 export const REFUSED_DECISIONS_MAX = 5;
+/** Further attempts of one agent that are recorded, each as a refusal of its own. */
+export const REFUSALS_PER_MINUTE_MAX = 60;
 
 /** A long poll is answered after this at the latest. */
 export const POLL_WAIT_MS = 30_000;

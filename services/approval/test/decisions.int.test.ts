@@ -121,6 +121,13 @@ describe('a request for a decision', () => {
     }
     const refused = (await rig.eventsOf(tenant)).filter(({ type }) => type === 'DecisionRefused');
     expect(refused).toHaveLength(4);
+    expect(codeOf(await bot.post(`${REQUESTS}/unknown/approve`))).toBe('401 user_session_required');
+    const denials = (await rig.eventsOf(tenant)).filter(({ type }) => type === 'ActionDenied');
+    expect(denials.map(({ data }) => (data as { operation: string }).operation)).toEqual([
+      'list_pending_approvals',
+      'list_pending_approvals',
+      'approve_request',
+    ]);
     expect((await ann.get(`${REQUESTS}/${body.id}`)).body.status).toBe('pending');
     const apiKey = rig.tokens.apiKey({ tenantId: tenant, scopes: ['agents:write'] });
     const keyed = rig.rest.as({ tenant, bearer: apiKey });

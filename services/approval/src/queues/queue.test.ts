@@ -37,6 +37,15 @@ describe('a queue of one agent before one user', () => {
     expect(admission(ask(entry('b', 'd')), state)).toEqual({ outcome: 'look_again' });
   });
 
+  it('finds the same request again when a call is repeated, digest or none', () => {
+    const { state } = given(queues, changed({ open: [entry('a')] }));
+    expect(admission(ask(entry('a')), state)).toEqual({ outcome: 'look_again' });
+    expect(admission(ask(entry('a'), { a: { kind: 'unmade' } }), state)).toEqual({
+      outcome: 'joined',
+      requestId: 'a',
+    });
+  });
+
   it('puts another request in the place of one that is over', () => {
     given(queues, changed({ open: [entry('a', 'd')] }))
       .when((queue) => admit(ask(entry('b', 'd'), { a: { kind: 'over' } }), queue))

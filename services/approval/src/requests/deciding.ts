@@ -1,8 +1,9 @@
 /** What approving and denying have in common at the door: only the person who was asked may answer. */
-import { accept, type Decision } from '@cardea/event-store';
+import type { approvalEvents, DataOf } from '@cardea/contracts';
+import { accept, type Decision, type Stream } from '@cardea/event-store';
 import { type Admit, asUser, type Request } from '@cardea/http';
 import type { Approval } from '../approval.ts';
-import { REFUSED_DECISIONS_MAX } from '../limits.ts';
+import { MINUTE_MS, REFUSALS_PER_MINUTE_MAX, REFUSED_DECISIONS_MAX } from '../limits.ts';
 import { type ApprovalRequest, type DecisionRefused, requests } from './request.ts';
 import { COMMON, isImpersonated, isLive, requestId, target } from './request-shape.ts';
 
@@ -39,17 +40,26 @@ export const onlyPeople =
     return live ? undefined : { refused: 'unauthenticated' };
   };
 
+/** On the request itself for the first few times; behind that, and where there is none, as any refusal. */
 async function recordRefusal(
   approval: Approval,
   request: Request<{ readonly id: string }, unknown, undefined>,
 ): Promise<bigint | undefined> {
   const { streams } = approval;
   const of = { tenantId: request.tenantId, id: request.params.id };
-  const { revision } = await streams.load(requests, of);
-  if (revision === 0) return undefined;
   const command = await approval.command(request);
-  const decided = await streams.decideOn(requests, of.id, command, refuseAgent);
-  return decided.position;
+  const { revision } = await streams.load(requests, of);
+  if (revision > 0) {
+    const { position } = await streams.decideOn(requests, of.id, command, refuseAgent);
+    if (position !== undefined) return position;
+  }
+  const { kind, id } = request.principal ?? { kind: 'nobody', id: '' };
+  const key = `refused:${of.tenantId}:${kind}:${id}`;
+  const over = await approval.counters.over(key, REFUSALS_PER_MINUTE_MAX, MINUTE_MS);
+  if (over !== undefined) return undefined;
+  const { operation } = request;
+  await streams.decideOn(denials, command.id, command, () => accept(denied(operation, of.id)));
+  return undefined;
 }
 
 function refuseAgent(request: ApprovalRequest): Decision<DecisionRefused, never> {
@@ -58,3 +68,24 @@ function refuseAgent(request: ApprovalRequest): Decision<DecisionRefused, never>
   }
   return accept({ type: 'DecisionRefused', data: { cause: 'agent_token' } });
 }
+
+type ActionDenied = {
+  readonly type: 'ActionDenied';
+  readonly data: DataOf<typeof approvalEvents, 'action.denied'>;
+};
+const denials: Stream<null, ActionDenied> = {
+  noun: 'denial',
+  initial: null,
+  evolve: () => null,
+};
+const denied = (operation: string, id: string): ActionDenied => ({
+  type: 'ActionDenied',
+  data: {
+    area: COMMON.area,
+    operation,
+    reason: 'user_session_required',
+    status: DECIDE_REFUSALS.user_session_required,
+    target: target(id),
+    count: 1,
+  },
+});

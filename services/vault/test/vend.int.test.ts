@@ -25,16 +25,33 @@ const policy = (tenantId: string, more: object = {}) =>
   });
 
 describe('vending', () => {
-  it('vault 2 a secret that was just written is vended at once, however often', async () => {
-    for (let round = 0; round < 20; round += 1) {
+  it('vault 2 agent, service, secret and session that were just made are vended to at once, 100 times', async () => {
+    const round = async () => {
       const tenantId = newTenant();
       await rig.keep(tenantId);
       const { status, body } = await rig.session({ tenantId }).vend();
-      expect([status, body.data.fields]).toEqual([
-        200,
-        { password: `secret of ${tenantId}`, user: 'ann' },
-      ]);
+      return { status, fields: body.data?.fields, tenantId };
+    };
+    for (let lane = 0; lane < 10; lane += 1) {
+      for (const { status, fields, tenantId } of await Promise.all(
+        Array.from({ length: 10 }, round),
+      )) {
+        expect([status, fields]).toEqual([200, { password: `secret of ${tenantId}`, user: 'ann' }]);
+      }
     }
+  });
+
+  it('meets the same grant again under the same Idempotency-Key, also by force', async () => {
+    const tenantId = newTenant();
+    await rig.keep(tenantId);
+    const session = rig.session({ tenantId });
+    const headers = { 'idempotency-key': 'once' };
+    const first = await session.vend({ force_refresh: true }, headers);
+    const second = await session.vend({ force_refresh: true }, headers);
+    expect([second.status, second.body]).toEqual([200, first.body]);
+    const third = await session.vend({ force_refresh: true }, { 'idempotency-key': 'twice' });
+    expect(third.body.data.grant_id).not.toBe(first.body.data.grant_id);
+    expect(await countOf(tenantId, 'CredentialGranted')).toBe(2);
   });
 
   it('vault 5 fifty parallel vends of one slot, in any order of fields, make one grant', async () => {

@@ -38,7 +38,7 @@ export async function throughGate(
   }
   const approverId = await approverOf(vault, way, judgement.demand);
   if (approverId === undefined) return { refused: 'NO_APPROVER' };
-  const ask = askOf(way, judgement.demand, approverId);
+  const ask = askOf(way, { demand: judgement.demand, approverId, commandId: vault.ids.next() });
   const needs = { approval: vault.peers.approval, clock: vault.clock };
   const { approval_id: approvalId } = request.body;
   if (approvalId === undefined) {
@@ -67,20 +67,17 @@ async function approverOf(
 
 const askOf = (
   { request, admitted, service, fields, judgement }: Way,
-  demand: Demand,
-  approverId: string,
+  of: Pick<Ask, 'demand' | 'approverId' | 'commandId'>,
 ): Ask => ({
+  ...of,
   tenantId: request.tenantId,
   agentId: admitted.capability.agentId,
   sessionId: admitted.capability.agentSessionId,
-  approverId,
   service,
   fields,
   policies: judgement.matched,
-  demand,
   purpose: admitted.capability.purpose,
   appId: request.appId,
-  commandId: uuidFrom('open', request.commandId),
   context: {
     ip: request.ip,
     user_agent: request.userAgent,

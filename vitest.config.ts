@@ -14,6 +14,8 @@ export default defineConfig({
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts'],
           exclude: ['**/*.int.test.ts'],
+          // Milliseconds each; a property over thousands of cases may meet a busy machine.
+          testTimeout: 60 * SECOND_MS,
         },
       },
       {
@@ -24,8 +26,8 @@ export default defineConfig({
             'packages/*/{src,test}/**/*.int.test.ts',
             'services/*/{src,test}/**/*.int.test.ts',
           ],
-          testTimeout: 60 * SECOND_MS,
-          hookTimeout: 120 * SECOND_MS,
+          testTimeout: 120 * SECOND_MS,
+          hookTimeout: 180 * SECOND_MS,
         },
       },
       ...['story', 'security', 'faults', 'fuzz', 'deploy'].map((name) => ({
@@ -36,7 +38,7 @@ export default defineConfig({
             name === 'deploy'
               ? ['test/deploy/**/*.test.ts', 'scripts/*.test.ts']
               : [`test/${name}/**/*.test.ts`],
-          testTimeout: 180 * SECOND_MS,
+          testTimeout: 300 * SECOND_MS,
           hookTimeout: 180 * SECOND_MS,
         },
       })),

@@ -55,7 +55,7 @@ export type ServiceRig = {
   /** Tokens and keys that the services believe; useless where identity itself runs. */
   readonly tokens: RigTokens;
   /** Puts an integration event on its source's topic, as that service's relay would; answers it whole. */
-  publish(event: Partial<IntegrationEvent> & RigEvent): Promise<IntegrationEvent>;
+  publish(event: Partial<Omit<IntegrationEvent, 'data'>> & RigEvent): Promise<IntegrationEvent>;
   stop(): Promise<void>;
 };
 

@@ -28,3 +28,18 @@ export async function standingAuthority(machines: Machines, of: Standing): Promi
   const user = { account, delegation, needsDelegation: of.via === 'delegation' };
   return authorityOf({ agent, user, since, now });
 }
+
+/** What an open session's agent may reach now; the user's own token stood behind it when it began. */
+export const authorityOfSession = (
+  machines: Machines,
+  session: AgentSessionFacts,
+  { tenantId, now }: { readonly tenantId: string; readonly now: Date },
+): Promise<Authority> =>
+  standingAuthority(machines, {
+    tenantId,
+    agentId: session.agent_id,
+    userId: session.user_id,
+    via: session.via,
+    since: new Date(session.created_at),
+    now,
+  });

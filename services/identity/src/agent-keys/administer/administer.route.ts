@@ -105,7 +105,8 @@ export const createAgentKeyRoute = (machines: Machines): Endpoint =>
       );
       if (!decided.accepted || decided.repeated) {
         const { state } = decided;
-        const requestHash = state.status === 'none' ? null : state.requestHash;
+        const isOwn = state.status !== 'none' && state.key.agent_id === agentId;
+        const requestHash = isOwn ? state.requestHash : null;
         return repeatAnswer(ownHash, { id: issued.id, requestHash });
       }
       const prefix = prefixOfAgentKey({ environment, id: issued.id });

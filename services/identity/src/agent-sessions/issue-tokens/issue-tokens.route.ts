@@ -24,7 +24,7 @@ import {
   TokensShape,
   Ttl,
 } from '../session-shape.ts';
-import { standingAuthority } from '../standing.ts';
+import { authorityOfSession } from '../standing.ts';
 import { type IssueRefusal, issueTokens } from './issue-tokens.ts';
 
 export const issueTokensRoute = (machines: Machines): Endpoint =>
@@ -76,14 +76,7 @@ export const issueTokensRoute = (machines: Machines): Endpoint =>
       if (before.status === 'none' || before.agent_id !== agent.id) return { refused: 'not_found' };
       const command = await machines.command(request);
       const { now } = command;
-      const authority = await standingAuthority(machines, {
-        tenantId,
-        agentId: agent.id,
-        userId: before.user_id,
-        via: before.via,
-        since: new Date(before.created_at),
-        now,
-      });
+      const authority = await authorityOfSession(machines, before, { tenantId, now });
       const wanted = body.services === undefined ? undefined : normalised(body.services);
       const capJti = machines.ids.next();
       const issue = { agentId: agent.id, keyId, wanted, authority, capJti, now };

@@ -38,7 +38,7 @@ describe('an agent session', () => {
     const more = await agent.as.post(`/api/v1/agent/sessions/${session.id}/tokens`);
     expect(more).toMatchObject({ status: 410, code: 'session_ended' });
   });
-  it('identity 14 is no wider than its agent'"'"'s grant, its delegation or the session before', async () => {
+  it('identity 14 is no wider than grant, delegation and the session before', async () => {
     const agent = await newAgent([{ service_name: 'warehouse', fields: ['*'] }]);
     const bob = await rig().register(ann().tenantId);
     const start = (body: object) => agent.as.post('/api/v1/agent/sessions', body);

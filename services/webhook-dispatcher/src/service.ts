@@ -13,11 +13,13 @@ import { retryDeliveryRoute } from './deliveries/retry/retry.route.ts';
 import { scheduleDeliveries } from './deliveries/schedule/schedule.consumer.ts';
 import { supersedeOnManualSuccess } from './deliveries/supersede-on-manual-success.policy.ts';
 import { mapWebhooksEvent } from './relay.ts';
+import { autoDisable } from './webhooks/auto-disable.ts';
 import { changeWebhookRoute } from './webhooks/change/change.route.ts';
 import { createWebhookRoute } from './webhooks/create/create.route.ts';
 import { deleteWebhookRoute } from './webhooks/delete/delete.route.ts';
 import { listEventTypesRoute } from './webhooks/event-types/event-types.route.ts';
 import { getWebhookRoute } from './webhooks/get/get.route.ts';
+import { healthTable } from './webhooks/health.projection.ts';
 import { listWebhooksRoute } from './webhooks/list/list.route.ts';
 import { rotateSecretRoute } from './webhooks/rotate-secret/rotate-secret.route.ts';
 import { testWebhookRoute } from './webhooks/test/test.route.ts';
@@ -54,6 +56,7 @@ export const webhooksService: ServiceDefinition = {
           watch.heard(events);
           dispatcher.wake();
         }),
+        healthTable(() => dispatcher.wake()),
       ],
       relay: mapWebhooksEvent,
       consumers: [scheduleDeliveries({ ...needs, index })],
@@ -62,6 +65,7 @@ export const webhooksService: ServiceDefinition = {
         { name: 'webhooks-index', run: (signal, tick) => index.run(signal, tick) },
         { name: 'webhooks-dispatcher', run: (signal, tick) => dispatcher.run(signal, tick) },
         { name: 'webhooks-leases', run: (signal, tick) => dispatcher.renew(signal, tick) },
+        autoDisable(needs),
         eraseDeletedUsers(needs),
         forgetOldAttempts(needs),
       ],

@@ -66,6 +66,16 @@ describe('delivering events', () => {
     );
   });
 
+  it('webhooks 4 a webhook that was answered hears of what comes right after', async () => {
+    const admin = adminOf(rig, 'at-once');
+    for (let at = 0; at < 40; at++) {
+      const { id } = await makeWebhook(admin, `${sink.url}/at-once-${at}`);
+      await rig.publish(userCreated('at-once'));
+      await sink.waitFor(({ path }) => path === `/at-once-${at}`);
+      await admin.delete(`${ROOT}/${id}`);
+    }
+  });
+
   it('webhooks 3 tells of a new account exactly its five fields, once, however often it hears of it', async () => {
     const admin = adminOf(rig, 'once');
     await makeWebhook(admin, `${sink.url}/once`);

@@ -8,7 +8,7 @@ import {
   webhookSink,
 } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { adminOf, isSigned, makeWebhook, ROOT, startRig } from './webhook-rig.ts';
+import { adminOf, isSigned, makeWebhook, publishedOf, ROOT, startRig } from './webhook-rig.ts';
 
 const database = testDatabase();
 let rig: ServiceRig;
@@ -17,12 +17,15 @@ let clock: FakeClock;
 beforeAll(async () => {
   sink = await webhookSink();
   clock = fakeClock(new Date());
-  rig = await startRig({ databaseUrl: database.url, clock });
+  rig = await start();
 });
 afterAll(async () => {
   await rig?.stop();
   await sink?.close();
 });
+
+const KEYS = { JWT_SECRET: 'j'.repeat(64), ENCRYPTION_KEY: 'e'.repeat(64) };
+const start = () => startRig({ databaseUrl: database.url, clock, env: KEYS });
 
 const DELIVERIES = `${ROOT}/deliveries`;
 const SECOND = 1_000;
@@ -37,9 +40,15 @@ const rowsOf = async (tenantId: string, webhookId: string) => {
 
 const cameTo = (path: string) => sink.received.filter((request) => request.path === path);
 
+/** Sleepers sleep on by their own time; one beat later all of them have looked at the wall clock. */
+async function later(ms: number) {
+  clock.setWall(new Date(clock.now().getTime() + ms));
+  await clock.advance(SECOND);
+}
+
 /** Moves the clock past the next attempt, and waits until it is to be read. */
 async function afterDelay(tenantId: string, webhookId: string, delayMs: number, rows: number) {
-  await clock.advance(delayMs * LATEST + SECOND);
+  await later(delayMs * LATEST + SECOND);
   return await untilTrue(
     async () => {
       await clock.advance(1);
@@ -171,7 +180,7 @@ describe('the schedule of attempts', () => {
     await adminOf(rig, tenantId).delete(`${ROOT}/${id}`);
     expect(await refused()).toBe('webhook_unavailable');
     await untilNothingWaits(id);
-    await clock.advance((DELAYS_MS[0] as number) * 2);
+    await later((DELAYS_MS[0] as number) * 2);
     expect(cameTo(path)).toHaveLength(1);
   });
 
@@ -184,5 +193,57 @@ describe('the schedule of attempts', () => {
     expect(rows[0].success).toBe(true);
     expect(cameTo(path)).toHaveLength(1);
     expect(cameTo('/moved')).toHaveLength(1);
+  });
+
+  it('R12 a dispatcher that goes takes no attempt with it, and makes none twice', async () => {
+    const { id, path, tenantId } = await failing('restarting', '/restarting');
+    for (const [index, delayMs] of DELAYS_MS.entries()) {
+      await rig.stop();
+      rig = await start();
+      const rows = await afterDelay(tenantId, id, delayMs, index + 2);
+      expect(rows.map((row: { attempt: number }) => row.attempt)).toEqual(
+        Array.from({ length: index + 2 }, (_, at) => index + 2 - at),
+      );
+    }
+    expect(cameTo(path)).toHaveLength(6);
+    const failed = await untilTrue(async () => {
+      const events = await publishedOf(rig, tenantId);
+      return events.find(({ type }) => type === 'delivery.failed');
+    });
+    expect(failed).toMatchObject({
+      actor: { type: 'system', id: 'webhooks' },
+      data: { webhook_id: id, event: 'webhook.test', attempts: 6, status_code: 500, error: null },
+    });
+  });
+
+  it('webhooks 18 disables what has failed for five days, unless one attempt succeeded', async () => {
+    const { id, tenantId, answers, path } = await failing('given-up', '/given-up');
+    const spared = await makeWebhook(adminOf(rig, tenantId), `${sink.url}/spared`);
+    answers.set('/spared', 500);
+    const test = (webhook: string) => adminOf(rig, tenantId).post(`${ROOT}/${webhook}/test`);
+    for (let at = 0; at < 20; at++) await Promise.all([test(id), test(spared.id)]);
+    answers.set('/spared', 200);
+    await later(SECOND);
+    await test(spared.id);
+    await later(5 * 86_400 * SECOND);
+    const enabledOf = async (webhook: string) =>
+      (await adminOf(rig, tenantId).get(`${ROOT}/${webhook}`)).body.enabled;
+    await untilTrue(
+      async () => {
+        await clock.advance(10 * SECOND);
+        return !(await enabledOf(id));
+      },
+      { deadlineMs: 30_000 },
+    );
+    expect(await enabledOf(spared.id)).toBe(true);
+    const told = await untilTrue(async () => {
+      const events = await publishedOf(rig, tenantId);
+      return events.find(({ type }) => type === 'webhook.auto_disabled');
+    });
+    expect(told.actor).toEqual({ type: 'system', id: 'webhooks' });
+    expect(told.data).toMatchObject({ webhook_id: id, failures: expect.any(Number) });
+    const { body } = await adminOf(rig, tenantId).patch(`${ROOT}/${id}`, { enabled: true });
+    expect(body.enabled).toBe(true);
+    answers.set(path, 200);
   });
 });

@@ -63,3 +63,21 @@ export function userCreated(
     },
   } as const;
 }
+
+export type Published = {
+  readonly type: string;
+  readonly tenantId: string;
+  readonly actor: { readonly type: string; readonly id: string };
+  readonly data: { readonly [field: string]: unknown };
+};
+
+/** What lies on the topic of webhooks of one tenant, by type. */
+export async function publishedOf(
+  rig: ServiceRig,
+  tenantId: string,
+): Promise<readonly Published[]> {
+  const { rows } = await rig.shared.database.system.query<{ value: Published }>(
+    `SELECT value FROM bus.records WHERE topic = 'cardea.webhooks.events.v1' ORDER BY published_at`,
+  );
+  return rows.map(({ value }) => value).filter((event) => event.tenantId === tenantId);
+}

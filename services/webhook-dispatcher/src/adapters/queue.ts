@@ -5,6 +5,7 @@
 import type { WebhookEvent } from '@cardea/contracts';
 import type { Database } from '@cardea/read-models';
 import type { Origin } from '../deliveries/delivery.ts';
+import { CIRCUIT_OPENS_AT } from '../webhooks/health.ts';
 
 export type Claimed = {
   readonly deliveryId: string;
@@ -22,13 +23,13 @@ export type Claimed = {
   readonly position: bigint;
 };
 
-export type Claim = {
+type Claim = {
   readonly claimed: readonly Claimed[];
   /** When something is due next. */
   readonly nextAt: Date | undefined;
 };
 
-export type Asking = {
+type Asking = {
   readonly now: Date;
   readonly leaseUntil: Date;
   readonly owner: string;
@@ -37,8 +38,8 @@ export type Asking = {
   readonly most: number;
 };
 
-/** Attempts of one webhook at the same time, over all processes. */
-export const WIDTH = 8;
+/** Attempts of one webhook at the same time, over all processes; of one that never answers, a single one. */
+const WIDTH = 8;
 
 export interface Queue {
   claim(asking: Asking): Promise<Claim>;
@@ -63,7 +64,9 @@ const PICK = `
     WHERE q.webhook_id = waiting.webhook_id AND q.run_at <= $1
       AND (q.lease_until IS NULL OR q.lease_until <= $1)
     ORDER BY q.run_at
-    LIMIT greatest(0, $2 - (SELECT count(*) FROM webhooks.queue l
+    LIMIT greatest(0, (SELECT coalesce(min(CASE WHEN h.unanswered >= ${CIRCUIT_OPENS_AT} THEN 1 END), $2)
+        FROM webhooks.health h WHERE h.webhook_id = waiting.webhook_id)
+      - (SELECT count(*) FROM webhooks.queue l
       WHERE l.webhook_id = waiting.webhook_id AND l.lease_until > $1))
     FOR UPDATE SKIP LOCKED
   ) due

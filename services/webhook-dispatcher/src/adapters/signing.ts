@@ -7,10 +7,10 @@ import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 import type { Random } from '@cardea/runtime';
 
 export const SECRET_BYTES = 66;
-export const SECRET_PREFIX = 'whsec_';
+const SECRET_PREFIX = 'whsec_';
 const HASH_BYTES = 32;
 
-export type IssuedSecret = {
+type IssuedSecret = {
   /** For its owner's eyes, once. */
   readonly secret: string;
   /** To be sealed: base64 of both hashes. */

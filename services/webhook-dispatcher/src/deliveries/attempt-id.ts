@@ -1,5 +1,5 @@
 /** The id of a row of the delivery log: which delivery, and which attempt of it. Opaque to clients. */
-export type AttemptId = { readonly deliveryId: string; readonly n: number };
+type AttemptId = { readonly deliveryId: string; readonly n: number };
 
 const FORM = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([1-9]\d?)$/;
 

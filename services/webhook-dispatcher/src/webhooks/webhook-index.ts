@@ -41,7 +41,7 @@ type Needs = {
   readonly clock: Clock;
 };
 
-export type Happening = {
+type Happening = {
   readonly tenantId: string;
   readonly event: WebhookEvent;
   readonly appId: string | null;

@@ -10,7 +10,7 @@ const DESCRIPTION_CHARS_MAX = 256;
 const URL_SENT_CHARS_MAX = 16_384;
 const ID_CHARS_MAX = 128;
 
-export const TAG = 'Webhooks';
+const TAG = 'Webhooks';
 /** Admins by their own token; agents and API keys are refused (`spec.md` 4.4). */
 export const DOOR = { tag: TAG, who: ['admin'], tenant: 'required', area: 'admin' } as const;
 

@@ -15,14 +15,14 @@ export type Outcome = {
   readonly excerpt: AttemptFact['data']['excerpt'];
 };
 
-export type Schedule = {
+type Schedule = {
   /** Waits behind the first, second, … attempt. */
   readonly delaysMs: readonly number[];
   /** From 0 to 1, by chance. */
   readonly chance: number;
 };
 
-export const isSuccess = (status: number): boolean => status >= 200 && status <= 299;
+const isSuccess = (status: number): boolean => status >= 200 && status <= 299;
 
 export function recordAttempt(
   delivery: Delivery,

@@ -27,7 +27,7 @@ const PROJECTION_WAIT_MS = 60_000;
 const DRAIN_MS = 5_000;
 const CHANCE_BYTES = 4;
 
-export type DispatcherNeeds = SendNeeds & {
+type DispatcherNeeds = SendNeeds & {
   readonly queue: Queue;
   readonly streams: Streams;
   readonly positions: Positions;
@@ -50,6 +50,8 @@ export class Dispatcher {
   /** Outcomes that the store has not taken; nothing new is claimed meanwhile. */
   #unrecorded = 0;
   #stopped = false;
+  /** The last claim may have left behind what is due, for want of a slot. */
+  #wanting = false;
 
   constructor(needs: DispatcherNeeds) {
     this.#needs = needs;
@@ -98,15 +100,18 @@ export class Dispatcher {
   async #claim(): Promise<number> {
     const { queue, clock } = this.#needs;
     const most = this.#slots.free;
+    this.#wanting = true;
     if (most <= 0 || this.#unrecorded > 0) return IDLE_MS;
     const now = clock.now();
+    const skip = this.#slots.skipped();
     const { claimed, nextAt } = await queue.claim({
       now,
       leaseUntil: this.#leaseEnd(),
       owner: this.#owner,
-      skip: this.#slots.skipped(),
+      skip,
       most,
     });
+    this.#wanting = claimed.length === most || skip.length > 0;
     for (const each of claimed) this.#take(each);
     const leftMs = (nextAt?.getTime() ?? Number.POSITIVE_INFINITY) - clock.now().getTime();
     // An answer that took long is old already.
@@ -152,10 +157,13 @@ export class Dispatcher {
     }
     const { webhookId, tenantId } = claimed;
     const give = this.#slots.take({ webhookId, tenantId, origin: prepared.target.origin });
-    if (give === undefined) return await this.#release(claimed);
+    if (give === undefined) {
+      this.#wanting = true;
+      return await this.#release(claimed);
+    }
     const sent = await send(this.#needs, claimed, prepared).finally(() => {
       give();
-      this.wake();
+      if (this.#wanting) this.wake();
     });
     await this.#record(claimed, sent);
   }

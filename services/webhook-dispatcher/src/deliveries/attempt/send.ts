@@ -15,7 +15,7 @@ export type SendNeeds = {
 };
 
 /** All that an attempt needs, or why there is to be none. */
-export type Prepared =
+type Prepared =
   | { readonly target: Target; readonly body: string }
   | { readonly cancel: CancelCause };
 

@@ -2,7 +2,7 @@
  * The attempts that this process makes at the same time: so many in all, so many per origin, and no
  * tenant more than its share, so that one slow receiver holds up nobody but itself.
  */
-export type Wanting = {
+type Wanting = {
   readonly webhookId: string;
   readonly tenantId: string;
   readonly origin: string;

@@ -38,6 +38,7 @@ export function postgresEventStores(options: PostgresEventStoreOptions): Postgre
     beforeCommit: () => failpoint('append.before_commit'),
     afterCommit: () => failpoint('append.after_commit'),
   });
+  const head = askedTogether(heads);
   const underWay = new Set<Promise<unknown>>();
 
   return {
@@ -53,7 +54,7 @@ export function postgresEventStores(options: PostgresEventStoreOptions): Postgre
       readStream: (streamId, from = 1) => readStream(log, streamId, Math.max(from, 1)),
       readLast: async (streamId) => (await readStream(log, streamId, 0))[0],
       readLog,
-      head: async (of) => (await heads([of])).get(of) ?? 0n,
+      head,
       subscribe,
       close: async () => {},
     }),
@@ -64,6 +65,24 @@ export function postgresEventStores(options: PostgresEventStoreOptions): Postgre
       const all = [...writers, streamConnection, ...logConnections];
       await Promise.all(all.map((each) => each.close()));
     },
+  };
+}
+
+/** Heads that are asked for in one tick are read in one query. */
+function askedTogether(heads: (logs: readonly Log[]) => Promise<ReadonlyMap<Log, bigint>>) {
+  let asked: Set<Log> | undefined;
+  let answer: Promise<ReadonlyMap<Log, bigint>> = Promise.resolve(new Map());
+  return async (log: Log): Promise<bigint> => {
+    if (asked === undefined) {
+      const logs = new Set<Log>();
+      asked = logs;
+      answer = Promise.resolve().then(() => {
+        asked = undefined;
+        return heads([...logs]);
+      });
+    }
+    asked.add(log);
+    return (await answer).get(log) ?? 0n;
   };
 }
 

@@ -12,8 +12,6 @@ export type AgentTokens = {
   readonly issue: (of: {
     readonly tenantId: string;
     readonly session: AgentSessionFacts;
-    /** The capability token that the new one narrows. */
-    readonly parentJti: string | undefined;
     /** Shorter than the usual life, if at all. */
     readonly ttlSeconds: number | undefined;
   }) => {
@@ -34,7 +32,7 @@ export function agentTokens(needs: {
 }): AgentTokens {
   const { settings, clock, ids, sign } = needs;
   return {
-    issue: ({ tenantId, session, parentJti, ttlSeconds }) => {
+    issue: ({ tenantId, session, ttlSeconds }) => {
       const iat = Math.floor(clock.now().getTime() / MS);
       const sessionEnd = Math.floor(new Date(session.expires_at).getTime() / MS);
       const life = Math.min(settings.JWT_EXPIRY, ttlSeconds ?? settings.JWT_EXPIRY);
@@ -59,7 +57,7 @@ export function agentTokens(needs: {
         cnf: { akid: session.key_id },
         ver: session.epoch,
         ...(session.purpose === null ? {} : { purpose: session.purpose }),
-        ...(parentJti === undefined ? {} : { pjti: parentJti }),
+        ...(session.parent_jti === null ? {} : { pjti: session.parent_jti }),
       };
       const agent: AgentClaims = {
         ...common,

@@ -112,6 +112,9 @@ describe('an agent session', () => {
     const agent = await newAgent();
     const bob = await rig().register(ann().tenantId);
     const session = await newSession(agent, { subject_token: bob.access });
+    const grant = { agent_id: agent.id, services: reach('username') };
+    const self = await withKey(session.agent_token).post('/api/v1/me/delegations', grant);
+    expect(self).toMatchObject({ status: 401, code: 'user_session_required' });
     for (const subject_token of [session.agent_token, session.capability_token, agent.key]) {
       const body = { services: reach('username'), subject_token };
       const refused = await agent.as.post('/api/v1/agent/sessions', body);

@@ -27,8 +27,9 @@ export type AgentSessionFacts = {
   readonly epoch: number;
   readonly purpose: string | null;
   readonly app_id: string | null;
-  /** Of the last capability token. */
+  /** Of the last capability token, and of the one that it narrowed. */
   readonly cap_jti: string;
+  readonly parent_jti: string | null;
   readonly created_at: string;
   readonly expires_at: string;
   readonly ended_at: string | null;

@@ -92,7 +92,6 @@ export const issueTokensRoute = (machines: Machines): Endpoint =>
       const tokens = machines.agentTokens.issue({
         tenantId,
         session,
-        parentJti: session.epoch === before.epoch ? undefined : before.cap_jti,
         ttlSeconds: body.ttl_seconds,
       });
       return {

@@ -23,6 +23,7 @@ const facts: AgentSessionFacts = {
   purpose: null,
   app_id: null,
   cap_jti: 'j1',
+  parent_jti: null,
   created_at: START,
   expires_at: '2026-01-01T01:00:00.000Z',
   ended_at: null,
@@ -101,17 +102,17 @@ describe('the tokens of an agent session', () => {
 
   it('identity 14 grow narrower with a new epoch, and never wider', () => {
     decide({ wanted: reach('username') }).accepts(
-      renewed({ services: reach('username'), epoch: 1 }),
+      renewed({ services: reach('username'), epoch: 1, parent_jti: 'j1' }),
     );
     decide({ wanted: reach('username', 'region') }).refuses('attenuation_only');
   });
 
   it('identity 14 follow the grant and the delegation as they stand now', () => {
     decide({ agent: agent('active', 'username') }).accepts(
-      renewed({ services: reach('username'), epoch: 1 }),
+      renewed({ services: reach('username'), epoch: 1, parent_jti: 'j1' }),
     );
     decide({ delegation: delegated('password') }).accepts(
-      renewed({ services: reach('password'), epoch: 1 }),
+      renewed({ services: reach('password'), epoch: 1, parent_jti: 'j1' }),
     );
     decide({ delegation: delegated('region') }).refuses('scope_not_granted');
     decide({ agent: agent('active', 'username'), wanted: reach('password') }).refuses(

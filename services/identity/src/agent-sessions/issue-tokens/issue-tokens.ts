@@ -48,10 +48,14 @@ const renewed = (
   { keyId, capJti }: IssueTokens,
   session: Extract<AgentSession, { status: 'known' }>,
   services: readonly ServiceGrant[],
-): AgentSessionFacts => ({
-  ...factsOf(session),
-  key_id: keyId,
-  cap_jti: capJti,
-  services,
-  epoch: isSame(session.services, services) ? session.epoch : session.epoch + 1,
-});
+): AgentSessionFacts => {
+  const isNarrower = !isSame(session.services, services);
+  return {
+    ...factsOf(session),
+    key_id: keyId,
+    cap_jti: capJti,
+    parent_jti: isNarrower ? session.cap_jti : null,
+    services,
+    epoch: isNarrower ? session.epoch + 1 : session.epoch,
+  };
+};

@@ -120,6 +120,7 @@ async function started(machines: Machines, request: Asked, granted: Granted) {
     purpose: body.purpose ?? null,
     app_id: agent.appId,
     cap_jti: machines.ids.next(),
+    parent_jti: null,
     created_at: now.toISOString(),
     expires_at: new Date(now.getTime() + lifeMs).toISOString(),
     ended_at: null,
@@ -134,12 +135,7 @@ async function started(machines: Machines, request: Asked, granted: Granted) {
     const requestHash = state.status === 'none' ? null : state.request_hash;
     return repeatAnswer(ownHash, { id: facts.id, requestHash });
   }
-  const tokens = machines.agentTokens.issue({
-    tenantId,
-    session: facts,
-    parentJti: undefined,
-    ttlSeconds: undefined,
-  });
+  const tokens = machines.agentTokens.issue({ tenantId, session: facts, ttlSeconds: undefined });
   return { ok: { data: { ...shownBriefly(facts, now), ...tokens } }, wrote: decided.position };
 }
 

@@ -199,9 +199,9 @@ export const changeAgentRoute = (machines: Machines): Endpoint =>
       );
       if (!decided.accepted || !isThere(decided.state)) return { refused: 'not_found' };
       if (isRenamed) await machines.agentNames.release(before.nameHash, id, command);
-      if (body.status === 'suspended') await machines.revocations.mark('agent', [id]);
-      if (body.status === 'active') await machines.revocations.unmark('agent', [id]);
       const { state } = decided;
+      if (state.status === 'suspended') await machines.revocations.mark('agent', [id]);
+      else if (body.status === 'active') await machines.revocations.unmark('agent', [id]);
       return { ok: shownAgent(state.agent, of(tenantId, state)), wrote: decided.position };
     },
   );

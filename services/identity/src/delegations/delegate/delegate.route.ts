@@ -49,12 +49,19 @@ export const grantDelegationRoute = (machines: Machines): Endpoint =>
       }),
       ok: DelegationShape,
       status: 201,
-      refusals: { invalid_request: 400, not_found: 404, idempotency_key_reused: 422 },
+      refusals: {
+        invalid_request: 400,
+        forbidden: 403,
+        not_found: 404,
+        idempotency_key_reused: 422,
+      },
       idempotent: true,
       waitsFor: ['delegations'],
     },
     async (request) => {
-      const { id: userId, tenantId } = asUser(request.principal);
+      const { id: userId, tenantId, impersonatedBy, clientId } = asUser(request.principal);
+      // Whoever looks through the user's eyes, or an app of theirs, does not let agents act for them.
+      if (impersonatedBy !== null || clientId !== null) return { refused: 'forbidden' };
       const { body } = request;
       const command = await machines.command(request);
       const expiresAt = body.expires_at == null ? null : futureMoment(body.expires_at, command.now);

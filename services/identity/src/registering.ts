@@ -32,9 +32,13 @@ export async function repeated(
 ) {
   if (request.idempotency === undefined) return undefined;
   const user = await identity.people.byId(tenantId, userId);
+  // It was made, and is gone: the key of an erased person seals nothing any more.
+  if (user.status === 'deleted') return alreadyCreated(userId);
   if (!exists(user)) return undefined;
   const hash = await requestHash(identity, request, { tenantId });
   return user.requestHash === hash
-    ? ({ refused: 'already_created', details: { id: userId } } as const)
+    ? alreadyCreated(userId)
     : ({ refused: 'idempotency_key_reused' } as const);
 }
+
+const alreadyCreated = (id: string) => ({ refused: 'already_created', details: { id } }) as const;

@@ -41,8 +41,12 @@ export const rolesFault = async (
   return rankOf(roles) > rankOfCaller(principal) ? 'forbidden' : undefined;
 };
 
-/** Out of the stream: right whether or not the table has caught up. */
-export async function shown(identity: Identity, user: ExistingUser) {
+/** Out of the stream: right whether or not the table has caught up. Sign-ins stand in the table alone. */
+export async function shown(
+  identity: Identity,
+  user: ExistingUser,
+  lastLoginAt: string | null = null,
+) {
   const opened = await identity.people.open(user);
   const shape: AdminUser = {
     id: user.id,
@@ -54,7 +58,7 @@ export async function shown(identity: Identity, user: ExistingUser) {
     created_at: user.createdAt,
     status: user.status,
     mfa_enabled: false,
-    last_login_at: null,
+    last_login_at: lastLoginAt,
     identities: [],
     updated_at: user.updatedAt,
   };

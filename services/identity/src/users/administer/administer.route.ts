@@ -5,7 +5,7 @@ import Type from 'typebox';
 import { closed } from '../../answers.ts';
 import { type Identity, latest } from '../../identity.ts';
 import { aliveSessions } from '../../sessions/alive-sessions.ts';
-import { avatarUrl, displayName } from '../profile-fields.ts';
+import { avatarUrl, badField, displayName } from '../profile-fields.ts';
 import { updateProfile } from '../update-profile.ts';
 import { exists, users } from '../user.ts';
 import {
@@ -21,7 +21,7 @@ import {
   shown,
   WRITES,
 } from './admin-answers.ts';
-import { countOtherAdmins } from './admin-users.ts';
+import { countOtherAdmins, findUser } from './admin-users.ts';
 import { administer, deleteUser } from './administer.ts';
 
 export const updateUserRoute = (identity: Identity): Endpoint =>
@@ -57,7 +57,8 @@ export const updateUserRoute = (identity: Identity): Endpoint =>
       const { body, params, tenantId } = request;
       const name = body.display_name === undefined ? null : displayName(body.display_name);
       const picture = body.avatar_url === undefined ? null : avatarUrl(body.avatar_url);
-      if (name === undefined || picture === undefined) return { refused: 'invalid_request' };
+      if (name === undefined) return badField('display_name');
+      if (picture === undefined) return badField('avatar_url');
       const roleFault = body.roles && (await rolesFault(identity, request, body.roles));
       if (roleFault === 'unknown_role') return { refused: roleFault };
 
@@ -81,7 +82,8 @@ export const updateUserRoute = (identity: Identity): Endpoint =>
       const state = renamed?.state ?? decided.state;
       if (!exists(state)) return { refused: 'not_found' };
       const wrote = latest(decided.position, renamed?.position);
-      return { ok: await shown(identity, state), wrote };
+      const row = await findUser(identity.database, { tenantId, id: params.id });
+      return { ok: await shown(identity, state, row?.last_login_at), wrote };
     },
   );
 

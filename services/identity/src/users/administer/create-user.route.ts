@@ -7,7 +7,8 @@ import { type Identity, newId, requestHash } from '../../identity.ts';
 import { passwordFault } from '../../passwords.ts';
 import { repeated } from '../../registering.ts';
 import { TENANT_DEFAULTS } from '../../tenants/tenant.ts';
-import { avatarUrl, displayName } from '../profile-fields.ts';
+import { avatarUrl, badField, displayName } from '../profile-fields.ts';
+import { exists } from '../user.ts';
 import {
   AdminUserShape,
   COMMON,
@@ -17,6 +18,7 @@ import {
   shown,
   WRITES,
 } from './admin-answers.ts';
+import { findUser } from './admin-users.ts';
 
 export const createUserRoute = (identity: Identity): Endpoint =>
   endpoint(
@@ -58,7 +60,8 @@ export const createUserRoute = (identity: Identity): Endpoint =>
       if (email === undefined) return { refused: 'invalid_email' };
       const name = displayName(body.display_name ?? null);
       const picture = avatarUrl(body.avatar_url ?? null);
-      if (name === undefined || picture === undefined) return { refused: 'invalid_request' };
+      if (name === undefined) return badField('display_name');
+      if (picture === undefined) return badField('avatar_url');
       const roles = body.roles ?? ['member'];
       const roleFault = await rolesFault(identity, request, roles);
       if (roleFault !== undefined) return { refused: roleFault };
@@ -69,7 +72,7 @@ export const createUserRoute = (identity: Identity): Endpoint =>
 
       const userId = newId(identity, request, 'user');
       const repeat = await repeated(identity, request, { tenantId, userId });
-      if (repeat !== undefined) return repeat;
+      if (repeat !== undefined) return await asItStands(identity, { tenantId, userId }, repeat);
       const passwordHash =
         body.password === undefined ? null : await identity.passwords.hash(body.password);
       const command = await identity.command(request);
@@ -92,3 +95,15 @@ export const createUserRoute = (identity: Identity): Endpoint =>
       return { ok: await shown(identity, created.user), wrote: created.position };
     },
   );
+
+/** The first answer held no secret, so a repeat of the same request gets the account as it is now. */
+async function asItStands(
+  identity: Identity,
+  { tenantId, userId }: { readonly tenantId: string; readonly userId: string },
+  repeat: NonNullable<Awaited<ReturnType<typeof repeated>>>,
+) {
+  const user = await identity.people.byId(tenantId, userId);
+  if (repeat.refused !== 'already_created' || !exists(user)) return repeat;
+  const row = await findUser(identity.database, { tenantId, id: userId });
+  return { ok: await shown(identity, user, row?.last_login_at) };
+}

@@ -3,7 +3,7 @@ import { asUser, type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
 import { closed, profileFields, USERS_ONLY } from '../../answers.ts';
 import type { Identity } from '../../identity.ts';
-import { avatarUrl, displayName } from '../profile-fields.ts';
+import { avatarUrl, badField, displayName } from '../profile-fields.ts';
 import { updateProfile } from '../update-profile.ts';
 import { type ExistingUser, exists, users } from '../user.ts';
 
@@ -56,8 +56,8 @@ export const updateProfileRoute = (identity: Identity): Endpoint =>
       const { body } = request;
       const name = body.display_name === undefined ? null : displayName(body.display_name);
       const picture = body.avatar_url === undefined ? null : avatarUrl(body.avatar_url);
-      if (name === undefined) return refusedField('/display_name');
-      if (picture === undefined) return refusedField('/avatar_url');
+      if (name === undefined) return badField('display_name');
+      if (picture === undefined) return badField('avatar_url');
 
       const command = await identity.command(request);
       const seal = async (field: 'display_name' | 'avatar_url', value: string | null) =>
@@ -76,9 +76,6 @@ export const updateProfileRoute = (identity: Identity): Endpoint =>
       return { ok: await profileOf(identity, decided.state), wrote: decided.position };
     },
   );
-
-const refusedField = (field: string) =>
-  ({ refused: 'invalid_request', details: [{ field, rule: 'format' }] }) as const;
 
 async function profileOf({ people }: Identity, user: ExistingUser) {
   const opened = await people.open(user);

@@ -9,7 +9,7 @@ import { LIMITS } from '../../limits.ts';
 import { passwordFault } from '../../passwords.ts';
 import { CHECK_YOUR_EMAIL, pad, repeated, unnamed } from '../../registering.ts';
 import { isUniform, type TenantFacts } from '../../tenants/tenant.ts';
-import { displayName } from '../profile-fields.ts';
+import { badField, displayName } from '../profile-fields.ts';
 import type { ExistingUser } from '../user.ts';
 
 const Body = closed({
@@ -22,7 +22,7 @@ type Body = Static<typeof Body>;
 type Asked = Request<object, object, Body>;
 
 const Ok = Type.Union([
-  closed({ user_id: Type.String(), ...tokenFields, email_verified: Type.Boolean() }),
+  closed({ user_id: Type.String(), ...tokenFields }),
   closed({ user_id: Type.String(), verification_required: Type.Literal(true) }),
   closed({ status: Type.Literal(CHECK_YOUR_EMAIL), user_id: Type.Literal('') }),
   closed({
@@ -69,7 +69,7 @@ export const registerRoute = (identity: Identity): Endpoint =>
       const email = emailAddress(body.email, identity.toAscii);
       if (email === undefined) return { refused: 'invalid_email' };
       const name = displayName(body.display_name ?? null);
-      if (name === undefined) return { refused: 'invalid_request', details: NAME_FAULT };
+      if (name === undefined) return badField('display_name');
       const tenant = await tenantAsked(identity, request);
       if (typeof tenant === 'string') return { refused: tenant };
       const fault = passwordFault(body.password, tenant.settings.password_policy);
@@ -82,8 +82,6 @@ export const registerRoute = (identity: Identity): Endpoint =>
       return await registered(identity, request, { tenant, email, displayName: name });
     },
   );
-
-const NAME_FAULT = [{ field: '/display_name', rule: 'display_name' }];
 
 async function tenantAsked(
   identity: Identity,
@@ -191,8 +189,5 @@ async function withSession(
     },
     command,
   );
-  return {
-    ok: { user_id: user.id, ...tokens, email_verified: user.emailVerified },
-    wrote: position,
-  };
+  return { ok: { user_id: user.id, ...tokens }, wrote: position };
 }

@@ -11,7 +11,7 @@ import { CHECK_YOUR_EMAIL, pad, repeated, unnamed } from '../../registering.ts';
 import { signupReservations } from '../../reservations/reservation.ts';
 import { TENANT_DEFAULTS } from '../../tenants/tenant.ts';
 import { companyName, DEPLOYMENT, type NewWorkspace } from '../../workspaces.ts';
-import { displayName } from '../profile-fields.ts';
+import { badField, displayName } from '../profile-fields.ts';
 
 const Body = closed({
   email: Type.String(),
@@ -68,7 +68,8 @@ export const signUpRoute = (identity: Identity): Endpoint =>
       if (email === undefined) return { refused: 'invalid_email' };
       const company = companyName(body.company_name);
       const name = displayName(body.display_name ?? null);
-      if (company === undefined || name === undefined) return { refused: 'invalid_request' };
+      if (company === undefined) return badField('company_name');
+      if (name === undefined) return badField('display_name');
       const fault = passwordFault(body.password, TENANT_DEFAULTS.password_policy);
       if (fault !== undefined) return { refused: fault };
       const byIp = await identity.limits.take(LIMITS.registrationsByIp, request.ip);

@@ -71,7 +71,8 @@ export function mailFolder(folder: string, from: string, now: () => Date): MailF
       await writeFile(half, JSON.stringify(listed), { mode: 0o600 });
       await rename(half, join(folder, `${id}.json`));
     },
-    list: async (to) => {
+    list: async (asked) => {
+      const to = asked?.trim().toLowerCase();
       const names = (await namesIn(folder)).filter((name) => name.endsWith('.json'));
       const newest = names.sort().reverse().slice(0, LISTED_MAX);
       const mails = await Promise.all(newest.map((name) => read(join(folder, name))));

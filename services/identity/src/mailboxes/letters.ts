@@ -36,18 +36,15 @@ const WORDS: Record<LetterKind, { subject: string; lead: string; call: string; e
 
 export function letter(kind: LetterKind, { link, tenantName }: Of): Letter {
   const { subject, lead, call, end } = WORDS[kind];
-  const name = oneLine(tenantName);
-  const text = [
-    `Hello,`,
-    `${lead} (${name})`,
-    ...(link === null ? [] : [`${call}: ${link}`]),
-    end,
-  ].join('\n\n');
+  const from = `This mail comes from ${oneLine(tenantName)}.`;
+  const text = [`Hello,`, lead, ...(link === null ? [] : [`${call}: ${link}`]), end, from].join(
+    '\n\n',
+  );
   const button =
     link === null ? '' : `<p><a href="${escapeHtml(link)}">${escapeHtml(call)}</a></p>`;
   const html =
-    `<!doctype html><html lang="en"><body><p>Hello,</p><p>${escapeHtml(lead)} ` +
-    `(${escapeHtml(name)})</p>${button}<p>${escapeHtml(end)}</p></body></html>`;
+    `<!doctype html><html lang="en"><body><p>Hello,</p><p>${escapeHtml(lead)}</p>` +
+    `${button}<p>${escapeHtml(end)}</p><p>${escapeHtml(from)}</p></body></html>`;
   return { subject, text, html };
 }
 

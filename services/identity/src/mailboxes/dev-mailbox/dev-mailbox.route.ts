@@ -26,6 +26,7 @@ const COMMON = {
   area: 'user',
   refusals: {},
   internal: true,
+  noStore: true,
 } as const;
 
 export const devMailboxRoutes = (folder: MailFolder): readonly Endpoint[] => [

@@ -24,6 +24,7 @@ const COMMON = {
   ok: Ok,
   refusals: REFUSALS,
   waitsFor: ['users'],
+  noStore: true,
 } as const;
 
 export const verifyEmailRoute = (identity: Identity): Endpoint =>

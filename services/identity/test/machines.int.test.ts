@@ -20,6 +20,13 @@ describe('an API key', () => {
     const list = await admin().get('/api/v1/api-keys');
     expect(list.text).not.toContain(key);
     expect(list.body.api_keys.map((each: { id: string }) => each.id)).toContain(id);
+    await untilTrue(
+      async () => {
+        const { body: now } = await admin().get('/api/v1/api-keys');
+        return now.api_keys.find((each: { id: string }) => each.id === id).last_used_at !== null;
+      },
+      { what: 'the use of the key to be noted' },
+    );
     const other = await rig().signUp('zoe');
     const foreign = rig().rest.as({ bearer: key, tenant: other.tenantId });
     expect((await foreign.get('/api/v1/admin/users')).code).toBe('tenant_mismatch');
@@ -151,6 +158,45 @@ describe('an agent', () => {
     expect((await other.post('/api/v1/agent/sessions', body)).code).toBe('invalid_agent_key');
     expect((await admin().get(keys)).status).toBe(404);
   });
+  it('identity 13 is unknown to every other tenant, with its keys, sessions and delegations', async () => {
+    const agent = await newAgent();
+    const session = await newSession(agent);
+    const zoe = await rig().signUp('zoe');
+    const path = `/api/v1/agents/${agent.id}`;
+    const key = `${path}/keys/${agent.keyId}`;
+    const sessionPath = `/api/v1/agent/sessions/${session.id}`;
+    const asked = [
+      ['GET', path],
+      ['PATCH', path, { status: 'suspended' }],
+      ['DELETE', path],
+      ['GET', `${path}/keys`],
+      ['POST', `${path}/keys`, { name: 'mine now' }],
+      ['POST', `${key}/rotate`, {}],
+      ['DELETE', key],
+      ['GET', sessionPath],
+      ['DELETE', sessionPath],
+      ['POST', '/api/v1/me/delegations', { agent_id: agent.id, services: reach('*') }],
+    ] as const;
+    for (const [method, url, body] of asked) {
+      const refused = await rig()
+        .as(zoe)
+        .call(method, url, body === undefined ? {} : { body });
+      expect([method, url, refused.status, refused.code]).toEqual([method, url, 404, 'not_found']);
+    }
+    expect((await rig().as(zoe).get('/api/v1/agents')).body.total).toBe(0);
+    expect((await agent.as.get(sessionPath)).body.data.status).toBe('active');
+    const bob = await rig().register(ann().tenantId);
+    const grant = { agent_id: agent.id, services: reach('*') };
+    const given = await rig().as(bob).post('/api/v1/me/delegations', grant);
+    const withdrawal = `/api/v1/me/delegations/${given.body.id}`;
+    const eve = await rig().register(ann().tenantId, 'eve');
+    for (const other of [zoe, eve]) {
+      expect((await rig().as(other).delete(withdrawal)).status).toBe(404);
+    }
+    expect((await rig().as(bob).get('/api/v1/me/delegations')).body.total).toBe(1);
+    expect((await rig().as(bob).delete(withdrawal)).body.status).toBe('delegation withdrawn');
+  });
+
   it('is told to the others, event by event', async () => {
     const agent = await newAgent();
     const bob = await rig().register(ann().tenantId);

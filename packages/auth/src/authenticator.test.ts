@@ -87,6 +87,22 @@ describe('an opaque key', () => {
     expect(await live()).toEqual([false, false]);
   });
 
+  it('is asked for again once its secret was rotated, and lives on by what is said then', async () => {
+    const { marked, known, door, asked } = rig();
+    const { text } = issueKey('svc', 'live');
+    known.set(text, { ...apiKey, stamp: 'key-1.0.current' });
+    const principal = await door.authenticate(text, HERE);
+    expect(principal).toBeDefined();
+    expect(principal).not.toHaveProperty('stamp');
+    known.set(text, { ...apiKey, stamp: 'key-1.1.previous' });
+    marked.add('key:key-1.0.current');
+    expect(await door.authenticate(text, HERE)).toBeDefined();
+    expect(asked()).toBe(2);
+    known.delete(text);
+    marked.add('key:key-1.1.previous');
+    expect(await door.authenticate(text, HERE)).toBeUndefined();
+  });
+
   it('of an agent counts only from the addresses that it was given', async () => {
     const { known, door } = rig();
     const { text } = issueKey('agk', 'live');

@@ -13,9 +13,9 @@ import { agentKeysProjection } from './agent-keys/agent-keys.projection.ts';
 import { type AgentNames, agentNames } from './agent-names.ts';
 import { agentSessionsProjection } from './agent-sessions/agent-sessions.projection.ts';
 import { endAgentSessionRoute } from './agent-sessions/end/end.route.ts';
+import { endExpiredSessions } from './agent-sessions/end-expired-sessions.ts';
 import { openSessions } from './agent-sessions/end-many.ts';
 import { endOrphanedSessions } from './agent-sessions/end-orphaned-sessions.policy.ts';
-import { expiredSessionsLoop } from './agent-sessions/expired-sessions.loop.ts';
 import { issueTokensRoute } from './agent-sessions/issue-tokens/issue-tokens.route.ts';
 import { getAgentSessionRoute, listAgentSessionsRoute } from './agent-sessions/list/list.route.ts';
 import { startAgentSessionRoute } from './agent-sessions/start/start.route.ts';
@@ -83,7 +83,7 @@ export function machineParts(identity: Identity): MachineParts {
       agentSessionsProjection,
     ],
     policies: [endOrphanedSessions(machines)],
-    loops: [expiredSessionsLoop(machines)],
+    loops: [endExpiredSessions(machines)],
     introspect: introspector({ ...identity, noteUse: useNotes(identity) }),
   };
 }

@@ -7,7 +7,7 @@ const SWEEP_EVERY_MS = 10_000;
 const TICK_MS = 4_000;
 const BATCH_MAX = 500;
 
-export const expiredSessionsLoop = (machines: Machines): Loop => ({
+export const endExpiredSessions = (machines: Machines): Loop => ({
   name: 'identity.agent_sessions',
   leader: true,
   run: async (signal, tick) => {

@@ -8,7 +8,13 @@ const WAIT_MS = 5_000;
 /** Another process may have made the attempt; then only the table tells. */
 const LOOK_MS = 250;
 
-type Awaited = { readonly tenantId: string; readonly deliveryId: string; readonly since: Date };
+type Awaited = {
+  readonly tenantId: string;
+  readonly deliveryId: string;
+  readonly since: Date;
+  /** Whoever stops answers at once. */
+  readonly draining: AbortSignal;
+};
 
 export class AttemptWatch {
   readonly #waiting = new Map<string, AbortController>();
@@ -35,9 +41,10 @@ export class AttemptWatch {
     try {
       const scheduled = await schedule();
       const deadlineMs = this.#clock.monotonicMs() + WAIT_MS;
-      while (!heard.signal.aborted && this.#clock.monotonicMs() < deadlineMs) {
+      const enough = AbortSignal.any([heard.signal, of.draining]);
+      while (!enough.aborted && this.#clock.monotonicMs() < deadlineMs) {
         if (await this.#isReadable(of)) break;
-        await this.#clock.sleep(LOOK_MS, heard.signal);
+        await this.#clock.sleep(LOOK_MS, enough);
       }
       return scheduled;
     } finally {

@@ -10,9 +10,10 @@ import type { Positions } from '@cardea/read-models';
 import type { Clock, Ids, Logger, Random, Settings } from '@cardea/runtime';
 import type { ServiceNeeds } from '@cardea/service';
 import type { Claimed, Queue } from '../../adapters/queue.ts';
+import type { Target } from '../../webhooks/webhook-index.ts';
 import { cancel } from '../cancel-delivery.ts';
 import { DELIVERIES_TABLE } from '../deliveries.projection.ts';
-import { deliveries, excerptField, streamOf } from '../delivery.ts';
+import { type CancelCause, deliveries, excerptField, streamOf } from '../delivery.ts';
 import { recordAttempt } from './attempt.ts';
 import { prepare, type SendNeeds, type Sent, send } from './send.ts';
 import { Slots } from './slots.ts';
@@ -39,6 +40,14 @@ type DispatcherNeeds = SendNeeds & {
   readonly log: Logger;
 };
 
+type Ready =
+  | 'not_now'
+  | { readonly cancel: CancelCause }
+  | {
+      readonly prepared: { readonly target: Target; readonly body: string };
+      readonly give: () => void;
+    };
+
 export class Dispatcher {
   readonly #needs: DispatcherNeeds;
   readonly #owner: string;
@@ -52,6 +61,8 @@ export class Dispatcher {
   #stopped = false;
   /** The last claim may have left behind what is due, for want of a slot. */
   #wanting = false;
+  /** Claimed, and without a slot yet. */
+  #preparing = 0;
 
   constructor(needs: DispatcherNeeds) {
     this.#needs = needs;
@@ -99,7 +110,7 @@ export class Dispatcher {
   /** Answers how long nothing is expected to be due. */
   async #claim(): Promise<number> {
     const { queue, clock } = this.#needs;
-    const most = this.#slots.free;
+    const most = this.#slots.free - this.#preparing;
     this.#wanting = true;
     if (most <= 0 || this.#unrecorded > 0) return IDLE_MS;
     const now = clock.now();
@@ -140,32 +151,43 @@ export class Dispatcher {
   }
 
   async #deliver(claimed: Claimed): Promise<void> {
-    const prepared = await prepare(this.#needs, claimed);
-    if (prepared === 'behind') return await this.#release(claimed);
-    if ('cancel' in prepared) {
-      const command = this.#commandOf(claimed);
-      await this.#recorded(claimed, async () => {
-        const decided = await this.#needs.streams.decideOn(
-          deliveries,
-          claimed.deliveryId,
-          command,
-          (delivery) => cancel(delivery, prepared.cancel),
-        );
-        return decided.position;
-      });
-      return;
-    }
-    const { webhookId, tenantId } = claimed;
-    const give = this.#slots.take({ webhookId, tenantId, origin: prepared.target.origin });
-    if (give === undefined) {
-      this.#wanting = true;
-      return await this.#release(claimed);
-    }
-    const sent = await send(this.#needs, claimed, prepared).finally(() => {
-      give();
+    this.#preparing += 1;
+    const ready = await this.#ready(claimed).finally(() => {
+      this.#preparing -= 1;
+    });
+    if (ready === 'not_now') return await this.#release(claimed);
+    if ('cancel' in ready) return await this.#cancel(claimed, ready.cancel);
+    const sent = await send(this.#needs, claimed, ready.prepared).finally(() => {
+      ready.give();
       if (this.#wanting) this.wake();
     });
-    await this.#record(claimed, sent);
+    // Cut off by our own stopping, it says nothing about the receiver.
+    if (!this.#stopped) await this.#record(claimed, sent);
+  }
+
+  async #ready(claimed: Claimed): Promise<Ready> {
+    const prepared = await prepare(this.#needs, claimed);
+    if (prepared === 'behind') return 'not_now';
+    if ('cancel' in prepared) return prepared;
+    const { webhookId, tenantId } = claimed;
+    const give = this.#slots.take({ webhookId, tenantId, origin: prepared.target.origin });
+    if (give !== undefined) return { prepared, give };
+    this.#wanting = true;
+    return 'not_now';
+  }
+
+  async #cancel(claimed: Claimed, cause: CancelCause): Promise<void> {
+    const { streams } = this.#needs;
+    const command = this.#commandOf(claimed);
+    await this.#recorded(claimed, async () => {
+      const { position } = await streams.decideOn(
+        deliveries,
+        claimed.deliveryId,
+        command,
+        (delivery) => cancel(delivery, cause),
+      );
+      return position;
+    });
   }
 
   async #release({ deliveryId }: Claimed): Promise<void> {

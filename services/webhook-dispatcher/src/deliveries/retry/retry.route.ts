@@ -77,7 +77,7 @@ export const retryDeliveryRoute = (needs: WriteNeeds & { readonly watch: Attempt
         run_at: command.now.toISOString(),
       });
       const { position } = await needs.watch.attemptedAfter(
-        { tenantId, deliveryId, since: command.now },
+        { tenantId, deliveryId, since: command.now, draining: request.draining },
         () => needs.streams.decideOn(deliveries, deliveryId, command, scheduled),
       );
       return { ok: { status: 'retried' as const }, wrote: position };

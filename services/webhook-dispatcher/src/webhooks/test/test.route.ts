@@ -65,7 +65,7 @@ export const testWebhookRoute = (needs: WriteNeeds & { readonly watch: AttemptWa
         run_at: triggered,
       });
       const { position } = await needs.watch.attemptedAfter(
-        { tenantId, deliveryId, since: command.now },
+        { tenantId, deliveryId, since: command.now, draining: request.draining },
         () => needs.streams.decideOn(deliveries, deliveryId, command, scheduled),
       );
       return { ok: { status: 'sent' as const }, wrote: position };

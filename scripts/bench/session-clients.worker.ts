@@ -8,9 +8,10 @@ const SLOW_CLIENTS = 8;
 const SLOW_PAUSE_MS = 20;
 
 type Account = { readonly tenant: string; readonly email: string; readonly password: string };
-const [origin = '', file = '', how = 'login', detail = ''] = process.argv.slice(2);
+const [origin = '', file = '', count = '1', how = 'login', detail = ''] = process.argv.slice(2);
+const clients = Number(count);
 const accounts = JSON.parse(readFileSync(file, 'utf8')) as Account[];
-const pool = new Pool(origin, { connections: how === 'storm' ? 512 : accounts.length });
+const pool = new Pool(origin, { connections: how === 'storm' ? 512 : clients });
 const tokens = new Map<number, string>();
 
 async function post(path: string, body: object, tenant: string) {
@@ -30,12 +31,18 @@ async function logIn(client: number): Promise<string> {
   return body['refresh_token'] ?? '';
 }
 
+const turns = new Map<number, number>();
+
+/** A client goes round its accounts: every `clients`-th one. */
 async function refresh(client: number): Promise<void> {
-  const { tenant } = accounts[client] as Account;
-  const sent = tokens.get(client) ?? (await logIn(client));
+  const turn = turns.get(client) ?? 0;
+  turns.set(client, turn + 1);
+  const at = (client + turn * clients) % accounts.length;
+  const { tenant } = accounts[at] as Account;
+  const sent = tokens.get(at) ?? '';
   const { status, body } = await post('/api/v1/auth/refresh', { refresh_token: sent }, tenant);
   if (status !== 200) throw new Error(`refresh answered ${status}`);
-  tokens.set(client, body['refresh_token'] ?? '');
+  tokens.set(at, body['refresh_token'] ?? '');
 }
 
 /** At a fixed rate, whatever comes back: surplus logins are to be refused with 503, never to hang. */
@@ -63,10 +70,8 @@ serveMeasurements(async (seconds) => {
     case 'refresh': {
       const slowly = detail === 'slowly';
       // Who signs in first must not be measured as a refresh.
-      for (const client of accounts.keys()) {
-        if (!tokens.has(client)) tokens.set(client, await logIn(client));
-      }
-      if (!slowly) return measureCalls(accounts.length, seconds, refresh);
+      for (const at of accounts.keys()) if (!tokens.has(at)) tokens.set(at, await logIn(at));
+      if (!slowly) return measureCalls(clients, seconds, refresh);
       const times: number[] = [];
       const measured = await measureCalls(SLOW_CLIENTS, seconds, async (client) => {
         const began = performance.now();
@@ -79,6 +84,6 @@ serveMeasurements(async (seconds) => {
       return { ...measured, p50_ms: at(0.5), p99_ms: at(0.99) };
     }
     default:
-      return measureCalls(accounts.length, seconds, async (client) => void (await logIn(client)));
+      return measureCalls(clients, seconds, async (client) => void (await logIn(client)));
   }
 });

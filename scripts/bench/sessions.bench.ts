@@ -19,14 +19,22 @@ export const benches: readonly Bench[] = [
 
 type Ready = { readonly origin: string; readonly accounts: string; readonly hashing: string };
 
-async function identity(context: BenchContext): Promise<Ready> {
+/** A session may be refreshed 300 times a minute: more sessions than clients keep below that. */
+const SESSIONS = 1024;
+
+async function identity(
+  context: BenchContext,
+  count = CLIENTS,
+  hashes = 'as configured',
+): Promise<Ready> {
   const folder = mkdtempSync(join(tmpdir(), 'cardea-accounts-'));
   context.onEnd(() => rmSync(folder, { recursive: true, force: true }));
   const said = await started<Omit<Ready, 'accounts'> & { accounts: unknown }>(
     context,
     here('identity.worker.ts'),
     await context.database(),
-    String(CLIENTS),
+    String(count),
+    hashes,
   );
   const accounts = join(folder, 'accounts.json'); // in a file, for it holds passwords
   writeFileSync(accounts, JSON.stringify(said.accounts), { mode: 0o600 });
@@ -34,7 +42,12 @@ async function identity(context: BenchContext): Promise<Ready> {
 }
 
 const clients = (context: BenchContext, { origin, accounts }: Ready, ...how: readonly string[]) =>
-  workerSide(context, how[0] ?? '', here('session-clients.worker.ts'), [origin, accounts, ...how]);
+  workerSide(context, how[0] ?? '', here('session-clients.worker.ts'), [
+    origin,
+    accounts,
+    String(CLIENTS),
+    ...how,
+  ]);
 
 async function logins(context: BenchContext): Promise<readonly Row[]> {
   const server = await identity(context);
@@ -46,7 +59,7 @@ async function logins(context: BenchContext): Promise<readonly Row[]> {
 }
 
 async function refreshes(context: BenchContext): Promise<readonly Row[]> {
-  const server = await identity(context);
+  const server = await identity(context, context.smoke ? CLIENTS : SESSIONS, 'cheap');
   const subject = await clients(context, server, 'refresh');
   const noop = await started<string>(
     context,

@@ -55,7 +55,6 @@ export function knockers(world: Fortress): readonly Knocker[] {
 }
 
 function machines(a: House, b: House): readonly Knocker[] {
-  if (a.machines === undefined || b.machines === undefined) return [];
   const { keys, agent } = a.machines;
   const apiKey = (name: CallerName, bearer: string, scopes: readonly string[]): Knocker => ({
     name,

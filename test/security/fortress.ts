@@ -6,10 +6,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '@cardea/runtime';
-import { type RestDriver, type ServiceRig, serviceRig } from '@cardea/testing';
+import { services } from '@cardea/standalone';
+import {
+  type RestDriver,
+  type ServiceRig,
+  serviceRig,
+  type WebhookSink,
+  webhookSink,
+} from '@cardea/testing';
 import { type Machines, machinesOf } from './machines.ts';
 import { claimsOf, expectStatus, type People, type Person, peopleOf } from './people.ts';
-import { services } from './services.ts';
 
 /** Older than any access token lives. */
 const LONG_AGO_MS = -2 * 60 * 60 * 1000;
@@ -22,7 +28,7 @@ export type House = {
   readonly owner: Person;
   readonly admin: Person;
   readonly member: Person;
-  readonly machines: Machines | undefined;
+  readonly machines: Machines;
 };
 
 export type Fortress = ServiceRig &
@@ -35,6 +41,8 @@ export type Fortress = ServiceRig &
     readonly revoked: Person;
     readonly lines: readonly string[];
     readonly mailFolder: string;
+    /** Of webhooks. */
+    readonly receiver: WebhookSink;
   };
 
 type Options = {
@@ -44,6 +52,7 @@ type Options = {
 
 export async function fortress({ databaseUrl, env = {} }: Options): Promise<Fortress> {
   const mailFolder = await mkdtemp(join(tmpdir(), 'cardea-security-'));
+  const receiver = await webhookSink();
   const lines: string[] = [];
   const clock = shiftedClock();
   const rig = await serviceRig({
@@ -76,9 +85,11 @@ export async function fortress({ databaseUrl, env = {} }: Options): Promise<Fort
     revoked,
     lines,
     mailFolder,
+    receiver,
     ...people,
     async stop() {
       await rig.stop();
+      await receiver.close();
       await rm(mailFolder, { recursive: true, force: true });
     },
   };
@@ -99,13 +110,14 @@ async function houseOf(rig: ServiceRig, people: People, owner: Person): Promise<
   const { tenantId } = owner;
   const rest = rig.rest.as({ bearer: owner.access, tenant: tenantId });
   const { body } = await rest.get('/api/v1/admin/applications');
+  const member = await people.addUser(owner, ['member']);
   return {
     tenantId,
     publishableKey: body.applications[0].publishable_key,
     owner,
     admin: await people.addUser(owner, ['admin']),
-    member: await people.addUser(owner, ['member']),
-    machines: await machinesOf(rig, owner),
+    member,
+    machines: await machinesOf(rig.rest, { owner, member }),
   };
 }
 

@@ -1,5 +1,5 @@
 /** What is no person in a tenant: API keys by what they may do, and an agent with an open session. */
-import type { ServiceRig } from '@cardea/testing';
+import type { RestDriver } from '@cardea/testing';
 import { expectStatus, type Person } from './people.ts';
 
 export type Machines = {
@@ -21,13 +21,11 @@ export const SERVICE_GRANT = { service_name: 'billing', fields: ['api_key'] };
 export const scopesOf = (right: 'read' | 'write'): readonly string[] =>
   AREAS.map((area) => `${area}:${right}`);
 
-/** Undefined where identity makes no keys and agents. */
+/** The owner makes them; the agent acts for the member. */
 export async function machinesOf(
-  { rest, host }: ServiceRig,
-  owner: Person,
-): Promise<Machines | undefined> {
-  const has = (path: string) => host.endpoints.some(({ contract }) => contract.path === path);
-  if (!has('/api/v1/api-keys') || !has('/api/v1/agent/sessions')) return undefined;
+  rest: RestDriver,
+  { owner, member }: { readonly owner: Person; readonly member: Person },
+): Promise<Machines> {
   const by = rest.as({ bearer: owner.access, tenant: owner.tenantId });
   const keyWith = async (name: string, scopes: readonly string[]): Promise<string> => {
     const made = await by.post('/api/v1/api-keys', { name, scopes });
@@ -41,11 +39,11 @@ export async function machinesOf(
       // A key has at least one scope; this one opens no door of the API.
       scopeless: await keyWith('scopeless', ['tokens:introspect']),
     },
-    agent: await agentOf({ rest, host } as ServiceRig, owner),
+    agent: await agentOf(rest, owner, member),
   };
 }
 
-async function agentOf({ rest }: ServiceRig, owner: Person): Promise<Agent> {
+async function agentOf(rest: RestDriver, owner: Person, member: Person): Promise<Agent> {
   const by = rest.as({ bearer: owner.access, tenant: owner.tenantId });
   const agent = await by.post('/api/v1/agents', { name: 'porter', services: [SERVICE_GRANT] });
   expectStatus(agent, 201);
@@ -53,13 +51,18 @@ async function agentOf({ rest }: ServiceRig, owner: Person): Promise<Agent> {
   const made = await by.post(`/api/v1/agents/${id}/keys`, { name: 'first' });
   expectStatus(made, 201);
   const { key, id: keyId } = made.body;
-  const session = await rest
-    .as({ bearer: key, tenant: owner.tenantId })
-    .post('/api/v1/agent/sessions', {
-      services: [SERVICE_GRANT],
-      subject_token: owner.access,
-    });
+  return { id, key, keyId, ...(await startSession(rest, member, key)) };
+}
+
+/** On behalf of somebody, for what the agents here were granted. */
+export async function startSession(
+  rest: RestDriver,
+  { tenantId: tenant, access }: Person,
+  key: string,
+) {
+  const body = { services: [SERVICE_GRANT], subject_token: access };
+  const session = await rest.post('/api/v1/agent/sessions', body, { bearer: key, tenant });
   expectStatus(session, 201);
   const { id: sessionId, agent_token: token, capability_token: capability } = session.body.data;
-  return { id, key, keyId, sessionId, token, capability };
+  return { sessionId, token, capability };
 }

@@ -115,13 +115,13 @@ function counterpart(name: string): Knocker {
   const { b } = world;
   const there = { owner: b.owner, admin: b.admin, member: b.member }[name];
   const credentials = there === undefined ? undefined : { bearer: there.access };
-  const agent = b.machines?.agent;
+  const agent = b.machines.agent;
   const ofAgent: { readonly [name: string]: Knocker['credentials'] | undefined } = {
-    'agent token': { bearer: agent?.token },
-    'agent key': { bearer: agent?.key },
+    'agent token': { bearer: agent.token },
+    'agent key': { bearer: agent.key },
     'agent key with capability': {
-      bearer: agent?.key,
-      headers: { 'x-service-token': agent?.capability ?? '' },
+      bearer: agent.key,
+      headers: { 'x-service-token': agent.capability },
     },
   };
   const found = credentials ?? ofAgent[name];

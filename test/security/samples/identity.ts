@@ -10,7 +10,7 @@ const byMember = (ask: Sample['ask'] = () => ({})): Sample => ({ by: 'member', a
 const byAdmin = (ask: Sample['ask'] = () => ({})): Sample => ({ by: 'admin', ask });
 
 /** The token of the newest mail to somebody about something. */
-async function mailedToken({ rest }: Fortress, to: string, about: RegExp): Promise<string> {
+export async function mailedToken({ rest }: Fortress, to: string, about: RegExp): Promise<string> {
   return untilTrue(
     async () => {
       const { body } = await rest.get('/dev/mailbox', { query: { to } });

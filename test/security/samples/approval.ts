@@ -1,0 +1,58 @@
+/** Requests to the endpoints of approval requests: the member of tenant A is asked by its agent. */
+import type { Fortress } from '../fortress.ts';
+import { expectStatus } from '../people.ts';
+import type { Ask, Samples } from '../sample.ts';
+
+const REQUESTS = '/api/v1/ciba/requests';
+
+const question = ({ a }: Fortress) => ({
+  agent_id: a.machines.agent.id,
+  user_id: a.member.userId,
+  action: 'write_data',
+});
+
+async function someRequest(world: Fortress): Promise<{ readonly id: string }> {
+  const { a, rest } = world;
+  const { access: bearer } = a.owner;
+  const made = await rest.post(REQUESTS, question(world), { bearer, tenant: a.tenantId });
+  expectStatus(made, 201);
+  return { id: made.body.id };
+}
+
+const onSome = async (world: Fortress): Promise<Ask> => ({ params: await someRequest(world) });
+
+/** Answered already, so that nobody waits. */
+async function onDenied(world: Fortress): Promise<Ask> {
+  const params = await someRequest(world);
+  const { access: bearer, tenantId: tenant } = world.a.member;
+  const path = `${REQUESTS}/${params.id}/deny`;
+  expectStatus(await world.rest.post(path, {}, { bearer, tenant }), 200);
+  return { params };
+}
+
+/** Only who is asked decides; an agent's credential is told that a person has to. */
+const DECIDES = {
+  by: 'member',
+  ask: onSome,
+  but: {
+    owner: 404,
+    admin: 404,
+    'agent key': 401,
+    'agent key with capability': 401,
+    'agent token': 401,
+  },
+} as const;
+
+export const approvalSamples: Samples = {
+  create_approval_request: { by: 'member', ask: (world) => ({ body: question(world) }), but: {} },
+  list_approval_requests: { by: 'admin', ask: () => ({}) },
+  list_pending_approvals: { by: 'member', ask: () => ({}) },
+  get_approval_request: { by: 'member', ask: onSome },
+  poll_approval_request: { by: 'member', ask: onDenied },
+  poll_vend_approval: {
+    by: 'member',
+    ask: async (world) => ({ params: { approval_id: (await someRequest(world)).id } }),
+  },
+  approve_request: DECIDES,
+  deny_request: DECIDES,
+};

@@ -1,0 +1,100 @@
+/** Requests to the vault's endpoints; the agent of tenant A vends what its session was opened for. */
+import type { Fortress } from '../fortress.ts';
+import { SERVICE_GRANT, startSession } from '../machines.ts';
+import { expectStatus } from '../people.ts';
+import type { Ask, Sample, Samples } from '../sample.ts';
+
+const VAULT = '/api/v1/vault';
+const FIELDS = [{ name: 'api_key' }];
+let made = 0;
+const freshName = () => {
+  made += 1;
+  return `service-${made}`;
+};
+const newService = (name: string) => ({ name, credential_type: 'static', fields: FIELDS });
+const newPolicy = () => ({
+  name: 'four eyes',
+  service_name: freshName(),
+  fields: '*',
+  agent_ids: '*',
+  effect: 'require_approval',
+});
+const adminOf = ({ rest, a }: Fortress) => rest.as({ bearer: a.owner.access, tenant: a.tenantId });
+
+async function someService(world: Fortress): Promise<Ask> {
+  const name = freshName();
+  expectStatus(await adminOf(world).post(`${VAULT}/services`, newService(name)), 201);
+  return { params: { name } };
+}
+
+async function somePolicy(world: Fortress): Promise<Ask> {
+  const policy = await adminOf(world).post(`${VAULT}/approval-policies`, newPolicy());
+  expectStatus(policy, 201);
+  return { params: { id: policy.body.id } };
+}
+
+/** The service that all agents here were granted, with its secret. */
+async function keepBilling(world: Fortress): Promise<void> {
+  const admin = adminOf(world);
+  const name = SERVICE_GRANT.service_name;
+  const registered = await admin.post(`${VAULT}/services`, newService(name));
+  if (registered.status === 409) return;
+  expectStatus(registered, 201);
+  const fields = { api_key: 'a value of the vault' };
+  expectStatus(await admin.put(`${VAULT}/services/${name}/secrets`, { fields }), 200);
+}
+
+async function vendAsk(world: Fortress): Promise<Ask> {
+  await keepBilling(world);
+  const { sessionId: id } = world.a.machines.agent;
+  return { params: { id }, body: { ...SERVICE_GRANT, force_refresh: true } };
+}
+
+/** In a session of its own, for a session may ask only so often. */
+async function someGrant(world: Fortress): Promise<Ask> {
+  await keepBilling(world);
+  const { agent } = world.a.machines;
+  const subject = await world.logIn(world.a.member);
+  const { sessionId: id, capability } = await startSession(world.rest, subject, agent.key);
+  const vended = await world.rest.post(`/api/v1/agent/sessions/${id}/credentials`, SERVICE_GRANT, {
+    bearer: agent.key,
+    tenant: world.a.tenantId,
+    headers: { 'x-service-token': capability },
+  });
+  expectStatus(vended, 200);
+  return { params: { id: vended.body.data.grant_id } };
+}
+
+const byAdmin = (ask: Sample['ask'] = () => ({})): Sample => ({ by: 'admin', ask });
+
+export const vaultSamples: Samples = {
+  register_service: byAdmin(() => ({ body: newService(freshName()) })),
+  list_services: byAdmin(),
+  get_service: byAdmin(someService),
+  change_service: byAdmin(async (world) => ({
+    ...(await someService(world)),
+    body: { description: 'Changed' },
+  })),
+  delete_service: byAdmin(someService),
+  write_secrets: byAdmin(async (world) => ({
+    ...(await someService(world)),
+    body: { fields: { api_key: 'another value' } },
+  })),
+  add_approval_policy: byAdmin(() => ({ body: newPolicy() })),
+  list_approval_policies: byAdmin(),
+  get_approval_policy: byAdmin(somePolicy),
+  change_approval_policy: byAdmin(async (world) => ({
+    ...(await somePolicy(world)),
+    body: { severity: 'high' },
+  })),
+  remove_approval_policy: byAdmin(somePolicy),
+  evaluate_approval_policies: byAdmin(() => ({ body: { agent_id: 'any', ...SERVICE_GRANT } })),
+  list_grants: byAdmin(),
+  get_grant: byAdmin(someGrant),
+  revoke_grant: byAdmin(someGrant),
+  vend_credential: {
+    by: 'agent key with capability',
+    ask: vendAsk,
+    but: { 'agent key': 401 },
+  },
+};

@@ -1,0 +1,41 @@
+/** Requests to the endpoints of webhooks; their receiver is on loopback. */
+import type { Fortress } from '../fortress.ts';
+import { expectStatus } from '../people.ts';
+import type { Ask, Samples } from '../sample.ts';
+
+const WEBHOOKS = '/api/v1/webhooks';
+const webhookTo = (url: string) => ({ url, events: ['user.deleted'] });
+const adminOf = ({ rest, a }: Fortress) => rest.as({ bearer: a.owner.access, tenant: a.tenantId });
+
+async function someWebhook(world: Fortress): Promise<Ask> {
+  const made = await adminOf(world).post(WEBHOOKS, webhookTo(world.receiver.url));
+  expectStatus(made, 201);
+  return { params: { id: made.body.id } };
+}
+
+async function someDelivery(world: Fortress): Promise<Ask> {
+  const { params } = await someWebhook(world);
+  const admin = adminOf(world);
+  expectStatus(await admin.post(`${WEBHOOKS}/${params?.['id']}/test`), 202);
+  const { body } = await admin.get(`${WEBHOOKS}/deliveries`);
+  return { params: { id: body.deliveries[0].id } };
+}
+
+const onSome = { by: 'admin', ask: someWebhook } as const;
+
+export const webhookSamples: Samples = {
+  list_webhooks: { by: 'admin', ask: () => ({}) },
+  create_webhook: { by: 'admin', ask: ({ receiver }) => ({ body: webhookTo(receiver.url) }) },
+  get_webhook: onSome,
+  change_webhook: {
+    by: 'admin',
+    ask: async (world) => ({ ...(await someWebhook(world)), body: { enabled: false } }),
+  },
+  delete_webhook: onSome,
+  rotate_webhook_secret: onSome,
+  test_webhook: onSome,
+  list_webhook_deliveries: { by: 'admin', ask: () => ({}) },
+  // `spec.md` 4.4 answers an unknown delivery so.
+  retry_webhook_delivery: { by: 'admin', ask: someDelivery, unknown: 422 },
+  list_webhook_event_types: { by: 'admin', ask: () => ({}) },
+};

@@ -47,8 +47,9 @@ export interface Queue {
   release(deliveryIds: readonly string[], owner: string): Promise<void>;
 }
 
-// One claim at a time, for the width of a webhook is counted and then filled.
-const LOCK = `SELECT pg_advisory_xact_lock(hashtext('webhooks.claim'))`;
+// One claim at a time, for the width of a webhook is counted and then filled. A compiled plan would cost
+// more than the claim itself.
+const LOCK = `SELECT set_config('jit', 'off', true), pg_advisory_xact_lock(hashtext('webhooks.claim'))`;
 
 // From webhook to webhook through the index: a million rows of one cost the others nothing.
 const PICK = `

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -19,9 +19,14 @@ import type { OsUser } from './os-user.ts';
 /** A folder that holds a whole cluster, and the OS user that owns it. */
 export type ClusterFolder = { readonly path: string; readonly owner: OsUser | undefined };
 
+/** In a folder that the server's user cannot reach: the name of the cluster's folder elsewhere. */
+const POINTER = 'kept-elsewhere';
+const NAME = /^[0-9a-f]{12}$/;
+
 /**
  * The cluster's folder: the one asked for, or, when the server's user cannot reach that, one of its
- * own whose name is made from the path asked for, so that the next start finds it again.
+ * own, whose name is left in the folder asked for: the next start finds it again, and whoever deletes
+ * the folder starts afresh.
  */
 export function chooseFolder(asked: string, user: OsUser | undefined): ClusterFolder {
   const own = resolve(asked);
@@ -31,15 +36,17 @@ export function chooseFolder(asked: string, user: OsUser | undefined): ClusterFo
   }
   // A cluster that a plain user made, started by root: it goes on under its owner.
   if (isCluster(own)) return { path: own, owner: ownerOf(own) ?? user };
-  const shared = join(SHARED_FOLDER, createHash('sha256').update(own).digest('hex').slice(0, 12));
+  const pointer = join(own, POINTER);
+  const named = existsSync(pointer) ? readFileSync(pointer, 'utf8').trim() : '';
+  if (!NAME.test(named) && makeReachable(own, user)) return { path: own, owner: user };
+  const name = NAME.test(named) ? named : randomBytes(6).toString('hex');
+  const shared = join(SHARED_FOLDER, name);
   if (isCluster(shared)) return { path: shared, owner: user };
-  const path = makeReachable(own, user) ? own : shared;
-  if (path === shared) {
-    mkdirSync(SHARED_FOLDER, { recursive: true });
-    chmodSync(SHARED_FOLDER, 0o755);
-    makeReachable(shared, user);
-  }
-  return { path, owner: user };
+  mkdirSync(SHARED_FOLDER, { recursive: true });
+  chmodSync(SHARED_FOLDER, 0o755);
+  makeReachable(shared, user);
+  writeFileSync(pointer, `${name}\n`, { mode: 0o600 });
+  return { path: shared, owner: user };
 }
 
 /** Runs initdb when there is no cluster yet, and refuses one of another major version. */

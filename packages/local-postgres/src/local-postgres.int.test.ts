@@ -72,6 +72,19 @@ describe('a local PostgreSQL', () => {
     first = await start();
   });
 
+  it('starts afresh where its folder was deleted', async () => {
+    const inside = join(parent, 'deleted');
+    const options = { dataFolder: join(inside, 'postgres') };
+    const before = await startLocalPostgres({ ...options, password: PASSWORD });
+    await ask(before, 'CREATE TABLE kept (n int)');
+    before.stop();
+    rmSync(inside, { recursive: true });
+    const after = await startLocalPostgres({ ...options, password: 'made anew' });
+    expect(await ask(after, `SELECT to_regclass('kept')::text`)).toEqual([null]);
+    after.stop({ remove: true });
+    rmSync(before.folder, { recursive: true, force: true });
+  });
+
   it('recovers from kill -9 of its own process', async () => {
     await ask(first, 'INSERT INTO kept VALUES (8)');
     process.kill(first.pid, 'SIGKILL');

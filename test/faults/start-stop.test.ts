@@ -60,7 +60,15 @@ describe('R25 starting and stopping', () => {
       env: { DATABASE_URL: another.url },
     });
     expect(await refused.ended).toBe(78);
-    expect(refused.output()).toContain(String(port));
+    expect(refused.output()).toContain(`${port} is taken (PORT or --port)`);
+    const probes = await rig.start({
+      name: 'management-port-taken',
+      script: MAIN,
+      args: ['--temp'],
+      env: { DATABASE_URL: another.url, MANAGEMENT_PORT: String(port) },
+    });
+    expect(await probes.ended).toBe(78);
+    expect(probes.output()).toContain(`${port} is taken (MANAGEMENT_PORT)`);
     holder.close();
   });
 

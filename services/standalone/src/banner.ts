@@ -5,7 +5,7 @@ export type Welcome = {
   readonly tenantId: string;
   readonly publishableKey: string;
   readonly adminEmail: string;
-  /** Only on the start that made it, and never in production. */
+  /** Only until a start has shown it, and never in production. */
   readonly adminPassword: string | undefined;
   /** Where the mail lands: the mailbox, or the server's host. */
   readonly mail: string;

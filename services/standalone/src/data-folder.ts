@@ -30,8 +30,9 @@ export type DataFolder = {
   readonly path: string;
   readonly generated: Generated;
   readonly temporary: boolean;
-  /** True on the start that made the secrets. */
-  readonly isNew: boolean;
+  /** False until a start got as far as telling the admin's password. */
+  readonly greeted: boolean;
+  markGreeted(): void;
   /** Lets the next start in; removes a temporary folder. */
   release(): void;
 };
@@ -46,11 +47,12 @@ export function openDataFolder(where: { readonly path: string } | 'temporary'): 
   mkdirSync(path, { recursive: true, mode: OWNER_ONLY_FOLDER });
   chmodSync(path, OWNER_ONLY_FOLDER);
   const lock = takeLock(path);
-  const { generated, isNew } = secretsOf(path);
+  const greeting = join(path, 'greeted');
   return {
     path,
-    generated,
-    isNew,
+    generated: secretsOf(path),
+    greeted: existsSync(greeting),
+    markGreeted: () => writeFileSync(greeting, '', { mode: OWNER_ONLY_FILE }),
     temporary: where === 'temporary',
     release() {
       if (where === 'temporary') rmSync(path, { recursive: true, force: true });
@@ -95,11 +97,9 @@ function isOurs(pid: number): boolean {
   }
 }
 
-function secretsOf(path: string): { readonly generated: Generated; readonly isNew: boolean } {
+function secretsOf(path: string): Generated {
   const file = join(path, 'secrets.json');
-  if (existsSync(file)) {
-    return { generated: JSON.parse(readFileSync(file, 'utf8')) as Generated, isNew: false };
-  }
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Generated;
   const generated: Generated = {
     JWT_SECRET: randomBytes(48).toString('base64url'),
     ENCRYPTION_KEY: randomBytes(32).toString('hex'),
@@ -111,5 +111,5 @@ function secretsOf(path: string): { readonly generated: Generated; readonly isNe
   const draft = `${file}.new`;
   writeFileSync(draft, `${JSON.stringify(generated, null, 2)}\n`, { mode: OWNER_ONLY_FILE });
   renameSync(draft, file);
-  return { generated, isNew: true };
+  return generated;
 }

@@ -42,8 +42,6 @@ async function run(given: Options): Promise<void> {
     else if (error instanceof LocalPostgresError) fail(error.message, EXIT_CONFIGURATION);
     else if (error instanceof MigrationRefused) fail(error.message, EXIT_CONFIGURATION);
     else if (error instanceof UnknownWrapKey) fail(error.message, EXIT_CONFIGURATION);
-    else if (error instanceof PortTaken)
-      fail(`${error.message} (PORT or --port)`, EXIT_CONFIGURATION);
     else throw error;
   }
 }
@@ -76,12 +74,16 @@ async function start(given: Options): Promise<void> {
     settings: { ...settings, DATABASE_URL: database, MIGRATION_DATABASE_URL: database },
     version,
     log,
+  }).catch((error: unknown) => {
+    if (!(error instanceof PortTaken)) throw error;
+    const setting = error.port === settings.MANAGEMENT_PORT ? 'MANAGEMENT_PORT' : 'PORT or --port';
+    fail(`${error.message} (${setting})`, EXIT_CONFIGURATION);
   });
   end.onStop('the services', async () => {
     instance.drain();
     await instance.stop();
   });
-  const showPassword = ownPassword && folder.isNew && settings.ENV !== 'production';
+  const showPassword = ownPassword && !folder.greeted && settings.ENV !== 'production';
   process.stdout.write(
     await welcome(instance, {
       settings,
@@ -89,6 +91,7 @@ async function start(given: Options): Promise<void> {
       temporary: given.temp,
     }),
   );
+  folder.markGreeted();
 }
 
 /** What the environment leaves open comes from the folder; true when the admin's password does. */

@@ -1,11 +1,12 @@
 /** Each tenant sees itself alone: the header, ids of others, and everything that is answered. */
 import { request as httpRequest } from 'node:http';
 import type { Endpoint } from '@cardea/http';
-import { testDatabase } from '@cardea/testing';
+import { numberedId, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { inWordsOf, type Knocker, knockers } from './callers.ts';
 import { catalogueOf, type Entry, successOf } from './catalogue.ts';
 import { type Fortress, fortress } from './fortress.ts';
+import { type Ids, references } from './references.ts';
 import { type Ask, pathOf, send, titleOf } from './sample.ts';
 
 const database = testDatabase();
@@ -34,6 +35,22 @@ it('S2 the tenant header is there, once, and the caller’s own, or the endpoint
 it('S2 an id of another tenant is an id that nobody has', async () => {
   const surprises: string[] = [];
   for (const entry of catalogueOf(world)) surprises.push(...(await foreignRow(entry)));
+  expect(surprises).toEqual([]);
+});
+
+it('S2 an id of another tenant in query or body is an id that nobody has', async () => {
+  const surprises: string[] = [];
+  for (const { operation, by, ask } of references) {
+    const entry = catalogueOf(world).find(({ endpoint }) => endpoint.contract.name === operation);
+    if (entry === undefined) throw new Error(`there is no ${operation}`);
+    const asked = { as: counterpart(by), tenant: world.b.tenantId };
+    const foreign = await send(world, entry.endpoint, ask(await idsOfA()), asked);
+    const unknown = await send(world, entry.endpoint, ask(IDS_OF_NOBODY), asked);
+    const isSame = withoutRequestId(foreign.text) === withoutRequestId(unknown.text);
+    if (foreign.status !== unknown.status || !isSame) {
+      surprises.push(`${operation} by ${by}: ${foreign.text}, but ${unknown.text}`);
+    }
+  }
   expect(surprises).toEqual([]);
 });
 
@@ -88,6 +105,22 @@ async function headerRow(entry: Entry): Promise<readonly string[]> {
   if (status !== expected)
     surprises.push(`${titleOf(endpoint)}: ${expected} expected, got ${status} ${text}`);
   return surprises;
+}
+
+const IDS_OF_NOBODY: Ids = {
+  userId: numberedId(1),
+  agentId: numberedId(2),
+  sessionId: numberedId(3),
+  webhookId: numberedId(4),
+};
+
+async function idsOfA(): Promise<Ids> {
+  const { member, machines } = world.a;
+  const { agent } = machines;
+  const hook = catalogueOf(world).find(({ endpoint }) => endpoint.contract.name === 'test_webhook');
+  const { params } = (await hook?.sample.ask(world)) ?? {};
+  const webhookId = params?.['id'] ?? '';
+  return { userId: member.userId, agentId: agent.id, sessionId: agent.sessionId, webhookId };
 }
 
 /** The same request by B, once with A's ids and once with ids that nobody has. */

@@ -6,7 +6,10 @@ import { type Bench, type BenchContext, type Row, type Side, workerSide } from '
 import { httpSide } from './http.ts';
 import { started } from './started.ts';
 
-const here = (file: string): URL => new URL(file, import.meta.url);
+const SERVER = new URL('./identity.worker.ts', import.meta.url);
+const SESSION_CLIENTS = new URL('./session-clients.worker.ts', import.meta.url);
+const ARGON2 = new URL('./argon2.worker.ts', import.meta.url);
+const NOOP = new URL('./express-noop.worker.ts', import.meta.url);
 const CLIENTS = 64;
 const STORM = 2;
 const WARM_SECONDS = 1;
@@ -31,7 +34,7 @@ async function identity(
   context.onEnd(() => rmSync(folder, { recursive: true, force: true }));
   const said = await started<Omit<Ready, 'accounts'> & { accounts: unknown }>(
     context,
-    here('identity.worker.ts'),
+    SERVER,
     await context.database(),
     String(count),
     hashes,
@@ -42,30 +45,19 @@ async function identity(
 }
 
 const clients = (context: BenchContext, { origin, accounts }: Ready, ...how: readonly string[]) =>
-  workerSide(context, how[0] ?? '', here('session-clients.worker.ts'), [
-    origin,
-    accounts,
-    String(CLIENTS),
-    ...how,
-  ]);
+  workerSide(context, how[0] ?? '', SESSION_CLIENTS, [origin, accounts, String(CLIENTS), ...how]);
 
 async function logins(context: BenchContext): Promise<readonly Row[]> {
   const server = await identity(context);
   const subject = await clients(context, server, 'login');
-  const floor = await workerSide(context, 'bare argon2', here('argon2.worker.ts'), [
-    server.hashing,
-  ]);
+  const floor = await workerSide(context, 'bare argon2', ARGON2, [server.hashing]);
   return [await context.compare({ id: 'B5', subject, floor, goal: { at_least: 0.85 } })];
 }
 
 async function refreshes(context: BenchContext): Promise<readonly Row[]> {
   const server = await identity(context, context.smoke ? CLIENTS : SESSIONS, 'cheap');
   const subject = await clients(context, server, 'refresh');
-  const noop = await started<string>(
-    context,
-    here('express-noop.worker.ts'),
-    '{"access_token":"x"}',
-  );
+  const noop = await started<string>(context, NOOP, '{"access_token":"x"}');
   const floor = await httpSide(context, 'Express no-op POST', {
     origin: noop,
     connections: CLIENTS,

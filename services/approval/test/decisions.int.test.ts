@@ -129,6 +129,11 @@ describe('a request for a decision', () => {
       'approve_request',
     ]);
     expect((await ann.get(`${REQUESTS}/${body.id}`)).body.status).toBe('pending');
+    const roles = ['admin'];
+    const asAdmin = rig.tokens.user({ tenantId: tenant, id: 'ann', roles, claims });
+    for (const caller of [bot, rig.rest.as({ tenant, bearer: asAdmin })]) {
+      expect(codeOf(await caller.get(REQUESTS))).toBe('403 forbidden');
+    }
     const apiKey = rig.tokens.apiKey({ tenantId: tenant, scopes: ['agents:write'] });
     const keyed = rig.rest.as({ tenant, bearer: apiKey });
     expect(codeOf(await keyed.post(`${REQUESTS}/${body.id}/approve`))).toBe('401 unauthenticated');

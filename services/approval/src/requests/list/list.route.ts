@@ -3,7 +3,7 @@ import { asUser, endpoint } from '@cardea/http';
 import Type from 'typebox';
 import type { Approval } from '../../approval.ts';
 import { STATUSES, type Status } from '../request.ts';
-import { COMMON, isImpersonated, requestShape, USERS_ONLY } from '../request-shape.ts';
+import { COMMON, isImpersonated, NO_KEYS, requestShape } from '../request-shape.ts';
 import { readRows, showRows } from '../rows.ts';
 
 const ok = Type.Object(
@@ -20,14 +20,14 @@ export const listRequests = (approval: Approval) =>
       method: 'get',
       path: '/api/v1/ciba/requests',
       who: ['admin'],
-      notTaken: USERS_ONLY,
+      notTaken: NO_KEYS,
       query: Type.Object({ ...pageQuery, status: Type.Optional(Type.Enum(STATUSES)) }),
       ok,
-      refusals: { user_session_required: 401 },
+      refusals: { forbidden: 403 },
       reads: ['requests'],
     },
     async ({ principal, tenantId, query }) => {
-      if (isImpersonated(asUser(principal))) return { refused: 'user_session_required' };
+      if (isImpersonated(asUser(principal))) return { refused: 'forbidden' };
       const { status, offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
       const where = `WHERE r.tenant_id = $2 AND ${whereStatus(status)}`;
       const values = [approval.clock.now(), tenantId];

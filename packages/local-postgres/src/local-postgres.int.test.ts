@@ -1,9 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LocalPostgres, startLocalPostgres } from './local-postgres.ts';
+import { serverOf } from './server-process.ts';
 
 const PASSWORD = 'a password of & odd / signs';
 let parent: string;
@@ -83,6 +85,32 @@ describe('a local PostgreSQL', () => {
     expect(await ask(after, `SELECT to_regclass('kept')::text`)).toEqual([null]);
     after.stop({ remove: true });
     rmSync(before.folder, { recursive: true, force: true });
+  });
+
+  it('does not outlive a process that ends before it is ready', () => {
+    const asked = join(parent, 'hurried');
+    const elsewhere = join(asked, 'kept-elsewhere');
+    const hurried = `
+      import { existsSync, readFileSync } from 'node:fs';
+      import { startLocalPostgres } from '${new URL('local-postgres.ts', import.meta.url)}';
+      const [dataFolder, elsewhere] = process.argv.slice(1);
+      void startLocalPostgres({ dataFolder, password: 'x' });
+      setInterval(() => {
+        const folder = existsSync(elsewhere)
+          ? '/var/lib/cardea/' + readFileSync(elsewhere, 'utf8').trim()
+          : dataFolder;
+        if (!existsSync(folder + '/postmaster.pid')) return;
+        process.stdout.write(folder);
+        process.exit(0);
+      }, 1);`;
+    const { stdout } = spawnSync(
+      process.execPath,
+      ['--input-type=module', '-e', hurried, asked, elsewhere],
+      { encoding: 'utf8' },
+    );
+    expect(stdout).toMatch(/\/hurried$|^\/var\/lib\/cardea\//);
+    expect(serverOf(stdout)).toBeUndefined();
+    rmSync(stdout, { recursive: true, force: true });
   });
 
   it('recovers from kill -9 of its own process', async () => {

@@ -19,6 +19,8 @@ export type LocalPostgresOptions = {
   readonly dataFolder: string;
   /** Of the superuser `postgres`; the same at every start. */
   readonly password: string;
+  /** The cluster goes too when the process ends before the server is ready. */
+  readonly temporary?: boolean;
   /** Told what happens, in a sentence. */
   readonly log?: (message: string) => void;
   /** Further server settings, e.g. `{ log_statement: 'none' }`. */
@@ -51,21 +53,35 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
   const user = osUserForServer();
   const folder = chooseFolder(options.dataFolder, user);
   const binaries = findBinaries(folder.owner);
-  prepareCluster(folder, binaries, options.password);
-  const adopted = await adopt(folder.path, options);
-  const server = adopted ?? (await launchPatiently(folder, binaries, options));
-  return handle(server, folder.path, options.password);
+  const launching: Launching = { pid: undefined };
+  // Until the caller has a handle nobody else can stop the server, and it outlives a Ctrl-C.
+  const abandon = () => {
+    if (launching.pid !== undefined) stopServer(launching.pid);
+    if (options.temporary === true) rmSync(folder.path, { recursive: true, force: true });
+  };
+  process.once('exit', abandon);
+  try {
+    prepareCluster(folder, binaries, options.password);
+    const adopted = await adopt(folder.path, options);
+    const server = adopted ?? (await launchPatiently(folder, binaries, options, launching));
+    return handle(server, folder.path, options.password);
+  } finally {
+    process.off('exit', abandon);
+  }
 }
+
+type Launching = { pid: number | undefined };
 
 /** After a kill -9 of the server its workers hold the shared memory until they notice. */
 async function launchPatiently(
   folder: ClusterFolder,
   binaries: Binaries,
   options: LocalPostgresOptions,
+  launching: Launching,
 ): Promise<ServerProcess> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await launch(folder, binaries, options);
+      return await launch(folder, binaries, options, launching);
     } catch (error) {
       const held = error instanceof Error && error.message.includes('shared memory block');
       if (!held || attempt === LAUNCH_ATTEMPTS_MAX) throw error;
@@ -97,6 +113,7 @@ async function launch(
   { path, owner }: ClusterFolder,
   { postgres }: Binaries,
   { password, settings }: LocalPostgresOptions,
+  launching: Launching,
 ): Promise<ServerProcess> {
   const port = await keptPort(path);
   const logFile = join(path, 'cardea-server.log');
@@ -111,6 +128,7 @@ async function launch(
   });
   closeSync(output);
   child.unref();
+  launching.pid = child.pid;
   let exited = child.pid === undefined;
   child.once('error', () => {
     exited = true;

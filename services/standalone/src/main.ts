@@ -131,6 +131,7 @@ async function databaseOf(settings: Settings, folder: DataFolder): Promise<Secre
   const postgres = await startLocalPostgres({
     dataFolder: join(folder.path, 'postgres'),
     password: folder.generated.POSTGRES_PASSWORD,
+    temporary: folder.temporary,
   });
   // Last of all, and also where the start fails: PostgreSQL runs in a group of its own.
   stopDatabase = () => postgres.stop({ remove: folder.temporary });

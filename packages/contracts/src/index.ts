@@ -29,6 +29,7 @@ export {
   USER_STATUSES,
   userSnapshot,
 } from './identity.ts';
+export { instantOf } from './instant.ts';
 export type {
   DataOf,
   EventDeclarations,

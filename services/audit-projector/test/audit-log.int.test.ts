@@ -141,6 +141,16 @@ describe('the audit log', () => {
     expect([answer.status, answer.code]).toEqual([400, 'invalid_request']);
   });
 
+  it.each([
+    { from: '0000-01-01T00:00:00Z', to: '9999-12-31T23:59:59-23:00' },
+    { from: '0001-01-01T00:00:00+23:00' },
+  ])('audit 3 reads the first and the last moment that can be written: %j', async (query) => {
+    const { rest, verified } = workspace();
+    await verified('u1');
+    expect((await rest.get(PATH, { query: { ...query } })).body.count).toBe(1);
+    expect((await rest.get(`${PATH}.csv`, { query: { ...query } })).status).toBe(200);
+  });
+
   it('audit 4 gives each row once by cursor while others arrive', async () => {
     const { rest, verified } = workspace();
     for (let n = 0; n < 30; n++) await verified(`u${n}`);

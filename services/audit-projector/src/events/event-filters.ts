@@ -1,4 +1,5 @@
 /** Which rows a list or an export asks for: the filters of `spec.md` 4.7, and those that were added. */
+import { instantOf } from '@cardea/contracts';
 import { build } from '@cardea/read-models';
 import Type, { type Static } from 'typebox';
 import type { Cursor } from './cursor.ts';
@@ -63,30 +64,15 @@ export function readFilters(
   query: FilterQuery,
   of: { readonly tenantId: string; readonly appId: string | undefined },
 ): Filters | NotUnderstood {
-  const from = query.from === undefined ? undefined : instant(query.from);
+  const from = query.from === undefined ? undefined : instantOf(query.from);
   if (from === null) return { field: 'from', rule: 'date-time' };
-  const to = query.to === undefined ? undefined : instant(query.to);
+  const to = query.to === undefined ? undefined : instantOf(query.to);
   if (to === null) return { field: 'to', rule: 'date-time' };
   if (from !== undefined && to !== undefined && from > to) return { field: 'from', rule: 'order' };
   const equal = Object.fromEntries(
     EQUAL.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]]])),
   );
   return { ...of, from, to, equal };
-}
-
-const RFC3339 =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
-
-/** A `+` that a client forgot to encode arrives as a space; null when it is no RFC 3339 time. */
-function instant(text: string): Date | null {
-  const plain = text.replace(' ', '+');
-  const parts = RFC3339.exec(plain);
-  if (parts === null) return null;
-  const time = new Date(plain.toUpperCase());
-  if (Number.isNaN(time.getTime())) return null;
-  // The 31st of February is rolled into March by the parser, and is no time.
-  const day = new Date(`${parts[1]}-${parts[2]}-${parts[3]}T00:00:00Z`);
-  return day.getUTCDate() === Number(parts[3]) ? time : null;
 }
 
 /** `SELECT columns … ORDER BY ts DESC, id DESC`, the newest first. */

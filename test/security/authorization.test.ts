@@ -1,6 +1,7 @@
 /** Who may call what, held for every endpoint against everyone who could knock. */
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { access } from './access.ts';
 import { type CallerName, type Knocker, knockers, type Verdict, verdict } from './callers.ts';
 import { catalogueOf, type Entry, successOf } from './catalogue.ts';
 import { type Fortress, fortress } from './fortress.ts';
@@ -13,6 +14,19 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world?.stop();
+});
+
+it('S1 each endpoint takes whom the documents let in, and nobody else', () => {
+  const contracts = world.host.endpoints.map(({ contract }) => ({
+    title: titleOf({ contract }).replace('/api/v1', ''),
+    who: contract.who === 'anyone' ? contract.who : contract.who.toSorted().join(' '),
+    tenant: contract.tenant,
+  }));
+  const documented = contracts.map(({ title }) => {
+    const right = access.find(([form]) => form.test(title))?.[1];
+    return { title, tenant: right?.tenant, who: right?.who.split(' ').sort().join(' ') };
+  });
+  expect(contracts).toEqual(documented);
 });
 
 it('S1 each endpoint answers each caller as its contract says', async () => {

@@ -58,5 +58,5 @@ export const pathOf = ({ contract }: Endpoint, { params = {} }: Ask): string =>
     return encodeURIComponent(value);
   });
 
-export const titleOf = ({ contract }: Endpoint): string =>
+export const titleOf = ({ contract }: Pick<Endpoint, 'contract'>): string =>
   `${contract.method.toUpperCase()} ${contract.path}`;

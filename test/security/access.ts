@@ -1,0 +1,54 @@
+/**
+ * Who may call what, written down a second time from the product's documents: the endpoint values are
+ * held against it, so that nobody opens a door by changing one word in a contract.
+ */
+
+type Right = { readonly who: string; readonly tenant: 'required' | 'optional' | 'none' };
+
+const required = (who: string): Right => ({ who, tenant: 'required' });
+const optional = (who: string): Right => ({ who, tenant: 'optional' });
+const AREA_READ = (area: string) => required(`admin api_key:${area}:read`);
+const AREA_WRITE = (area: string) => required(`admin api_key:${area}:write`);
+const PUBLIC: Right = { who: 'anyone', tenant: 'none' };
+
+/** The first row that fits `METHOD /path` counts; paths stand without `/api/v1`. */
+export const access: readonly (readonly [RegExp, Right])[] = [
+  // Accounts (`spec.md` 4.1, 4.2, 5.10).
+  [/^POST \/auth\/(signup|identify)$/, PUBLIC],
+  [/^GET \/auth\/reset-password$/, PUBLIC],
+  [/^POST \/auth\/(login|forgot-password)$/, required('anyone')],
+  [/^POST \/auth\/(register|refresh|reset-password)$/, optional('anyone')],
+  [/^(GET|POST) \/auth\/verify-email$/, optional('anyone')],
+  [/^(GET|DELETE) \/dev\/mailbox$/, PUBLIC],
+  [/^GET \/\.well-known\/jwks\.json$/, PUBLIC],
+  [/^POST \/auth\/resend-verification$/, optional('user')],
+  [/^GET \/auth\/me$/, optional('user')],
+  [/^\w+ \/(user|me)\//, optional('user')],
+  // Administration.
+  [/^GET \/admin\/applications$/, required('admin')],
+  [/^GET \/admin\/users/, AREA_READ('users')],
+  [/^(POST|PATCH|DELETE) \/admin\/users/, AREA_WRITE('users')],
+  [/^\w+ \/api-keys/, required('admin')],
+  [/^GET \/agents/, AREA_READ('agents')],
+  [/^(POST|PATCH|DELETE) \/agents/, AREA_WRITE('agents')],
+  // Agents at work (`spec.md` 4.5).
+  [/^POST \/agent\/sessions(\/\{id\}\/(tokens|credentials))?$/, required('agent_key')],
+  [/^(GET|DELETE) \/agent\/sessions/, required('user agent_key agent_token')],
+  // Tuples (`spec.md` 5.5).
+  [/^(POST|DELETE) \/fga\/tuples$/, required('admin api_key:fga:write')],
+  [/^\w+ \/fga\//, required('user agent_token api_key:fga:read')],
+  // Approval requests (`spec.md` 4.6); agents come as far as the answer that a person has to decide.
+  [/^GET \/ciba\/requests$/, required('admin')],
+  [/^GET \/ciba\/pending$/, required('user')],
+  [/^POST \/ciba\/requests\/\{id\}\/(approve|deny)$/, required('user agent_token agent_key')],
+  [/^GET \/ciba\/token\//, required('user agent_token agent_key')],
+  [/^\w+ \/ciba\/requests/, required('user agent_token')],
+  // The vault; an agent sees and ends its own grants.
+  [/^GET \/vault\/grants/, required('admin api_key:vault:read agent_key')],
+  [/^DELETE \/vault\/grants/, required('admin api_key:vault:write agent_key')],
+  [/^(GET \/vault\/|POST \/vault\/approval-policies\/evaluate$)/, AREA_READ('vault')],
+  [/^\w+ \/vault\//, AREA_WRITE('vault')],
+  // Webhooks and the audit log (`spec.md` 5.7).
+  [/^\w+ \/webhooks/, required('admin')],
+  [/^GET \/audit\/events(\.csv)?$/, required('admin')],
+];

@@ -42,7 +42,7 @@ export const KEYS_ONLY = {
 
 /** What a session asks for is named field by field. */
 export function servicesFault(services: readonly ServiceGrant[]) {
-  if (services.length === 0) return 'minItems';
+  if (services.length === 0) return 'min_items';
   return isConcrete(services) ? undefined : 'concrete';
 }
 

@@ -66,6 +66,8 @@ describe('the delivery log', () => {
     expect(await count({ from: times[0] })).toBeGreaterThanOrEqual(1);
     expect(await count({ to: times[60] })).toBeGreaterThanOrEqual(1);
     expect(await count({ from: times[60], to: times[0] })).toBe(61);
+    const ever = { from: '0000-01-01T00:00:00Z', to: '9999-12-31T23:59:59-23:00' };
+    expect(await count(ever)).toBe(61);
 
     const paged: string[] = [];
     let cursor: string | null = '';

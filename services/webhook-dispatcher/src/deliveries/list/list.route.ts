@@ -1,3 +1,4 @@
+import { instantOf } from '@cardea/contracts';
 import type { Sealed, Sealer } from '@cardea/crypto';
 import { endpoint } from '@cardea/http';
 import { build, type Database } from '@cardea/read-models';
@@ -7,7 +8,6 @@ import { printAttemptId } from '../attempt-id.ts';
 import { type Cursor, printCursor, readCursor } from '../cursor.ts';
 import { DELIVERIES_TABLE } from '../deliveries.projection.ts';
 import { excerptField, streamOf } from '../delivery.ts';
-import { instant } from './instant.ts';
 
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 1_000;
@@ -102,9 +102,9 @@ function read(
   of: { readonly tenantId: string; readonly appId: string | undefined },
 ): Wanted | NotUnderstood {
   const { webhook_id, event, success, cursor, limit = LIMIT_DEFAULT } = query;
-  const from = query.from === undefined ? undefined : instant(query.from);
+  const from = query.from === undefined ? undefined : instantOf(query.from);
   if (from === null) return { field: 'from', rule: 'date-time' };
-  const to = query.to === undefined ? undefined : instant(query.to);
+  const to = query.to === undefined ? undefined : instantOf(query.to);
   if (to === null) return { field: 'to', rule: 'date-time' };
   const after = cursor === undefined || cursor === '' ? undefined : readCursor(cursor);
   if (after === undefined && cursor) return { field: 'cursor', rule: 'form' };

@@ -1,4 +1,5 @@
 /** Draws keys, and tells the first of two equal requests from its repeat. */
+import { instantOf } from '@cardea/contracts';
 import {
   type IssuedKey,
   issueKey,
@@ -67,14 +68,11 @@ export const repeatAnswer = (
 export const hashOfRequest = (identity: Identity, request: AnyRequest): Promise<string | null> =>
   requestHash(identity, request, { tenantId: request.tenantId });
 
-const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
-
 /** Undefined for what is no moment, or one that has passed. */
 export function futureMoment(text: string, now: Date): string | undefined {
-  if (!MOMENT.test(text)) return undefined;
-  const moment = new Date(text);
-  return Number.isNaN(moment.getTime()) || moment <= now ? undefined : moment.toISOString();
+  const moment = instantOf(text);
+  return moment === null || moment <= now ? undefined : moment.toISOString();
 }
 
 export const badField = (field: string, rule: string) =>
-  ({ refused: 'invalid_request', details: [{ field: `/${field}`, rule }] }) as const;
+  ({ refused: 'invalid_request', details: [{ field, rule }] }) as const;

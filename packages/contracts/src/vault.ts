@@ -40,7 +40,11 @@ export const vaultEvents = integrationEvents('vault', {
     granted_at: instant,
     expires_at: instant,
   }),
-  'vault.credential.reused': Type.Object({ ...grant, count: Type.Integer({ minimum: 1 }) }),
+  'vault.credential.reused': Type.Object({
+    ...grant,
+    approval_id: nullable(Type.String()),
+    count: Type.Integer({ minimum: 1 }),
+  }),
   'vault.credential.refused': Type.Object({
     agent_id: Type.String(),
     session_id: nullable(Type.String()),

@@ -51,6 +51,8 @@ const mappers: Mappers = {
     say('vault.credential.reused', {
       ...grantOf(data),
       grant_id: data.reused_grant_id,
+      // The slot may hold another grant by now, which rests on an approval of its own.
+      approval_id: data.reused_grant_id === data.grant_id ? data.approval_id : null,
       count: data.count,
     }),
   GrantRevoked: (data) =>

@@ -96,7 +96,7 @@ authz/action.denied area=fga status=403 operation=write_tuple  | admin.fga.write
 authz/action.denied area=fga status=403 operation=delete_tuple | admin.fga.delete_tuple | fga deny denied | tuple null | operation reason status
 authz/action.denied area=fga status=403           | fga.denied               | fga deny denied         | type id            | operation reason status
 vault/vault.credential.granted @agent             | credential_accessed      | credential access success | credential grant_id | service=service_name fields grant_id session_id user_id approval_id
-vault/vault.credential.reused @agent              | credential_reused        | credential access success | credential grant_id | service=service_name fields grant_id session_id user_id count
+vault/vault.credential.reused @agent              | credential_reused        | credential access success | credential grant_id | service=service_name fields grant_id session_id user_id approval_id count
 vault/vault.credential.refused @agent             | credential_denied        | credential deny denied  | credential service_id | service=service_name fields code session_id count
 vault/vault.credential.revoked @admin             | credential_revoked       | credential revoke success | credential grant_id | service=service_name fields grant_id cause
 vault/vault.service.registered @admin             | vault.service_created    | vault create success    | service service_id | service=service_name

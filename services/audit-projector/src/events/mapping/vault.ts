@@ -74,6 +74,7 @@ export const vaultRules: { readonly [Of in Type]: Rule<Data<Of>> } = {
         ...grantDetails(data),
         session_id: data.session_id,
         user_id: data.user_id,
+        approval_id: data.approval_id,
         count: data.count,
       },
     }),

@@ -40,6 +40,9 @@ describe('vending too often', () => {
     for (let at = 0; at < 11; at += 1) forced.push(await session.vend({ force_refresh: true }));
     expect(forced.map(({ status }) => status)).toEqual([...Array(10).fill(200), 429]);
     expect(forced[10]?.code).toBe('RATE_LIMITED');
+    const wait = Number(forced[10]?.headers.get('retry-after'));
+    expect(wait).toBeGreaterThan(30);
+    expect(wait).toBeLessThanOrEqual(60);
     await policy(tenantId, 'require_approval');
     expect((await session.vend({ force_refresh: true })).code).toBe('RATE_LIMITED');
     await policy(tenantId, 'deny');

@@ -24,6 +24,7 @@ export type Vended =
 
 const FORCED_PER_MINUTE_MAX = 10;
 const MINUTE_MS = 60_000;
+const SECOND_MS = 1_000;
 /** Times that a slot is looked at again because another request changed it meanwhile. */
 const ATTEMPTS_MAX = 3;
 
@@ -41,8 +42,9 @@ export async function vend(
     if (vault.reuse.isFull()) throw new EventStoreUnavailable('reuse cannot be recorded');
     return handOut(vault, way, slot.held);
   }
-  if (forced && !(await mayForce(vault, way.slotId))) {
-    return { refused: 'RATE_LIMITED', service: way.service };
+  const waitSeconds = forced ? await secondsToForce(vault, way.slotId) : 0;
+  if (waitSeconds > 0) {
+    return { refused: 'RATE_LIMITED', service: way.service, retryAfterSeconds: waitSeconds };
   }
   return newGrant(vault, way);
 }
@@ -72,12 +74,14 @@ async function readSlot(vault: Vault, { request, admitted, slotId }: Way): Promi
   return state;
 }
 
-async function mayForce({ cache, forceRate }: Vault, slotId: string): Promise<boolean> {
+/** Zero while the slot may be refreshed by force; else how long that has to wait. */
+async function secondsToForce({ cache, forceRate }: Vault, slotId: string): Promise<number> {
   try {
-    const { count } = await cache.increment(`vault:force:${slotId}`, 1, MINUTE_MS);
-    return count <= FORCED_PER_MINUTE_MAX;
+    const key = `vault:force:${slotId}`;
+    const { count, remainingMs } = await cache.increment(key, 1, MINUTE_MS);
+    return count <= FORCED_PER_MINUTE_MAX ? 0 : Math.max(1, Math.ceil(remainingMs / SECOND_MS));
   } catch {
-    return forceRate(slotId);
+    return forceRate(slotId) ? 0 : MINUTE_MS / FORCED_PER_MINUTE_MAX / SECOND_MS;
   }
 }
 

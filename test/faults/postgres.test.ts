@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,3 +58,38 @@ it('R7 PostgreSQL killed and started again under load gives 503s, no exit, and r
   await expectClean(rest, load);
   expect(await running.end('SIGTERM')).toBe(0);
 });
+
+it('R7 a standalone instance starts its own PostgreSQL again when it is killed', async () => {
+  const cardea = await instance(rig, {});
+  const running = await cardea.start();
+  const rest = cardea.rest.as(await cardea.admin());
+  const reads = async () => (await rest.get('/api/v1/fga/tuples')).status;
+  expect(await reads()).toBe(200);
+  process.kill(postmasterOf(running.pid), 'SIGKILL');
+  await untilTrue(async () => (await reads()) === 503, { what: 'a read notices' });
+  await untilTrue(async () => (await reads()) === 200, { deadlineMs: 60_000, what: 'reads work' });
+  const pid = postmasterOf(running.pid);
+  expect(pid).toBeGreaterThan(1);
+  expect(await running.end('SIGTERM')).toBe(0);
+  await untilTrue(() => isGone(pid), { what: 'the new server is stopped too' });
+});
+
+/** Whoever inherits a process that has ended may take a moment to notice. */
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** The server that a process has started: its only child that is called postgres. */
+function postmasterOf(parent: number): number {
+  const { stdout } = spawnSync('ps', ['-o', 'pid=,comm=', '--ppid', String(parent)]);
+  const line = stdout
+    .toString('utf8')
+    .split('\n')
+    .find((each) => each.includes('postgres'));
+  return Number(line?.trim().split(/\s+/)[0]);
+}

@@ -1,31 +1,20 @@
 /** `npm start`: everything in one process. The only file here that touches `process.env`. */
 import { type AddressInfo, createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { UnknownWrapKey } from '@cardea/crypto';
 import { PortTaken } from '@cardea/http';
-import { LocalPostgresError, startLocalPostgres } from '@cardea/local-postgres';
+import { LocalPostgresError } from '@cardea/local-postgres';
 import { MigrationRefused } from '@cardea/read-models';
-import {
-  formatFaults,
-  logger,
-  type Secret,
-  type Settings,
-  secret,
-  shutdown,
-  systemClock,
-  takeSettings,
-} from '@cardea/runtime';
+import { formatFaults, logger, shutdown, systemClock, takeSettings } from '@cardea/runtime';
 import packageJson from '../package.json' with { type: 'json' };
-import { type DataFolder, FolderInUse, type Generated, openDataFolder } from './data-folder.ts';
+import { FolderInUse, type Generated, openDataFolder } from './data-folder.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
+import { ownDatabase } from './own-database.ts';
 import { startStandalone } from './standalone.ts';
 import { welcome } from './welcome.ts';
 
 const EXIT_USAGE = 2;
 const EXIT_CONFIGURATION = 78;
-const DATABASE = 'cardea';
-const DATABASE_EXISTS = '42P04';
 const { version } = packageJson;
 let stopDatabase: (() => void) | undefined;
 
@@ -69,7 +58,13 @@ async function start(given: Options): Promise<void> {
     exit: (code) => process.exit(code),
   });
   end.listen();
-  const database = await databaseOf(settings, folder);
+  let database = settings.DATABASE_URL;
+  if (database.reveal() === '') {
+    const own = await ownDatabase(folder, log);
+    // Last of all, and also where the start fails: PostgreSQL runs in a group of its own.
+    stopDatabase = own.stop;
+    database = own.url;
+  }
   const instance = await startStandalone({
     settings: { ...settings, DATABASE_URL: database, MIGRATION_DATABASE_URL: database },
     version,
@@ -123,22 +118,6 @@ async function freePort(): Promise<number> {
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   return port;
-}
-
-/** The database that DATABASE_URL names, else a PostgreSQL of our own in the data folder. */
-async function databaseOf(settings: Settings, folder: DataFolder): Promise<Secret> {
-  if (settings.DATABASE_URL.reveal() !== '') return settings.DATABASE_URL;
-  const postgres = await startLocalPostgres({
-    dataFolder: join(folder.path, 'postgres'),
-    password: folder.generated.POSTGRES_PASSWORD,
-    temporary: folder.temporary,
-  });
-  // Last of all, and also where the start fails: PostgreSQL runs in a group of its own.
-  stopDatabase = () => postgres.stop({ remove: folder.temporary });
-  await postgres.createDatabase(DATABASE).catch((error: { code?: string }) => {
-    if (error.code !== DATABASE_EXISTS) throw error;
-  });
-  return secret(postgres.connectionString(DATABASE));
 }
 
 function fail(message: string, code: number): never {

@@ -3,6 +3,9 @@
  * signs tokens with a key of its own and answers for the opaque keys that it made up.
  */
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   generateSigningKey,
   type IntrospectedKey,
@@ -72,7 +75,9 @@ const NO_CONTEXT = { ip: null, user_agent: null, app_id: null, agent_id: null, r
 const VERSION = '0.0.0-test';
 
 export async function serviceRig(options: RigOptions): Promise<ServiceRig> {
-  const settings = settingsOf(options);
+  // Mail without a server lands in files; a rig leaves none behind.
+  const folder = mkdtempSync(join(tmpdir(), 'cardea-rig-'));
+  const settings = settingsOf(options, folder);
   const clock = options.clock ?? systemClock;
   const write = options.onLog ?? ((): void => undefined);
   const log = logger({ service: 'test', version: VERSION, level: 'debug', stream: { write } });
@@ -129,11 +134,12 @@ export async function serviceRig(options: RigOptions): Promise<ServiceRig> {
     async stop() {
       await host.stop();
       await shared.close();
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-function settingsOf({ databaseUrl, env = {} }: RigOptions): Settings {
+function settingsOf({ databaseUrl, env = {} }: RigOptions, folder: string): Settings {
   const read = readSettings(
     {
       DATABASE_URL: databaseUrl,
@@ -141,6 +147,7 @@ function settingsOf({ databaseUrl, env = {} }: RigOptions): Settings {
       ENCRYPTION_KEY: randomBytes(32).toString('hex'),
       ENV: 'development',
       DATABASE_POOL_SIZE: '10',
+      CARDEA_DATA: folder,
       ...env,
     },
     { standalone: true },

@@ -32,3 +32,7 @@ export const PASSWORD_BODY_MAX_BYTES = 8 * 1024;
 export const USERS_ONLY = {
   agent: { status: 401, code: 'user_session_required' },
 } as const;
+
+/** As the door spells its own faults: the field's name and the rule. */
+export const badField = (field: string, rule = 'format') =>
+  ({ refused: 'invalid_request', details: [{ field, rule }] }) as const;

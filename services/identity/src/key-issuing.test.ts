@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { badField, futureMoment } from './key-issuing.ts';
+import { badField } from './answers.ts';
+import { futureMoment } from './key-issuing.ts';
 
 const NOW = new Date('2026-01-01T00:00:00Z');
 

@@ -73,6 +73,3 @@ export function futureMoment(text: string, now: Date): string | undefined {
   const moment = instantOf(text);
   return moment === null || moment <= now ? undefined : moment.toISOString();
 }
-
-export const badField = (field: string, rule: string) =>
-  ({ refused: 'invalid_request', details: [{ field, rule }] }) as const;

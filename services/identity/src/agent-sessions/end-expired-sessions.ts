@@ -1,28 +1,18 @@
 /** Says of every agent session that has run out that it has ended, within a minute. */
-import type { Loop } from '@cardea/service';
+import { type Loop, sweeping } from '@cardea/service';
 import type { Machines } from '../machines.ts';
 import { endOne } from './end-many.ts';
 
 const SWEEP_EVERY_MS = 10_000;
-const TICK_MS = 4_000;
 const BATCH_MAX = 500;
 
-export const endExpiredSessions = (machines: Machines): Loop => ({
-  name: 'identity.agent_sessions',
-  leader: true,
-  run: async (signal, tick) => {
-    const { clock } = machines;
-    let sweptMs = clock.monotonicMs() - SWEEP_EVERY_MS;
-    while (!signal.aborted) {
-      tick();
-      if (clock.monotonicMs() - sweptMs >= SWEEP_EVERY_MS) {
-        sweptMs = clock.monotonicMs();
-        await sweep(machines, tick);
-      }
-      await clock.sleep(TICK_MS, signal);
-    }
-  },
-});
+export const endExpiredSessions = (machines: Machines): Loop =>
+  sweeping({
+    name: 'identity.agent_sessions',
+    everyMs: SWEEP_EVERY_MS,
+    clock: machines.clock,
+    sweep: (_signal, tick) => sweep(machines, tick),
+  });
 
 async function sweep(machines: Machines, tick: () => void): Promise<void> {
   const { rows } = await machines.database.asSystem((sql) =>

@@ -1,4 +1,4 @@
-/** What a display name and a picture's address may be, and how a field that is neither is refused. */
+/** What a display name and a picture's address may be. */
 const DISPLAY_NAME_CHARACTERS_MAX = 128;
 const AVATAR_URL_CHARACTERS_MAX = 2_048;
 const CONTROL = /\p{Cc}/u;
@@ -17,7 +17,3 @@ export function avatarUrl(input: string | null): string | null | undefined {
   const url = new URL(input);
   return url.protocol === 'https:' && url.username === '' ? input : undefined;
 }
-
-/** As the door spells its own faults: the field's name and the rule. */
-export const badField = (field: 'display_name' | 'avatar_url' | 'company_name') =>
-  ({ refused: 'invalid_request', details: [{ field, rule: 'format' }] }) as const;

@@ -2,32 +2,22 @@
  * Values that no event names are erased an hour after they were written: of writes that died between the
  * row and the event. The stream is asked, never a table, whose lag would destroy what is in use.
  */
-import type { Loop } from '@cardea/service';
+import { type Loop, sweeping } from '@cardea/service';
 import type { Vault } from '../vault.ts';
 
 const SWEEP_MS = 60_000;
-const TICK_MS = 4_000;
 const OLD_MS = 60 * 60_000;
 const ROWS_MAX = 500;
 
 type Row = { readonly tenant_id: string; readonly owner_id: string; readonly secret_id: string };
 
-export const sweepSecrets = (vault: Vault): Loop => ({
-  name: 'vault-sweeper',
-  leader: true,
-  run: async (signal, tick) => {
-    let sweptMs: number | undefined;
-    while (!signal.aborted) {
-      tick();
-      const nowMs = vault.clock.monotonicMs();
-      if (sweptMs === undefined || nowMs - sweptMs >= SWEEP_MS) {
-        await sweepOnce(vault);
-        sweptMs = nowMs;
-      }
-      await vault.clock.sleep(TICK_MS, signal);
-    }
-  },
-});
+export const sweepSecrets = (vault: Vault): Loop =>
+  sweeping({
+    name: 'vault-sweeper',
+    everyMs: SWEEP_MS,
+    clock: vault.clock,
+    sweep: () => sweepOnce(vault),
+  });
 
 export async function sweepOnce(vault: Vault): Promise<void> {
   const before = new Date(vault.clock.now().getTime() - OLD_MS);

@@ -7,13 +7,12 @@ import type { Sealer } from '@cardea/crypto';
 import type { EventStore } from '@cardea/event-store';
 import type { Database, Positions, Transaction } from '@cardea/read-models';
 import type { Clock } from '@cardea/runtime';
-import type { Loop } from '@cardea/service';
+import { type Loop, sweeping } from '@cardea/service';
 import { DELIVERIES_TABLE } from './deliveries.projection.ts';
 
 /** Longer than the whole schedule of a delivery. */
 const PATIENCE_MS = 3 * 3_600_000;
 const SWEEP_EVERY_MS = 15_000;
-const BEAT_MS = 3_000;
 const TABLE_WAIT_MS = 1_000;
 const SUBJECTS_MAX = 500;
 
@@ -42,22 +41,13 @@ export async function noteDeletedUsers(
   }
 }
 
-export const eraseDeletedUsers = (needs: Needs): Loop => ({
-  name: 'webhooks-erasures',
-  leader: true,
-  run: async (signal, tick) => {
-    let sinceMs = SWEEP_EVERY_MS;
-    while (!signal.aborted) {
-      tick();
-      if (sinceMs >= SWEEP_EVERY_MS) {
-        await sweep(needs);
-        sinceMs = 0;
-      }
-      await needs.clock.sleep(BEAT_MS, signal);
-      sinceMs += BEAT_MS;
-    }
-  },
-});
+export const eraseDeletedUsers = (needs: Needs): Loop =>
+  sweeping({
+    name: 'webhooks-erasures',
+    everyMs: SWEEP_EVERY_MS,
+    clock: needs.clock,
+    sweep: () => sweep(needs),
+  });
 
 const READY = `SELECT e.subject FROM webhooks.erasures e
   WHERE e.due_at <= $1

@@ -1,11 +1,10 @@
 /** The delivery log goes back thirty days; the streams, from which a retry is made, go back for ever. */
 import type { Database } from '@cardea/read-models';
 import type { Clock } from '@cardea/runtime';
-import type { Loop } from '@cardea/service';
+import { type Loop, sweeping } from '@cardea/service';
 
 const KEPT_MS = 30 * 86_400_000;
 const SWEEP_EVERY_MS = 3_600_000;
-const BEAT_MS = 3_000;
 const ROWS_PER_STEP = 5_000;
 
 const STEPS = [
@@ -19,23 +18,16 @@ const STEPS = [
 
 type Needs = { readonly database: Database; readonly clock: Clock };
 
-export const forgetOldAttempts = ({ database, clock }: Needs): Loop => ({
-  name: 'webhooks-retention',
-  leader: true,
-  run: async (signal, tick) => {
-    let sinceMs = SWEEP_EVERY_MS;
-    while (!signal.aborted) {
-      tick();
-      if (sinceMs >= SWEEP_EVERY_MS) {
-        sinceMs = 0;
-        const before = new Date(clock.now().getTime() - KEPT_MS);
-        for (const step of STEPS) await inSteps(database, { step, before, signal, tick });
-      }
-      await clock.sleep(BEAT_MS, signal);
-      sinceMs += BEAT_MS;
-    }
-  },
-});
+export const forgetOldAttempts = ({ database, clock }: Needs): Loop =>
+  sweeping({
+    name: 'webhooks-retention',
+    everyMs: SWEEP_EVERY_MS,
+    clock,
+    sweep: async (signal, tick) => {
+      const before = new Date(clock.now().getTime() - KEPT_MS);
+      for (const step of STEPS) await inSteps(database, { step, before, signal, tick });
+    },
+  });
 
 async function inSteps(
   database: Database,

@@ -2,12 +2,11 @@
 import { accept, type Decision, type Streams } from '@cardea/event-store';
 import type { Database } from '@cardea/read-models';
 import type { Clock, Settings } from '@cardea/runtime';
-import type { Loop, ServiceNeeds } from '@cardea/service';
+import { type Loop, type ServiceNeeds, sweeping } from '@cardea/service';
 import { isGivenUp } from './health.ts';
 import { type Webhook, type WebhookAutoDisabled, webhooks } from './webhook.ts';
 
 const SWEEP_EVERY_MS = 60_000;
-const BEAT_MS = 3_000;
 const WEBHOOKS_MAX = 500;
 
 type Needs = {
@@ -26,22 +25,13 @@ export function disable(
   return isEnabled ? accept({ type: 'WebhookAutoDisabled', data }) : accept();
 }
 
-export const autoDisable = (needs: Needs): Loop => ({
-  name: 'webhooks-auto-disable',
-  leader: true,
-  run: async (signal, tick) => {
-    let sinceMs = SWEEP_EVERY_MS;
-    while (!signal.aborted) {
-      tick();
-      if (sinceMs >= SWEEP_EVERY_MS) {
-        await sweep(needs);
-        sinceMs = 0;
-      }
-      await needs.clock.sleep(BEAT_MS, signal);
-      sinceMs += BEAT_MS;
-    }
-  },
-});
+export const autoDisable = (needs: Needs): Loop =>
+  sweeping({
+    name: 'webhooks-auto-disable',
+    everyMs: SWEEP_EVERY_MS,
+    clock: needs.clock,
+    sweep: () => sweep(needs),
+  });
 
 const FAILING = `SELECT h.webhook_id, h.tenant_id, h.failing_since, h.failures
   FROM webhooks.health h JOIN webhooks.webhooks w ON w.id = h.webhook_id

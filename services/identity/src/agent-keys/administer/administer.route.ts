@@ -10,9 +10,8 @@ import {
   AgentId,
   NullableText,
 } from '../../agents/agent-shape.ts';
-import { closed } from '../../answers.ts';
+import { badField, closed } from '../../answers.ts';
 import {
-  badField,
   drawKey,
   drawSecret,
   environmentOf,

@@ -7,9 +7,8 @@ import {
   type ServiceGrant,
   ServiceGrants,
 } from '../../agents/service-grant.ts';
-import { closed } from '../../answers.ts';
+import { badField, closed } from '../../answers.ts';
 import { tooOften } from '../../identity.ts';
-import { badField } from '../../key-issuing.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Machines } from '../../machines.ts';
 import { agentSessions } from '../agent-session.ts';

@@ -2,9 +2,9 @@
 import { asAgent, type Endpoint, endpoint, type Request } from '@cardea/http';
 import Type, { type Static } from 'typebox';
 import { normalised, ServiceGrants } from '../../agents/service-grant.ts';
-import { closed } from '../../answers.ts';
+import { badField, closed } from '../../answers.ts';
 import { newId, tooOften } from '../../identity.ts';
-import { badField, hashOfRequest, repeatAnswer } from '../../key-issuing.ts';
+import { hashOfRequest, repeatAnswer } from '../../key-issuing.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Machines } from '../../machines.ts';
 import { isAlive, sessions } from '../../sessions/session.ts';

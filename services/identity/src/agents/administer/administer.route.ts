@@ -2,9 +2,9 @@
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { asUser, type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
-import { closed, USERS_ONLY } from '../../answers.ts';
+import { badField, closed, USERS_ONLY } from '../../answers.ts';
 import { newId } from '../../identity.ts';
-import { badField, hashOfRequest } from '../../key-issuing.ts';
+import { hashOfRequest } from '../../key-issuing.ts';
 import type { Machines } from '../../machines.ts';
 import { exists } from '../../users/user.ts';
 import { type AgentFields, agents, type ExistingAgent, isThere } from '../agent.ts';

@@ -2,10 +2,9 @@
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { asUser, type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
-import { closed } from '../../answers.ts';
+import { badField, closed } from '../../answers.ts';
 import type { Identity } from '../../identity.ts';
 import {
-  badField,
   drawKey,
   drawSecret,
   environmentOf,

@@ -11,8 +11,8 @@ import {
   type ServiceGrant,
   ServiceGrants,
 } from '../../agents/service-grant.ts';
-import { closed, USERS_ONLY } from '../../answers.ts';
-import { badField, futureMoment, hashOfRequest } from '../../key-issuing.ts';
+import { badField, closed, USERS_ONLY } from '../../answers.ts';
+import { futureMoment, hashOfRequest } from '../../key-issuing.ts';
 import type { Machines } from '../../machines.ts';
 import { type DelegationData, delegationId, delegations } from '../delegation.ts';
 import { grantDelegation, withdrawDelegation } from './delegate.ts';

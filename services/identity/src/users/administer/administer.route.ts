@@ -2,10 +2,10 @@
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
 import Type from 'typebox';
-import { closed } from '../../answers.ts';
+import { badField, closed } from '../../answers.ts';
 import { type Identity, latest } from '../../identity.ts';
 import { aliveSessions } from '../../sessions/alive-sessions.ts';
-import { avatarUrl, badField, displayName } from '../profile-fields.ts';
+import { avatarUrl, displayName } from '../profile-fields.ts';
 import { updateProfile } from '../update-profile.ts';
 import { exists, users } from '../user.ts';
 import {

@@ -1,13 +1,13 @@
 /** An administrator makes an account, with or without a password. */
 import { type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
-import { closed, PASSWORD_BODY_MAX_BYTES } from '../../answers.ts';
+import { badField, closed, PASSWORD_BODY_MAX_BYTES } from '../../answers.ts';
 import { emailAddress } from '../../email-address.ts';
 import { type Identity, newId, requestHash } from '../../identity.ts';
 import { passwordFault } from '../../passwords.ts';
 import { repeated } from '../../registering.ts';
 import { TENANT_DEFAULTS } from '../../tenants/tenant.ts';
-import { avatarUrl, badField, displayName } from '../profile-fields.ts';
+import { avatarUrl, displayName } from '../profile-fields.ts';
 import { exists } from '../user.ts';
 import {
   AdminUserShape,

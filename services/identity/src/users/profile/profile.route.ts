@@ -1,9 +1,9 @@
 /** What a user sees and changes of their own account. */
 import { asUser, type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
-import { closed, profileFields, USERS_ONLY } from '../../answers.ts';
+import { badField, closed, profileFields, USERS_ONLY } from '../../answers.ts';
 import type { Identity } from '../../identity.ts';
-import { avatarUrl, badField, displayName } from '../profile-fields.ts';
+import { avatarUrl, displayName } from '../profile-fields.ts';
 import { updateProfile } from '../update-profile.ts';
 import { type ExistingUser, exists, users } from '../user.ts';
 

@@ -1,7 +1,7 @@
 /** Adds a user to a tenant. An address that is taken gets an answer of the same status and shape. */
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import Type, { type Static } from 'typebox';
-import { closed, PASSWORD_BODY_MAX_BYTES, tokenFields } from '../../answers.ts';
+import { badField, closed, PASSWORD_BODY_MAX_BYTES, tokenFields } from '../../answers.ts';
 import { tenantOfPublishableKey } from '../../applications/publishable-key.ts';
 import { emailAddress } from '../../email-address.ts';
 import { type Identity, latest, newId, requestHash, tooOften } from '../../identity.ts';
@@ -9,7 +9,7 @@ import { LIMITS } from '../../limits.ts';
 import { passwordFault } from '../../passwords.ts';
 import { CHECK_YOUR_EMAIL, pad, repeated, unnamed } from '../../registering.ts';
 import { isUniform, type TenantFacts } from '../../tenants/tenant.ts';
-import { badField, displayName } from '../profile-fields.ts';
+import { displayName } from '../profile-fields.ts';
 import type { ExistingUser } from '../user.ts';
 
 const Body = closed({

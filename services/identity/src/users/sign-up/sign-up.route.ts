@@ -2,7 +2,7 @@
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
 import Type, { type Static } from 'typebox';
-import { closed, PASSWORD_BODY_MAX_BYTES, tokenFields } from '../../answers.ts';
+import { badField, closed, PASSWORD_BODY_MAX_BYTES, tokenFields } from '../../answers.ts';
 import { emailAddress } from '../../email-address.ts';
 import { type Identity, newId, requestHash, tooOften } from '../../identity.ts';
 import { LIMITS } from '../../limits.ts';
@@ -11,7 +11,7 @@ import { CHECK_YOUR_EMAIL, pad, repeated, unnamed } from '../../registering.ts';
 import { signupReservations } from '../../reservations/reservation.ts';
 import { TENANT_DEFAULTS } from '../../tenants/tenant.ts';
 import { companyName, DEPLOYMENT, type NewWorkspace } from '../../workspaces.ts';
-import { badField, displayName } from '../profile-fields.ts';
+import { displayName } from '../profile-fields.ts';
 
 const Body = closed({
   email: Type.String(),

@@ -1,11 +1,12 @@
 import { setTimeout as sleepMs } from 'node:timers/promises';
 import type { JsonObject } from '@cardea/contracts';
-import { type Clock, span } from '@cardea/runtime';
+import { type Clock, currentTraceparent, metrics, span } from '@cardea/runtime';
 import type { Command, Decided, Loaded, Streams } from './command.ts';
 import type { Decision } from './decision.ts';
 import { eventId } from './event-id.ts';
 import {
   type DomainEvent,
+  type EventMetadata,
   type EventStore,
   EventStoreOverloaded,
   EventStoreUnavailable,
@@ -62,7 +63,7 @@ export function streams(store: EventStore, options: Options = {}): Streams {
     decideOn: (stream, id, command, decide) => {
       const streamId = streamIdOf(stream, id);
       const task = { stream, streamId, command, decide };
-      return inTurn(streamId, () => untilDecided(store, task, pause));
+      return watched(task, () => inTurn(streamId, () => untilDecided(store, task, pause)));
     },
   };
 }
@@ -78,6 +79,26 @@ export function upcastTo<State, E extends DomainEvent>(
   if (stream.upcast === undefined) return event;
   const { type, data } = stream.upcast(event);
   return { ...event, type, data: data as JsonObject, schemaVersion: versionOf(stream, type) };
+}
+
+/** What came of a command is counted, and told to whoever follows its trace. */
+function watched<State, E extends DomainEvent, Reason extends string>(
+  { stream: { noun }, command }: Task<State, E, Reason>,
+  decide: () => Promise<Decided<State, E, Reason>>,
+): Promise<Decided<State, E, Reason>> {
+  const tell = async (current: { setAttribute(name: string, value: string): unknown }) => {
+    let outcome = 'failed';
+    try {
+      const decided = await decide();
+      outcome = decided.accepted ? 'accepted' : decided.reason;
+      return decided;
+    } finally {
+      metrics.commands.inc({ command: noun, outcome });
+      current.setAttribute('outcome', outcome);
+    }
+  };
+  const { traceparent: parent } = command.metadata;
+  return span(`command ${noun}`, tell, { attributes: { command: noun }, parent });
 }
 
 async function untilDecided<State, E extends DomainEvent, Reason extends string>(
@@ -127,7 +148,7 @@ async function attempt<State, E extends DomainEvent, Reason extends string>(
 
   const events = decision.events.map((event, index) => newEvent(task, event, index));
   const append = { streamId, expected: revision, events };
-  const [outcome] = await span('append', () => store.append([append]), {
+  const [outcome] = await span('append', () => timed(store.append([append])), {
     attributes: { log: store.log, events: events.length },
   });
   if (outcome === undefined) throw new Error('the store answered no outcome');
@@ -146,6 +167,15 @@ async function attempt<State, E extends DomainEvent, Reason extends string>(
     position: outcome.position,
     repeated: false,
   };
+}
+
+async function timed<T>(appending: Promise<T>): Promise<T> {
+  const stop = metrics.appendDuration.startTimer();
+  try {
+    return await appending;
+  } finally {
+    stop();
+  }
 }
 
 /**
@@ -223,9 +253,15 @@ function newEvent<State, E extends DomainEvent, Reason extends string>(
     schemaVersion: versionOf(stream, event.type),
     time: command.now,
     data: event.data as JsonObject,
-    metadata: command.metadata,
+    metadata: traced(command.metadata),
   };
 }
+
+/** The command's own span is the nearest cause of its events. */
+const traced = (metadata: EventMetadata): EventMetadata => {
+  const traceparent = currentTraceparent();
+  return traceparent === undefined ? metadata : { ...metadata, traceparent };
+};
 
 const versionOf = (
   stream: { readonly versions?: { readonly [type: string]: number } },

@@ -15,6 +15,8 @@ export type ManagementNeeds = {
   readonly clock: Clock;
   readonly loops: Pick<Loops, 'state'>;
   readonly registry: Registry;
+  /** Before each scrape: what is not counted as it happens. Ends within a few seconds whatever is away. */
+  readonly measure?: () => Promise<void>;
   /** Looked at every second. */
   readonly database: { ping(): Promise<void> };
   /** What the start still waits for (`migrations`, `key canary`, a projection); empty when started. */
@@ -90,6 +92,7 @@ export function management(needs: ManagementNeeds): Management {
       case '/readyz':
         return readiness(needs, state);
       case '/metrics':
+        await needs.measure?.();
         return [200, await needs.registry.metrics(), needs.registry.contentType];
       default:
         return [404, 'not found'];

@@ -3,6 +3,7 @@
  * checks is a promise (`architecture.md` section 7): what needs no body is decided before it is read.
  */
 
+import { metrics } from '@cardea/runtime';
 import { printToken } from './consistency.ts';
 import { isRecorded } from './denials.ts';
 import { admit } from './door.ts';
@@ -141,6 +142,7 @@ async function refuse(
   { said, context }: { readonly said: Said; readonly context: AnyRequest },
 ): Promise<void> {
   const refusal = said.own ? inItsWords(said.refusal, contract) : said.refusal;
+  if (refusal.status === 429) metrics.rateLimited.inc({ rule: `${contract.name}/${refusal.code}` });
   const { principal } = exchange;
   if (principal !== undefined && group.denials !== undefined && isRecorded(contract, refusal)) {
     const { code: reason, status } = refusal;

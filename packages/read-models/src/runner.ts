@@ -4,7 +4,14 @@
  */
 import type { Sealer } from '@cardea/crypto';
 import type { EventStore, Log, RecordedEvent } from '@cardea/event-store';
-import { type Clock, failpoint, type Logger, type Loops, type LoopWatch } from '@cardea/runtime';
+import {
+  type Clock,
+  failpoint,
+  type Logger,
+  type Loops,
+  type LoopWatch,
+  span,
+} from '@cardea/runtime';
 import type { Database } from './database.ts';
 import { errorCode } from './database-errors.ts';
 import type { LeaderLocks } from './leader-locks.ts';
@@ -213,7 +220,10 @@ class Runner {
 
   async #apply(standing: Standing, events: readonly RecordedEvent[]): Promise<void> {
     this.#unanswered = events;
-    await this.#projector.apply(standing, events);
+    await span('project', () => this.#projector.apply(standing, events), {
+      attributes: { projection: this.#projection.name, events: events.length },
+      links: events.map(({ metadata }) => metadata.traceparent),
+    });
     this.#unanswered = [];
     this.#options.positions.advance(this.#projection.name, standing.position);
     this.#committed(events);

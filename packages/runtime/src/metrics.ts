@@ -45,7 +45,11 @@ export const metrics = {
   appendQueue: gauge('append_queue', 'Appends that wait for a connection.'),
   logHead: gauge('log_head', 'Last position of a log.', 'log'),
 
-  projectionLagEvents: gauge('projection_lag_events', 'Events not yet projected.', 'projection'),
+  projectionLagEvents: gauge(
+    'projection_lag_events',
+    'Events not yet projected; counted up to 500.',
+    'projection',
+  ),
   projectionLagSeconds: gauge(
     'projection_lag_seconds',
     'Age of the first event not yet projected.',
@@ -55,7 +59,11 @@ export const metrics = {
   consistencyWait: seconds('consistency_wait_seconds', 'How long an answer waited for its tables.'),
   consistencyTimeouts: counter('consistency_timeouts_total', 'Answers that stopped waiting.'),
 
-  relayLagEvents: gauge('relay_lag_events', 'Events not yet published.', 'topic'),
+  relayLagEvents: gauge(
+    'relay_lag_events',
+    'Events not yet published; counted up to 500.',
+    'topic',
+  ),
   relayOldest: gauge('relay_oldest_seconds', 'Age of the first event not yet published.', 'topic'),
   consumerLagEvents: gauge(
     'consumer_lag_events',
@@ -75,7 +83,6 @@ export const metrics = {
   longPollsOpen: gauge('long_polls_open', 'Requests held open until something happens.'),
   webhookAttempts: counter('webhook_attempts_total', 'Delivery attempts by outcome.', 'outcome'),
   webhookOldestDue: gauge('webhook_oldest_due_seconds', 'How long the oldest delivery is due.'),
-  auditCheckpointAge: gauge('audit_checkpoint_age_seconds', 'Age of the last signed tree head.'),
 
   poolWaiting: gauge('pool_waiting', 'Callers that wait for a database connection.', 'pool'),
   dependencyUp: gauge('dependency_up', '1 while a dependency answers.', 'name'),

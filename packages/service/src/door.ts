@@ -9,6 +9,7 @@ import {
 } from '@cardea/http';
 import { metrics } from '@cardea/runtime';
 import { recordDenial } from './denials.ts';
+import { measuring } from './measures.ts';
 import type { HostOptions, Part } from './parts.ts';
 
 export function doorOf(options: HostOptions, parts: readonly Part[]): HttpServer {
@@ -54,12 +55,17 @@ export function doorOf(options: HostOptions, parts: readonly Part[]): HttpServer
   });
 }
 
-export function probesOf(options: HostOptions, waitingFor: ReadonlySet<string>): Management {
+export function probesOf(
+  options: HostOptions,
+  parts: readonly Part[],
+  waitingFor: ReadonlySet<string>,
+): Management {
   const { infrastructure: shared } = options;
   return management({
     clock: shared.clock,
     loops: shared.loops,
     registry: metrics.registry,
+    measure: measuring(parts, shared),
     database: shared.database,
     waitingFor: () => [...waitingFor],
     logLevel: { get: () => shared.log.level, set: (level) => shared.log.setLevel(level) },

@@ -6,8 +6,10 @@ import type { ServiceName } from '@cardea/contracts';
 import type { Endpoint } from '@cardea/http';
 import type { Projection } from '@cardea/read-models';
 import { doorOf, probesOf } from './door.ts';
+import { internalBearers } from './internal-bearer.ts';
+import { internalListener } from './internal-listener.ts';
 import { buildParts, type HostOptions, type Part } from './parts.ts';
-import type { ServiceNeeds } from './service.ts';
+import type { Peers, ServiceNeeds } from './service.ts';
 import {
   caughtUp,
   type Running,
@@ -20,6 +22,8 @@ import {
 export type Host = {
   readonly port: number;
   readonly managementPort: number;
+  /** Undefined where all services run in one process. */
+  readonly internalPort: number | undefined;
   /** Of one of the services that run here. */
   needsOf(service: ServiceName): ServiceNeeds;
   readonly endpoints: readonly Endpoint[];
@@ -42,9 +46,10 @@ export async function startHost(options: HostOptions): Promise<Host> {
   };
   try {
     const door = doorOf(options, parts);
-    const probes = probesOf(options, waitingFor);
+    const probes = probesOf(options, parts, waitingFor);
     const { port: managementPort } = await probes.start();
     started.push(probes);
+    await options.before?.(waitingFor);
     started.push(await startMarks(marks, verifier, shared));
     started.push(startRetention(shared));
     for (const part of parts) {
@@ -56,11 +61,13 @@ export async function startHost(options: HostOptions): Promise<Host> {
       started.push(await startTurning(part, shared));
       waitingFor.delete(part.definition.name);
     }
+    const internalPort = await offer(options, parts, started);
     const { port } = await door.start();
     started.push(door);
     return {
       port,
       managementPort,
+      internalPort,
       endpoints: parts.flatMap(({ service }) => service.endpoints),
       projections: parts.flatMap(({ definition, service }) =>
         service.projections.map((projection) => ({ service: definition.name, projection })),
@@ -73,6 +80,22 @@ export async function startHost(options: HostOptions): Promise<Host> {
     await stopStarted();
     throw error;
   }
+}
+
+/** To other processes what the services here offer; before the door opens, and until it has closed. */
+async function offer(
+  { infrastructure: shared, internalPort: port, hosts }: HostOptions,
+  parts: readonly Part[],
+  started: Running[],
+): Promise<number | undefined> {
+  if (port === undefined) return undefined;
+  const offers: Partial<Peers> = Object.assign({}, ...parts.map(({ service }) => service.offers));
+  const bearers = internalBearers(shared.derive);
+  const host = hosts[0] ?? '127.0.0.1';
+  const listener = internalListener({ offers, bearers, log: shared.log, port, host });
+  const bound = await listener.start();
+  started.push(listener);
+  return bound.port;
 }
 
 function needsOf(parts: readonly Part[], name: ServiceName): ServiceNeeds {

@@ -103,6 +103,8 @@ export type Service = {
   readonly stop?: () => Promise<void>;
   /** Stream noun that refusals at its door are kept under; `denial` unless named. */
   readonly denialNoun?: string;
+  /** Before each scrape: sets the gauges of its area. */
+  readonly measure?: () => Promise<void>;
   /** What this service offers to others. */
   readonly offers?: Partial<Peers>;
 };

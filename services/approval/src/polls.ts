@@ -2,7 +2,7 @@
  * Long polls: each waits for one request to be decided. Who waits is on the list before the stream is
  * read, so that a decision in between is never missed.
  */
-import { type Cache, CacheUnavailable, type Clock } from '@cardea/runtime';
+import { type Cache, CacheUnavailable, type Clock, metrics } from '@cardea/runtime';
 import type { Loop } from '@cardea/service';
 import type { Changes } from './changes.ts';
 import {
@@ -53,10 +53,12 @@ export function polls(needs: {
     const own = perPrincipal.get(principal) ?? 0;
     if (open >= POLLS_MAX || own >= POLLS_PER_PRINCIPAL_MAX) return undefined;
     open += 1;
+    metrics.longPollsOpen.inc();
     perPrincipal.set(principal, own + 1);
     waiting.set(id, (waiting.get(id) ?? new Set()).add(waiter));
     return (): void => {
       open -= 1;
+      metrics.longPollsOpen.dec();
       count(perPrincipal, principal);
       const here = waiting.get(id);
       here?.delete(waiter);

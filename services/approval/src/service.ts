@@ -1,4 +1,5 @@
 /** The approval service: agents ask, people decide, each request once. */
+import { metrics } from '@cardea/runtime';
 import type { Service, ServiceDefinition, ServiceNeeds } from '@cardea/service';
 import { type MailTransport, mailTransport } from './adapters/mail.ts';
 import type { Approval } from './approval.ts';
@@ -70,6 +71,12 @@ function build(needs: ServiceNeeds, options: Options): Service {
     stop: async () => {
       mail?.close();
       await waiting.stop();
+    },
+    measure: async () => {
+      const { rows } = await database.system.query<{ pending: number }>(
+        `SELECT count(*)::int AS pending FROM approval.requests WHERE status = 'pending'`,
+      );
+      metrics.approvalsPending.set(rows[0]?.pending ?? 0);
     },
     offers: { approval: forVault(approval) },
   };

@@ -1,5 +1,6 @@
 /** Identity: who a caller is. Accounts, sessions, tenants, and the keys that tokens are signed with. */
 import { domainToASCII } from 'node:url';
+import { metrics } from '@cardea/runtime';
 import type { ServiceDefinition, ServiceNeeds } from '@cardea/service';
 import { argon2 } from './adapters/argon2.ts';
 import { mailFolder, smtpTransport } from './adapters/mail-transport.ts';
@@ -95,6 +96,7 @@ export const identityWith = (parts: Partial<IdentityParts> = {}): ServiceDefinit
         await needs.revocations.keepFilled(() => standingMarks(needs));
       },
       stop: async () => mail.transport?.close(),
+      measure: async () => metrics.hashQueueDepth.set(identity.gate.waiting()),
       offers: {
         jwks: async () => identity.signingKeys.jwks(),
         introspect: machines.introspect,

@@ -1,5 +1,6 @@
 /** The webhook dispatcher: what tenants are told of at addresses of their own choice, signed and at least once. */
 import { outbound } from '@cardea/http';
+import { metrics } from '@cardea/runtime';
 import type { ServiceDefinition } from '@cardea/service';
 import { postgresQueue } from './adapters/queue.ts';
 import { Dispatcher } from './deliveries/attempt/dispatcher.ts';
@@ -71,6 +72,13 @@ export const webhooksService: ServiceDefinition = {
       ],
       start: () => index.load(),
       stop: () => client.close(),
+      measure: async () => {
+        const { rows } = await database.system.query<{ seconds: number }>(
+          `SELECT greatest(0, extract(epoch FROM now() - min(run_at)))::float8 AS seconds
+           FROM webhooks.queue WHERE lease_until IS NULL OR lease_until < now()`,
+        );
+        metrics.webhookOldestDue.set(rows[0]?.seconds ?? 0);
+      },
     };
   },
 };

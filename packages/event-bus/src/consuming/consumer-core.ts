@@ -1,6 +1,6 @@
 import type { IntegrationEvent, IntegrationEventKind } from '@cardea/contracts';
 import type { Database, Transaction } from '@cardea/read-models';
-import { failpoint, type Logger } from '@cardea/runtime';
+import { failpoint, type Logger, metrics, span } from '@cardea/runtime';
 import type { Consumer } from '../bus.ts';
 import {
   type ConsumerPositions,
@@ -120,6 +120,7 @@ const openAll = async (at: At, records: readonly RawRecord[]): Promise<readonly 
   if (letters.length > 0) {
     await at.needs.deadLetters.putAway(deadLetterTopicOf(at.consumer.name), letters);
     at.needs.counted?.('dead_letter', at.consumer.name, letters.length);
+    metrics.deadLetters.inc({ consumer: at.consumer.name }, letters.length);
     at.needs.log.error(
       { consumer: at.consumer.name, count: letters.length, from: letters[0]?.from },
       'records without a readable envelope were put away',
@@ -131,20 +132,31 @@ const openAll = async (at: At, records: readonly RawRecord[]): Promise<readonly 
 /** One transaction: all of these records take effect, but those of parked streams, which wait. */
 const applyTogether = async (at: At, records: readonly Opened[], guilty: Guilty): Promise<void> => {
   const { consumer, needs, positions } = at;
-  const handled = await needs.database.asSystem(async (transaction) => {
+  const applied = await needs.database.asSystem(async (transaction) => {
     const seen = await positions.lock(transaction, lanesOf(records));
     const fresh = advance(records, seen);
     needs.counted?.('duplicate', consumer.name, records.length - fresh.length);
+    metrics.consumerDuplicates.inc({ consumer: consumer.name }, records.length - fresh.length);
     const events = await keepBack(at, transaction, fresh, guilty);
-    if (events.length > 0) await consumer.handle(events, transaction);
+    if (events.length > 0) await handled(consumer, events, transaction);
     await positions.store(transaction, movedOf(records, seen));
     await failpoint('consumer.before_commit');
     return events;
   });
   await failpoint('consumer.after_commit');
-  needs.counted?.('applied', consumer.name, handled.length);
-  if (handled.length > 0) consumer.onCommitted?.(handled);
+  needs.counted?.('applied', consumer.name, applied.length);
+  if (applied.length > 0) consumer.onCommitted?.(applied);
 };
+
+const handled = (
+  consumer: Consumer,
+  events: readonly IntegrationEvent[],
+  transaction: Transaction,
+): Promise<void> =>
+  span('consume', () => consumer.handle(events, transaction), {
+    attributes: { consumer: consumer.name, events: events.length },
+    links: events.map(({ traceparent }) => traceparent),
+  });
 
 const lanesOf = (records: readonly Opened[]): readonly Lane[] => {
   const lanes = new Map<string, Lane>();

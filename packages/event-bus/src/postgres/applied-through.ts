@@ -45,15 +45,28 @@ export const isLevel = async (
   consumer: string,
   topics: readonly string[],
 ): Promise<boolean> => {
+  const lag = await lagOf({ database, bus, schema }, consumer, topics);
+  return [...lag.values()].every((records) => records === 0);
+};
+
+/** Records of each topic that are not applied yet. */
+export const lagOf = async (
+  { database, bus, schema }: Needs,
+  consumer: string,
+  topics: readonly string[],
+): Promise<ReadonlyMap<string, number>> => {
   const ends = await bus.system.query<End & { topic: string }>(
     'SELECT topic, partition, next_offset FROM bus.partitions WHERE topic = ANY($1) AND next_offset > 0',
     [topics],
   );
   const applied = await consumerPositions(schema, consumer).read(database.system, topics);
-  return ends.rows.every((lane) => {
+  const lag = new Map(topics.map((topic) => [topic, 0]));
+  for (const lane of ends.rows) {
     const { offset } = applied.get(laneKey(lane)) ?? NOTHING_APPLIED;
-    return offset >= BigInt(lane.next_offset) - 1n;
-  });
+    const left = Number(BigInt(lane.next_offset) - 1n - offset);
+    if (left > 0) lag.set(lane.topic, (lag.get(lane.topic) ?? 0) + left);
+  }
+  return lag;
 };
 
 const higher = (a: bigint, b: bigint): bigint => (a > b ? a : b);

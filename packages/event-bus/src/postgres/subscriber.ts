@@ -11,7 +11,7 @@ import {
 } from '../consuming/consumer-core.ts';
 import { laneKey } from '../consuming/consumer-positions.ts';
 import { turnUntil } from '../turning.ts';
-import { appliedThrough, isLevel } from './applied-through.ts';
+import { appliedThrough, isLevel, lagOf } from './applied-through.ts';
 import { type Membership, membership } from './membership.ts';
 import { BUS_NOTICES } from './migrations.ts';
 
@@ -44,6 +44,7 @@ export const postgresSubscriber = (needs: PostgresSubscriberNeeds): Subscriber =
     },
     appliedThrough: (consumer, topic) => appliedThrough(needs, consumer, topic),
     isLevel: (consumer, topics) => isLevel(needs, consumer, topics),
+    lag: (consumer, topics) => lagOf(needs, consumer, topics),
     close: async () => {
       await Promise.all([...running].map((one) => one.stop()));
     },

@@ -3,7 +3,7 @@ import { topicOf } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
 import type { EventStore, RecordedEvent } from '@cardea/event-store';
 import type { Database, LeaderLocks, Lease } from '@cardea/read-models';
-import { type Cache, type Clock, failpoint, type Logger, type Loops } from '@cardea/runtime';
+import { type Cache, type Clock, failpoint, type Logger, type Loops, span } from '@cardea/runtime';
 import { bell } from '../bell.ts';
 import type { Publisher, RelayDefinition } from '../bus.ts';
 import type { KindOf } from '../consuming/consumer-core.ts';
@@ -156,7 +156,12 @@ const relaySome = async (leading: Leading): Promise<boolean> => {
     const mapped = await mapOrHold(leading, event);
     if (mapped !== undefined) outgoing.push(...mapped);
   }
-  if (outgoing.length > 0) await needs.publisher.publish(topic, outgoing);
+  if (outgoing.length > 0) {
+    await span('relay', () => needs.publisher.publish(topic, outgoing), {
+      attributes: { topic, events: outgoing.length },
+      links: outgoing.map(({ traceparent }) => traceparent),
+    });
+  }
   await failpoint('relay.after_publish');
   leading.position = last.position;
   leading.passed = last.position;

@@ -1,3 +1,4 @@
+import { metrics } from '@cardea/runtime';
 import {
   type Append,
   type AppendOutcome,
@@ -56,6 +57,7 @@ export function groupCommit(connections: readonly Connection[], watch: Watch) {
       queues.delete(log); // to the end of the line, where this loop meets it again
       queues.set(log, queue);
       waiting -= batch.length;
+      metrics.appendQueue.set(waiting);
       waitingBytes -= bytesOf(batch.map(({ append }) => append));
       void commit(connection, log, batch, watch).finally(() => {
         queue.done(batch);
@@ -71,6 +73,7 @@ export function groupCommit(connections: readonly Connection[], watch: Watch) {
       queues.set(log, queue);
       queue.push({ append, resolve, reject });
       waiting++;
+      metrics.appendQueue.set(waiting);
       waitingBytes += append.bytes;
       schedule();
     });
@@ -99,6 +102,9 @@ function checkSizes(appends: readonly Written[]): void {
 const bytesOf = (appends: readonly Written[]): number =>
   appends.reduce((sum, append) => sum + append.bytes, 0);
 
+const eventsOf = (appends: readonly Written[]): number =>
+  appends.reduce((sum, { events }) => sum + events.length, 0);
+
 /** Settles every append of the batch. One that fails the whole batch is found by sending each alone. */
 async function commit(
   connection: Connection,
@@ -110,6 +116,7 @@ async function commit(
     await watch.beforeCommit();
     const appends = part.map(({ append }) => append);
     const outcomes = await appendBatch(connection, log, appends, careful);
+    metrics.appendBatchEvents.observe(eventsOf(appends));
     await watch.afterCommit();
     settle(log, part, outcomes, watch);
   };

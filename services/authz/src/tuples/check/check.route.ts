@@ -1,4 +1,5 @@
 import { endpoint } from '@cardea/http';
+import { metrics } from '@cardea/runtime';
 import Type from 'typebox';
 import type { Engine } from '../../engine/engine.ts';
 import { consistent, positionSeen, READS, UNANSWERED } from '../door.ts';
@@ -17,7 +18,9 @@ export const checkRoute = ({ engine }: { readonly engine: Engine }) =>
       refusals: UNANSWERED,
     },
     async (request) => {
+      const stop = metrics.checkDuration.startTimer();
       const answer = await engine.check(request.tenantId, request.body, positionSeen(request));
+      stop();
       if ('unanswered' in answer) return { refused: answer.unanswered };
       return { ok: answer.value, headers: consistent(answer.position) };
     },

@@ -2,7 +2,7 @@
 
 import { accept } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
-import { uuidFrom } from '@cardea/runtime';
+import { metrics, uuidFrom } from '@cardea/runtime';
 import Type, { type Static } from 'typebox';
 import { closed, PASSWORD_BODY_MAX_BYTES, tokenFields } from '../../answers.ts';
 import { emailAddress } from '../../email-address.ts';
@@ -75,6 +75,7 @@ async function attempted(identity: Identity, request: Asked, { tenant, emailHash
     },
     command,
   );
+  metrics.logins.inc({ outcome: attempt.outcome });
   switch (attempt.outcome) {
     case 'limited':
     case 'blocked':

@@ -1,6 +1,7 @@
 /** Exchanges a refresh token for its successor and a new access token. */
 import { isGenuineRefreshToken, parseRefreshToken, type RefreshToken } from '@cardea/crypto';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import { metrics } from '@cardea/runtime';
 import Type, { type Static } from 'typebox';
 import { closed, PASSWORD_BODY_MAX_BYTES, tokenFields } from '../../answers.ts';
 import { type Identity, tooOften } from '../../identity.ts';
@@ -79,6 +80,7 @@ async function exchanged(identity: Identity, request: Asked, token: RefreshToken
     ),
   );
   if (!decided.accepted) {
+    if (decided.reason === 'refresh_token_rotated') metrics.refreshReplays.inc();
     if (decided.position !== undefined) await endedByReplay(identity, token.sid, decided.position);
     return { refused: decided.reason, wrote: decided.position } as const;
   }

@@ -1,5 +1,5 @@
 import { type Endpoint, endpoint } from '@cardea/http';
-import { metrics } from '@cardea/runtime';
+import { metrics, span } from '@cardea/runtime';
 import Type from 'typebox';
 import { fieldOf, type ServiceRecord } from '../../services/service.ts';
 import type { Vault } from '../../vault.ts';
@@ -53,7 +53,8 @@ export const vendRoute = (vault: Vault): Endpoint => {
     async (request) => {
       const admission = admitted.get(request.headers);
       if (admission === undefined) throw new Error('a vend that was not admitted');
-      const vended = await vend(vault, request, admission);
+      const parent = request.traceparent;
+      const vended = await span('vend', () => vend(vault, request, admission), { parent });
       if ('refused' in vended) return refused(vault, request, { admission, vended });
       if ('waiting' in vended) {
         metrics.vends.inc({ outcome: 'approval_required' });

@@ -1,7 +1,7 @@
 /** One attempt: the body opened, signed with the key of now, and posted to the URL of now. */
 import type { Sealer } from '@cardea/crypto';
 import { excerptOf, type Outbound } from '@cardea/http';
-import type { Clock } from '@cardea/runtime';
+import { type Clock, currentTraceparent, metrics, span } from '@cardea/runtime';
 import type { Claimed } from '../../adapters/queue.ts';
 import { signatureHeaders } from '../../adapters/signing.ts';
 import type { Target, WebhookIndex } from '../../webhooks/webhook-index.ts';
@@ -53,13 +53,27 @@ export async function prepare(
   return 'behind';
 }
 
-export async function send(
+type Ready = { readonly target: Target; readonly body: string };
+
+/** One span and one count per attempt; the receiver gets the trace of what it is told of. */
+export async function send(needs: SendNeeds, claimed: Claimed, prepared: Ready): Promise<Sent> {
+  const sent = await span('deliver', () => posted(needs, claimed, prepared), {
+    attributes: { attempt: claimed.attemptsMade + 1 },
+    parent: claimed.traceparent ?? undefined,
+  });
+  const isSuccess = sent.status >= 200 && sent.status < 300;
+  metrics.webhookAttempts.inc({ outcome: isSuccess ? 'success' : (sent.error ?? 'status') });
+  return sent;
+}
+
+async function posted(
   { outbound, clock }: SendNeeds,
   claimed: Claimed,
-  { target, body }: { readonly target: Target; readonly body: string },
+  { target, body }: Ready,
 ): Promise<Sent> {
   const startedAt = clock.now();
-  const { deliveryId, messageId, event, traceparent, attemptsMade } = claimed;
+  const { deliveryId, messageId, event, attemptsMade } = claimed;
+  const traceparent = currentTraceparent() ?? claimed.traceparent;
   const answer = await outbound.send({
     url: target.url,
     method: 'POST',

@@ -20,6 +20,7 @@ export type {
 } from './endpoint.ts';
 export { asAgent, asUser, endpoint } from './endpoint.ts';
 export { type HealthNeeds, healthEndpoints } from './health.ts';
+export { readJson } from './json.ts';
 export { PortTaken } from './listen.ts';
 export { type Management, type ManagementNeeds, management } from './management.ts';
 export { type DocumentOf, openApi } from './openapi.ts';
@@ -49,5 +50,5 @@ export {
   type UrlRule,
   validateUrl,
 } from './outbound/target-url.ts';
-export { Overloaded } from './refusal.ts';
+export { Overloaded, refusalOfThrow } from './refusal.ts';
 export { type HttpServer, type ServeOptions, type ServiceHttp, serve } from './serve.ts';

@@ -19,6 +19,8 @@ export type ShutdownNeeds = {
 export interface Shutdown {
   /** True from the first signal on: `/readyz` answers 503. */
   readonly draining: boolean;
+  /** Runs at the first signal, before the delay. */
+  onBegin(hook: () => void): void;
   /** Stops run one after the other, the last added first: what was started last stops first. */
   onStop(name: string, stop: () => Promise<void> | void): void;
   /** What a signal does; also for a process that wants to end itself. */
@@ -31,6 +33,7 @@ export interface Shutdown {
 export function shutdown(needs: ShutdownNeeds): Shutdown {
   const { clock, log, exit } = needs;
   const stops: { name: string; stop: () => Promise<void> | void }[] = [];
+  const hooks: (() => void)[] = [];
   let startedMs: number | undefined;
   let current = 'the delay';
   let failed = false;
@@ -61,6 +64,7 @@ export function shutdown(needs: ShutdownNeeds): Shutdown {
     }
     startedMs = nowMs;
     log.info({ reason }, 'Stopping.');
+    for (const hook of hooks) hook();
     const ended = new AbortController();
     void giveUp(ended.signal);
     void stopAll().then(() => {
@@ -71,6 +75,9 @@ export function shutdown(needs: ShutdownNeeds): Shutdown {
   return {
     get draining() {
       return startedMs !== undefined;
+    },
+    onBegin: (hook) => {
+      hooks.push(hook);
     },
     onStop: (name, stop) => {
       stops.push({ name, stop });

@@ -3,6 +3,7 @@
  * tells time. Nothing above knows which adapter stands behind a port.
  */
 import { kindOf, type ServiceName } from '@cardea/contracts';
+import { type Derive, deriveFrom } from '@cardea/crypto';
 import {
   type Publisher,
   postgresPublisher,
@@ -39,6 +40,7 @@ export type Infrastructure = {
   readonly ids: Ids;
   readonly random: Random;
   readonly loops: Loops;
+  readonly derive: Derive;
   readonly cache: Cache;
   readonly database: PostgresDatabase;
   readonly locks: LeaderLocks;
@@ -89,6 +91,7 @@ export function infrastructure(given: Given): Infrastructure {
     random,
     ids: given.ids ?? uuidV7Ids(clock, random),
     loops: loopWatches,
+    derive: deriveFrom(settings),
     cache,
     database,
     locks,

@@ -6,7 +6,7 @@ import {
   type TokenVerifier,
   tokenVerifier,
 } from '@cardea/auth';
-import { deriveFrom, sealer, wrapKeys } from '@cardea/crypto';
+import { sealer, wrapKeys } from '@cardea/crypto';
 import type { Subscriber } from '@cardea/event-bus';
 import { streams } from '@cardea/event-store';
 import { openPositions, type PositionBoard, postgresSubjectKeys } from '@cardea/read-models';
@@ -22,8 +22,14 @@ export type HostOptions = {
   readonly port: number;
   readonly managementPort: number;
   readonly hosts: readonly string[];
-  /** Services that do not run here: their internal listeners, or a test's own. */
+  /** Of `/internal/*`; without it nothing is offered to other processes. */
+  readonly internalPort?: number;
+  /** Comes before what the services here offer: a test's own. */
   readonly peers?: Partial<Peers>;
+  /** Services that do not run here. */
+  readonly elsewhere?: Partial<Peers>;
+  /** Between the probes, which answer already, and everything that needs the database. */
+  readonly before?: (waitingFor: Set<string>) => Promise<void>;
 };
 
 export type Part = {
@@ -44,6 +50,7 @@ export function buildParts({
   infrastructure: shared,
   definitions,
   peers = {},
+  elsewhere = {},
 }: HostOptions): Built {
   const { settings, clock, cache } = shared;
   const offers: Partial<Peers>[] = [peers];
@@ -60,7 +67,7 @@ export function buildParts({
     revocations: marks,
   });
   const door = authenticator({ verifier, introspect: ask.introspect, revocations: marks, clock });
-  const derive = deriveFrom(settings);
+  const { derive } = shared;
   const parts = definitions.map((definition): Part => {
     const { name } = definition;
     const log = shared.log.child({ area: name });
@@ -104,6 +111,7 @@ export function buildParts({
     if (service.offers !== undefined) offers.push(service.offers);
     return { definition, needs, positions, subscriber, service };
   });
+  offers.push(elsewhere);
   return { parts, marks, verifier };
 }
 

@@ -1,0 +1,102 @@
+/** The schemas of a service and of what it stands on: brought forward on request, waited for at a start. */
+import { busMigrations } from '@cardea/event-bus';
+import { eventStoreMigrations } from '@cardea/event-store';
+import {
+  type MigrationSet,
+  type MigrationState,
+  migrate,
+  pendingMigrations,
+  SYSTEM_ROLE,
+} from '@cardea/read-models';
+import type { Clock, Logger, Settings } from '@cardea/runtime';
+import type { ServiceDefinition } from './service.ts';
+
+const WAIT_MS_MAX = 120_000;
+const LOOK_EVERY_MS = 500;
+
+type Named = readonly Pick<ServiceDefinition, 'name' | 'migrations'>[];
+
+/** The kernel's first, for services build on it. */
+export const migrationSetsOf = (definitions: Named): readonly MigrationSet[] => [
+  { schema: 'eventstore', migrations: eventStoreMigrations },
+  { schema: 'bus', migrations: busMigrations },
+  ...definitions.map(({ name, migrations }) => ({ schema: name, migrations })),
+];
+
+/** Applies what is missing, as the owner; answers the names. */
+export const migrateServices = (of: {
+  readonly settings: Pick<Settings, 'DATABASE_URL' | 'MIGRATION_DATABASE_URL'>;
+  readonly definitions: Named;
+  readonly version: string;
+  readonly log: Logger;
+}): Promise<readonly string[]> => {
+  const { settings, definitions, version, log } = of;
+  const urls = [settings.MIGRATION_DATABASE_URL.reveal(), settings.DATABASE_URL.reveal()];
+  const users = urls.map((url) => decodeURIComponent(new URL(url).username));
+  return migrate({
+    connectionString: urls[0] ?? '',
+    sets: migrationSetsOf(definitions),
+    appVersion: version,
+    log,
+    ...(users.includes('') ? {} : { loginUsers: [...new Set(users)] }),
+  });
+};
+
+/** The database was not at the state that this version needs, for as long as a start may wait. */
+export class NotMigrated extends Error {
+  override readonly name = 'NotMigrated';
+}
+
+/** Resolves when all is applied; `waitingFor` is told what is not. */
+export async function awaitMigrations(of: {
+  readonly settings: Pick<Settings, 'DATABASE_URL'>;
+  readonly definitions: Named;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly waitingFor: Set<string>;
+  readonly waitMs?: number;
+}): Promise<void> {
+  const { clock, waitingFor, waitMs = WAIT_MS_MAX } = of;
+  const deadline = clock.monotonicMs() + waitMs;
+  let told: string | undefined;
+  for (;;) {
+    const missing = await missingNow(of);
+    if (told !== undefined) waitingFor.delete(told);
+    if (missing === undefined) return;
+    if (told === undefined) of.log.warn({ missing }, 'the start waits for migrations');
+    told = `migrations: ${missing}`;
+    waitingFor.add(told);
+    if (clock.monotonicMs() >= deadline) throw new NotMigrated(missing);
+    await clock.sleep(LOOK_EVERY_MS);
+  }
+}
+
+async function missingNow(of: {
+  readonly settings: Pick<Settings, 'DATABASE_URL'>;
+  readonly definitions: Named;
+  readonly version: string;
+}): Promise<string | undefined> {
+  const url = new URL(of.settings.DATABASE_URL.reveal());
+  // The login user of a service may see nothing by itself.
+  url.searchParams.set('options', `-c role=${SYSTEM_ROLE}`);
+  try {
+    const state = await pendingMigrations({
+      connectionString: url.href,
+      sets: migrationSetsOf(of.definitions),
+      appVersion: of.version,
+    });
+    return firstOf(state);
+  } catch (error) {
+    const code = (error as { code?: unknown }).code;
+    return `the database does not let us look (${String(code ?? 'no code')})`;
+  }
+}
+
+function firstOf({ pending, changed, tooNew }: MigrationState): string | undefined {
+  if (changed[0] !== undefined) return `${changed[0]} was applied and is another file now`;
+  if (tooNew[0] !== undefined) {
+    return `${tooNew[0].name} is applied and needs version ${tooNew[0].minAppVersion}`;
+  }
+  return pending[0] === undefined ? undefined : `${pending[0]} is not applied`;
+}

@@ -11,7 +11,7 @@ export { inProcessCache } from './in-process-cache.ts';
 export { type LoggerOptions, type LogLevel, logger, type RootLogger } from './logger.ts';
 export { loops } from './loops.ts';
 export { measureProcess, metrics } from './metrics.ts';
-export type { Cache, Clock, Ids, Logger, Loops, LoopWatch, Random } from './ports.ts';
+export type { Cache, Clock, Gap, Ids, Logger, Loops, LoopWatch, Random } from './ports.ts';
 export { CacheUnavailable } from './ports.ts';
 export { type PublicError, publicError } from './public-error.ts';
 export {
@@ -24,6 +24,7 @@ export {
   type SettingFault,
   takeSettings,
 } from './read-settings.ts';
+export { type RedisCacheOptions, redisCache } from './redis-cache.ts';
 export { type Secret, secret } from './secret.ts';
 export type { Settings } from './settings.ts';
 export { type Shutdown, type ShutdownNeeds, shutdown } from './shutdown.ts';

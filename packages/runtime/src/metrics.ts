@@ -92,12 +92,17 @@ export const metrics = {
 const NANOSECONDS = 1e9;
 const DELAY_RESOLUTION_MS = 20;
 
-/** Adds what is measured at each scrape: the loops' ticks, the event loop, the process. Once a process. */
-export function measureProcess(of: {
-  readonly version: string;
-  readonly loops: Loops;
-  readonly clock: Clock;
-}): void {
+type Process = { readonly version: string; readonly loops: Loops; readonly clock: Clock };
+let measured: Process | undefined;
+
+/** Adds what is measured at each scrape: the loops' ticks, the event loop, the process. The last call counts. */
+export function measureProcess(of: Process): void {
+  const before = measured;
+  measured = of;
+  if (before === undefined) register(of);
+}
+
+function register(of: Process): void {
   collectDefaultMetrics({ register: registry, prefix: PREFIX });
   metrics.buildInfo.set({ version: of.version }, 1);
   const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
@@ -113,8 +118,9 @@ export function measureProcess(of: {
     ...at('loop_last_tick_seconds', 'Age of the last tick of a loop.', ['loop'] as const),
     collect() {
       this.reset();
-      for (const { name, lastTickMs } of of.loops.state()) {
-        this.set({ loop: name }, (of.clock.monotonicMs() - lastTickMs) / 1000);
+      const { loops, clock } = measured ?? of;
+      for (const { name, lastTickMs } of loops.state()) {
+        this.set({ loop: name }, (clock.monotonicMs() - lastTickMs) / 1000);
       }
     },
   });

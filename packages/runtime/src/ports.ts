@@ -48,10 +48,24 @@ export interface Cache {
   ): Promise<{ count: number; remainingMs: number }>;
   /** At most once, to all subscribers of all processes, this one too. */
   publish(channel: string, message: string): Promise<void>;
-  subscribe(channel: string, listener: (message: string) => void): Promise<() => Promise<void>>;
+  /**
+   * Holds through outages, also when it begins in one; then `gap` tells when words may be missed, and
+   * when they come again. Throws only once the cache is closed.
+   */
+  subscribe(
+    channel: string,
+    listener: (message: string) => void,
+    gap?: Gap,
+  ): Promise<() => Promise<void>>;
   ping(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Each loss is told once, and each recovery after it once. */
+export type Gap = {
+  lost(): void;
+  healed(): void;
+};
 
 export class CacheUnavailable extends Error {
   override readonly name = 'CacheUnavailable';

@@ -24,8 +24,10 @@ import {
   inProcessCache,
   type Loops,
   loops,
+  metrics,
   type Random,
   type RootLogger,
+  redisCache,
   type Settings,
   systemClock,
   systemRandom,
@@ -72,7 +74,7 @@ export function infrastructure(given: Given): Infrastructure {
   const locks = leaderLocks({ connectionString, clock, log });
   const stores = postgresEventStores({ connectionString, role: 'cardea_app', logger: log });
   const publisher = postgresPublisher(database);
-  const cache = given.cache ?? inProcessCache(clock);
+  const cache = given.cache ?? cacheOf(settings, clock, log);
   const subscriberFor = (service: ServiceName): Subscriber =>
     postgresSubscriber({
       database,
@@ -105,4 +107,11 @@ export function infrastructure(given: Given): Infrastructure {
       await database.close();
     },
   };
+}
+
+function cacheOf({ REDIS_URL }: Settings, clock: Clock, log: RootLogger): Cache {
+  if (REDIS_URL === undefined) return inProcessCache(clock);
+  const onState = (isUp: boolean): void =>
+    metrics.dependencyUp.set({ name: 'redis' }, Number(isUp));
+  return redisCache({ url: REDIS_URL.reveal(), clock, log, onState });
 }

@@ -1,0 +1,134 @@
+/**
+ * The shared cache of a deployment of many processes: Redis. Two connections, for one that listens may
+ * ask nothing else. While the server is away every call fails at once, and nothing is kept for later but
+ * who wants to hear what.
+ */
+import { type Cache, CacheUnavailable, type Clock, type Logger } from './ports.ts';
+import { redisConnection } from './redis-cache-connection.ts';
+import { redisListening } from './redis-cache-listening.ts';
+
+/** A server that went silent is found out after this and a call's own limit. */
+const HEARTBEAT_MS = 1_000;
+
+export type RedisCacheOptions = {
+  readonly url: string;
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly log: Logger;
+  /** Of all keys and channels, so that many may share one server; none unless given. */
+  readonly keyPrefix?: string;
+  /** Told of each change, the first included: true while the server can be asked and heard. */
+  readonly onState?: (isUp: boolean) => void;
+};
+
+export function redisCache(options: RedisCacheOptions): Cache {
+  const { url, clock, keyPrefix = '' } = options;
+  const named = (key: string): string => keyPrefix + key;
+  const closed = new AbortController();
+  const tell = stateTeller(options, () =>
+    closed.signal.aborted ? undefined : commands.isReady && listening.isHearing,
+  );
+  const commands = redisConnection({ url, onReady: tell, onGone: tell, onError: tell.failed });
+  const listening = redisListening({ ...options, named, onChange: tell, onError: tell.failed });
+  const { call } = commands;
+  void beat();
+
+  async function beat(): Promise<void> {
+    while (!closed.signal.aborted) {
+      await clock.sleep(HEARTBEAT_MS, closed.signal);
+      if (closed.signal.aborted) return;
+      await Promise.all([commands.beat(), listening.beat()]);
+      tell();
+    }
+  }
+  return {
+    mode: 'redis',
+    get: async (key) => found(await call((redis) => redis.get(named(key)))),
+    getMany: async (keys) => {
+      if (keys.length === 0) return [];
+      return (await call((redis) => redis.mget(keys.map(named)))).map(found);
+    },
+    set: async (key, value, ttlMs) => {
+      await call((redis) => redis.call('SET', named(key), value, ...living(ttlMs)));
+    },
+    setMany: async (entries) => {
+      if (entries.length === 0) return;
+      await call(async (redis) => {
+        const pipeline = redis.pipeline();
+        for (const { key, value, ttlMs } of entries) {
+          pipeline.call('SET', named(key), value, ...living(ttlMs));
+        }
+        const answers = await pipeline.exec();
+        if (answers === null || answers.some(([error]) => error !== null)) throw new Error('lost');
+      });
+    },
+    setIfAbsent: async (key, value, ttlMs) => {
+      const made = await call((redis) =>
+        redis.call('SET', named(key), value, ...living(ttlMs), 'NX'),
+      );
+      return made !== null;
+    },
+    take: async (key) => found(await call((redis) => redis.getdel(named(key)))),
+    delete: async (key) => {
+      await call((redis) => redis.del(named(key)));
+    },
+    increment: async (key, by, ttlMs) => {
+      const answer = await call((redis) =>
+        redis.eval(INCREMENT, 1, named(key), by, wholeMs(ttlMs)),
+      );
+      const [count, remainingMs] = answer as [number, number];
+      return { count, remainingMs };
+    },
+    publish: async (channel, message) => {
+      await call((redis) => redis.publish(named(channel), message));
+    },
+    subscribe: async (channel, listener, gap) => {
+      if (closed.signal.aborted) throw new CacheUnavailable('The cache was closed.');
+      return listening.subscribe(channel, listener, gap);
+    },
+    ping: async () => {
+      await call((redis) => redis.ping());
+    },
+    close: async () => {
+      closed.abort();
+      commands.close();
+      listening.close();
+    },
+  };
+}
+
+/** A counter lives from its first increment; one that has lost its end gets a new one. */
+const INCREMENT = `
+local count = redis.call('INCRBY', KEYS[1], ARGV[1])
+local left = redis.call('PTTL', KEYS[1])
+if left < 0 then
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  left = tonumber(ARGV[2])
+end
+return {count, left}`;
+
+const found = (value: string | null): string | undefined => value ?? undefined;
+
+const wholeMs = (ms: number): number => Math.max(1, Math.ceil(ms));
+const living = (ttlMs: number | undefined): [] | ['PX', number] =>
+  ttlMs === undefined ? [] : ['PX', wholeMs(ttlMs)];
+
+/** Logs changes of the state alone, so that an outage is two lines however long it lasts. */
+function stateTeller({ log, onState }: RedisCacheOptions, isUp: () => boolean | undefined) {
+  let told: boolean | undefined;
+  let code: string | undefined;
+  const tell = (): void => {
+    const up = isUp();
+    if (up === undefined || up === told || (told === undefined && !up && code === undefined))
+      return;
+    told = up;
+    onState?.(up);
+    if (up) log.info({ mode: 'redis' }, 'the cache answers');
+    else log.warn({ code }, 'the cache is away');
+    code = undefined;
+  };
+  const failed = (failure: string): void => {
+    code = failure;
+    tell();
+  };
+  return Object.assign(tell, { failed });
+}

@@ -1,59 +1,61 @@
 /** What approval publishes: requests of agents, and what people decided. Never a reason's text or a code. */
 import Type from 'typebox';
 import { actionDenied } from './action-denied.ts';
-import { integrationEvents, nullable } from './integration-event.ts';
-
-const instant = Type.String({ format: 'date-time' });
+import { fact, flag, freeText, id, instant, nullable, number, oneOf, text } from './fields.ts';
+import { integrationEvents } from './integration-event.ts';
 
 /** Stands in every event of a request (`spec.md` 2.11). */
 const request = {
-  id: Type.String(),
-  agent_id: Type.String(),
-  agent_name: Type.String(),
-  user_id: Type.String(),
-  action: Type.String(),
-  resource: Type.Optional(Type.String()),
-  severity: Type.Union([Type.Literal('low'), Type.Literal('medium'), Type.Literal('high')]),
-  ttl_seconds: Type.Integer({ minimum: 1 }),
-  created_at: instant,
-  expires_at: instant,
+  id: id('The request.'),
+  agent_id: id('The agent that asks.'),
+  agent_name: freeText(text("The agent's name when it asked.", 'deployer')),
+  user_id: id('The user who is asked.'),
+  action: freeText(text('What the agent wants to do.', 'read_credentials')),
+  resource: Type.Optional(freeText(text('On what.', 'warehouse'))),
+  severity: oneOf(['low', 'medium', 'high'], 'How much it matters, as the asker says.'),
+  ttl_seconds: number('How long the request waits for an answer.', 1),
+  created_at: instant('When it was made.'),
+  expires_at: instant('When it lapses unanswered.'),
 };
 
-const answered = { responded_by: Type.String(), responded_at: instant };
+const answered = {
+  responded_by: id('The user who has answered.'),
+  responded_at: instant('When they answered.'),
+};
 
 export const approvalEvents = integrationEvents('approval', {
-  'approval.requested': Type.Object({
+  'approval.requested': fact('An agent asks a user for an approval.', {
     ...request,
-    origin: Type.Union([
-      Type.Literal('vend'),
-      Type.Literal('agent'),
-      Type.Literal('admin'),
-      Type.Literal('self'),
-    ]),
-    /** True where webhooks are to tell the user. */
-    notify_webhook: Type.Boolean(),
-    /** The agent session of a request that vault opened. */
-    session_id: nullable(Type.String()),
+    origin: oneOf(
+      ['vend', 'agent', 'admin', 'self'],
+      'Who made the request: a policy of the vault, the agent, an admin, the user.',
+    ),
+    notify_webhook: flag('Whether webhooks are to tell the user.'),
+    session_id: nullable(id('The agent session of a request that the vault opened.')),
   }),
-  'approval.approved': Type.Object({ ...request, ...answered }),
-  'approval.denied': Type.Object({
+  'approval.approved': fact('The user has approved.', { ...request, ...answered }),
+  'approval.denied': fact('The user has denied, or the code that binds the answer was wrong.', {
     ...request,
     ...answered,
-    cause: Type.Union([Type.Literal('user'), Type.Literal('binding_code')]),
+    cause: oneOf(['user', 'binding_code'], 'Their decision, or too many wrong codes.'),
   }),
-  'approval.expired': Type.Object({
+  'approval.expired': fact('The request lapsed without an answer.', {
     ...request,
-    cause: Type.Union([
-      Type.Literal('time'),
-      Type.Literal('agent'),
-      Type.Literal('session'),
-      Type.Literal('user'),
-    ]),
+    cause: oneOf(
+      ['time', 'agent', 'session', 'user'],
+      'Its time was over, or its agent, agent session or user is no longer there.',
+    ),
   }),
-  'approval.consumed': Type.Object({ ...request, grant_id: Type.String() }),
-  'approval.decision_refused': Type.Object({
+  'approval.consumed': fact('An approval was used up; it serves nothing else.', {
     ...request,
-    cause: Type.Union([Type.Literal('agent_token'), Type.Literal('binding_code')]),
+    grant_id: id('The grant of credentials that it was used for.'),
+  }),
+  'approval.decision_refused': fact('An answer was not taken; the request goes on as it was.', {
+    ...request,
+    cause: oneOf(
+      ['agent_token', 'binding_code'],
+      "It came with an agent's token, or with a wrong code.",
+    ),
   }),
   'action.denied': actionDenied,
 });

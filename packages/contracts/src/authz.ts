@@ -1,32 +1,38 @@
 /** What authz publishes: each change of a relationship tuple, and each that came to nothing. */
-import Type from 'typebox';
 import { actionDenied } from './action-denied.ts';
-import { integrationEvents, nullable } from './integration-event.ts';
+import { fact, freeText, id, instant, nullable, oneOf, text } from './fields.ts';
+import { integrationEvents } from './integration-event.ts';
 
 /** Subject IS relation OF object. */
 const fields = {
-  user_type: Type.String(),
-  user_id: Type.String(),
-  relation: Type.Union([
-    Type.Literal('owner'),
-    Type.Literal('editor'),
-    Type.Literal('viewer'),
-    Type.Literal('can_read'),
-    Type.Literal('can_write'),
-    Type.Literal('member'),
-    Type.Literal('parent'),
-  ]),
-  object_type: Type.String(),
-  object_id: Type.String(),
+  user_type: text('Kind of the subject.', 'user'),
+  user_id: freeText(text("The subject's id, as the tenant chose it.", '4711')),
+  relation: oneOf(
+    ['owner', 'editor', 'viewer', 'can_read', 'can_write', 'member', 'parent'],
+    'What the subject is to the object.',
+  ),
+  object_type: text('Kind of the object.', 'document'),
+  object_id: freeText(text("The object's id, as the tenant chose it.", 'handbook')),
 };
-const tuple = { tuple_id: Type.String(), ...fields };
-/** The tuple stood already, or (null) there was none to delete. */
-const repeated = { tuple_id: nullable(Type.String()), ...fields };
+const tuple = { tuple_id: id('The tuple.'), ...fields };
+const repeated = {
+  tuple_id: nullable(id('The tuple that stood already; null where there was none to delete.')),
+  ...fields,
+};
 
 export const authzEvents = integrationEvents('authz', {
-  'tuple.written': Type.Object({ ...tuple, created_at: Type.String({ format: 'date-time' }) }),
-  'tuple.deleted': Type.Object(tuple),
-  'tuple.write_repeated': Type.Object(repeated),
-  'tuple.delete_repeated': Type.Object(repeated),
+  'tuple.written': fact('A relationship holds from now on.', {
+    ...tuple,
+    created_at: instant('When it was written.'),
+  }),
+  'tuple.deleted': fact('A relationship holds no longer.', tuple),
+  'tuple.write_repeated': fact(
+    'A relationship was written that held already; nothing has changed.',
+    repeated,
+  ),
+  'tuple.delete_repeated': fact(
+    'A relationship was deleted that did not hold; nothing has changed.',
+    repeated,
+  ),
   'action.denied': actionDenied,
 });

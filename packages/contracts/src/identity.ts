@@ -2,230 +2,185 @@
  * What identity tells the others: accounts, sessions, tenants, keys, agents and what they did
  * (`design/identity.md` section 14). Whatever is sealed in its own log is null here once erased.
  */
-import Type, { type TSchema } from 'typebox';
 import { actionDenied } from './action-denied.ts';
-import { type DataOf, integrationEvents, nullable } from './integration-event.ts';
+import { fact, freeText, id, moment, nullable, number, oneOf, text, texts } from './fields.ts';
+import { agent, agentKey, agentSession, apiKey, delegation } from './identity-machines.ts';
+import { loginSession, MAIL_PURPOSES, USER_CREATED_VIA, userSnapshot } from './identity-people.ts';
+import { application, invitation, organization, tenant } from './identity-workspaces.ts';
+import { announced, type DataOf, integrationEvents } from './integration-event.ts';
 
-const closed = <Properties extends Record<string, TSchema>>(properties: Properties) =>
-  Type.Object(properties, { additionalProperties: false });
-const text = Type.String();
-const texts = Type.Array(Type.String());
-const moment = Type.String();
+const changed = texts('Names of what has changed.', 'display_name');
+const method = text('How they signed in.', 'password');
+const deleted_at = moment('When it was deleted.');
+const revoked_at = moment('When it was revoked.');
+const previous_until = nullable(
+  moment('How long the secret before it is still taken; null where it is not.'),
+);
+const user = { user_id: id('The user.') };
+const userId = { id: id('The user.') };
+const kid = text('Id of the key, as in the public key set.', 'k-2026-11');
 
-export const USER_STATUSES = ['active', 'invited', 'disabled', 'locked'] as const;
-export type UserStatus = (typeof USER_STATUSES)[number];
-const userStatus = Type.Enum(USER_STATUSES);
-
-/** The person as every `user.*` event shows it; e-mail and name are null once erased. */
-export const userSnapshot = {
-  id: text,
-  email: nullable(text),
-  display_name: nullable(text),
-  email_verified: Type.Boolean(),
-  roles: texts,
-  status: userStatus,
-  created_at: moment,
-};
-
-/** `spec.md` 2.3 without `current`. Addresses are null once erased; `location` is absent without geo data. */
-export const loginSession = closed({
-  id: text,
-  family_id: text,
-  ip_address: nullable(text),
-  user_agent: nullable(text),
-  browser: text,
-  browser_version: text,
-  os: text,
-  os_version: text,
-  device_type: nullable(text),
-  location: Type.Optional(
-    closed({
-      city: Type.Optional(text),
-      region: Type.Optional(text),
-      country: Type.Optional(text),
-    }),
-  ),
-  started_at: moment,
-  last_active_at: moment,
-  expires_at: moment,
-});
-
-/** What an agent, a delegation or an agent session may reach: fields of one registered service. */
-export const serviceGrant = closed({ service_name: text, fields: texts });
-const services = Type.Array(serviceGrant);
-
-export const USER_CREATED_VIA = [
-  'register',
-  'signup',
-  'admin',
-  'import',
-  'bootstrap',
-  'social',
-  'invitation',
-] as const;
-export type UserCreatedVia = (typeof USER_CREATED_VIA)[number];
-
-/** Why mail was asked for. `notice` tells the holder of an address what happened to it. */
-export const MAIL_PURPOSES = [
-  'verify',
-  'reset',
-  'magic_link',
-  'otp',
-  'invitation',
-  'notice',
-] as const;
-export type MailPurpose = (typeof MAIL_PURPOSES)[number];
-
-const organization = {
-  id: text,
-  name: text,
-  audit_retention_days: Type.Integer(),
-  created_at: moment,
-};
-const tenant = {
-  id: text,
-  organization_id: text,
-  name: text,
-  slug: text,
-  display_name: text,
-  environment: text,
-  approval_channels: texts,
-  created_at: moment,
-};
-const application = {
-  id: text,
-  name: text,
-  environment: text,
-  type: text,
-  publishable_key: text,
-  created_at: moment,
-};
-const apiKey = {
-  id: text,
-  name: text,
-  scopes: texts,
-  environment: text,
-  app_id: nullable(text),
-  created_by: nullable(text),
-  created_at: moment,
-  expires_at: nullable(moment),
-};
-const agent = {
-  id: text,
-  name: text,
-  description: nullable(text),
-  status: Type.Union([Type.Literal('active'), Type.Literal('suspended')]),
-  owner_user_id: nullable(text),
-  app_id: nullable(text),
-  services,
-  created_at: moment,
-};
-const agentKey = {
-  id: text,
-  agent_id: text,
-  name: text,
-  created_at: moment,
-  expires_at: nullable(moment),
-};
-const delegation = {
-  id: text,
-  user_id: text,
-  agent_id: text,
-  services,
-  expires_at: nullable(moment),
-};
-const agentSession = {
-  id: text,
-  agent_id: text,
-  /** The user on whose behalf it runs; null when it runs for itself. */
-  user_id: nullable(text),
-  services,
-  /** Rises when services shrink; a capability token of an older epoch is void. */
-  epoch: Type.Integer(),
-  expires_at: moment,
-};
-const invitation = { id: text, roles: texts, created_at: moment, expires_at: moment };
-
-export const identityEvents = integrationEvents('identity', {
-  'user.created': closed({
+const accountEvents = {
+  'user.created': fact('An account was made.', {
     ...userSnapshot,
-    via: Type.Enum(USER_CREATED_VIA),
+    via: oneOf(USER_CREATED_VIA, 'How the account came about.'),
   }),
-  'user.updated': closed({ ...userSnapshot, changed: texts }),
-  'user.status_changed': closed({ ...userSnapshot, changed: texts }),
-  'user.deleted': closed({ id: text, deleted_at: moment }),
-  'user.login': closed({
+  'user.updated': fact('Profile or roles of a user were changed; values are those after it.', {
     ...userSnapshot,
-    method: text,
-    amr: texts,
+    changed,
+  }),
+  'user.status_changed': fact('A user may sign in again, or no longer.', {
+    ...userSnapshot,
+    changed,
+  }),
+  'user.deleted': fact('A user was deleted and their key destroyed: forget what you hold.', {
+    ...userId,
+    deleted_at,
+  }),
+  'user.login': fact('A user has signed in (a registration signs in without this event).', {
+    ...userSnapshot,
+    method,
+    amr: texts('How they proved who they are, as in RFC 8176.', 'pwd'),
     session: nullable(loginSession),
   }),
-  'user.login_failed': closed({
-    user_id: nullable(text),
-    method: text,
-    /** `invalid_credentials`, `disabled`, `email_not_verified`, `blocked`, … */
-    reason: text,
-    failures: Type.Integer(),
-    blocked_until: nullable(moment),
+  'user.login_failed': fact('Someone could not sign in.', {
+    user_id: nullable(id('The user; null where nobody has that address.')),
+    method,
+    reason: text(
+      'Why: `invalid_credentials`, `disabled`, `email_not_verified`, `blocked` or another word.',
+      'invalid_credentials',
+    ),
+    failures: number('Failures in a row.'),
+    blocked_until: nullable(
+      moment('How long further attempts are refused; null where they are not.'),
+    ),
   }),
-  'user.password_changed': closed({
+  'user.password_changed': fact('The password of a user is another one now.', {
     ...userSnapshot,
-    by: Type.Union([Type.Literal('user'), Type.Literal('reset'), Type.Literal('admin')]),
-    changed_at: moment,
+    by: oneOf(['user', 'reset', 'admin'], 'Who changed it, or that it was reset by mail.'),
+    changed_at: moment('When.'),
   }),
-  'user.email_verified': closed({ ...userSnapshot, verified_at: moment }),
-  'user.factor_changed': closed({ id: text, factor_id: text, type: text, change: text }),
-  'user.identity_changed': closed({ id: text, provider: text, change: text }),
-  'user.impersonated': closed({ id: text, admin_id: text, reason: text }),
-  'session.revoked': closed({ id: text, user_id: text, reason: text }),
-  'sessions.revoked': closed({
-    user_id: text,
-    kept_sid: nullable(text),
-    count: Type.Integer(),
+  'user.email_verified': fact('A user has shown that the address is theirs.', {
+    ...userSnapshot,
+    verified_at: moment('When.'),
   }),
+  'user.factor_changed': announced(
+    fact('A second factor was added, used for the first time, or removed.', {
+      ...userId,
+      factor_id: id('The factor.'),
+      type: text('Kind of the factor.', 'totp'),
+      change: text('What happened to it.', 'enrolled'),
+    }),
+  ),
+  'user.identity_changed': announced(
+    fact('An account elsewhere was linked or unlinked.', {
+      ...userId,
+      provider: text('Where that account is.', 'github'),
+      change: text('What happened to it.', 'linked'),
+    }),
+  ),
+  'user.impersonated': announced(
+    fact('An admin acts as a user.', {
+      ...userId,
+      admin_id: id('The admin.'),
+      reason: freeText(text('Why, in the words of the admin.', 'ticket 4711')),
+    }),
+  ),
+  'session.revoked': fact('A session was ended before its time.', {
+    id: id('The session.'),
+    ...user,
+    reason: text('Why: `user`, `reuse` (a refresh token came twice) or another word.', 'user'),
+  }),
+  'sessions.revoked': fact('All sessions of a user were ended, but the one named.', {
+    ...user,
+    kept_sid: nullable(id('The session that goes on.')),
+    count: number('How many ended.'),
+  }),
+};
 
-  'organization.created': closed(organization),
-  'organization.updated': closed({ ...organization, changed: texts }),
-  'tenant.created': closed(tenant),
-  'tenant.updated': closed({ ...tenant, changed: texts }),
-  'tenant.deleted': closed({ id: text, deleted_at: moment }),
-  'application.created': closed(application),
-  'application.updated': closed({ ...application, changed: texts }),
-  'application.rotated': closed({ id: text, what: text }),
-  'application.deleted': closed({ id: text, deleted_at: moment }),
-  'invitation.created': closed(invitation),
-  'invitation.accepted': closed({ id: text, user_id: text }),
-  'invitation.revoked': closed({ id: text }),
-  'api_key.created': closed(apiKey),
-  'api_key.rotated': closed({ ...apiKey, previous_until: nullable(moment) }),
-  'api_key.revoked': closed({ id: text, revoked_at: moment }),
+const workspaceEvents = {
+  'organization.created': fact('An organization was made.', organization),
+  'organization.updated': fact('An organization was changed.', { ...organization, changed }),
+  'tenant.created': fact('A tenant was made.', tenant),
+  'tenant.updated': fact('A tenant or its settings were changed.', { ...tenant, changed }),
+  'tenant.deleted': fact('A tenant was deleted with all that it held.', {
+    id: id('The tenant.'),
+    deleted_at,
+  }),
+  'application.created': fact('An application was made.', application),
+  'application.updated': announced(
+    fact('An application was changed.', { ...application, changed }),
+  ),
+  'application.rotated': announced(
+    fact('A key or secret of an application was renewed.', {
+      id: id('The application.'),
+      what: text('What was renewed.', 'publishable_key'),
+    }),
+  ),
+  'application.deleted': fact('An application was deleted.', {
+    id: id('The application.'),
+    deleted_at,
+  }),
+  'invitation.created': announced(fact('Someone was invited.', invitation)),
+  'invitation.accepted': announced(
+    fact('An invitation was accepted.', { id: id('The invitation.'), ...user }),
+  ),
+  'invitation.revoked': announced(
+    fact('An invitation was withdrawn.', { id: id('The invitation.') }),
+  ),
+};
 
-  'agent.created': closed(agent),
-  'agent.updated': closed({ ...agent, changed: texts }),
-  'agent.suspended': closed(agent),
-  'agent.resumed': closed(agent),
-  'agent.deleted': closed({ id: text, deleted_at: moment }),
-  'agent_key.created': closed(agentKey),
-  'agent_key.rotated': closed({ ...agentKey, previous_until: nullable(moment) }),
-  'agent_key.revoked': closed({ id: text, agent_id: text, revoked_at: moment }),
-  'delegation.granted': closed(delegation),
-  'delegation.withdrawn': closed({ id: text, user_id: text, agent_id: text, services }),
-  'agent_session.started': closed({ ...agentSession, purpose: nullable(text), started_at: moment }),
-  'agent_session.renewed': closed(agentSession),
-  'agent_session.ended': closed({
+const machineEvents = {
+  'api_key.created': fact('An API key was made.', apiKey),
+  'api_key.rotated': fact('An API key got a new secret.', { ...apiKey, previous_until }),
+  'api_key.revoked': fact('An API key was revoked.', { id: id('The key.'), revoked_at }),
+
+  'agent.created': fact('An agent was made.', agent),
+  'agent.updated': fact('An agent was changed.', { ...agent, changed }),
+  'agent.suspended': fact('An agent may not act until it is resumed.', agent),
+  'agent.resumed': fact('An agent may act again.', agent),
+  'agent.deleted': fact('An agent was deleted.', { id: id('The agent.'), deleted_at }),
+  'agent_key.created': fact('An agent got a key.', agentKey),
+  'agent_key.rotated': fact('A key of an agent got a new secret.', { ...agentKey, previous_until }),
+  'agent_key.revoked': fact('A key of an agent was revoked.', {
+    id: id('The key.'),
+    agent_id: id('The agent.'),
+    revoked_at,
+  }),
+  'delegation.granted': fact('A user lets an agent act for them.', delegation),
+  'delegation.withdrawn': fact('A user lets an agent act for them no longer.', {
+    id: delegation.id,
+    user_id: delegation.user_id,
+    agent_id: delegation.agent_id,
+    services: delegation.services,
+  }),
+  'agent_session.started': fact('An agent session began.', {
     ...agentSession,
-    /** `ended`, `expired`, `agent_suspended`, `agent_deleted`, `user_inactive`, `delegation_withdrawn`, … */
-    reason: text,
-    ended_at: moment,
+    purpose: nullable(freeText(text('What for, in the words of the agent.', 'nightly deploy'))),
+    started_at: moment('When.'),
   }),
+  'agent_session.renewed': fact('An agent session got new tokens.', agentSession),
+  'agent_session.ended': fact('An agent session ended.', {
+    ...agentSession,
+    reason: text(
+      'Why: `ended`, `expired`, `agent_suspended`, `agent_deleted`, `user_inactive`, `delegation_withdrawn` or another word.',
+      'ended',
+    ),
+    ended_at: moment('When.'),
+  }),
+};
 
-  'mail.requested': closed({
-    purpose: Type.Enum(MAIL_PURPOSES),
-    user_id: nullable(text),
+export const identityEvents = integrationEvents('identity', {
+  ...accountEvents,
+  ...workspaceEvents,
+  ...machineEvents,
+  'mail.requested': fact('Mail was asked for; neither address nor content is told.', {
+    purpose: oneOf(MAIL_PURPOSES, 'What for.'),
+    user_id: nullable(id('Whom it is for; null where nobody has that address.')),
   }),
-  'signing_key.activated': closed({ kid: text }),
-  'signing_key.retired': closed({ kid: text }),
-  'signing_key.removed': closed({ kid: text }),
+  'signing_key.activated': fact('A key signs access tokens from now on.', { kid }),
+  'signing_key.retired': fact('A key signs no more; what it signed is still taken.', { kid }),
+  'signing_key.removed': fact('What a key has signed is taken no longer.', { kid }),
   'action.denied': actionDenied,
 });
 

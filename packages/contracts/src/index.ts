@@ -3,6 +3,7 @@ export { approvalEvents } from './approval.ts';
 export { auditEvents } from './audit.ts';
 export { authzEvents } from './authz.ts';
 export { EVENT_CATALOGUE, kindOf } from './catalogue.ts';
+export { contextSchema } from './context.ts';
 export type {
   ActorType,
   EventContext,
@@ -13,22 +14,18 @@ export type {
 } from './envelope.ts';
 export { SERVICE_NAMES, TOPIC_PARTITIONS, topicOf } from './envelope.ts';
 export { COMMON_ERRORS, type CommonErrorCode } from './errors.ts';
-export type {
-  IdentityEventData,
-  IdentityEventType,
-  MailPurpose,
-  UserCreatedVia,
-  UserStatus,
-} from './identity.ts';
+export { nullable, PERSONAL_DATA, type PersonalData } from './fields.ts';
+export type { IdentityEventData, IdentityEventType } from './identity.ts';
+export { identityEvents } from './identity.ts';
+export { serviceGrant } from './identity-machines.ts';
+export type { MailPurpose, UserCreatedVia, UserStatus } from './identity-people.ts';
 export {
-  identityEvents,
   loginSession,
   MAIL_PURPOSES,
-  serviceGrant,
   USER_CREATED_VIA,
   USER_STATUSES,
   userSnapshot,
-} from './identity.ts';
+} from './identity-people.ts';
 export { instantOf } from './instant.ts';
 export type {
   DataOf,
@@ -36,7 +33,7 @@ export type {
   IntegrationEventKind,
   IntegrationEvents,
 } from './integration-event.ts';
-export { contextSchema, integrationEvents, nullable } from './integration-event.ts';
+export { integrationEvents } from './integration-event.ts';
 export {
   ErrorBody,
   PAGE_OFFSET_MAX,

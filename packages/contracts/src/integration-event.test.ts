@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { expect, test } from 'vitest';
-import { type DataOf, integrationEvents, nullable } from './integration-event.ts';
+import { nullable } from './fields.ts';
+import { type DataOf, integrationEvents } from './integration-event.ts';
 
 const events = integrationEvents('identity', {
   'user.created': Type.Object({

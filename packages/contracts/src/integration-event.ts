@@ -1,17 +1,19 @@
 import Type, { type Static, type TObject } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { contextSchema } from './context.ts';
 import type { EventContext, IntegrationEvent, ServiceName } from './envelope.ts';
 
 /**
  * Declares what a service publishes: per type the schema of its `data`, closed, and joined by `context`
  * of itself. An array gives versions 1, 2, … of one type; a meaning never changes, a new meaning is a
  * new type, and a field that is added later is optional. Whatever is sealed in the service's own event
- * may be null here, for the relay may come after the erasure.
+ * may be null here, for the relay may come after the erasure (`erasable`, `fields.ts`). What subscribers
+ * read is made of it, so each type says what has happened, and each field what it holds.
  *
  *     export const identityEvents = integrationEvents('identity', {
- *       'user.created': Type.Object({
- *         id: Type.String({ format: 'uuid' }),
- *         email: nullable(Type.String()),
+ *       'user.created': fact('An account was made.', {
+ *         id: id('The user.'),
+ *         email: erasable(text('The address.', 'ann@example.com')),
  *       }),
  *     });
  *     type UserCreated = DataOf<typeof identityEvents, 'user.created'>;
@@ -48,6 +50,10 @@ export type IntegrationEventKind = {
   readonly source: ServiceName;
   readonly type: string;
   readonly version: number;
+  /** What has happened, in one sentence: the `description` of the declaration. */
+  readonly meaning: string;
+  /** Declared for what a later release will send; no relay of this one does, and its shape may still change. */
+  readonly announced: boolean;
   /** Closed, `context` included: what documents show and the relay checks. */
   readonly schema: TObject;
   /** The relay's: true when `data` is exactly what was declared. */
@@ -87,21 +93,14 @@ type Newest<Schemas> = Schemas extends readonly [...unknown[], infer Last extend
     ? Schemas
     : never;
 
-/** The value or null: unknown, or erased since. */
-export const nullable = <Schema extends Type.TSchema>(schema: Schema) =>
-  Type.Union([schema, Type.Null()]);
+/** Marks the declaration of a type that is not sent yet. */
+export const announced = <Declared extends TObject>(declared: Declared): Declared => ({
+  ...declared,
+  [ANNOUNCED]: true,
+});
+const ANNOUNCED = 'x-announced';
 
-/** `context` as it stands in the `data` of every integration event. */
-export const contextSchema = Type.Object(
-  {
-    ip: nullable(Type.String()),
-    user_agent: nullable(Type.String()),
-    app_id: nullable(Type.String()),
-    agent_id: nullable(Type.String()),
-    request_id: nullable(Type.String()),
-  },
-  { additionalProperties: false },
-);
+type Annotations = { readonly description?: string; readonly [ANNOUNCED]?: boolean };
 
 const FAULTS_MAX = 20;
 
@@ -113,6 +112,7 @@ const integrationEventKind = (
 ): IntegrationEventKind => {
   if (!/^[a-z][a-z_]*(\.[a-z][a-z_]*)+$/.test(type)) throw new Error(`not a dotted type: ${type}`);
   if ('context' in declared.properties) throw new Error(`${type}: context is added of itself`);
+  const { description: meaning = '', [ANNOUNCED]: isAnnounced = false } = declared as Annotations;
   const schema = Type.Object(
     { ...declared.properties, context: contextSchema },
     { additionalProperties: false },
@@ -123,6 +123,8 @@ const integrationEventKind = (
     source,
     type,
     version,
+    meaning,
+    announced: isAnnounced,
     schema,
     mayBePublished: (data) => closed().Check(data),
     canBeRead: (data) => open().Check(data),

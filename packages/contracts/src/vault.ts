@@ -1,79 +1,87 @@
 /** What vault publishes: services, secrets (never their values), policies, and grants of credentials. */
-import Type from 'typebox';
 import { actionDenied } from './action-denied.ts';
-import { integrationEvents, nullable } from './integration-event.ts';
+import { fact, id, instant, nullable, number, oneOf, text, texts } from './fields.ts';
+import { integrationEvents } from './integration-event.ts';
 
-const names = Type.Array(Type.String());
-const instant = Type.String({ format: 'date-time' });
-
-const service = { service_id: Type.String(), service_name: Type.String() };
+const service = {
+  service_id: id('The registered service.'),
+  service_name: text('Its name.', 'warehouse'),
+};
+const names = texts('Names of the fields, never their values.', 'username', 'password');
 
 const grant = {
-  grant_id: Type.String(),
-  session_id: Type.String(),
-  agent_id: Type.String(),
-  user_id: nullable(Type.String()),
-  service_name: Type.String(),
-  /** Names of the fields. */
+  grant_id: id('The grant.'),
+  session_id: id('The agent session that it was made for.'),
+  agent_id: id('The agent.'),
+  user_id: nullable(id('The user on whose behalf the agent acts; null when it acts for itself.')),
+  service_name: text('Name of the registered service.', 'warehouse'),
   fields: names,
 };
+const approval_id = nullable(id('The approval that it rests on; null where none was needed.'));
+const credential_type = text('Kind of the credentials.', 'static');
 
-const secretVersion = Type.Object({
+const secretVersion = {
   ...service,
-  field: Type.String(),
-  version: Type.Integer({ minimum: 1 }),
-});
+  field: text('Name of the field.', 'password'),
+  version: number('Version of its value.', 1),
+};
 
-const policy = Type.Object({
-  policy_id: Type.String(),
-  version: Type.Integer({ minimum: 1 }),
-  /** Name of the service, or `*`. */
-  service: Type.String(),
-  effect: Type.Union([Type.Literal('require_approval'), Type.Literal('deny')]),
-});
+const policy = {
+  policy_id: id('The policy.'),
+  version: number('Version of the policy.', 1),
+  service: text('Name of the service that it is about, or `*` for all.', 'warehouse'),
+  effect: oneOf(['require_approval', 'deny'], 'What it does where it fits.'),
+};
 
 export const vaultEvents = integrationEvents('vault', {
-  'vault.credential.granted': Type.Object({
+  'vault.credential.granted': fact('An agent was handed credentials.', {
     ...grant,
-    credential_type: Type.String(),
-    approval_id: nullable(Type.String()),
-    granted_at: instant,
-    expires_at: instant,
+    credential_type,
+    approval_id,
+    granted_at: instant('When.'),
+    expires_at: instant('When they are to be fetched anew.'),
   }),
-  'vault.credential.reused': Type.Object({
+  'vault.credential.reused': fact('An agent was handed the credentials of a live grant again.', {
     ...grant,
-    approval_id: nullable(Type.String()),
-    count: Type.Integer({ minimum: 1 }),
+    approval_id,
+    count: number('How often within the second that this stands for.', 1),
   }),
-  'vault.credential.refused': Type.Object({
-    agent_id: Type.String(),
-    session_id: nullable(Type.String()),
-    /** Null where no such service is registered. */
-    service_id: nullable(Type.String()),
-    service_name: nullable(Type.String()),
+  'vault.credential.refused': fact('An agent asked for credentials and got none.', {
+    agent_id: id('The agent.'),
+    session_id: nullable(id('Its session, where it had one.')),
+    service_id: nullable(id('The registered service; null where no such service is registered.')),
+    service_name: nullable(
+      text('Its name; null where no such service is registered.', 'warehouse'),
+    ),
     fields: nullable(names),
-    /** The error code that was answered. */
-    code: Type.String(),
-    count: Type.Integer({ minimum: 1 }),
+    code: text('The error code that was answered.', 'field_not_granted'),
+    count: number('How many refusals this stands for.', 1),
   }),
-  'vault.credential.revoked': Type.Object({
+  'vault.credential.revoked': fact('A grant ended before its time.', {
     ...grant,
-    /** `admin`, `session_ended`, `agent_suspended`, `agent_deleted`, `user_disabled`, `user_deleted`, … */
-    cause: Type.String(),
-    revoked_at: instant,
+    cause: text(
+      'Why: `admin`, `session_ended`, `agent_suspended`, `agent_deleted`, `user_disabled`, `user_deleted` or another word.',
+      'session_ended',
+    ),
+    revoked_at: instant('When.'),
   }),
-  'vault.service.registered': Type.Object({
+  'vault.service.registered': fact('A service was registered.', {
     ...service,
-    credential_type: Type.String(),
+    credential_type,
     fields: names,
   }),
-  /** `changed` names what changed, e.g. `description`, `fields`. */
-  'vault.service.changed': Type.Object({ ...service, changed: names }),
-  'vault.service.deleted': Type.Object(service),
-  'vault.secret.written': secretVersion,
-  'vault.secret.destroyed': secretVersion,
-  'vault.policy.added': policy,
-  'vault.policy.changed': policy,
-  'vault.policy.removed': policy,
+  'vault.service.changed': fact('The registration of a service was changed.', {
+    ...service,
+    changed: texts('Names of what has changed.', 'description'),
+  }),
+  'vault.service.deleted': fact('A service is registered no longer.', service),
+  'vault.secret.written': fact('A field got a new value.', secretVersion),
+  'vault.secret.destroyed': fact('A version of a value was destroyed for good.', secretVersion),
+  'vault.policy.added': fact('A policy was added.', policy),
+  'vault.policy.changed': fact(
+    'A policy was changed; the values are those after the change.',
+    policy,
+  ),
+  'vault.policy.removed': fact('A policy was removed.', policy),
   'action.denied': actionDenied,
 });

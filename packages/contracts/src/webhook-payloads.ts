@@ -3,8 +3,8 @@
  * `{"event", "timestamp", "data"}` (`spec.md` 6.1).
  */
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
-import { loginSession } from './identity.ts';
-import { nullable } from './integration-event.ts';
+import { nullable } from './fields.ts';
+import { loginSession } from './identity-people.ts';
 
 const closed = <Properties extends Record<string, TSchema>>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false });

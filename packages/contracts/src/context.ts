@@ -1,0 +1,26 @@
+/** `context` as it stands in the `data` of every integration event: who called, from where, through what. */
+import Type from 'typebox';
+import { id, lapsing, nullable, text } from './fields.ts';
+
+export const contextSchema = Type.Object(
+  {
+    ip: lapsing(text('Address of the caller.', '192.0.2.7')),
+    user_agent: lapsing(
+      text('Header `User-Agent` of the caller, 512 characters at most.', 'curl/8.5.0'),
+    ),
+    app_id: nullable(
+      text(
+        "Application: header `X-Service-App-Id`, else that of the caller's key or session.",
+        'web-shop',
+      ),
+    ),
+    agent_id: nullable(id('Agent that acted on behalf of the user who stands as the actor.')),
+    request_id: nullable(
+      text('Request that led to the event, as its answer named it.', 'req_8f14e45f'),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: 'Who called, from where and through what; null where unknown.',
+  },
+);

@@ -1,0 +1,36 @@
+/** Organizations, tenants, applications and invitations as identity publishes them. */
+import { freeText, id, moment, number, text, texts } from './fields.ts';
+
+export const organization = {
+  id: id('The organization.'),
+  name: freeText(text('Its name.', 'Example Ltd')),
+  audit_retention_days: number('How long its audit log is kept, in days.'),
+  created_at: moment('When it was made.'),
+};
+
+export const tenant = {
+  id: id('The tenant.'),
+  organization_id: id('The organization that it belongs to.'),
+  name: freeText(text('Its name.', 'Example')),
+  slug: text('Its name in addresses.', 'example'),
+  display_name: freeText(text('Its name as shown to users.', 'Example')),
+  environment: text('What it is for.', 'production'),
+  approval_channels: texts('How users are told of requests for approval.', 'email', 'webhook'),
+  created_at: moment('When it was made.'),
+};
+
+export const application = {
+  id: id('The application.'),
+  name: freeText(text('Its name.', 'web shop')),
+  environment: text('What it is for.', 'production'),
+  type: text('Kind of the application.', 'spa'),
+  publishable_key: text('Its public key: no secret, it names the application.', 'pk_live_2b7e1516'),
+  created_at: moment('When it was made.'),
+};
+
+export const invitation = {
+  id: id('The invitation.'),
+  roles: texts('Roles that the invited will have.', 'member'),
+  created_at: moment('When it was made.'),
+  expires_at: moment('When it lapses.'),
+};

@@ -170,8 +170,7 @@ async function bodyOf(request: IncomingMessage): Promise<object> {
 
 function writeFailure(response: ServerResponse, error: unknown, log: Logger): void {
   if (response.headersSent || response.destroyed) return;
-  if (error instanceof Refused) return write(response, error.status, bodyOfFailure(error.code));
-  const { status, code } = refusalOfThrow(error);
+  const { status, code } = error instanceof Refused ? error : refusalOfThrow(error);
   if (status === 500) log.error({ err: error }, 'an internal call failed');
   write(response, status, bodyOfFailure(code));
 }

@@ -4,7 +4,7 @@
  */
 import { topicOf } from '@cardea/contracts';
 import type { RecordedEvent } from '@cardea/event-store';
-import { metrics } from '@cardea/runtime';
+import { measureProcess, metrics } from '@cardea/runtime';
 import type { Infrastructure } from './infrastructure.ts';
 import type { Part } from './parts.ts';
 
@@ -14,6 +14,7 @@ const DEPENDENCY_WAIT_MS = 1_000;
 const EVENTS_COUNTED_MAX = 500;
 
 export function measuring(parts: readonly Part[], shared: Infrastructure): () => Promise<void> {
+  measureProcess(shared);
   for (const part of parts) startAtZero(part);
   let running: Promise<void> | undefined;
   return async () => {

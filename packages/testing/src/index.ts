@@ -1,15 +1,11 @@
 export { type Acked, type AckedSet, ackedSet } from './acked-set.ts';
+export { type ProcessToStart, type RigProcess, startProcess } from './child-process.ts';
 export { ContractBroken } from './contract-check.ts';
 export type { EndpointValue } from './endpoint-match.ts';
 export { countedIds, numberedId, seededRandom } from './fixed.ts';
 export { given } from './given.ts';
 export { postgresSetup } from './postgres-setup.ts';
-export {
-  type ProcessRig,
-  type ProcessToStart,
-  processRig,
-  type RigProcess,
-} from './process-rig.ts';
+export { type ProcessRig, processRig } from './process-rig.ts';
 export { type Call, type RestAnswer, type RestDriver, restDriver } from './rest-driver.ts';
 export type { RigTokens } from './rig-tokens.ts';
 export { type RigEvent, type RigOptions, type ServiceRig, serviceRig } from './service-rig.ts';

@@ -48,6 +48,9 @@ import {
   verifyEmailRoute,
 } from './users/verify-email/verify-email.route.ts';
 
+/** The mailbox page shows the mail of all services, also where it is a process of its own. */
+export { devMailboxRoutes, mailFolder };
+
 const RING_READ_MS = 30_000;
 const TICK_MS = 4_000;
 

@@ -1,4 +1,4 @@
-/** What a standalone instance keeps on disk: its secrets, its database, its mail, and who runs on it. */
+/** What an instance on one machine keeps on disk: its secrets, its database, its mail, and who runs on it. */
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -91,7 +91,7 @@ function isAlive(pid: number): boolean {
 /** After a reboot the number may belong to a stranger; where /proc tells, it is asked. */
 function isOurs(pid: number): boolean {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('standalone');
+    return /standalone|cluster/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
   } catch {
     return true;
   }

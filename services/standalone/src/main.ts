@@ -74,10 +74,8 @@ async function start(given: Options): Promise<void> {
     const setting = error.port === settings.MANAGEMENT_PORT ? 'MANAGEMENT_PORT' : 'PORT or --port';
     fail(`${error.message} (${setting})`, EXIT_CONFIGURATION);
   });
-  end.onStop('the services', async () => {
-    instance.drain();
-    await instance.stop();
-  });
+  end.onBegin(() => instance.drain());
+  end.onStop('the services', () => instance.stop());
   const showPassword = ownPassword && !folder.greeted && settings.ENV !== 'production';
   process.stdout.write(
     await welcome(instance, {

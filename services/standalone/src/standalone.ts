@@ -5,14 +5,22 @@
 import { approvalService } from '@cardea/approval';
 import { auditService } from '@cardea/audit-projector';
 import { authzService } from '@cardea/authz';
-import { busMigrations } from '@cardea/event-bus';
-import { eventStoreMigrations } from '@cardea/event-store';
 import { identityService } from '@cardea/identity';
-import { migrate } from '@cardea/read-models';
 import type { RootLogger, Settings } from '@cardea/runtime';
-import { type Host, infrastructure, type ServiceDefinition, startHost } from '@cardea/service';
+import {
+  type Host,
+  infrastructure,
+  migrateServices,
+  type ServiceDefinition,
+  startHost,
+} from '@cardea/service';
 import { vaultService } from '@cardea/vault';
 import { webhooksService } from '@cardea/webhook-dispatcher';
+
+export { banner } from './banner.ts';
+export { type DataFolder, FolderInUse, openDataFolder } from './data-folder.ts';
+export { type Mailbox, startMailbox } from './mailbox.ts';
+export { DEFAULT_APPLICATION } from './welcome.ts';
 
 /** Identity first: it makes the keys that all others check tokens with. */
 export const services: readonly ServiceDefinition[] = [
@@ -36,16 +44,7 @@ const LOOPBACK = ['127.0.0.1', '::1'];
 
 export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
   const { settings, version, log } = options;
-  await migrate({
-    connectionString: settings.MIGRATION_DATABASE_URL.reveal(),
-    sets: [
-      { schema: 'eventstore', migrations: eventStoreMigrations },
-      { schema: 'bus', migrations: busMigrations },
-      ...services.map(({ name, migrations }) => ({ schema: name, migrations })),
-    ],
-    appVersion: version,
-    log,
-  });
+  await migrateServices({ settings, definitions: services, version, log });
   const shared = infrastructure({ settings, version, log });
   try {
     const host = await startHost({

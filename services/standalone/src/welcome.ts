@@ -3,6 +3,12 @@ import type { Settings } from '@cardea/runtime';
 import { banner } from './banner.ts';
 import type { Standalone } from './standalone.ts';
 
+/** The tenant and the publishable key that a first start has made. */
+export const DEFAULT_APPLICATION = `
+  SELECT a.tenant_id, a.publishable_key
+    FROM identity.applications a JOIN identity.tenants t ON t.id = a.tenant_id
+   WHERE a.name = 'default' AND t.slug = 'default'`;
+
 type Shown = {
   readonly settings: Settings;
   readonly adminPassword: string | undefined;
@@ -16,9 +22,7 @@ export async function welcome(
   const { database } = needsOf('identity');
   const [first] = await database.asSystem(async (sql) => {
     const { rows } = await sql.query<{ tenant_id: string; publishable_key: string }>(
-      `SELECT a.tenant_id, a.publishable_key
-         FROM identity.applications a JOIN identity.tenants t ON t.id = a.tenant_id
-        WHERE a.name = 'default' AND t.slug = 'default'`,
+      DEFAULT_APPLICATION,
     );
     return rows;
   });

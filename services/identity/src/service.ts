@@ -16,6 +16,7 @@ import { mailSender } from './mail-sender.ts';
 import { devMailboxRoutes } from './mailboxes/dev-mailbox/dev-mailbox.route.ts';
 import { mailQueueProjection } from './mailboxes/mail-queue.projection.ts';
 import { standingMarks } from './marks.ts';
+import { type IdentityOperations, operationsOf } from './operations.ts';
 import { relayOf } from './relay.ts';
 import { listSessionsRoute } from './sessions/list-sessions/list-sessions.route.ts';
 import { logInRoute } from './sessions/log-in/log-in.route.ts';
@@ -60,11 +61,7 @@ export const identityWith = (parts: Partial<IdentityParts> = {}): ServiceDefinit
   migrations: new URL('../migrations/', import.meta.url),
   build: (needs) => {
     const { settings } = needs;
-    const identity = identityOf(needs, {
-      passwordFunction: argon2({ memoryKib: settings.ARGON2_MEMORY, time: settings.ARGON2_TIME }),
-      toAscii: domainToASCII,
-      ...parts,
-    });
+    const identity = identityOf(needs, { ...driversOf(settings), ...parts });
     const mail = mailTransports(needs);
     const newMail = bell(needs.clock);
     const machines = machineParts(identity);
@@ -109,6 +106,15 @@ export const identityWith = (parts: Partial<IdentityParts> = {}): ServiceDefinit
 });
 
 export const identityService: ServiceDefinition = identityWith();
+
+/** For the command line; nothing turns there, so what it does is seen when the service reads it. */
+export const identityOperations = (needs: ServiceNeeds): IdentityOperations =>
+  operationsOf(identityOf(needs, driversOf(needs.settings)));
+
+const driversOf = (settings: ServiceNeeds['settings']): IdentityParts => ({
+  passwordFunction: argon2({ memoryKib: settings.ARGON2_MEMORY, time: settings.ARGON2_TIME }),
+  toAscii: domainToASCII,
+});
 
 const accountRoutes = (identity: Identity) => [
   signUpRoute(identity),

@@ -22,6 +22,7 @@ import {
   type RingKey,
   replaceKey,
 } from './keyring/keyring.ts';
+import { announceKey, promoteKey } from './keyring/rotate/rotate.ts';
 import { keyPlace } from './seals.ts';
 import { DEPLOYMENT } from './workspaces.ts';
 
@@ -30,6 +31,11 @@ export type SigningKeys = {
   readonly start: () => Promise<void>;
   /** Reads the ring again, for what other replicas did to it. */
   readonly refresh: () => Promise<void>;
+  readonly ring: () => Promise<Keyring>;
+  /** Adds a key that everybody can fetch and that signs nothing yet; answers its id, or that of one that waits already. */
+  readonly announce: (activateAt: Date) => Promise<string>;
+  /** The announced key signs from now on; false when another process was faster. */
+  readonly promote: (kid: string) => Promise<boolean>;
   readonly sign: SignToken;
   readonly jwks: () => { readonly keys: readonly PublicJwk[] };
 };
@@ -80,6 +86,18 @@ export function signingKeys(needs: Needs): SigningKeys {
       await put(activeKey(ring) === undefined ? await withFirstKey(needs) : ring);
     },
     refresh: async () => put(await load()),
+    ring: load,
+    announce: async (activateAt) => {
+      const waiting = (await load()).keys.find(({ state }) => state === 'pending');
+      return waiting?.kid ?? (await announced(needs, activateAt));
+    },
+    promote: async (kid) => {
+      const command = needs.systemCommand(DEPLOYMENT, 'promote key', kid);
+      const decided = await streams.decideOn(keyrings, KEYRING, command, (ring) =>
+        promoteKey(kid, command.now, ring),
+      );
+      return decided.accepted;
+    },
     sign: signer({ active: () => current().key }),
     jwks: () => ({ keys: current().jwks }),
   };
@@ -103,6 +121,18 @@ async function replaced(needs: Needs, lostKid: string): Promise<Keyring> {
     replaceKey(lostKid, key, command.now, ring),
   );
   return decided.state;
+}
+
+async function announced(needs: Needs, activateAt: Date): Promise<string> {
+  const pair = generateSigningKey();
+  const key = await sealedKey(needs, pair);
+  const command = needs.systemCommand(DEPLOYMENT, 'announce key', pair.kid);
+  const decided = await needs.streams.decideOn(keyrings, KEYRING, command, (ring) =>
+    announceKey(key, activateAt, ring),
+  );
+  const waiting = decided.state.keys.find(({ state }) => state === 'pending');
+  if (waiting === undefined) throw new Error('the key ring takes no key');
+  return waiting.kid;
 }
 
 /** Sealed twice: by the deployment's secret, then under a row whose deletion erases it from the log. */

@@ -118,15 +118,23 @@ export function replaceKey(
 ): Decision<KeyringEvent, 'replaced_already'> {
   if (activeKey(ring)?.kid !== lostKid) return refuse('replaced_already');
   const at = now.toISOString();
-  const until = new Date(now.getTime() + PUBLISHED_AFTER_RETIREMENT_MS).toISOString();
   return accept<KeyringEvent>(
     added(key, at),
     { type: 'KeyActivated', data: { kid: key.kid, at } },
-    { type: 'KeyRetired', data: { kid: lostKid, at, publish_until: until } },
+    retired(lostKid, now),
   );
 }
 
-const added = (key: NewKey, at: string): KeyringEvent => ({
+export const retired = (kid: string, now: Date): KeyringEvent => ({
+  type: 'KeyRetired',
+  data: {
+    kid,
+    at: now.toISOString(),
+    publish_until: new Date(now.getTime() + PUBLISHED_AFTER_RETIREMENT_MS).toISOString(),
+  },
+});
+
+export const added = (key: NewKey, at: string): KeyringEvent => ({
   type: 'KeyAdded',
   data: {
     kid: key.kid,

@@ -1,0 +1,37 @@
+/**
+ * Another key takes over in two steps: it is announced, so that every verifier can fetch it, and signs
+ * only then. The one before it stays published until its tokens have run out.
+ */
+import { accept, type Decision, refuse } from '@cardea/event-store';
+import {
+  activeKey,
+  added,
+  type Keyring,
+  type KeyringEvent,
+  type NewKey,
+  retired,
+} from '../keyring.ts';
+
+/** One key waits at a time; whoever announces another is told of it. */
+export function announceKey(
+  key: NewKey,
+  activateAt: Date,
+  ring: Keyring,
+): Decision<KeyringEvent, 'no_active_key' | 'announced_already'> {
+  if (activeKey(ring) === undefined) return refuse('no_active_key');
+  if (ring.keys.some(({ state }) => state === 'pending')) return refuse('announced_already');
+  return accept(added(key, activateAt.toISOString()));
+}
+
+export function promoteKey(
+  kid: string,
+  now: Date,
+  ring: Keyring,
+): Decision<KeyringEvent, 'not_pending'> {
+  if (ring.keys.find((key) => key.kid === kid)?.state !== 'pending') return refuse('not_pending');
+  const before = activeKey(ring);
+  return accept<KeyringEvent>(
+    { type: 'KeyActivated', data: { kid, at: now.toISOString() } },
+    ...(before === undefined ? [] : [retired(before.kid, now)]),
+  );
+}

@@ -75,6 +75,15 @@ export function documentEndpoints(of: DocumentOf): readonly Endpoint[] {
   ];
 }
 
+/** The page and what it needs, for a gateway that serves them as files. */
+export const documentation = {
+  page: PAGE,
+  start: START,
+  policy: POLICY,
+  bundleMaxAgeSeconds: BUNDLE_MAX_AGE_SECONDS,
+  bundlePath,
+} as const;
+
 function bundlePath(): string {
   const require = createRequire(import.meta.url);
   const entry = require.resolve('@scalar/api-reference');

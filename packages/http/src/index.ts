@@ -6,7 +6,7 @@ export {
   readTokens,
 } from './consistency.ts';
 export type { Denial, Denials } from './denials.ts';
-export { documentEndpoints } from './document-endpoints.ts';
+export { documentation, documentEndpoints } from './document-endpoints.ts';
 export type {
   Admit,
   Answer,

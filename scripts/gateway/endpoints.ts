@@ -1,0 +1,30 @@
+/** All endpoints of the product by service, read from the code alone: no server runs for it. */
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { logger, readSettings } from '@cardea/runtime';
+import { type Described, describe } from '@cardea/service';
+import { services } from '@cardea/standalone';
+import packageJson from '../../package.json' with { type: 'json' };
+
+export const { version } = packageJson;
+
+/** Never connected to. */
+const NOWHERE = 'postgres://nobody:nothing@127.0.0.1:1/nothing';
+const SECRET_BYTES = 32;
+
+export function describedEndpoints(): Promise<Described> {
+  const secret = () => randomBytes(SECRET_BYTES).toString('hex');
+  const read = readSettings(
+    {
+      DATABASE_URL: NOWHERE,
+      JWT_SECRET: secret(),
+      ENCRYPTION_KEY: secret(),
+      ENV: 'production',
+      CARDEA_DATA: tmpdir(),
+    },
+    { standalone: true },
+  );
+  if ('faults' in read) throw new Error(read.faults.map(({ name }) => name).join(', '));
+  const log = logger({ service: 'gateway', version, level: 'error' });
+  return describe({ settings: read.ok, version, log }, services);
+}

@@ -1,0 +1,150 @@
+/** A gateway on this machine: Debian's nginx with everything it writes below a folder of its own. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { documentation } from '@cardea/http';
+import { type GatewayOptions, renderGateway } from './render.ts';
+
+export type GatewayToStart = Omit<GatewayOptions, 'port' | 'folder' | 'staticFolder'> & {
+  /** A free one unless named. */
+  readonly port?: number;
+  /** Where its own folder is made; the system's place for temporary files unless named. */
+  readonly parent?: string;
+};
+
+export type Gateway = {
+  readonly url: string;
+  readonly port: number;
+  /** Of the master process. */
+  readonly pid: number;
+  /** Configuration and logs; gone after {@link stop}. */
+  readonly folder: string;
+  /** Resolves when nginx has ended. `graceful` lets requests in flight finish. */
+  stop(graceful?: boolean): Promise<void>;
+  readonly ended: Promise<void>;
+};
+
+/** nginx is not on this machine. */
+export class NginxMissing extends Error {
+  override readonly name = 'NginxMissing';
+  constructor() {
+    super('nginx is missing: apt-get install nginx-light, or set NGINX to its path');
+  }
+}
+
+const FILES = fileURLToPath(new URL('../../deploy/gateway/', import.meta.url));
+/** Debian keeps it where only root looks. */
+const PLACES = ['nginx', '/usr/sbin/nginx', '/usr/local/sbin/nginx'];
+const START_DEADLINE_MS = 10_000;
+const STOP_DEADLINE_MS = 35_000;
+const POLL_MS = 20;
+const OUTPUT_CHARACTERS_MAX = 20_000;
+
+/** The command that starts nginx here; undefined where there is none. */
+export function nginxCommand(): string | undefined {
+  const named = process.env['NGINX'];
+  return [...(named ? [named] : PLACES)].find((command) => {
+    try {
+      execFileSync(command, ['-v'], { stdio: 'ignore' });
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Throws {@link NginxMissing}; any other error holds what nginx said. */
+export async function startGateway(options: GatewayToStart): Promise<Gateway> {
+  const command = nginxCommand();
+  if (command === undefined) throw new NginxMissing();
+  const port = options.port ?? (await freePort());
+  const folder = gatewayFolder(options.parent ?? tmpdir());
+  const config = join(folder, 'nginx.conf');
+  const staticFolder = join(folder, 'static');
+  writeFileSync(config, renderGateway({ ...options, port, folder, staticFolder }));
+  const child = spawn(command, ['-p', folder, '-c', config, '-e', 'stderr'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    said = (said + chunk.toString('utf8')).slice(-OUTPUT_CHARACTERS_MAX);
+  });
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  const ended = new Promise<void>((resolve) => {
+    const done = () => {
+      process.off('exit', kill);
+      rmSync(folder, { recursive: true, force: true });
+      resolve();
+    };
+    child.once('close', done);
+    child.once('error', done);
+  });
+  const host = options.hosts?.[0] ?? '127.0.0.1';
+  if (!(await listens(port, reachable(host), child))) {
+    kill();
+    await ended;
+    throw new Error(`nginx did not start on port ${port}:\n${said}`);
+  }
+  return {
+    url: `http://${reachable(host)}:${port}`,
+    port,
+    pid: child.pid ?? 0,
+    folder,
+    ended,
+    async stop(graceful = false) {
+      child.kill(graceful ? 'SIGQUIT' : 'SIGTERM');
+      const late = setTimeout(kill, STOP_DEADLINE_MS);
+      await ended;
+      clearTimeout(late);
+    },
+  };
+}
+
+/** With the documents in it: as root, workers run as somebody who may not read our checkout. */
+function gatewayFolder(parent: string): string {
+  const folder = mkdtempSync(join(parent, 'cardea-gateway-'));
+  chmodSync(folder, 0o711);
+  const staticFolder = join(folder, 'static');
+  mkdirSync(staticFolder, { mode: 0o755 });
+  for (const file of ['openapi.json', 'docs.html', 'start.js']) {
+    cpSync(join(FILES, file), join(staticFolder, file));
+  }
+  cpSync(documentation.bundlePath(), join(staticFolder, 'reference.js'));
+  return folder;
+}
+
+/** `0.0.0.0` is listened on, not connected to. */
+const reachable = (host: string): string =>
+  host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+
+async function listens(port: number, host: string, child: ChildProcess): Promise<boolean> {
+  const deadline = Date.now() + START_DEADLINE_MS;
+  while (Date.now() < deadline && child.exitCode === null && child.signalCode === null) {
+    if (child.pid === undefined) return false;
+    if (await connects(port, host)) return true;
+    await pause(POLL_MS);
+  }
+  return false;
+}
+
+const connects = (port: number, host: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ port, host });
+    socket.once('connect', () => resolve(true));
+    socket.once('error', () => resolve(false));
+    socket.once('close', () => socket.destroy());
+    socket.once('connect', () => socket.destroy());
+  });
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

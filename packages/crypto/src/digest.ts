@@ -1,4 +1,4 @@
-import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { lengthPrefixed } from './framing.ts';
 
 /** SHA-256 of one text or byte string, as it is. */
@@ -8,11 +8,19 @@ export const sha256 = (data: string | Buffer): Buffer => hash('sha256', data, 'b
 export const sha256Of = (...parts: readonly (string | Buffer)[]): Buffer =>
   sha256(lengthPrefixed(...parts));
 
-/** HMAC-SHA256 over length-prefixed parts. */
+/** HMAC-SHA256 over length-prefixed parts. The bytes of a key never change. */
 export const hmac = (key: Buffer, ...parts: readonly (string | Buffer)[]): Buffer =>
-  createHmac('sha256', key)
+  createHmac('sha256', keyObjectOf(key))
     .update(lengthPrefixed(...parts))
     .digest();
+
+/** A key that comes as bytes is made into one at every use, which costs six times the MAC itself. */
+const keyObjects = new WeakMap<Buffer, KeyObject>();
+function keyObjectOf(key: Buffer): KeyObject {
+  const known = keyObjects.get(key) ?? createSecretKey(key);
+  keyObjects.set(key, known);
+  return known;
+}
 
 /** Compares in constant time; only the lengths may show. */
 export function sameBytes(a: string | Buffer, b: string | Buffer): boolean {

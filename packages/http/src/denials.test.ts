@@ -11,6 +11,7 @@ function desk(record: (denial: Denial) => Promise<void>) {
     now: () => new Date(time.ms),
     monotonicMs: () => time.ms,
     sleep: async (ms: number) => void time.slept.push(ms),
+    after: () => () => {},
   };
   return { desk: new DenialDesk({ record }, clock, quiet), time };
 }

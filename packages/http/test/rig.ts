@@ -1,7 +1,7 @@
 /** A server with made-up endpoints and callers over a real socket; what it recorded and waited for is seen. */
 import { connect } from 'node:net';
 import { type Denial, type Endpoint, type ServeOptions, serve } from '@cardea/http';
-import type { Clock, Logger } from '@cardea/runtime';
+import { systemClock as clock, type Logger } from '@cardea/runtime';
 import { callers, sample } from './sample.ts';
 
 export const quiet: Logger = {
@@ -12,18 +12,7 @@ export const quiet: Logger = {
   child: () => quiet,
 };
 
-export const clock: Clock = {
-  now: () => new Date(),
-  monotonicMs: () => performance.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      signal?.addEventListener('abort', () => {
-        clearTimeout(timer);
-        resolve();
-      });
-    }),
-};
+export { clock };
 
 let made = 0;
 export const ids = {

@@ -51,18 +51,23 @@ export async function openLogReader(store: EventStore, log: Log, clock: Clock): 
       });
       return page;
     },
-    changed: async (since, ms, signal) => {
-      if (since !== generation) return;
-      const woken = new AbortController();
-      const wake = (): void => woken.abort();
-      waiting.add(wake);
-      signal.addEventListener('abort', wake, { once: true });
-      if (!signal.aborted) await clock.sleep(ms, woken.signal);
-      // Whoever waited this long in vain looks for itself, in case a notice was lost.
-      if (!woken.signal.aborted && ms >= TRUST_MS) generation += 1;
-      signal.removeEventListener('abort', wake);
-      waiting.delete(wake);
-    },
+    changed: (since, ms, signal) =>
+      new Promise((resolve) => {
+        if (since !== generation || signal.aborted) return resolve();
+        const wake = (): void => {
+          cancel();
+          signal.removeEventListener('abort', wake);
+          waiting.delete(wake);
+          resolve();
+        };
+        const cancel = clock.after(ms, () => {
+          // Whoever waited this long in vain looks for itself, in case a notice was lost.
+          if (ms >= TRUST_MS) generation += 1;
+          wake();
+        });
+        waiting.add(wake);
+        signal.addEventListener('abort', wake);
+      }),
     close: unsubscribe,
   };
 }

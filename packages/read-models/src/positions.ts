@@ -80,15 +80,18 @@ export function openPositions(options: PositionsOptions): PositionBoard {
     }
   });
 
-  const wait = async (wanted: Omit<Waiter, 'wake'>, timeoutMs: number): Promise<boolean> => {
-    const woken = new AbortController();
-    const waiter: Waiter = { ...wanted, wake: () => woken.abort() };
-    waiters.add(waiter);
-    looking ??= lookWhileWaiting();
-    await clock.sleep(timeoutMs, woken.signal);
-    waiters.delete(waiter);
-    return isThere(waiter);
-  };
+  const wait = (wanted: Omit<Waiter, 'wake'>, timeoutMs: number): Promise<boolean> =>
+    new Promise((resolve) => {
+      const wake = (): void => {
+        cancel();
+        waiters.delete(waiter);
+        resolve(isThere(waiter));
+      };
+      const waiter: Waiter = { ...wanted, wake };
+      const cancel = clock.after(timeoutMs, wake);
+      waiters.add(waiter);
+      looking ??= lookWhileWaiting();
+    });
 
   return {
     passed,

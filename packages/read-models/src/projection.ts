@@ -28,7 +28,7 @@ export type TableChange = { readonly table: string; readonly change: Change<obje
 /**
  * One name, one set of tables, one checkpoint. `on` says what an event changes; the runner folds a
  * batch by key and writes one multi-row statement per table, the checkpoint with the last, in one
- * transaction. What rows cannot say (partitions, working state) goes into `apply`, in that transaction.
+ * transaction. What rows cannot say (working state, rows of others) goes into `apply`, in that transaction.
  */
 export type Projection = {
   readonly name: string;
@@ -41,13 +41,16 @@ export type Projection = {
       tools: ProjectionTools,
     ) => readonly TableChange[] | Promise<readonly TableChange[]>;
   };
-  /** Runs after the folded changes of a batch were written. `rebuilding` is true in a rebuild. */
-  readonly apply?: (
-    transaction: Transaction,
-    events: readonly RecordedEvent[],
-    /** `schema` holds the tables: the service's, or in a rebuild the one they are built in. */
-    tools: ProjectionTools & { readonly rebuilding: boolean; readonly schema: string },
-  ) => Promise<void>;
+  /** Statements of the projection's own, behind the folded changes of a batch that has events of these types. */
+  readonly apply?: {
+    readonly on: readonly string[];
+    readonly run: (
+      transaction: Transaction,
+      events: readonly RecordedEvent[],
+      /** `schema` holds the tables: the service's, or in a rebuild the one they are built in. */
+      tools: ProjectionTools & { readonly rebuilding: boolean; readonly schema: string },
+    ) => Promise<void>;
+  };
   /** When a stream is parked: removes what it had granted, where absent is safer than stale. */
   readonly onParked?: (streamId: string) => readonly TableChange[];
   /** Called in the process that ran the batch, after its commit. */

@@ -109,9 +109,9 @@ export class Projector {
   /** True when the events change nothing of this projection, so that only its checkpoint has to move. */
   isIdle(standing: Standing, events: readonly RecordedEvent[]): boolean {
     const { on, apply } = this.#options.projection;
-    if (apply !== undefined) return false;
     return !events.some(
-      (event) => Object.hasOwn(on, event.type) || standing.parked.has(event.streamId),
+      ({ type, streamId }) =>
+        Object.hasOwn(on, type) || apply?.on.includes(type) || standing.parked.has(streamId),
     );
   }
 
@@ -200,7 +200,7 @@ export class Projector {
       parked: mapped.parked,
     };
     await failpoint('projection.before_commit');
-    if (projection.apply === undefined) await run(database.system, batch);
+    if (this.#ownEvents(mapped.applied).length === 0) await run(database.system, batch);
     else {
       await database.asSystem((sql) => this.writeIn(sql, batch, mapped.applied), {
         durable: false,
@@ -213,9 +213,16 @@ export class Projector {
   async writeIn(sql: Transaction, batch: Batch, applied: readonly RecordedEvent[]): Promise<void> {
     const { projection, schema, tools, rebuilding } = this.#options;
     await run(sql, batch);
-    if (applied.length > 0) {
-      await projection.apply?.(sql, applied, { ...tools, rebuilding, schema });
+    const events = this.#ownEvents(applied);
+    if (events.length > 0) {
+      await projection.apply?.run(sql, events, { ...tools, rebuilding, schema });
     }
+  }
+
+  /** Those that the projection has statements of its own for. */
+  #ownEvents(events: readonly RecordedEvent[]): readonly RecordedEvent[] {
+    const types = this.#options.projection.apply?.on ?? [];
+    return types.length === 0 ? [] : events.filter(({ type }) => types.includes(type));
   }
 }
 

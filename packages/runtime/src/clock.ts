@@ -1,17 +1,23 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from './ports.ts';
 
 /** The clock of the machine. */
 export const systemClock: Clock = {
   now: () => new Date(),
   monotonicMs: () => performance.now(),
-  sleep: async (ms, signal) => {
-    if (signal?.aborted) return;
-    await pause(Math.max(0, ms), undefined, signal === undefined ? {} : { signal }).catch(
-      (error: unknown) => {
-        if (!signal?.aborted) throw error;
-      },
-    );
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const wake = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, Math.max(0, ms));
+      signal?.addEventListener('abort', wake);
+    }),
+  after: (ms, callback) => {
+    const timer = setTimeout(callback, Math.max(0, ms));
+    return () => clearTimeout(timer);
   },
 };
 
@@ -36,6 +42,11 @@ export function fakeClock(start: Date | string): FakeClock {
     wallMs += ms;
     elapsedMs += ms;
   };
+  const sleepUntil = (ms: number, wake: () => void): Sleeper => {
+    const sleeper = { due: elapsedMs + Math.max(0, ms), wake };
+    sleepers.add(sleeper);
+    return sleeper;
+  };
   const next = (): Sleeper | undefined =>
     [...sleepers].reduce<Sleeper | undefined>(
       (first, each) => (first === undefined || each.due < first.due ? each : first),
@@ -52,10 +63,16 @@ export function fakeClock(start: Date | string): FakeClock {
           signal?.removeEventListener('abort', wake);
           resolve();
         };
-        const sleeper: Sleeper = { due: elapsedMs + Math.max(0, ms), wake };
-        sleepers.add(sleeper);
+        const sleeper = sleepUntil(ms, wake);
         signal?.addEventListener('abort', wake, { once: true });
       }),
+    after: (ms, callback) => {
+      const sleeper = sleepUntil(ms, () => {
+        sleepers.delete(sleeper);
+        callback();
+      });
+      return () => void sleepers.delete(sleeper);
+    },
     advance: async (ms) => {
       const end = elapsedMs + ms;
       for (let first = next(); first !== undefined && first.due <= end; first = next()) {

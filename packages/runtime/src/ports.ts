@@ -5,6 +5,8 @@ export interface Clock {
   monotonicMs(): number;
   /** Resolves after `ms`, or at once (without throwing) when the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Calls back once after `ms` unless cancelled by what it answers: a wait that is mostly cut short costs little. */
+  after(ms: number, callback: () => void): () => void;
 }
 
 export interface Random {

@@ -13,7 +13,8 @@ export const relayCheckpoint = (bus: Database, log: Log): RelayCheckpoint => {
     name: 'bus_save_relay_checkpoint',
     text: `INSERT INTO bus.relay_checkpoints AS c (log, position) VALUES ($1, $2)
            ON CONFLICT (log) DO UPDATE SET position = excluded.position, updated_at = now()
-           WHERE c.position < excluded.position`,
+           WHERE c.position < excluded.position
+           RETURNING set_config('synchronous_commit', 'off', true)`,
   };
   return {
     load: async () => {
@@ -24,12 +25,8 @@ export const relayCheckpoint = (bus: Database, log: Log): RelayCheckpoint => {
       );
       return { position: BigInt(rows[0]?.position ?? 0), logEpoch: rows[0]?.epoch ?? '' };
     },
-    save: (position) =>
-      bus.asSystem(
-        async (sql) => {
-          await sql.query(save, [log, String(position)]);
-        },
-        { durable: false },
-      ),
+    save: async (position) => {
+      await bus.system.query(save, [log, String(position)]);
+    },
   };
 };

@@ -72,9 +72,12 @@ export const requestsTable = (wake: () => void): Projection => ({
       return change(patch(keyOf(event), { consumed_at, grant_id }));
     },
   },
-  apply: async (sql, events, { rebuilding, schema }) => {
-    await setUseBefore(sql, events, schema);
-    if (!rebuilding) await queueNotifications(sql, events);
+  apply: {
+    on: ['ApprovalRequested', 'ApprovalApproved'],
+    run: async (sql, events, { rebuilding, schema }) => {
+      await setUseBefore(sql, events, schema);
+      if (!rebuilding) await queueNotifications(sql, events);
+    },
   },
   onCommitted: (events) => {
     if (events.some(({ type }) => type === 'ApprovalRequested')) wake();

@@ -56,7 +56,7 @@ export const tuplesTable: Projection = {
       return removed(event.streamId);
     },
   },
-  apply: count,
+  apply: { on: ['TupleWritten', 'TupleDeleted'], run: count },
   // Tuples only grant, so that an absent one is safer than one that may be stale.
   onParked: removed,
 };

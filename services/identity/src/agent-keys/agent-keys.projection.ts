@@ -41,11 +41,11 @@ export const agentKeysProjection: Projection = {
         : [],
   },
   // The end of an agent names none of its keys, so their rows go by the agent's id.
-  apply: async (sql, events, { schema }) => {
-    const deleted = events
-      .filter((event) => event.type === 'AgentDeleted')
-      .map((event) => (event.data as { readonly id: string }).id);
-    if (deleted.length === 0) return;
-    await sql.query(`DELETE FROM ${schema}.agent_keys WHERE agent_id = ANY($1)`, [deleted]);
+  apply: {
+    on: ['AgentDeleted'],
+    run: async (sql, events, { schema }) => {
+      const deleted = events.map(({ data }) => (data as { readonly id: string }).id);
+      await sql.query(`DELETE FROM ${schema}.agent_keys WHERE agent_id = ANY($1)`, [deleted]);
+    },
   },
 };

@@ -36,14 +36,14 @@ export const delegationsProjection: Projection = {
     ],
   },
   // The end of a user or an agent names no delegation, so the rows go by their ids.
-  apply: async (sql, events, { schema }) => {
-    const gone = events
-      .filter(({ type }) => type === 'UserDeleted' || type === 'AgentDeleted')
-      .map((event) => (event.data as { readonly id: string }).id);
-    if (gone.length === 0) return;
-    await sql.query(
-      `DELETE FROM ${schema}.delegations WHERE user_id = ANY($1) OR agent_id = ANY($1)`,
-      [gone],
-    );
+  apply: {
+    on: ['UserDeleted', 'AgentDeleted'],
+    run: async (sql, events, { schema }) => {
+      const gone = events.map(({ data }) => (data as { readonly id: string }).id);
+      await sql.query(
+        `DELETE FROM ${schema}.delegations WHERE user_id = ANY($1) OR agent_id = ANY($1)`,
+        [gone],
+      );
+    },
   },
 };

@@ -4,6 +4,7 @@ import { deviceOf } from '../adapters/device.ts';
 import type { UserEvent } from '../users/user.ts';
 import type { SessionEvent, SessionFacts } from './session.ts';
 
+type UserDeleted = Extract<UserEvent, { type: 'UserDeleted' }>;
 type Started = Projected<Extract<SessionEvent, { type: 'SessionStarted' }>['data']>;
 
 export const sessionsProjection: Projection = {
@@ -75,11 +76,11 @@ export const sessionsProjection: Projection = {
     ],
   },
   // A deleted user's sessions are named by no event of theirs, so they go by the user's id.
-  apply: async (sql, events, { schema }) => {
-    const deleted = events
-      .filter((event) => event.type === 'UserDeleted')
-      .map((event) => (event.data as Extract<UserEvent, { type: 'UserDeleted' }>['data']).id);
-    if (deleted.length === 0) return;
-    await sql.query(`DELETE FROM ${schema}.sessions WHERE user_id = ANY($1)`, [deleted]);
+  apply: {
+    on: ['UserDeleted'],
+    run: async (sql, events, { schema }) => {
+      const deleted = events.map(({ data }) => (data as UserDeleted['data']).id);
+      await sql.query(`DELETE FROM ${schema}.sessions WHERE user_id = ANY($1)`, [deleted]);
+    },
   },
 };

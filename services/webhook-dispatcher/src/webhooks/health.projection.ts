@@ -8,8 +8,6 @@ import { webhookIdOf } from './webhooks.projection.ts';
 
 const HEALTH_TABLE = 'health';
 
-const nothing = () => [];
-
 export const healthTable = (onCommitted: () => void): Projection => ({
   name: HEALTH_TABLE,
   log: 'webhooks',
@@ -27,14 +25,17 @@ export const healthTable = (onCommitted: () => void): Projection => ({
       },
     },
   ],
-  on: {
-    DeliveryAttempted: nothing,
-    DeliverySucceeded: nothing,
-    DeliveryFailed: nothing,
-    WebhookChanged: nothing,
-    WebhookDeleted: nothing,
+  on: {},
+  apply: {
+    on: [
+      'DeliveryAttempted',
+      'DeliverySucceeded',
+      'DeliveryFailed',
+      'WebhookChanged',
+      'WebhookDeleted',
+    ],
+    run: (sql, events, { schema }) => apply(sql, events, schema),
   },
-  apply: (sql, events, { schema }) => apply(sql, events, schema),
   onCommitted,
 });
 

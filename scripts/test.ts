@@ -8,14 +8,14 @@
  */
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { handDown, startPostgresOfRun } from '@cardea/testing';
+import { handDown, handDownRedis, startPostgresOfRun, startRedisOfRun } from '@cardea/testing';
 import { migrateTemplate } from '../test/migrate-template.ts';
 import { interruption, type Ran, run } from './test/run.ts';
 import { NOTHING, sum, summary, type Tally } from './test/tally.ts';
 
 /** In the order in which they run. */
 const PROJECTS = ['unit', 'deploy', 'int', 'story', 'security', 'fuzz', 'faults'];
-const WITHOUT_POSTGRES = ['unit', 'deploy'];
+const WITHOUT_SERVERS = ['unit', 'deploy'];
 const TALLIES = '.cache/test';
 const BENCH = 'scripts/bench/main.ts';
 const USAGE_EXIT = 2;
@@ -27,7 +27,8 @@ const isWholeRun = !filtered && values.project === undefined && positionals.leng
 
 const tallies: Tally[] = [];
 const times: { step: string; seconds: number; tally: Tally }[] = [];
-let postgres: Awaited<ReturnType<typeof startPostgresOfRun>> | undefined;
+/** Started by the first project that needs them. */
+let servers: { readonly env: NodeJS.ProcessEnv; stop(): Promise<void> } | undefined;
 
 mkdirSync(TALLIES, { recursive: true });
 process.exitCode = await everything();
@@ -38,7 +39,7 @@ async function everything(): Promise<number> {
     try {
       for (const project of chosen) await step(project, () => tests(project));
     } finally {
-      await postgres?.stop();
+      await servers?.stop();
     }
     if (isWholeRun && existsSync(BENCH)) await step('bench smoke', benchSmoke);
   }
@@ -83,7 +84,7 @@ async function check(): Promise<Tally> {
 }
 
 async function tests(project: string): Promise<Tally> {
-  if (!WITHOUT_POSTGRES.includes(project)) postgres ??= await startPostgresOfRun(migrateTemplate);
+  if (!WITHOUT_SERVERS.includes(project)) servers ??= await startServers();
   const file = `${TALLIES}/${project}.json`;
   rmSync(file, { force: true });
   const pattern = values.testNamePattern ?? onlyRows(values.only);
@@ -101,12 +102,27 @@ async function tests(project: string): Promise<Tally> {
       env: {
         TALLY_FILE: file,
         ...(filtered ? { TALLY_FILTERED: 'yes' } : {}),
-        ...(postgres === undefined ? {} : handDown(postgres.info)),
+        ...servers?.env,
         ...testForm(),
       },
     },
   );
   return tallyOf(project, file, ran);
+}
+
+async function startServers() {
+  const postgres = await startPostgresOfRun(migrateTemplate);
+  const redis = await startRedisOfRun().catch(async (error: unknown) => {
+    await postgres.stop();
+    throw error;
+  });
+  return {
+    env: { ...handDown(postgres.info), ...handDownRedis(redis.info) },
+    stop: async () => {
+      await redis.stop();
+      await postgres.stop();
+    },
+  };
 }
 
 function tallyOf(project: string, file: string, { code }: Ran): Tally {

@@ -61,7 +61,7 @@ export function inProcessCache(clock: Clock, entriesMax: number = ENTRIES_MAX): 
       const before = live(key);
       const nowMs = clock.monotonicMs();
       const count = Number(before?.value ?? 0) + by;
-      const remainingMs = (before?.endsMs ?? nowMs + ttlMs) - nowMs;
+      const remainingMs = before === undefined ? ttlMs : before.endsMs - nowMs;
       write(key, String(count), remainingMs);
       return { count, remainingMs };
     },

@@ -36,15 +36,16 @@ export type RedisConnectionNeeds = {
 
 export function redisConnection(needs: RedisConnectionNeeds): RedisConnection {
   const redis = connect(needs.url);
-  const state = { ready: false, closed: false };
+  const state = { ready: false, givenUp: false, closed: false };
   let handshake: NodeJS.Timeout | undefined;
   const firstTry = Promise.withResolvers<void>();
 
   const giveUp = (): void => {
     gone();
-    if (!state.closed && (redis.status === 'ready' || redis.status === 'connect')) {
-      redis.disconnect(true);
-    }
+    if (state.closed || state.givenUp) return;
+    if (redis.status !== 'ready' && redis.status !== 'connect') return;
+    state.givenUp = true;
+    redis.disconnect(true);
   };
   const gone = (): void => {
     clearTimeout(handshake);
@@ -63,7 +64,10 @@ export function redisConnection(needs: RedisConnectionNeeds): RedisConnection {
     state.ready = true;
     needs.onReady();
   });
-  redis.on('close', gone);
+  redis.on('close', () => {
+    state.givenUp = false;
+    gone();
+  });
   redis.on('error', (error) => needs.onError(codeOf(error)));
   const { onMessage } = needs;
   if (onMessage !== undefined) redis.on('message', onMessage);

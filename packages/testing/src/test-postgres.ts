@@ -9,17 +9,15 @@ import { join } from 'node:path';
 import { LocalPostgresError, startLocalPostgres } from '@cardea/local-postgres';
 import { Client, escapeIdentifier } from 'pg';
 import { sweepLeftClusters, TEMPORARY_PREFIX, writeClusterNote } from './left-clusters.ts';
+import { type Missing, type Started, takeVariable, withoutServer } from './run-server.ts';
 
 /** What test files need to know of the run's server. */
-export type PostgresOfRun =
-  | { readonly url: string; readonly template: string }
-  /** There is none, and why. */
-  | { readonly missing: string };
+export type PostgresOfRun = { readonly url: string; readonly template: string } | Missing;
 
 /** Brings the database of this URL, empty until now, to today's schema. */
 export type MigrateTemplate = (url: string) => Promise<void>;
 
-type RunningPostgres = { readonly info: PostgresOfRun; stop(): Promise<void> };
+type RunningPostgres = Started<PostgresOfRun>;
 
 /** A server with its template, started by whoever runs several projects one after another. */
 const HANDED_DOWN = 'POSTGRES_OF_RUN';
@@ -38,26 +36,12 @@ export async function startPostgresOfRun(migrate: MigrateTemplate): Promise<Runn
     return await onServer(server.url, migrate, server.stop);
   } catch (error) {
     if (!(error instanceof LocalPostgresError)) throw error;
-    const missing = `no PostgreSQL: ${error.message}`;
-    if (isRequired('postgres')) throw new Error(`CARDEA_REQUIRE names postgres, but ${missing}`);
-    return { info: { missing }, stop: async () => undefined };
+    return withoutServer('postgres', `no PostgreSQL: ${error.message}`);
   }
 }
 
 /** The environment that makes a child's {@link startPostgresOfRun} use this server. */
 export const handDown = (info: PostgresOfRun) => ({ [HANDED_DOWN]: JSON.stringify(info) });
-
-/** Read once and taken away: a process under test refuses settings that it does not know. */
-function takeVariable(name: string): string | undefined {
-  const value = process.env[name];
-  delete process.env[name];
-  return value || undefined;
-}
-
-/** True when a missing server of this kind fails the run instead of skipping tests. */
-export function isRequired(kind: 'postgres' | 'redis' | 'kafka'): boolean {
-  return (process.env['CARDEA_REQUIRE'] ?? '').split(',').includes(kind);
-}
 
 async function localServer(): Promise<{ url: string; stop: () => void }> {
   sweepLeftClusters();

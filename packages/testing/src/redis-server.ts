@@ -1,0 +1,175 @@
+/**
+ * Starts a `redis-server` of our own: on loopback, with nothing kept on disk. Tests and the cluster on
+ * one machine start theirs the same way.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const HOST = '127.0.0.1';
+const READY_MS_MAX = 10_000;
+const LOOK_EVERY_MS = 25;
+/** A free port may be taken before the server has it. */
+const ATTEMPTS_MAX = 5;
+const STOP_MS_MAX = 5_000;
+const OUTPUT_CHARACTERS_MAX = 4_000;
+
+export type RedisOptions = {
+  /** A free one unless given. */
+  readonly port?: number;
+  readonly password?: string;
+  /** Further arguments, e.g. `['--maxmemory', '256mb']`. */
+  readonly args?: readonly string[];
+};
+
+export type RedisServer = {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** Any signal, e.g. SIGSTOP and SIGCONT. */
+  signal(name: NodeJS.Signals): void;
+  /** Ends it gracefully; resolves when it is gone. */
+  stop(): Promise<void>;
+  /** SIGKILL; resolves when it is gone. A new one on the same port comes up empty. */
+  kill(): Promise<void>;
+  /** Resolves when it has ended, however. */
+  readonly ended: Promise<void>;
+};
+
+/** There is no `redis-server` on the PATH, or it does not start. */
+export class RedisNotStarted extends Error {
+  override readonly name = 'RedisNotStarted';
+}
+
+export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await startOn(options.port ?? (await freePort()), options);
+    } catch (error) {
+      const again = error instanceof PortTaken && options.port === undefined;
+      if (!again || attempt >= ATTEMPTS_MAX) throw error;
+    }
+  }
+}
+
+class PortTaken extends RedisNotStarted {}
+
+async function startOn(port: number, { password, args = [] }: RedisOptions): Promise<RedisServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'cardea-redis-'));
+  const child = spawn('redis-server', [...settings(port, folder, password), ...args], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A Ctrl-C is for us, who stop the server when nobody needs it any more.
+    detached: true,
+  });
+  const { ended, output, isOver } = watched(child, folder);
+  await untilReady({ port, output, isOver }).catch((error: unknown) => {
+    child.kill('SIGKILL');
+    throw error;
+  });
+  const endWith = async (name: NodeJS.Signals): Promise<void> => {
+    const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
+    child.kill(name);
+    // One that was frozen hears no other signal.
+    child.kill('SIGCONT');
+    await ended;
+    clearTimeout(late);
+  };
+  const credentials = password === undefined ? '' : `:${encodeURIComponent(password)}@`;
+  return {
+    url: `redis://${credentials}${HOST}:${port}`,
+    port,
+    pid: child.pid ?? 0,
+    signal: (name) => {
+      child.kill(name);
+    },
+    stop: () => endWith('SIGTERM'),
+    kill: () => endWith('SIGKILL'),
+    ended,
+  };
+}
+
+const settings = (port: number, folder: string, password: string | undefined): string[] => [
+  ...['--port', String(port)],
+  ...['--bind', HOST],
+  ...['--dir', folder],
+  ...['--save', ''],
+  ...['--appendonly', 'no'],
+  ...['--daemonize', 'no'],
+  ...(password === undefined ? [] : ['--requirepass', password]),
+];
+
+/** The folder goes with the server, and the server with us. */
+function watched(child: ChildProcess, folder: string) {
+  let text = '';
+  let over = false;
+  const killIt = (): void => {
+    child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once('exit', killIt);
+  const collect = (chunk: Buffer): void => {
+    text = (text + chunk.toString('utf8')).slice(-OUTPUT_CHARACTERS_MAX);
+  };
+  child.stdout?.on('data', collect);
+  child.stderr?.on('data', collect);
+  const ended = new Promise<void>((resolve) => {
+    const end = (): void => {
+      over = true;
+      process.off('exit', killIt);
+      rmSync(folder, { recursive: true, force: true });
+      resolve();
+    };
+    child.once('close', end);
+    child.once('error', (error) => {
+      text += error.message;
+      end();
+    });
+  });
+  return { ended, output: () => text, isOver: () => over };
+}
+
+async function untilReady(of: {
+  readonly port: number;
+  readonly output: () => string;
+  readonly isOver: () => boolean;
+}): Promise<void> {
+  const deadline = performance.now() + READY_MS_MAX;
+  while (!(await answers(of.port)) || of.isOver()) {
+    if (of.isOver()) {
+      const text = of.output().trim();
+      if (/address already in use/i.test(text)) throw new PortTaken(`port ${of.port} is taken`);
+      throw new RedisNotStarted(
+        /ENOENT/.test(text) ? 'there is no redis-server on the PATH' : text.slice(-500),
+      );
+    }
+    if (performance.now() > deadline) throw new RedisNotStarted('redis-server does not answer');
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+}
+
+/** True when something there speaks as Redis does, be it to ask for a password. */
+export function answers(port: number, host: string = HOST): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host });
+    const end = (is: boolean): void => {
+      socket.destroy();
+      resolve(is);
+    };
+    socket.setTimeout(1_000, () => end(false));
+    socket.once('error', () => end(false));
+    socket.once('connect', () => socket.write('PING\r\n'));
+    socket.once('data', (bytes) => end(/^(\+PONG|-NOAUTH)/.test(bytes.toString('latin1'))));
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,4 @@
+/** What vitest calls before the first test of a project that uses Redis. */
+import { redisSetup } from '@cardea/testing';
+
+export default redisSetup();

@@ -26,6 +26,7 @@ const WORDS = {
   check: ['scripts/test.ts', '--check'],
   tour: ['scripts/tour.ts'],
   bench: ['scripts/bench/main.ts'],
+  cluster: ['scripts/cluster.ts'],
 };
 
 const LOCK_WAIT_MS = 600_000;

@@ -36,11 +36,14 @@ export type Host = {
   stop(): Promise<void>;
 };
 
+/** The last that a start waits for: whoever is told that it is ready may call at once. */
+const DOOR = 'door';
+
 export async function startHost(options: HostOptions): Promise<Host> {
   const { infrastructure: shared, definitions } = options;
   const { parts, marks, verifier } = buildParts(options);
   const started: Running[] = [];
-  const waitingFor = new Set<string>(definitions.map(({ name }) => name));
+  const waitingFor = new Set<string>([...definitions.map(({ name }) => name), DOOR]);
   const stopStarted = async (): Promise<void> => {
     for (const running of started.toReversed()) await running.stop();
   };
@@ -64,6 +67,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     const internalPort = await offer(options, parts, started);
     const { port } = await door.start();
     started.push(door);
+    waitingFor.delete(DOOR);
     return {
       port,
       managementPort,

@@ -1,0 +1,183 @@
+/**
+ * `npm run cluster [-- --temp --data DIR --port N --replicas N --eventstore]`: the six services as
+ * processes of their own, with everything around them, until Ctrl-C.
+ */
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { LocalPostgresError } from '@cardea/local-postgres';
+import { SETTING_FORMS } from '@cardea/runtime';
+import { banner, DEFAULT_APPLICATION, FolderInUse, openDataFolder } from '@cardea/standalone';
+import { Client } from 'pg';
+import { type Cluster, startCluster } from './cluster/cluster.ts';
+import { type Options, readOptions, USAGE } from './cluster/options.ts';
+import { missingParts } from './cluster/parts.ts';
+import { lastOf, ServiceEnded, type ServiceProcess } from './cluster/service-process.ts';
+import { Stops } from './cluster/stops.ts';
+
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+const EXIT_CONFIGURATION = 78;
+const DEFAULT_FOLDER = '.cardea/cluster';
+const DEFAULT_PORT = 8080;
+const HOST = '127.0.0.1';
+/** Signals within this time are one Ctrl-C, sent to a group and forwarded too. */
+const SAME_SIGNAL_MS = 1_000;
+/** Before a process that has ended is started again. */
+const RESTART_PAUSE_MS = 1_000;
+
+const stops = new Stops();
+let stoppingSince: number | undefined;
+
+const options = readOptions(process.argv.slice(2));
+if ('wrong' in options) fail(`${options.wrong}\n\n${USAGE}`, EXIT_USAGE);
+else if (options.help) process.stdout.write(USAGE);
+else await run(options);
+
+async function run(given: Options): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => void stop(0));
+  }
+  try {
+    await start(given);
+  } catch (error) {
+    if (stoppingSince !== undefined) return;
+    if (error instanceof FolderInUse || error instanceof LocalPostgresError) {
+      return fail(error.message, EXIT_CONFIGURATION);
+    }
+    process.stderr.write(`${error instanceof ServiceEnded ? error.message : trace(error)}\n`);
+    await stop(EXIT_FAILED);
+  }
+}
+
+async function start(given: Options): Promise<void> {
+  const env = settingsIn(process.env);
+  const { DATABASE_URL, REDIS_URL, KAFKA_BROKERS, EVENTSTORE_URL, ...settings } = env;
+  const needs = { redis: REDIS_URL === undefined, kafka: KAFKA_BROKERS === undefined };
+  const missing = missingParts(needs);
+  if (missing !== '') return fail(missing, EXIT_CONFIGURATION);
+  if (given.eventstore) return fail('--eventstore: there is no stand-in yet', EXIT_CONFIGURATION);
+  const port = given.port ?? (Number(env['PORT']) || (given.temp ? undefined : DEFAULT_PORT));
+  if (port !== undefined && !(await isFree(port))) {
+    return fail(`port ${port} is taken (PORT or --port)`, EXIT_CONFIGURATION);
+  }
+  const folder = openDataFolder(
+    given.temp ? 'temporary' : { path: given.data ?? env['CARDEA_DATA'] ?? DEFAULT_FOLDER },
+  );
+  process.once('exit', () => folder.release());
+  const { POSTGRES_PASSWORD, ...generated } = folder.generated;
+  const ownAdmin = settings['ADMIN_EMAIL'] === undefined;
+  const cluster = await startCluster(
+    {
+      folder: folder.path,
+      temporary: folder.temporary,
+      replicas: given.replicas,
+      port,
+      postgresPassword: POSTGRES_PASSWORD,
+      env: {
+        ...(ownAdmin ? generated : secretsOf(generated)),
+        ...settings,
+        CARDEA_DATA: folder.path,
+      },
+      given: {
+        databaseUrl: DATABASE_URL,
+        redisUrl: REDIS_URL,
+        kafkaBrokers: KAFKA_BROKERS,
+        eventstoreUrl: EVENTSTORE_URL,
+      },
+      say: (line) => process.stderr.write(`${line}\n`),
+    },
+    stops,
+  );
+  for (const each of cluster.processes) void keepUp(cluster, each);
+  const shown = ownAdmin && !folder.greeted && settings['ENV'] !== 'production';
+  process.stdout.write(
+    banner({
+      url: cluster.addresses().gateway,
+      managementUrl: `of each process: ${join(folder.path, 'cluster.json')}`,
+      ...(await firstTenant(cluster.addresses().postgres)),
+      adminEmail: settings['ADMIN_EMAIL'] ?? generated.ADMIN_EMAIL,
+      adminPassword: shown ? generated.ADMIN_PASSWORD : undefined,
+      mail: `${cluster.addresses().mailbox}/dev/mailbox`,
+      dataFolder: folder.path,
+      temporary: given.temp,
+    }),
+  );
+  folder.markGreeted();
+}
+
+const secretsOf = ({
+  JWT_SECRET,
+  ENCRYPTION_KEY,
+}: {
+  JWT_SECRET: string;
+  ENCRYPTION_KEY: string;
+}) => ({
+  JWT_SECRET,
+  ENCRYPTION_KEY,
+});
+
+/** The settings of the services that stand in our environment, with the names of files for secrets. */
+function settingsIn(env: NodeJS.ProcessEnv): { [name: string]: string | undefined } & {
+  [name: string]: string;
+} {
+  const names = SETTING_FORMS.flatMap(({ name, secret }) =>
+    secret ? [name, `${name}_FILE`] : name,
+  );
+  return Object.fromEntries(
+    names.flatMap((name) => (env[name] ? [[name, env[name] as string]] : [])),
+  );
+}
+
+/** As an orchestrator does: a process that ends by itself is started again, and it is told which. */
+async function keepUp(cluster: Cluster, each: ServiceProcess): Promise<void> {
+  for (;;) {
+    const how = await each.ended();
+    if (stoppingSince !== undefined) return;
+    process.stderr.write(`${each.name} ended (${how})${lastOf(each)}\nIt is started again.\n`);
+    await new Promise((resolve) => setTimeout(resolve, RESTART_PAUSE_MS));
+    if (stoppingSince !== undefined) return;
+    await each.start().then(
+      () => cluster.writeAddresses(),
+      (error: Error) => process.stderr.write(`${error.message}\n`),
+    );
+  }
+}
+
+async function firstTenant(url: string) {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ tenant_id: string; publishable_key: string }>(
+    DEFAULT_APPLICATION,
+  );
+  await client.end();
+  const none = '(none)';
+  return { tenantId: rows[0]?.tenant_id ?? none, publishableKey: rows[0]?.publishable_key ?? none };
+}
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen({ port, host: HOST, exclusive: true }, () => probe.close(() => resolve(true)));
+  });
+
+async function stop(code: number): Promise<void> {
+  const nowMs = performance.now();
+  if (stoppingSince !== undefined) {
+    if (nowMs - stoppingSince > SAME_SIGNAL_MS) process.exit(EXIT_FAILED);
+    return;
+  }
+  stoppingSince = nowMs;
+  process.stderr.write('Stopping …\n');
+  const failures = await stops.all();
+  for (const failure of failures) process.stderr.write(`${failure}\n`);
+  process.exit(failures.length > 0 ? EXIT_FAILED : code);
+}
+
+const trace = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);
+
+function fail(message: string, code: number): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(code);
+}

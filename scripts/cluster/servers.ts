@@ -1,0 +1,90 @@
+/** What the services stand on, on this machine: a database, a cache, a bus, and a place for mail. */
+import { join } from 'node:path';
+import { type LocalPostgres, startLocalPostgres } from '@cardea/local-postgres';
+import type { Logger } from '@cardea/runtime';
+import { startMailbox } from '@cardea/standalone';
+import { startRedis } from '@cardea/testing';
+import type { Stops } from './stops.ts';
+
+const DATABASE = 'cardea';
+const DATABASE_EXISTS = '42P04';
+/** Of one process: requests, loops, event store, locks, exports, and some to spare. */
+const CONNECTIONS_PER_PROCESS = 24;
+const CONNECTIONS_SPARE = 40;
+const HOST = '127.0.0.1';
+
+export type ServersToStart = {
+  readonly folder: string;
+  readonly password: string;
+  readonly temporary: boolean;
+  readonly version: string;
+  readonly log: Logger;
+  readonly processes: number;
+  /** Those that run already; an empty text for Kafka leaves it out. */
+  readonly given: {
+    readonly databaseUrl?: string | undefined;
+    readonly redisUrl?: string | undefined;
+    readonly kafkaBrokers?: string | undefined;
+  };
+  readonly stops: Stops;
+  readonly say: (line: string) => void;
+};
+
+export type Servers = {
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  /** Undefined: topics are tables. */
+  readonly kafkaBrokers: string | undefined;
+  readonly smtpUrl: string;
+  readonly mailbox: string;
+};
+
+/** All at once; what was started stops with {@link Stops}, the database last. */
+export async function startServers(of: ServersToStart): Promise<Servers> {
+  const { given, stops, say } = of;
+  // First, so that it stops last.
+  const databaseUrl = given.databaseUrl ?? (await postgres(of));
+  const [redisUrl, kafkaBrokers, mailbox] = await Promise.all([
+    given.redisUrl ?? redis(of),
+    given.kafkaBrokers ?? kafka(of),
+    startMailbox({ smtpPort: 0, port: 0, host: HOST, version: of.version, log: of.log }),
+  ]);
+  stops.add('the mailbox', () => mailbox.stop());
+  const brokers = kafkaBrokers === '' ? undefined : kafkaBrokers;
+  if (brokers !== undefined) {
+  }
+  return {
+    databaseUrl,
+    redisUrl,
+    kafkaBrokers: brokers,
+    smtpUrl: `smtp://${HOST}:${mailbox.smtpPort}`,
+    mailbox: `http://${HOST}:${mailbox.port}`,
+  };
+}
+
+async function postgres({ folder, password, temporary, processes, stops, say }: ServersToStart) {
+  say('Starting PostgreSQL …');
+  const connections = CONNECTIONS_SPARE + processes * CONNECTIONS_PER_PROCESS;
+  const server: LocalPostgres = await startLocalPostgres({
+    dataFolder: join(folder, 'postgres'),
+    password,
+    temporary,
+    settings: { max_connections: String(connections) },
+  });
+  stops.add('PostgreSQL', () => server.stop({ remove: temporary }));
+  await server.createDatabase(DATABASE).catch((error: { code?: string }) => {
+    if (error.code !== DATABASE_EXISTS) throw error;
+  });
+  return server.connectionString(DATABASE);
+}
+
+async function redis({ stops, say }: ServersToStart): Promise<string> {
+  say('Starting Redis …');
+  const server = await startRedis();
+  stops.add('Redis', () => server.stop());
+  return server.url;
+}
+
+async function kafka(_: ServersToStart): Promise<string> {
+  return '';
+}

@@ -1,0 +1,155 @@
+/** One replica of one service: a real process on ports that it keeps over its lives. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { ServiceName } from '@cardea/contracts';
+import { type RigProcess, startProcess } from '@cardea/testing';
+
+const HOST = '127.0.0.1';
+const START_MS_MAX = 120_000;
+const LOOK_EVERY_MS = 100;
+const LOOK_MS_MAX = 2_000;
+const LINES_SHOWN = 15;
+
+/** Where each service lives. */
+export const FOLDERS: { readonly [name in ServiceName]: string } = {
+  identity: 'identity',
+  authz: 'authz',
+  vault: 'vault',
+  approval: 'approval',
+  webhooks: 'webhook-dispatcher',
+  audit: 'audit-projector',
+};
+
+export type Ports = {
+  readonly api: number;
+  readonly management: number;
+  readonly internal: number;
+};
+
+export type ServiceProcess = {
+  readonly service: ServiceName;
+  /** From 1. */
+  readonly replica: number;
+  readonly name: string;
+  readonly api: string;
+  readonly management: string;
+  readonly internal: string;
+  readonly ports: Ports;
+  /** 0 before the first start. */
+  readonly pid: number;
+  /** True from a start until its end, however it came. */
+  readonly alive: boolean;
+  /** Resolves when it is started, as its probe says; throws {@link ServiceEnded}. Starts it again after an end. */
+  start(): Promise<void>;
+  signal(name: NodeJS.Signals): void;
+  /** Signals and waits; answers exit code or signal. */
+  end(name: NodeJS.Signals, deadlineMs?: number): Promise<number | NodeJS.Signals>;
+  /** Of the present or last life. */
+  ended(): Promise<number | NodeJS.Signals>;
+  output(): string;
+};
+
+/** A process that ended, or did not come up; the message ends with the last that it printed. */
+export class ServiceEnded extends Error {
+  override readonly name = 'ServiceEnded';
+}
+
+export type ServiceToRun = {
+  readonly service: ServiceName;
+  readonly replica: number;
+  readonly ports: Ports;
+  readonly env: { readonly [name: string]: string };
+  readonly logFile: string;
+};
+
+export function serviceProcess(of: ServiceToRun): ServiceProcess {
+  const { service, replica, ports } = of;
+  const name = `${service}-${replica}`;
+  const management = `http://${HOST}:${ports.management}`;
+  let running: RigProcess | undefined;
+  let alive = false;
+  const present = (): RigProcess => {
+    if (running === undefined) throw new Error(`${name} was never started`);
+    return running;
+  };
+  return {
+    service,
+    replica,
+    name,
+    ports,
+    api: `http://${HOST}:${ports.api}`,
+    management,
+    internal: `http://${HOST}:${ports.internal}`,
+    get pid() {
+      return running?.pid ?? 0;
+    },
+    get alive() {
+      return alive;
+    },
+    async start() {
+      const child = await startProcess({
+        name,
+        script: 'src/main.ts',
+        cwd: fileURLToPath(new URL(`../../services/${FOLDERS[service]}/`, import.meta.url)),
+        env: { ...of.env, ...environmentOf(ports) },
+        detached: true,
+        logFile: of.logFile,
+      });
+      running = child;
+      alive = true;
+      const over = child.ended.then((how) => {
+        alive = false;
+        return how;
+      });
+      await untilStarted({ name, management, child, over });
+    },
+    signal: (signal) => present().signal(signal),
+    end: (signal, deadlineMs) => present().end(signal, deadlineMs),
+    ended: () => present().ended,
+    output: () => running?.output() ?? '',
+  };
+}
+
+const environmentOf = ({ api, management, internal }: Ports) => ({
+  PORT: String(api),
+  MANAGEMENT_PORT: String(management),
+  INTERNAL_PORT: String(internal),
+});
+
+async function untilStarted(of: {
+  readonly name: string;
+  readonly management: string;
+  readonly child: RigProcess;
+  readonly over: Promise<number | NodeJS.Signals>;
+}): Promise<void> {
+  const { name, management, child } = of;
+  let how: number | NodeJS.Signals | undefined;
+  void of.over.then((end) => {
+    how = end;
+  });
+  const deadline = performance.now() + START_MS_MAX;
+  while (performance.now() < deadline) {
+    if (how !== undefined) throw new ServiceEnded(`${name} ended (${how})${lastOf(child)}`);
+    if (await isStarted(management)) return;
+    await pause(LOOK_EVERY_MS);
+  }
+  child.signal('SIGKILL');
+  throw new ServiceEnded(`${name} did not start in ${START_MS_MAX / 1000} s${lastOf(child)}`);
+}
+
+export function lastOf(child: { output(): string }): string {
+  const lines = child.output().trim().split('\n').slice(-LINES_SHOWN);
+  return lines.join('') === '' ? ' and said nothing' : `:\n${lines.join('\n')}`;
+}
+
+/** Its probes say so, and its door is open: it opens last. */
+async function isStarted(management: string): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(LOOK_MS_MAX);
+    const answer = await fetch(`${management}/readyz`, { signal });
+    await answer.body?.cancel();
+    return answer.status === 200;
+  } catch {
+    return false;
+  }
+}

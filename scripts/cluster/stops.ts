@@ -1,0 +1,31 @@
+/** What has to be stopped, the last started first; each once, and none is left out because another failed. */
+type Stop = { readonly name: string; readonly stop: () => Promise<unknown> | unknown };
+
+export class Stops {
+  readonly #stops: Stop[] = [];
+  #stopping: Promise<readonly string[]> | undefined;
+
+  /** What comes up after everything was told to stop is stopped at once. */
+  add(name: string, stop: Stop['stop']): void {
+    if (this.#stopping === undefined) this.#stops.push({ name, stop });
+    else void stop();
+  }
+
+  /** Answers what went wrong, a sentence each. */
+  all(): Promise<readonly string[]> {
+    this.#stopping ??= this.#each();
+    return this.#stopping;
+  }
+
+  async #each(): Promise<readonly string[]> {
+    const failures: string[] = [];
+    for (let next = this.#stops.pop(); next !== undefined; next = this.#stops.pop()) {
+      try {
+        await next.stop();
+      } catch (error) {
+        failures.push(`${next.name}: ${(error as Error).message}`);
+      }
+    }
+    return failures;
+  }
+}

@@ -2,7 +2,9 @@ import { defineConfig } from 'vitest/config';
 
 const SECOND_MS = 1000;
 /** Starts each server once for all projects that name it. */
-const servers = { globalSetup: ['test/postgres.setup.ts', 'test/redis.setup.ts'] };
+const servers = {
+  globalSetup: ['test/postgres.setup.ts', 'test/redis.setup.ts', 'test/kafka.setup.ts'],
+};
 
 /** One project per kind of test (`CONTRIBUTING.md`); the kind decides what it may use and how long it may take. */
 export default defineConfig({

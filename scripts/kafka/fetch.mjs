@@ -21,7 +21,15 @@ function fetchJars() {
   // A folder of our own: two fetches at once do not meet, and only a whole one gets the name.
   const draft = join(folder, `lib.${process.pid}`);
   mkdirSync(folder, { recursive: true });
-  const args = ['-B', '-ntp', '-f', pom, COPY, '-DincludeScope=runtime', `-DoutputDirectory=${draft}`];
+  const args = [
+    '-B',
+    '-ntp',
+    '-f',
+    pom,
+    COPY,
+    '-DincludeScope=runtime',
+    `-DoutputDirectory=${draft}`,
+  ];
   const { status, error, stdout } = spawnSync('mvn', args, { encoding: 'utf8' });
   if (status !== 0) {
     rmSync(draft, { recursive: true, force: true });

@@ -16,6 +16,10 @@ export {
   type RawRecord,
 } from './consuming/consumer-core.ts';
 export { type DeadLetter, type DeadLetters, deadLetterTopicOf } from './consuming/dead-letter.ts';
+export { type KafkaAddress, type KafkaClient, kafkaClient } from './kafka/kafka-client.ts';
+export { kafkaPublisher } from './kafka/publisher.ts';
+export { type KafkaSubscriberNeeds, kafkaSubscriber } from './kafka/subscriber.ts';
+export { checkTopics, createTopics, kafkaAnswers, TopicsMisfit } from './kafka/topics.ts';
 export { keyOf, partitionOf } from './partition.ts';
 export { type BusMigration, busMigrations } from './postgres/migrations.ts';
 export { postgresPublisher } from './postgres/publisher.ts';
@@ -29,3 +33,10 @@ export {
   type RunningRelay,
   startRelay,
 } from './relay/relay.ts';
+export {
+  AUDIT_CHECKPOINTS_TOPIC,
+  CONSUMERS,
+  forgetting,
+  type TopicPlan,
+  topicPlans,
+} from './topics.ts';

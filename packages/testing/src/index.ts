@@ -9,6 +9,13 @@ export {
 } from './event-store-stand-in.ts';
 export { countedIds, numberedId, seededRandom } from './fixed.ts';
 export { given } from './given.ts';
+export {
+  KafkaNotStarted,
+  type KafkaOptions,
+  type KafkaServer,
+  startKafka,
+  whyNoKafka,
+} from './kafka-server.ts';
 export { postgresSetup } from './postgres-setup.ts';
 export { type ProcessRig, processRig } from './process-rig.ts';
 export {
@@ -33,6 +40,15 @@ export { silentLogger } from './silent-logger.ts';
 export { type TcpGate, tcpGate } from './tcp-gate.ts';
 export { type TestDatabase, testDatabase } from './test-database.ts';
 export { type TestForm, testForm } from './test-form.ts';
+export {
+  handDownKafka,
+  type KafkaOfRun,
+  kafkaSetup,
+  needKafka,
+  startKafkaOfRun,
+  type TestKafka,
+  testKafka,
+} from './test-kafka.ts';
 export {
   handDown,
   type MigrateTemplate,

@@ -1,5 +1,6 @@
 import type { Database } from '@cardea/read-models';
 import type { Clock } from '@cardea/runtime';
+import { AUDIT_CHECKPOINTS_TOPIC, RETENTION_DAYS } from '../topics.ts';
 
 /**
  * Topics forget after seven days, but for the signed tree heads of the audit log, which are kept for
@@ -39,11 +40,10 @@ export const retentionLoop =
     }
   };
 
-const RETENTION_DAYS = 7;
 const SLICE_RECORDS_MAX = 500;
 const SWEEP_MS = 3_600_000;
 const TICK_MS = 5000;
-const KEPT_TOPICS = ['cardea.audit.checkpoints.v1'];
+const KEPT_TOPICS = [AUDIT_CHECKPOINTS_TOPIC];
 
 /** The first records of each partition, as far as they are old: no index on the time is needed. */
 const FORGET = `

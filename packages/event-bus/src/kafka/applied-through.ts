@@ -1,0 +1,56 @@
+import { SERVICE_NAMES, topicOf } from '@cardea/contracts';
+import type { Database } from '@cardea/read-models';
+import type { Cache } from '@cardea/runtime';
+import { consumerPositions, laneKey, NOTHING_APPLIED } from '../consuming/consumer-positions.ts';
+import { relayPositionKey } from '../relay/position-note.ts';
+import type { PartitionEnds, TopicEnds } from './topic-ends.ts';
+
+type Needs = {
+  readonly database: Database;
+  readonly schema: string;
+  readonly cache: Pick<Cache, 'get'>;
+  readonly ends: TopicEnds;
+};
+
+/**
+ * A position up to which everything that the relay has sent was applied. The relay's own note is read
+ * before the ends, and those before the positions, so the answer is never too high; while records wait
+ * it may be lower than it could be, for what waits is not looked into.
+ */
+export const appliedThrough = async (
+  { database, schema, cache, ends }: Needs,
+  consumer: string,
+  topic: string,
+): Promise<bigint> => {
+  const log = SERVICE_NAMES.find((name) => topicOf(name) === topic);
+  const relayed = BigInt((await cache.get(relayPositionKey(log ?? topic))) ?? 0);
+  const partitions = await ends.of([topic]);
+  const applied = await consumerPositions(schema, consumer).read(database.system, [topic]);
+  const of = (partition: PartitionEnds) => applied.get(laneKey(partition)) ?? NOTHING_APPLIED;
+  const waiting = partitions.filter((partition) => of(partition).offset < lastOf(partition));
+  if (waiting.length > 0) {
+    return waiting.map((partition) => of(partition).position).reduce(lower);
+  }
+  const highest = [...applied.values()].map(({ position }) => position);
+  return [relayed, ...highest].reduce(higher);
+};
+
+/** Ends first, then positions: whoever is level with them has seen all that lay there at the call. */
+export const isLevel = async (
+  { database, schema, ends }: Needs,
+  consumer: string,
+  topics: readonly string[],
+): Promise<boolean> => {
+  const partitions = await ends.of(topics);
+  const applied = await consumerPositions(schema, consumer).read(database.system, topics);
+  return partitions.every((partition) => {
+    const { offset } = applied.get(laneKey(partition)) ?? NOTHING_APPLIED;
+    return offset >= lastOf(partition);
+  });
+};
+
+/** Nothing waits where all has lapsed. */
+const lastOf = ({ low, high }: PartitionEnds): bigint => (high > low ? high - 1n : -1n);
+
+const higher = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+const lower = (a: bigint, b: bigint): bigint => (a < b ? a : b);

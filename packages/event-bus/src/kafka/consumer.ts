@@ -1,0 +1,231 @@
+import type { Clock, LoopWatch } from '@cardea/runtime';
+import type { EachBatchPayload, Consumer as KafkaConsumer } from 'kafkajs';
+import { bell } from '../bell.ts';
+import type { Consumer, RunningConsumer } from '../bus.ts';
+import { type ConsumerCore, consumerCore, type RawRecord } from '../consuming/consumer-core.ts';
+import { errorCode } from '../consuming/passing-failure.ts';
+import { turnUntil } from '../turning.ts';
+import { bounded, boundedEnd } from './bounded.ts';
+import { eventIn } from './cloud-event.ts';
+import { type Gathering, gathering } from './gathering.ts';
+import { type Lanes, lanesOf } from './lanes.ts';
+import type { KafkaSubscriberNeeds } from './subscriber.ts';
+import type { TopicEnds } from './topic-ends.ts';
+
+/**
+ * One member of a consumer's group. The driver turns by itself; this starts it, again and again until
+ * the brokers and the topics are there, and looks once a second whether it gets on.
+ */
+export const runConsumer = (consumer: Consumer, needs: Needs): RunningConsumer => {
+  const { clock, log, loops } = needs;
+  const name = `consumer:${consumer.name}`;
+  const stopped = new AbortController();
+  const resting = bell(clock);
+  const watch = loops.watch(name);
+  const core = consumerCore(consumer, needs);
+  let member: Member | undefined;
+
+  const turn = async (): Promise<void> => {
+    if (member === undefined) {
+      member = joinGroup({ consumer, core, needs, watch, signal: stopped.signal });
+      try {
+        await member.start();
+      } catch (error) {
+        const failed = member;
+        member = undefined;
+        await failed.leave();
+        throw error;
+      }
+    }
+    watch.degraded(await member.reasonToWorry());
+    await resting.rest(LOOK_MS, stopped.signal);
+  };
+  // A member that has started ticks by itself, with every answer of a broker and every line of its log.
+  const own: LoopWatch = {
+    ...watch,
+    tick: () => {
+      if (member === undefined) watch.tick();
+    },
+  };
+  const turning = turnUntil(stopped.signal, turn, { name, clock, log, watch: own });
+  return {
+    stop: async () => {
+      stopped.abort();
+      await boundedEnd(turning);
+      await member?.leave();
+      watch.stop();
+    },
+  };
+};
+
+type Needs = KafkaSubscriberNeeds & { readonly ends: TopicEnds };
+
+const LOOK_MS = 1000;
+const START_MS_MAX = 20_000;
+const SESSION_MS = 30_000;
+const HEARTBEAT_MS = 3000;
+const REBALANCE_MS = 60_000;
+const FETCH_WAIT_MS = 250;
+/** A fetch is answered four times a second, also where there is nothing. */
+const SILENCE_MS_MAX = 5000;
+/** Partitions whose batches may wait for one transaction. */
+const TOGETHER_PARTITIONS_MAX = 64;
+const SLICE_RECORDS_MAX = 500;
+const PAUSE_MIN_MS = 100;
+const PAUSE_MAX_MS = 5000;
+
+type Joining = {
+  readonly consumer: Consumer;
+  readonly core: ConsumerCore;
+  readonly needs: Needs;
+  readonly watch: LoopWatch;
+  readonly signal: AbortSignal;
+};
+
+type Member = {
+  start(): Promise<void>;
+  reasonToWorry(): Promise<string | undefined>;
+  leave(): Promise<void>;
+};
+
+const joinGroup = ({ consumer, core, needs, watch, signal }: Joining): Member => {
+  const { clock, client, ends } = needs;
+  const log = needs.log.child({ consumer: consumer.name });
+  const tick = () => watch.tick();
+  const kafka = client.connect({ onLine: tick }).consumer(optionsOf(consumer, needs));
+  let answeredAtMs = clock.monotonicMs();
+  const failing = failureNote({ clock, signal, tick, log });
+  const lanes = lanesOf({ consumer: kafka, core, ends, log, failed: failing.failed });
+  const apply = gathering(async (records) => {
+    await core.apply(records, tick);
+    failing.gone();
+  });
+  listen(kafka, lanes, {
+    answered: () => {
+      answeredAtMs = clock.monotonicMs();
+      watch.tick();
+    },
+    crashed: (error) => {
+      log.error({ code: errorCode(error) }, 'the consumer cannot go on');
+      (needs.onCrash ?? endProcess)(error);
+    },
+  });
+  return {
+    start: async () => {
+      const run = async (): Promise<void> => {
+        await kafka.connect();
+        await kafka.subscribe({ topics: [...consumer.topics], fromBeginning: true });
+        await kafka.run({
+          autoCommit: false,
+          eachBatchAutoResolve: false,
+          partitionsConsumedConcurrently: TOGETHER_PARTITIONS_MAX,
+          eachBatch: (payload) => applyBatch(payload, { lanes, apply, failed: failing.failed }),
+        });
+      };
+      await bounded(run(), START_MS_MAX);
+    },
+    reasonToWorry: async () => {
+      const silentMs = clock.monotonicMs() - answeredAtMs;
+      if (silentMs > SILENCE_MS_MAX) return 'no broker answers';
+      const { size } = lanes.lapsed;
+      if (size > 0) return `records lapsed before they were read in ${size} partitions`;
+      const waiting = failing.reason() === undefined ? await core.parked() : [];
+      return waiting.length === 0 ? failing.reason() : `parked streams: ${waiting.length}`;
+    },
+    leave: async () => {
+      lanes.stop();
+      await boundedEnd(kafka.disconnect());
+    },
+  };
+};
+
+const optionsOf = (consumer: Consumer, { sessionMs = SESSION_MS }: KafkaSubscriberNeeds) => ({
+  groupId: `cardea.${consumer.name}`,
+  sessionTimeout: sessionMs,
+  heartbeatInterval: Math.min(HEARTBEAT_MS, sessionMs / 3),
+  rebalanceTimeout: REBALANCE_MS,
+  maxWaitTimeInMs: FETCH_WAIT_MS,
+  allowAutoTopicCreation: false,
+});
+
+type Heard = {
+  readonly answered: () => void;
+  readonly crashed: (error: unknown) => void;
+};
+
+const listen = (kafka: KafkaConsumer, lanes: Lanes, heard: Heard): void => {
+  kafka.on(kafka.events.GROUP_JOIN, ({ payload }) => lanes.joined(payload.memberAssignment));
+  kafka.on(kafka.events.REQUEST, heard.answered);
+  kafka.on(kafka.events.CRASH, ({ payload }) => {
+    if (!payload.restart) heard.crashed(payload.error);
+  });
+};
+
+const endProcess = (): void => process.exit(1);
+
+/** Failures of the database, and of brokers asked beside: waited out, told once, tried again. */
+const failureNote = (needs: {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly tick: () => void;
+  readonly log: KafkaSubscriberNeeds['log'];
+}) => {
+  let failures = 0;
+  let reason: string | undefined;
+  return {
+    reason: () => reason,
+    gone: () => {
+      if (failures > 0) needs.log.info({}, 'the consumer gets on again');
+      failures = 0;
+      reason = undefined;
+    },
+    /** False once there is nothing to try again for. */
+    failed: async (error: unknown): Promise<boolean> => {
+      failures += 1;
+      const code = errorCode(error);
+      if (failures === 1) needs.log.warn({ code }, 'records could not be applied');
+      reason = `cannot get on: ${code}`;
+      needs.tick();
+      const pauseMs = Math.min(PAUSE_MAX_MS, PAUSE_MIN_MS * 2 ** Math.min(failures - 1, 10));
+      await needs.clock.sleep(pauseMs, needs.signal);
+      return !needs.signal.aborted;
+    },
+  };
+};
+
+type Applying = {
+  readonly lanes: Lanes;
+  readonly apply: Gathering;
+  readonly failed: (error: unknown) => Promise<boolean>;
+};
+
+/** Slice by slice; whoever has lost the partition meanwhile leaves the rest to the one who has it. */
+const applyBatch = async (payload: EachBatchPayload, applying: Applying): Promise<void> => {
+  const { batch, heartbeat, isRunning, isStale, resolveOffset } = payload;
+  const { lanes, apply, failed } = applying;
+  const lane = { topic: batch.topic, partition: batch.partition };
+  const isOurs = () => isRunning() && !isStale();
+  for (let from = 0; from < batch.messages.length; ) {
+    const records = batch.messages.slice(from, from + SLICE_RECORDS_MAX).map(
+      ({ offset, key, headers, value }): RawRecord => ({
+        ...lane,
+        offset,
+        key: key?.toString() ?? '',
+        value: eventIn({ headers, value }),
+      }),
+    );
+    const last = records.at(-1)?.offset ?? '-1';
+    try {
+      if (!isOurs() || !(await lanes.mayApply(lane, BigInt(records[0]?.offset ?? -1)))) return;
+      await apply(records);
+    } catch (error) {
+      if (!(await failed(error))) return;
+      await heartbeat();
+      continue;
+    }
+    lanes.applied(lane, BigInt(last));
+    resolveOffset(last);
+    await heartbeat();
+    from += records.length;
+  }
+};

@@ -1,0 +1,52 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { RawRecord } from '../consuming/consumer-core.ts';
+
+/**
+ * Applies what several partitions bring at the same time in one transaction: a commit costs the same
+ * for one record and for a thousand.
+ */
+export type Gathering = (records: readonly RawRecord[]) => Promise<void>;
+
+export const gathering = (apply: Gathering): Gathering => {
+  let waiting: Waiting[] = [];
+  let applying = false;
+
+  const applyAll = async (): Promise<void> => {
+    applying = true;
+    // The batches of one answer of a broker come one after the other within this turn.
+    await nextTurn();
+    while (waiting.length > 0) {
+      const taken = take();
+      try {
+        await apply(taken.flatMap(({ records }) => records));
+        for (const { done } of taken) done();
+      } catch (error) {
+        for (const { failed } of taken) failed(error);
+      }
+    }
+    applying = false;
+  };
+  const take = (): readonly Waiting[] => {
+    let count = 0;
+    const end = waiting.findIndex(({ records }) => {
+      count += records.length;
+      return count > TOGETHER_RECORDS_MAX;
+    });
+    const taken = waiting.slice(0, end < 0 ? waiting.length : Math.max(end, 1));
+    waiting = waiting.slice(taken.length);
+    return taken;
+  };
+  return (records) =>
+    new Promise((done, failed) => {
+      waiting.push({ records, done, failed });
+      if (!applying) void applyAll();
+    });
+};
+
+type Waiting = {
+  readonly records: readonly RawRecord[];
+  readonly done: () => void;
+  readonly failed: (error: unknown) => void;
+};
+
+const TOGETHER_RECORDS_MAX = 1000;

@@ -1,0 +1,74 @@
+import type { Logger, Secret } from '@cardea/runtime';
+import { type ISocketFactory, Kafka, type LogEntry, logLevel, type RetryOptions } from 'kafkajs';
+
+/**
+ * What is needed to speak to the brokers. Each publisher, consumer and look-up has connections of its
+ * own, so that one that hangs holds up no other.
+ */
+export type KafkaClient = {
+  readonly log: Logger;
+  /** `onLine`: called with each line of the driver's log, a sign that it still turns. */
+  connect(options?: { readonly retry?: RetryOptions; readonly onLine?: () => void }): Kafka;
+};
+
+export type KafkaAddress = {
+  /** `host:port`. */
+  readonly brokers: readonly string[];
+  readonly tls?: boolean;
+  /** With a password: SCRAM-SHA-512. */
+  readonly username?: string | undefined;
+  readonly password?: Secret | undefined;
+  readonly log: Logger;
+  /** For tests that cut connections. */
+  readonly socketFactory?: ISocketFactory;
+};
+
+export const kafkaClient = (address: KafkaAddress): KafkaClient => {
+  const { brokers, tls = false, username, password, log, socketFactory } = address;
+  const sasl =
+    username === undefined || password === undefined
+      ? {}
+      : { sasl: { mechanism: 'scram-sha-512' as const, username, password: password.reveal() } };
+  return {
+    log,
+    connect: ({ retry = RETRY, onLine = () => {} } = {}) =>
+      new Kafka({
+        clientId: CLIENT_ID,
+        brokers: [...brokers],
+        ssl: tls,
+        ...sasl,
+        retry,
+        connectionTimeout: CONNECT_MS_MAX,
+        requestTimeout: REQUEST_MS_MAX,
+        logLevel: logLevel.WARN,
+        logCreator: () => (entry) => {
+          onLine();
+          note(log, entry);
+        },
+        ...(socketFactory === undefined ? {} : { socketFactory }),
+      }),
+  };
+};
+
+const CLIENT_ID = 'cardea';
+const CONNECT_MS_MAX = 3000;
+/** A broker that froze answers nothing and closes nothing. */
+const REQUEST_MS_MAX = 10_000;
+/** Half a minute in all; named whole, for the driver has other defaults where NODE_ENV is `test`. */
+const RETRY: RetryOptions = {
+  initialRetryTime: 100,
+  maxRetryTime: 5000,
+  multiplier: 2,
+  factor: 0.2,
+  retries: 10,
+};
+/** Somebody waits for the answer. */
+export const RETRY_SHORTLY: RetryOptions = { ...RETRY, maxRetryTime: 200, retries: 3 };
+/** A publisher never gives up: what it was handed is in nobody else's hands. */
+export const RETRY_FOR_EVER: RetryOptions = { ...RETRY, retries: 2 ** 31 - 1 };
+
+/** The driver calls a rejoin an error; what matters is told by those who use it, so its lines are for debugging. */
+const note = (log: Logger, { namespace, log: line }: LogEntry): void => {
+  const { message, error } = line;
+  log.debug({ driver: namespace, ...(typeof error === 'string' ? { error } : {}) }, message);
+};

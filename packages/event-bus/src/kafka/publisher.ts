@@ -1,0 +1,133 @@
+import type { IntegrationEvent } from '@cardea/contracts';
+import type { Producer } from 'kafkajs';
+import { Partitioners } from 'kafkajs';
+import type { Publisher } from '../bus.ts';
+import type { DeadLetter, DeadLetters } from '../consuming/dead-letter.ts';
+import { partitionOf } from '../partition.ts';
+import { bounded, boundedEnd } from './bounded.ts';
+import { type OutgoingRecord, recordOf } from './cloud-event.ts';
+import { type KafkaClient, RETRY_FOR_EVER } from './kafka-client.ts';
+
+/**
+ * Publishes to Kafka: all replicas that are in sync have a record before it counts, repeats of the
+ * driver's own are told by their sequence numbers, and a topic gets one batch after the other.
+ */
+export const kafkaPublisher = (client: KafkaClient): Publisher & DeadLetters => {
+  const senders = new Map<string, TopicSender>();
+  const send = async (topic: string, records: readonly OutgoingRecord[]): Promise<void> => {
+    let sender = senders.get(topic);
+    if (sender === undefined) {
+      sender = topicSender(client, topic);
+      senders.set(topic, sender);
+    }
+    for (const batch of batchesOf(records)) await sender.send(batch);
+  };
+  return {
+    publish: (topic, events: readonly IntegrationEvent[]) => send(topic, events.map(recordOf)),
+    putAway: (topic, letters) => send(topic, letters.map(letterOf)),
+    close: async () => {
+      await Promise.all([...senders.values()].map((sender) => sender.close()));
+    },
+  };
+};
+
+/** A producer of its own for each topic: one whose topic is missing holds up no other. */
+type TopicSender = {
+  send(records: readonly OutgoingRecord[]): Promise<void>;
+  close(): Promise<void>;
+};
+
+const topicSender = (client: KafkaClient, topic: string): TopicSender => {
+  let producer: Promise<Producer> | undefined;
+  let sending: { readonly name: string; readonly done: Promise<void> } | undefined;
+
+  const connect = async (): Promise<Producer> => {
+    const made = client.connect({ retry: RETRY_FOR_EVER }).producer({
+      idempotent: true,
+      maxInFlightRequests: 1,
+      createPartitioner: Partitioners.DefaultPartitioner,
+      retry: RETRY_FOR_EVER,
+      metadataMaxAge: METADATA_MS_MAX,
+      allowAutoTopicCreation: false,
+    });
+    await made.connect();
+    return made;
+  };
+  const transmit = async (records: readonly OutgoingRecord[]): Promise<void> => {
+    producer ??= connect();
+    const used = producer;
+    try {
+      await (await used).sendBatch({
+        acks: ALL,
+        topicMessages: [{ topic, messages: [...records] }],
+      });
+    } catch (error) {
+      // What it was refused for may be its own numbering: the next one starts afresh.
+      producer = undefined;
+      void boundedEnd(used.then((one) => one.disconnect()));
+      throw error;
+    } finally {
+      sending = undefined;
+    }
+  };
+  return {
+    send: async (records) => {
+      const name = nameOf(records);
+      // A caller that gave up waiting comes again with the same records while they are still under way.
+      while (sending !== undefined && sending.name !== name) {
+        await bounded(
+          sending.done.catch(() => {}),
+          SEND_WAIT_MS_MAX,
+        );
+      }
+      if (sending === undefined) {
+        const done = transmit(records);
+        done.catch(() => {}); // Whoever waits hears of it; nobody may.
+        sending = { name, done };
+      }
+      await bounded(sending.done, SEND_WAIT_MS_MAX);
+    },
+    close: async () => {
+      if (producer !== undefined) await boundedEnd(producer.then((one) => one.disconnect()));
+    },
+  };
+};
+
+const ALL = -1;
+const METADATA_MS_MAX = 60_000;
+/** Then the caller says that it cannot get on, and comes again. */
+const SEND_WAIT_MS_MAX = 5000;
+const BATCH_RECORDS_MAX = 500;
+/** Brokers take a megabyte for each partition, and all of a batch may go to one. */
+const BATCH_BYTES_MAX = 900_000;
+const HEADERS_BYTES = 700;
+
+const letterOf = (letter: DeadLetter): OutgoingRecord => ({
+  key: letter.key,
+  partition: partitionOf(letter.key),
+  value: Buffer.from(JSON.stringify(letter)),
+});
+
+const nameOf = (records: readonly OutgoingRecord[]): string =>
+  [records[0], records.at(-1)]
+    .map((record) => record?.headers?.['ce_id'] ?? `${record?.key}:${record?.value}`)
+    .concat(String(records.length))
+    .join('/');
+
+const batchesOf = (records: readonly OutgoingRecord[]): readonly (readonly OutgoingRecord[])[] => {
+  const batches: OutgoingRecord[][] = [];
+  let open: OutgoingRecord[] = [];
+  let bytes = 0;
+  for (const record of records) {
+    const size = record.value.length + HEADERS_BYTES;
+    if (open.length === BATCH_RECORDS_MAX || (open.length > 0 && bytes + size > BATCH_BYTES_MAX)) {
+      batches.push(open);
+      open = [];
+      bytes = 0;
+    }
+    open.push(record);
+    bytes += size;
+  }
+  if (open.length > 0) batches.push(open);
+  return batches;
+};

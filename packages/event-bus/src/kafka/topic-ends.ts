@@ -1,0 +1,74 @@
+import type { Admin } from 'kafkajs';
+import { bounded, boundedEnd } from './bounded.ts';
+import { type KafkaClient, RETRY_SHORTLY } from './kafka-client.ts';
+
+/** Where a partition begins, and the offset that its next record will get. */
+export type PartitionEnds = {
+  readonly topic: string;
+  readonly partition: number;
+  readonly low: bigint;
+  readonly high: bigint;
+};
+
+/** Asks the brokers where topics begin and end; a topic that is not there has no partitions. */
+export type TopicEnds = {
+  /** Throws when no broker answers in time. */
+  of(topics: readonly string[]): Promise<readonly PartitionEnds[]>;
+  close(): Promise<void>;
+};
+
+export const topicEnds = (client: KafkaClient): TopicEnds => {
+  let admin: Promise<Admin> | undefined;
+  const known = new Set<string>();
+
+  const connect = async (): Promise<Admin> => {
+    const made = client.connect({ retry: RETRY_SHORTLY }).admin();
+    await made.connect();
+    return made;
+  };
+  const endsOf = async (topics: readonly string[], asked: Admin) => {
+    // The driver goes on asking for a topic that it was once asked for in vain.
+    if (topics.some((topic) => !known.has(topic))) {
+      for (const topic of await asked.listTopics()) known.add(topic);
+    }
+    const ends = topics
+      .filter((topic) => known.has(topic))
+      .map(async (topic) =>
+        (await asked.fetchTopicOffsets(topic)).map(
+          ({ partition, low, high }): PartitionEnds => ({
+            topic,
+            partition,
+            low: BigInt(low),
+            high: BigInt(high),
+          }),
+        ),
+      );
+    return (await Promise.all(ends)).flat();
+  };
+  const forget = (): void => {
+    const gone = admin;
+    admin = undefined;
+    known.clear();
+    if (gone !== undefined) void boundedEnd(gone.then((one) => one.disconnect()));
+  };
+  return {
+    of: async (topics) => {
+      admin ??= connect();
+      const asked = admin;
+      try {
+        return await bounded(
+          asked.then((one) => endsOf(topics, one)),
+          ANSWER_MS_MAX,
+        );
+      } catch (error) {
+        if (admin === asked) forget();
+        throw error;
+      }
+    },
+    close: async () => {
+      if (admin !== undefined) await boundedEnd(admin.then((one) => one.disconnect()));
+    },
+  };
+};
+
+const ANSWER_MS_MAX = 3000;

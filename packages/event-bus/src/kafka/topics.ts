@@ -1,0 +1,97 @@
+import type { Admin } from 'kafkajs';
+import { type TopicPlan, topicPlans } from '../topics.ts';
+import { boundedEnd } from './bounded.ts';
+import { type KafkaClient, RETRY_SHORTLY } from './kafka-client.ts';
+
+/**
+ * Makes the topics that are missing. A topic with another number of partitions is refused and never
+ * altered: its keys lie elsewhere, and order per key would be lost.
+ */
+export const createTopics = async (
+  client: KafkaClient,
+  options: { readonly replication?: number; readonly topics?: readonly TopicPlan[] } = {},
+): Promise<{ readonly created: readonly string[]; readonly existing: readonly string[] }> => {
+  const { replication = REPLICATION, topics = topicPlans() } = options;
+  return await withAdmin(client, async (admin) => {
+    const { missing, existing, misfits } = await compare(admin, topics);
+    if (misfits.length > 0) throw new TopicsMisfit(misfits);
+    if (missing.length > 0) {
+      await admin.createTopics({ topics: missing.map((plan) => requestOf(plan, replication)) });
+    }
+    return { created: missing.map(({ topic }) => topic), existing };
+  });
+};
+
+/** What is wrong with the topics, a sentence each; none when all are as they must be. */
+export const checkTopics = async (
+  client: KafkaClient,
+  topics: readonly TopicPlan[] = topicPlans(),
+): Promise<readonly string[]> =>
+  await withAdmin(client, async (admin) => {
+    const { missing, misfits } = await compare(admin, topics);
+    return [...missing.map(({ topic }) => `${topic} is missing`), ...misfits];
+  });
+
+/** True when a broker answers and the cluster has a controller. */
+export const kafkaAnswers = async (client: KafkaClient): Promise<boolean> => {
+  try {
+    return await withAdmin(client, async (admin) => {
+      const { controller } = await admin.describeCluster();
+      return controller !== null && controller >= 0;
+    });
+  } catch {
+    return false;
+  }
+};
+
+export class TopicsMisfit extends Error {
+  override readonly name = 'TopicsMisfit';
+  constructor(misfits: readonly string[]) {
+    super(misfits.join('; '));
+  }
+}
+
+const REPLICATION = 3;
+const DAY_MS = 86_400_000;
+const FOR_EVER = '-1';
+
+const requestOf = ({ topic, partitions, retentionDays }: TopicPlan, replication: number) => ({
+  topic,
+  numPartitions: partitions,
+  replicationFactor: replication,
+  configEntries: [
+    { name: 'cleanup.policy', value: 'delete' },
+    {
+      name: 'retention.ms',
+      value: retentionDays === undefined ? FOR_EVER : String(retentionDays * DAY_MS),
+    },
+    { name: 'min.insync.replicas', value: String(Math.max(1, replication - 1)) },
+  ],
+});
+
+const compare = async (admin: Admin, topics: readonly TopicPlan[]) => {
+  const there = new Set(await admin.listTopics());
+  const existing = topics.filter(({ topic }) => there.has(topic)).map(({ topic }) => topic);
+  const found =
+    existing.length === 0 ? [] : (await admin.fetchTopicMetadata({ topics: existing })).topics;
+  const counts = new Map(found.map(({ name, partitions }) => [name, partitions.length]));
+  const misfits = topics.flatMap(({ topic, partitions }) => {
+    const count = counts.get(topic);
+    if (count === undefined || count === partitions) return [];
+    return [`${topic} has ${count} partitions instead of ${partitions}`];
+  });
+  return { missing: topics.filter(({ topic }) => !there.has(topic)), existing, misfits };
+};
+
+const withAdmin = async <T>(
+  client: KafkaClient,
+  work: (admin: Admin) => Promise<T>,
+): Promise<T> => {
+  const admin = client.connect({ retry: RETRY_SHORTLY }).admin();
+  try {
+    await admin.connect();
+    return await work(admin);
+  } finally {
+    await boundedEnd(admin.disconnect());
+  }
+};

@@ -1,0 +1,4 @@
+/** What vitest calls before the first test of a project that uses Kafka. */
+import { kafkaSetup } from '@cardea/testing';
+
+export default kafkaSetup();

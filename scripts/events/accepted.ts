@@ -1,0 +1,31 @@
+/** What the last release has promised its subscribers, kept beside the code that could break it. */
+import { readFileSync } from 'node:fs';
+import { type PublishedTopic, publishedTopics } from './published-events.ts';
+import { bareSchema } from './published-schema.ts';
+import { recordHeaders } from './record-headers.ts';
+import type { Accepted } from './schema-breaks.ts';
+
+export const ACCEPTED_FILE = new URL('./accepted.json', import.meta.url);
+
+export type AcceptedState = {
+  /** Version of the release that promised it. */
+  readonly release: string;
+  readonly schemas: Accepted;
+};
+
+export const acceptedState = (): AcceptedState => JSON.parse(readFileSync(ACCEPTED_FILE, 'utf8'));
+
+/** What the code as it stands promises. */
+export const promised = (topics: readonly PublishedTopic[] = publishedTopics()): Accepted => ({
+  headers: bareSchema(recordHeaders),
+  ...Object.fromEntries(
+    topics.flatMap(({ topic, partitions, events }) => [
+      // The key's partition is part of the order that readers rely on.
+      [topic, { partitions }],
+      ...events.map(({ service, type, version, schema }) => [
+        `${service}/${type}@${version}`,
+        bareSchema(schema),
+      ]),
+    ]),
+  ),
+});

@@ -1,0 +1,148 @@
+/** `docs/events.md`: what a subscriber needs to know, and each event that can come. */
+import { readFileSync } from 'node:fs';
+import { PERSONAL_DATA } from '@cardea/contracts';
+import { exampleHeaders } from './example-record.ts';
+import { jsonText } from './json-text.ts';
+import { type PublishedEvent, type PublishedTopic, schemaFile } from './published-events.ts';
+import { isNullable, type Schema, typesOf } from './published-schema.ts';
+import { recordHeaders } from './record-headers.ts';
+
+/** The prose around the tables, with `{{places}}` that are filled here. */
+const FRAME = new URL('./events.frame.md', import.meta.url);
+
+export function eventsPage(topics: readonly PublishedTopic[]): string {
+  const [topic] = topics;
+  const first = topic?.events[0];
+  if (topic === undefined || first === undefined) throw new Error('nothing is published');
+  const places: { readonly [name: string]: string } = {
+    partitions: String(topic.partitions),
+    retention: `${topic.retentionDays} days`,
+    topics: topicTable(topics),
+    headers: headerTable(),
+    example: exampleRecord(first),
+    context: fieldTable(first.schema.properties?.['context'] ?? {}),
+    events: topics.map(topicPart).join('\n\n'),
+    announced: announcedList(topics),
+  };
+  return readFileSync(FRAME, 'utf8').replaceAll(/\{\{(\w+)\}\}/g, (place, name: string) => {
+    const filling = places[name];
+    if (filling === undefined) throw new Error(`nothing fills ${place}`);
+    return filling;
+  });
+}
+
+type Row = readonly string[];
+
+/** Aligned, as our other pages are. */
+function table(head: Row, rows: readonly Row[]): string {
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)),
+  );
+  const line = (cells: Row) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+}
+
+const topicTable = (topics: readonly PublishedTopic[]): string =>
+  table(
+    ['Topic', 'What about', 'Types'],
+    topics.map(({ service, topic, events }) => [
+      `\`${topic}\``,
+      ABOUT[service],
+      `[${events.length}](#${anchorOf(topic)})`,
+    ]),
+  );
+
+const ABOUT: { readonly [Service in PublishedTopic['service']]: string } = {
+  identity: 'organizations, tenants, users, sessions, keys, agents',
+  authz: 'relationship tuples',
+  vault: 'registered services, secrets, policies, credentials handed to agents',
+  approval: 'requests of agents to people, and the answers',
+  webhooks: 'webhooks, and deliveries that failed',
+  audit: 'exports of the audit log',
+};
+
+const anchorOf = (heading: string): string => heading.toLowerCase().replaceAll(/[^a-z0-9_ -]/g, '');
+
+const headerTable = (): string =>
+  table(
+    ['Header', 'There', 'What it says'],
+    Object.entries(recordHeaders.properties ?? {}).map(([header, schema]) => [
+      `\`${header}\``,
+      recordHeaders.required?.includes(header) ? 'always' : 'may be missing',
+      described(schema),
+    ]),
+  );
+
+function exampleRecord(event: PublishedEvent): string {
+  const headers = exampleHeaders(event);
+  const key = `key      ${headers['ce_tenantid']}:${headers['ce_subject']}`;
+  const lines = Object.entries(headers).map(([header, value]) => `headers  ${header}: ${value}`);
+  return ['```', key, ...lines, 'value', jsonText(event.example as object).trim(), '```'].join(
+    '\n',
+  );
+}
+
+const topicPart = ({ topic, service, events }: PublishedTopic): string =>
+  [
+    `## ${topic}`,
+    `${sentence(ABOUT[service])} Every \`data\` has [\`context\`](#context) beside what stands here.`,
+    ...events.map(eventPart),
+  ].join('\n\n');
+
+const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+
+function eventPart(event: PublishedEvent): string {
+  const { context: _, ...properties } = event.schema.properties ?? {};
+  const { type, version, meaning } = event;
+  return [
+    `### ${service(event)}${type}`,
+    `${meaning} Version ${version}: [schema](schemas/${schemaFile(event)}).`,
+    fieldTable({ ...event.schema, properties }),
+  ].join('\n\n');
+}
+
+/** One type is sent on every topic: its headings must differ for links to work. */
+const service = ({ service: of, type }: PublishedEvent) =>
+  type === 'action.denied' ? `${of}: ` : '';
+
+const fieldTable = (schema: Schema): string =>
+  table(['Field', 'Type', 'What it holds', 'Personal'], fieldRows(schema, ''));
+
+const fieldRows = ({ properties = {}, required = [] }: Schema, above: string): readonly Row[] =>
+  Object.entries(properties).flatMap(([name, schema]): readonly Row[] => {
+    const field = `${above}${name}`;
+    const inner = schema.items?.properties === undefined ? schema : schema.items;
+    const below = schema.items?.properties === undefined ? `${field}.` : `${field}[].`;
+    return [
+      [
+        `\`${field}\``,
+        typeText(schema, required.includes(name)),
+        described(schema),
+        schema[PERSONAL_DATA] ?? '',
+      ],
+      ...fieldRows(inner, below),
+    ];
+  });
+
+function typeText(schema: Schema, isRequired: boolean): string {
+  const { type = '', items, format } = schema;
+  const [first = ''] = typesOf(type);
+  const name = first === 'array' ? `array of ${typesOf(items?.type ?? '')[0]}` : first;
+  const whole = format === undefined ? name : `${name} (${format})`;
+  return `${whole}${isNullable(schema) ? ' or null' : ''}${isRequired ? '' : ', optional'}`;
+}
+
+function described({ description = '', enum: values = [] }: Schema): string {
+  const words = values.filter((value) => value !== null).map((value) => `\`${value}\``);
+  return words.length === 0 ? description : `${description} One of ${words.join(', ')}.`;
+}
+
+const announcedList = (topics: readonly PublishedTopic[]): string =>
+  topics
+    .filter(({ announced }) => announced.length > 0)
+    .map(
+      ({ topic, announced }) =>
+        `- \`${topic}\`: ${announced.map((type) => `\`${type}\``).join(', ')}`,
+    )
+    .join('\n');

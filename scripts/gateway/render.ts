@@ -17,12 +17,15 @@ export type GatewayOptions = {
   readonly workers?: number | 'auto';
   /** Whether clients come by https. */
   readonly https?: boolean;
+  /** How long an answer may take; above the longest poll of 30 s unless a test wants less. */
+  readonly readWaitSeconds?: number;
   /** Where answers that no service gave are written down. */
   readonly logFile?: string;
 };
 
 export const TEMPLATE = new URL('../../deploy/gateway/nginx.conf.template', import.meta.url);
 
+const READ_WAIT_SECONDS = 45;
 const HSTS = 'max-age=31536000';
 /** Nobody listens there. */
 const NOBODY = '127.0.0.1:1';
@@ -38,6 +41,7 @@ export function renderGateway(options: GatewayOptions): string {
     // Addresses need none.
     RESOLVER: '',
     HSTS: options.https === true ? HSTS : '',
+    READ_WAIT: `${options.readWaitSeconds ?? READ_WAIT_SECONDS}s`,
     LOG: options.logFile ?? `${folder}/faults.log`,
     ...Object.fromEntries(
       SERVICE_NAMES.map((name) => [

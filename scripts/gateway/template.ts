@@ -92,8 +92,7 @@ const PROXYING = `
 proxy_http_version 1.1;
 proxy_connect_timeout 2s;
 proxy_send_timeout 10s;
-# Above the longest poll of 30 s.
-proxy_read_timeout 45s;
+proxy_read_timeout \${READ_WAIT};
 # A body that trickles meets the service's own patience, which is for the whole of it.
 proxy_request_buffering off;
 proxy_buffer_size 16k;
@@ -302,7 +301,8 @@ const staticFile = ({ path, file, type, headers = [] }: StaticFile): readonly st
       `default_type "${type}";`,
       'max_ranges 0;',
       'gzip on;',
-      `gzip_types ${type.slice(0, type.indexOf(';'))};`,
+      // HTML is always among them.
+      ...(type.startsWith('text/html') ? [] : [`gzip_types ${type.slice(0, type.indexOf(';'))};`]),
       ...DRESS,
       ...headers.map(([name, value]) => `add_header ${name} "${value}" always;`),
     ]),

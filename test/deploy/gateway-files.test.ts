@@ -1,0 +1,192 @@
+/** The gateway's committed files against the code that they are made from, and against nginx itself. */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { catalogue } from '@cardea/http';
+import type { Described } from '@cardea/service';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describedEndpoints } from '../../scripts/gateway/endpoints.ts';
+import { documentFile, GATEWAY_FOLDER, gatewayFiles } from '../../scripts/gateway/files.ts';
+import { renderGateway } from '../../scripts/gateway/render.ts';
+import { BODY_LIMIT_BYTES, gatewayRoutes } from '../../scripts/gateway/routes.ts';
+import { matcherOf, staticPaths } from '../../scripts/gateway/template.ts';
+import { needNginx } from '../need-nginx.ts';
+
+const committed = (name: string): string => readFileSync(new URL(name, GATEWAY_FOLDER), 'utf8');
+const template = committed('nginx.conf.template');
+
+let described: Described;
+let folder: string;
+beforeAll(async () => {
+  described = await describedEndpoints();
+  folder = mkdtempSync(join(tmpdir(), 'cardea-gateway-files-'));
+  chmodSync(folder, 0o711);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Each place of the configuration with what stands in it. */
+const places = [...template.matchAll(/^ {8}location (.+) \{\n((?: {12}.*\n|\n)*?) {8}\}/gm)].map(
+  ([, matcher = '', inside = '']) => ({ matcher, inside }),
+);
+const routed = places.flatMap(({ matcher, inside }) => {
+  const service = /proxy_pass http:\/\/(\w+);/.exec(inside)?.[1];
+  const limit = /client_max_body_size (\d+);/.exec(inside)?.[1];
+  return service === undefined ? [] : [{ matcher, service, limit: Number(limit ?? 0) }];
+});
+
+describe('the committed files of the gateway', () => {
+  it('O12 equal those that are generated now', () => {
+    const files = { ...gatewayFiles(described), ...documentFile(described) };
+    const stale = Object.entries(files).filter(([name, text]) => committed(name) !== text);
+    expect(stale.map(([name]) => `${name}: run node scripts/gateway.ts --write`)).toEqual([]);
+  });
+
+  it('S21 route the paths of the catalogue, each to its own service, and no other', () => {
+    const expected = described.services.flatMap(({ service, endpoints }) =>
+      catalogue(endpoints).map(({ contract }) => `${matcherOf(contract.path)} ${service}`),
+    );
+    const health = catalogue(described.common).map(
+      ({ contract }) => `${matcherOf(contract.path)} identity`,
+    );
+    const found = routed.map(({ matcher, service }) => `${matcher} ${service}`);
+    expect(found.toSorted()).toEqual([...new Set([...expected, ...health])].sort());
+  });
+
+  it('S21 route the paths that the document names', () => {
+    const { paths } = JSON.parse(committed('openapi.json')) as { paths: object };
+    const documented = Object.keys(paths).map(matcherOf).sort();
+    expect(routed.map(({ matcher }) => matcher).toSorted()).toEqual(documented);
+  });
+
+  it('S25 have no place for what is not public', () => {
+    const shown = places.map(({ matcher }) => matcher).join('\n');
+    expect(shown).not.toMatch(/internal|\/dev|metrics|livez|readyz|startupz|loglevel/);
+  });
+
+  it('match whole paths, and answer 404 to all others', () => {
+    const own = places.filter(({ inside }) => !inside.includes('proxy_pass'));
+    expect(own.map(({ matcher }) => matcher).toSorted()).toEqual(
+      [
+        '/',
+        '= /gateway-error',
+        '= /gateway-error-in-capitals',
+        '= /gateway-malformed',
+        ...staticPaths.map((path) => `= ${path}`),
+      ].sort(),
+    );
+    const loose = routed.filter(({ matcher }) => !/^(= \/\S+|~ \^\/\S+\$)$/.test(matcher));
+    expect(loose).toEqual([]);
+  });
+
+  it('let a body through where its contract takes more than all do', () => {
+    const larger = gatewayRoutes(described).filter(
+      (each) => each.bodyLimitBytes > BODY_LIMIT_BYTES,
+    );
+    expect(
+      routed.filter(({ limit }) => limit > 0).map(({ matcher, limit }) => [matcher, limit]),
+    ).toEqual(larger.map(({ path, bodyLimitBytes }) => [matcherOf(path), bodyLimitBytes]));
+    expect(larger.length).toBeGreaterThan(0);
+  });
+});
+
+describe('routes of a gateway', () => {
+  const one = (path: string, service = 'identity') =>
+    ({
+      service,
+      endpoints: [
+        {
+          contract: {
+            name: `${service} ${path}`,
+            path,
+            method: 'get',
+            who: 'anyone',
+            refusals: {},
+          },
+        },
+      ],
+    }) as unknown as Described['services'][number];
+
+  it.each(['/internal/approvals', '/dev/mailbox', '/metrics', '/readyz'])(
+    'S25 are refused for %s, whatever its contract says',
+    (path) => {
+      expect(() => gatewayRoutes({ common: [], services: [one(path)] })).toThrow(
+        'not for the gateway',
+      );
+    },
+  );
+
+  it('belong to one service', () => {
+    const services = [one('/api/v1/x'), one('/api/v1/x', 'vault')];
+    expect(() => gatewayRoutes({ common: [], services })).toThrow('two services');
+  });
+
+  it('match a parameter, and a point as a point', () => {
+    expect(matcherOf('/api/v1/audit/{id}/events.csv')).toBe(
+      String.raw`~ ^/api/v1/audit/[^/]+/events\.csv$`,
+    );
+  });
+});
+
+describe('nginx', () => {
+  const command = needNginx();
+  const judged = (config: string): string => {
+    const path = join(folder, 'nginx.conf');
+    writeFileSync(path, config);
+    const args = ['-t', '-q', '-p', folder, '-c', path, '-e', 'stderr'];
+    return execFileSync(command as string, args, { encoding: 'utf8', stdio: 'pipe' });
+  };
+
+  it('takes the template as it is filled in here', () => {
+    const replicas = ['127.0.0.1:1', '127.0.0.1:2'];
+    const config = renderGateway({
+      upstreams: {
+        identity: replicas,
+        authz: replicas,
+        vault: replicas,
+        approval: replicas,
+        webhooks: replicas,
+        audit: [],
+      },
+      port: 18_080,
+      hosts: ['127.0.0.1', '::1'],
+      trustedProxies: ['10.0.0.0/8', 'fd00::/8'],
+      folder,
+      staticFolder: folder,
+      https: true,
+    });
+    expect(judged(config)).toBe('');
+  });
+
+  it('takes it as the image fills it in, but for the names that this version looks up once', () => {
+    const run = join(folder, 'run');
+    const script = fileURLToPath(new URL('entrypoint.sh', GATEWAY_FOLDER));
+    execFileSync('sh', [script, 'true'], {
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        GATEWAY_FOLDER: run,
+        GATEWAY_LOG: '/dev/null',
+        TRUSTED_PROXIES: '10.0.0.0/8, 192.168.0.0/16',
+        PUBLIC_URL: 'https://api.example.com',
+        UPSTREAM_SUFFIX: '.cardea.svc.cluster.local',
+        VAULT_UPSTREAM: 'vault.example.com:9000',
+        RESOLVER_ADDRESS: 'fd00::10',
+      },
+    });
+    const config = readFileSync(join(run, 'nginx.conf'), 'utf8');
+    for (const line of [
+      'server webhook-dispatcher.cardea.svc.cluster.local:8080 resolve max_fails=0;',
+      'server vault.example.com:9000 resolve max_fails=0;',
+      'resolver [fd00::10] valid=10s ipv6=off;',
+      'set_real_ip_from 10.0.0.0/8; set_real_ip_from 192.168.0.0/16;',
+      'add_header Strict-Transport-Security "max-age=31536000" always;',
+      'proxy_read_timeout 45s;',
+    ]) {
+      expect(config).toContain(line);
+    }
+    expect(config).not.toContain('${');
+    const old = config.replaceAll(/server \S+ resolve /g, 'server 127.0.0.1:1 ');
+    expect(judged(old)).toBe('');
+  });
+});

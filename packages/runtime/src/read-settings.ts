@@ -77,6 +77,10 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
     ...list(text('host:port', /^[\w.-]{1,253}:\d{1,5}$/), 'host:port', 100),
     ...optional,
   },
+  KAFKA_TLS: { ...bool, or: () => false },
+  KAFKA_USERNAME: { ...text('1 to 255 characters', /^.{1,255}$/), ...optional },
+  KAFKA_PASSWORD: hiddenField(text('1 to 1024 characters', /^.{1,1024}$/s), optional),
+  KAFKA_REPLICATION: { ...integer(1, 15), or: () => 3 },
   JWT_SECRET: hiddenField(longSecret, { required: true }),
   JWT_SECRET_PREVIOUS: hiddenField(longSecret, optional),
   ENCRYPTION_KEY: hiddenField(encryptionKey, { required: true }),
@@ -221,13 +225,18 @@ function unknownNames(env: Environment): SettingFault[] {
     .map((name) => ({ name, fault: 'is unknown', form: 'no such setting' }));
 }
 
+const PAIRS = [
+  ['ADMIN_EMAIL', 'ADMIN_PASSWORD'],
+  ['KAFKA_USERNAME', 'KAFKA_PASSWORD'],
+] as const;
+
 function pairFaults(env: Environment): SettingFault[] {
   const faults: SettingFault[] = [];
-  const email = Boolean(env['ADMIN_EMAIL']);
-  const password = Boolean(env['ADMIN_PASSWORD'] || env['ADMIN_PASSWORD_FILE']);
-  if (email !== password) {
-    const name = email ? 'ADMIN_PASSWORD' : 'ADMIN_EMAIL';
-    faults.push({ name, fault: 'is missing', form: 'both or none of e-mail and password' });
+  for (const [name, secretName] of PAIRS) {
+    const given = Boolean(env[name]);
+    if (given === Boolean(env[secretName] || env[`${secretName}_FILE`])) continue;
+    const form = `both or none of ${name} and ${secretName}`;
+    faults.push({ name: given ? secretName : name, fault: 'is missing', form });
   }
   if (env['CARDEA_FAILPOINT'] && failPointsOf(env) === undefined) {
     faults.push({

@@ -20,6 +20,12 @@ export type Settings = {
   readonly REDIS_URL: Secret | undefined;
   readonly EVENTSTORE_URL: string | undefined;
   readonly KAFKA_BROKERS: readonly string[] | undefined;
+  readonly KAFKA_TLS: boolean;
+  /** With a password: SCRAM-SHA-512. */
+  readonly KAFKA_USERNAME: string | undefined;
+  readonly KAFKA_PASSWORD: Secret | undefined;
+  /** Copies of each record; read by `topics create` alone. */
+  readonly KAFKA_REPLICATION: number;
   readonly JWT_SECRET: Secret;
   readonly JWT_SECRET_PREVIOUS: Secret | undefined;
   readonly ENCRYPTION_KEY: Secret;

@@ -2,14 +2,9 @@
  * What the services of one process share: the database, the logs, the topics, the cache, and what
  * tells time. Nothing above knows which adapter stands behind a port.
  */
-import { kindOf, type ServiceName } from '@cardea/contracts';
+import type { ServiceName } from '@cardea/contracts';
 import { type Derive, deriveFrom } from '@cardea/crypto';
-import {
-  type Publisher,
-  postgresPublisher,
-  postgresSubscriber,
-  type Subscriber,
-} from '@cardea/event-bus';
+import type { Publisher, Subscriber } from '@cardea/event-bus';
 import { type EventStore, postgresEventStores } from '@cardea/event-store';
 import {
   type LeaderLocks,
@@ -33,6 +28,7 @@ import {
   systemRandom,
   uuidV7Ids,
 } from '@cardea/runtime';
+import { topicsOf } from './topics.ts';
 
 export type Infrastructure = {
   readonly settings: Settings;
@@ -73,20 +69,8 @@ export function infrastructure(given: Given): Infrastructure {
   const database = openDatabase({ connectionString, poolSize: settings.DATABASE_POOL_SIZE, log });
   const locks = leaderLocks({ connectionString, clock, log });
   const stores = postgresEventStores({ connectionString, role: 'cardea_app', logger: log });
-  const publisher = postgresPublisher(database);
   const cache = given.cache ?? cacheOf(settings, clock, log);
-  const subscriberFor = (service: ServiceName): Subscriber =>
-    postgresSubscriber({
-      database,
-      schema: service,
-      bus: database,
-      deadLetters: publisher,
-      kindOf,
-      locks,
-      clock,
-      loops: loopWatches,
-      log,
-    });
+  const topics = topicsOf({ settings, database, locks, cache, clock, loops: loopWatches, log });
   return {
     ...given,
     clock,
@@ -98,9 +82,10 @@ export function infrastructure(given: Given): Infrastructure {
     database,
     locks,
     storeFor: (name) => stores.forLog(name),
-    publisher,
-    subscriberFor,
+    publisher: topics.publisher,
+    subscriberFor: topics.subscriberFor,
     async close() {
+      await topics.close();
       await locks.close();
       await stores.close();
       await cache.close();

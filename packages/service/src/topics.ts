@@ -1,0 +1,68 @@
+/** The topics of a process: Kafka's where brokers are named, else tables of the database. */
+import { kindOf, type ServiceName } from '@cardea/contracts';
+import {
+  kafkaClient,
+  kafkaPublisher,
+  kafkaSubscriber,
+  type Publisher,
+  postgresPublisher,
+  postgresSubscriber,
+  type Subscriber,
+} from '@cardea/event-bus';
+import type { Database, LeaderLocks } from '@cardea/read-models';
+import type { Cache, Clock, Logger, Loops, Settings } from '@cardea/runtime';
+
+export type Topics = {
+  readonly publisher: Publisher;
+  /** The consumers of one service keep their positions in its schema. */
+  readonly subscriberFor: (service: ServiceName) => Subscriber;
+  close(): Promise<void>;
+};
+
+type Needs = {
+  readonly settings: Settings;
+  readonly database: Database;
+  readonly locks: LeaderLocks;
+  readonly cache: Cache;
+  readonly clock: Clock;
+  readonly loops: Loops;
+  readonly log: Logger;
+};
+
+export function topicsOf({ settings, ...shared }: Needs): Topics {
+  const { database, log } = shared;
+  const subscribers: Subscriber[] = [];
+  const kept = (subscriber: Subscriber): Subscriber => {
+    subscribers.push(subscriber);
+    return subscriber;
+  };
+  const close = async (publisher: Publisher): Promise<void> => {
+    await Promise.all(subscribers.map((each) => each.close()));
+    await publisher.close();
+  };
+  if (settings.KAFKA_BROKERS === undefined) {
+    const publisher = postgresPublisher(database);
+    return {
+      publisher,
+      subscriberFor: (schema) =>
+        kept(
+          postgresSubscriber({ ...shared, schema, bus: database, deadLetters: publisher, kindOf }),
+        ),
+      close: () => close(publisher),
+    };
+  }
+  const client = kafkaClient({
+    brokers: settings.KAFKA_BROKERS,
+    tls: settings.KAFKA_TLS,
+    username: settings.KAFKA_USERNAME,
+    password: settings.KAFKA_PASSWORD,
+    log,
+  });
+  const publisher = kafkaPublisher(client);
+  return {
+    publisher,
+    subscriberFor: (schema) =>
+      kept(kafkaSubscriber({ ...shared, schema, client, deadLetters: publisher, kindOf })),
+    close: () => close(publisher),
+  };
+}

@@ -26,6 +26,8 @@ const WORDS = {
   check: ['scripts/test.ts', '--check'],
   tour: ['scripts/tour.ts'],
   bench: ['scripts/bench/main.ts'],
+  cardea: ['services/standalone/src/cardea.ts'],
+  events: ['scripts/events-docs.ts'],
   cluster: ['scripts/cluster.ts'],
 };
 

@@ -49,6 +49,13 @@ export function chooseFolder(asked: string, user: OsUser | undefined): ClusterFo
   return { path: shared, owner: user };
 }
 
+/** Where the cluster of this folder is, as far as there is one. */
+export function clusterOf(own: string): string {
+  const pointer = join(own, POINTER);
+  if (isCluster(own) || !existsSync(pointer)) return own;
+  return join(SHARED_FOLDER, readFileSync(pointer, 'utf8').trim());
+}
+
 /** Runs initdb when there is no cluster yet, and refuses one of another major version. */
 export function prepareCluster(folder: ClusterFolder, binaries: Binaries, password: string): void {
   if (!isCluster(folder.path)) initialise(folder, binaries, password);

@@ -1,4 +1,4 @@
 export type { LocalPostgres, LocalPostgresOptions } from './local-postgres.ts';
 export { startLocalPostgres } from './local-postgres.ts';
 export { LocalPostgresError } from './local-postgres-error.ts';
-export { stopServerOf } from './server-process.ts';
+export { runningPort, stopServerOf } from './server-process.ts';

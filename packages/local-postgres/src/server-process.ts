@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { clusterOf } from './cluster-folder.ts';
 
 /** What `postmaster.pid` of a cluster's folder says about the server that runs, or ran, on it. */
 export type ServerProcess = { readonly pid: number; readonly port: number };
@@ -34,6 +35,11 @@ export function stopServer(pid: number): void {
 export function stopServerOf(folder: string): void {
   const running = serverOf(folder);
   if (running !== undefined) stopServer(running.pid);
+}
+
+/** The port of the server that runs on this folder, or on the one that it points to. */
+export function runningPort(asked: string): number | undefined {
+  return serverOf(clusterOf(resolve(asked)))?.port;
 }
 
 function recordedServer(folder: string): ServerProcess | undefined {

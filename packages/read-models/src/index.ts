@@ -19,6 +19,7 @@ export {
 } from './migrate.ts';
 export type { Migration, MigrationSet, NamedMigration } from './migration.ts';
 export {
+  discardParkedStream,
   type ParkedStream,
   parkedStreams,
   type Released,

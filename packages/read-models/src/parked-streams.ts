@@ -142,3 +142,29 @@ async function waitingEvents(
   const events = await options.store.readStream(options.streamId);
   return events.filter((event) => waiting.has(event.position.toString()));
 }
+
+/**
+ * Forgets what waits of a stream, whoever parked it; answers how many events. Their effects never come
+ * about; the runner looks again at once, and what comes next is applied on top of what there is.
+ */
+export function discardParkedStream(
+  database: Database,
+  of: { readonly schema: string; readonly owner: string; readonly streamId: string },
+): Promise<number> {
+  const { schema, owner, streamId } = of;
+  const [kind = '', name = ''] = owner.split(':');
+  return database.asSystem(async (sql) => {
+    if (kind === 'projection' || kind === 'policy') {
+      await sql.query(
+        `UPDATE ${schema}.${kind}_checkpoints SET epoch = epoch + 1 WHERE name = $1`,
+        [name],
+      );
+    }
+    const { rowCount } = await sql.query(
+      `DELETE FROM ${schema}.parked_events WHERE owner = $1 AND stream_id = $2`,
+      [owner, streamId],
+    );
+    await sql.query(`SELECT pg_notify('${PARKED_CHANNEL}', $1)`, [`${schema} ${owner}`]);
+    return rowCount;
+  });
+}

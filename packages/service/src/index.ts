@@ -3,7 +3,7 @@ export { type Described, describe } from './described.ts';
 export { type Host, startHost } from './host.ts';
 export { type Given, type Infrastructure, infrastructure } from './infrastructure.ts';
 export { migrateServices, migrationSetsOf, NotMigrated } from './migrations.ts';
-export type { HostOptions } from './parts.ts';
+export { buildParts, type HostOptions, type Part } from './parts.ts';
 export { PeerUnavailable } from './peer-unavailable.ts';
 export { runService, type ServiceProcess } from './run-service.ts';
 export type { Loop, Peers, Policy, Service, ServiceDefinition, ServiceNeeds } from './service.ts';

@@ -5,8 +5,16 @@ import { UnknownWrapKey } from '@cardea/crypto';
 import { PortTaken } from '@cardea/http';
 import { LocalPostgresError } from '@cardea/local-postgres';
 import { MigrationRefused } from '@cardea/read-models';
-import { formatFaults, logger, shutdown, systemClock, takeSettings } from '@cardea/runtime';
+import {
+  formatFaults,
+  logger,
+  shutdown,
+  startTelemetry,
+  systemClock,
+  takeSettings,
+} from '@cardea/runtime';
 import packageJson from '../package.json' with { type: 'json' };
+import { writeAddresses } from './addresses.ts';
 import { FolderInUse, type Generated, openDataFolder } from './data-folder.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
 import { ownDatabase } from './own-database.ts';
@@ -58,6 +66,7 @@ async function start(given: Options): Promise<void> {
     exit: (code) => process.exit(code),
   });
   end.listen();
+  end.onStop('telemetry', await startTelemetry(settings, { service: 'standalone', version }));
   let database = settings.DATABASE_URL;
   if (database.reveal() === '') {
     const own = await ownDatabase(folder, log);
@@ -76,6 +85,12 @@ async function start(given: Options): Promise<void> {
   });
   end.onBegin(() => instance.drain());
   end.onStop('the services', () => instance.stop());
+  const host = settings.HOST ?? '127.0.0.1';
+  writeAddresses(folder.path, {
+    pid: process.pid,
+    api: `http://${host}:${instance.port}`,
+    management: `http://${host}:${instance.managementPort}`,
+  });
   const showPassword = ownPassword && !folder.greeted && settings.ENV !== 'production';
   process.stdout.write(
     await welcome(instance, {

@@ -5,6 +5,7 @@ import { type Logger, type Secret, secret } from '@cardea/runtime';
 import type { DataFolder } from './data-folder.ts';
 
 const DATABASE = 'cardea';
+const HOST = '127.0.0.1';
 const DATABASE_EXISTS = '42P04';
 const LOOK_EVERY_MS = 1000;
 
@@ -53,6 +54,10 @@ export async function ownDatabase(folder: DataFolder, log: Logger): Promise<OwnD
   }
   return { url: secret(postgres.connectionString(DATABASE)), stop };
 }
+
+/** Of one that runs already. */
+export const ownDatabaseUrl = (port: number, password: string): string =>
+  `postgres://postgres:${encodeURIComponent(password)}@${HOST}:${port}/${DATABASE}`;
 
 function isAlive(pid: number): boolean {
   try {

@@ -1,0 +1,103 @@
+/** What a command of `cardea` is, and the three ways in which one fails. */
+import type { Environment, RootLogger, SettingFault } from '@cardea/runtime';
+import type { Deployment } from './deployment.ts';
+
+/** What a command has to say, for people and for programs. */
+export type Said = {
+  /** False: it ran, and what it found is a failure; exit 1. */
+  readonly ok: boolean;
+  readonly lines: readonly string[];
+  readonly json: object;
+};
+
+export type OptionForm =
+  | { readonly type: 'boolean'; readonly help: string }
+  /** `value` stands for what is expected, e.g. `N`. */
+  | { readonly type: 'string'; readonly value: string; readonly help: string };
+
+export type Call = {
+  readonly words: readonly string[];
+  readonly options: { readonly [name: string]: string | boolean | undefined };
+  readonly env: Environment;
+  readonly version: string;
+  /** Goes to standard error. */
+  readonly log: RootLogger;
+  /** Opened at the first call, closed behind the command. */
+  readonly open: () => Promise<Deployment>;
+  /** For commands that go on for a while: a line now, before the end. */
+  readonly tell: (line: string, json: object) => void;
+  /** Ctrl-C. */
+  readonly signal: AbortSignal;
+};
+
+export type Command = {
+  /** One word or two: `projections rebuild`. */
+  readonly name: string;
+  readonly summary: string;
+  /** Placeholders in order; those in brackets may be missing. */
+  readonly words?: readonly string[];
+  readonly options?: { readonly [name: string]: OptionForm };
+  /** Takes something away for good: asks for `--yes`. */
+  readonly destroys?: true;
+  /** Not in the help. */
+  readonly hidden?: true;
+  readonly run: (call: Call) => Promise<Said>;
+};
+
+/** Exit 2. The message repeats nothing that was typed: it may have been a secret. */
+export class WrongUsage extends Error {
+  override readonly name = 'WrongUsage';
+}
+
+/** Exit 1: it was understood and could not be done. */
+export class NotDone extends Error {
+  override readonly name = 'NotDone';
+}
+
+/** Exit 78. */
+export class WrongConfiguration extends Error {
+  override readonly name = 'WrongConfiguration';
+  readonly faults: readonly SettingFault[];
+  constructor(message: string, faults: readonly SettingFault[] = []) {
+    super(message);
+    this.faults = faults;
+  }
+}
+
+export const done = (lines: readonly string[], json: object = {}): Said => ({
+  ok: true,
+  lines,
+  json,
+});
+
+/** A string option that holds a whole number within bounds. */
+export function numberOf(
+  { options }: Call,
+  name: string,
+  { min, max, or }: { readonly min: number; readonly max: number; readonly or: number },
+): number {
+  const given = options[name];
+  if (given === undefined) return or;
+  const number = Number(given);
+  if (Number.isInteger(number) && number >= min && number <= max) return number;
+  throw new WrongUsage(`--${name} takes a whole number from ${min} to ${max}`);
+}
+
+export function textOf({ options }: Call, name: string): string | undefined {
+  const given = options[name];
+  return typeof given === 'string' ? given : undefined;
+}
+
+/** Columns as wide as they need to be. */
+export function table(rows: readonly (readonly string[])[]): readonly string[] {
+  const columns = Math.max(0, ...rows.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_, at) =>
+    Math.max(...rows.map((row) => row[at]?.length ?? 0)),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0)))
+      .join('  ')
+      .trimEnd(),
+  );
+}

@@ -1,0 +1,36 @@
+/** All commands, in the order of the help. */
+import type { Command } from './command.ts';
+import { auditVerify } from './commands/audit-verify.ts';
+import { configCheck, configList } from './commands/config.ts';
+import { doctor } from './commands/doctor.ts';
+import { newEnvironment } from './commands/env.ts';
+import { eventsRead, eventsTail } from './commands/events.ts';
+import { keysRotate, keysStatus } from './commands/keys.ts';
+import { mailbox } from './commands/mailbox.ts';
+import { migrateCommand } from './commands/migrate.ts';
+import { parkedDiscard, parkedList, parkedRelease, parkedShow } from './commands/parked.ts';
+import { projectionsRebuild, projectionsStatus } from './commands/projections.ts';
+import { relayStatus } from './commands/relay-status.ts';
+import { usersCreateAdmin } from './commands/users.ts';
+
+export const commands: readonly Command[] = [
+  doctor,
+  configCheck,
+  configList,
+  newEnvironment,
+  migrateCommand,
+  projectionsStatus,
+  projectionsRebuild,
+  parkedList,
+  parkedShow,
+  parkedRelease,
+  parkedDiscard,
+  relayStatus,
+  eventsRead,
+  eventsTail,
+  keysStatus,
+  keysRotate,
+  usersCreateAdmin,
+  mailbox,
+  auditVerify,
+];

@@ -1,0 +1,24 @@
+/** Settings for a new deployment in containers, with secrets of its own; printed once, kept by whoever asked. */
+import { randomBytes } from 'node:crypto';
+import { type Command, done } from '../command.ts';
+
+const SECRET_BYTES = 48;
+const KEY_BYTES = 32;
+
+export const newEnvironment: Command = {
+  name: 'env',
+  summary: 'Prints the settings of a new deployment, with fresh secrets: keep them as its .env.',
+  run: async () => {
+    const values = {
+      ENV: 'production',
+      PUBLIC_URL: 'https://cardea.example.com',
+      DATABASE_URL: 'postgres://cardea:PASSWORD@postgres:5432/cardea',
+      REDIS_URL: 'redis://redis:6379',
+      KAFKA_BROKERS: 'kafka:9092',
+      JWT_SECRET: randomBytes(SECRET_BYTES).toString('base64url'),
+      ENCRYPTION_KEY: randomBytes(KEY_BYTES).toString('hex'),
+    };
+    const lines = Object.entries(values).map(([name, value]) => `${name}=${value}`);
+    return done(lines, { environment: values });
+  },
+};

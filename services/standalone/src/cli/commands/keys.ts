@@ -1,0 +1,59 @@
+/** The keys that sign tokens. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { identityOperations } from '@cardea/identity';
+import { type Command, done, NotDone, numberOf, table } from '../command.ts';
+import type { Deployment } from '../deployment.ts';
+
+/** Each process reads the ring every 30 s, and asks for an unknown key every 30 s at most. */
+const WAIT_SECONDS = 65;
+const WAIT_SECONDS_MAX = 86_400;
+
+const operationsOn = (deployment: Deployment) => {
+  const identity = deployment.parts().find(({ definition }) => definition.name === 'identity');
+  if (identity === undefined) throw new Error('identity is not among the services');
+  return identityOperations(identity.needs);
+};
+
+export const keysStatus: Command = {
+  name: 'keys status',
+  summary: 'Lists the signing keys by their ids.',
+  run: async ({ open }) => {
+    const keys = await operationsOn(await open()).keys();
+    const rows = keys.map((key) => [
+      key.kid,
+      key.state,
+      `signs from ${key.activated_at ?? key.activate_at}`,
+      key.publish_until === null ? '' : `published until ${key.publish_until}`,
+    ]);
+    return done(keys.length === 0 ? ['There is no key yet.'] : table(rows), { keys });
+  },
+};
+
+export const keysRotate: Command = {
+  name: 'keys rotate',
+  summary: 'Lets a new key sign tokens; those of the key before stay valid until they run out.',
+  options: {
+    wait: {
+      type: 'string',
+      value: 'SECONDS',
+      help: `between the announcement to all verifiers and the first use (${WAIT_SECONDS})`,
+    },
+  },
+  run: async (call) => {
+    const { open, signal, tell } = call;
+    const wait = numberOf(call, 'wait', { min: 0, max: WAIT_SECONDS_MAX, or: WAIT_SECONDS });
+    const deployment = await open();
+    const operations = operationsOn(deployment);
+    if ((await operations.keys()).length === 0) {
+      throw new NotDone('there is no key yet: the first start makes one');
+    }
+    const at = new Date(Date.now() + wait * 1000);
+    const kid = await operations.announceKey(at);
+    tell(`announced ${kid}; it signs in ${wait} s`, { announced: kid, wait_seconds: wait });
+    await pause(wait * 1000, undefined, { signal }).catch(() => {
+      throw new NotDone('it was stopped; the announced key waits, and the next rotation uses it');
+    });
+    if (!(await operations.promoteKey(kid))) throw new NotDone('another rotation was faster');
+    return done([`${kid} signs now.`], { active: kid });
+  },
+};

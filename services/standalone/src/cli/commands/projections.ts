@@ -1,0 +1,84 @@
+/** How far the tables are behind their logs, and tables built anew. */
+import { rebuildProjection } from '@cardea/read-models';
+import type { Part } from '@cardea/service';
+import { type Command, done, NotDone, table, WrongUsage } from '../command.ts';
+import type { Deployment } from '../deployment.ts';
+import { behind, parkedBy } from '../standing.ts';
+
+export const projectionsStatus: Command = {
+  name: 'projections status',
+  summary: 'Shows how far each projection is behind its log.',
+  run: async ({ open }) => {
+    const deployment = await open();
+    const all = await Promise.all(deployment.parts().map((part) => statusOf(part, deployment)));
+    const projections = all.flat();
+    const rows = projections.map((one) => [
+      one.projection,
+      `position ${one.position}`,
+      `head ${one.head}`,
+      `behind ${one.behind}`,
+      one.parked_streams === 0 ? '' : `PARKED ${one.parked_streams}`,
+    ]);
+    return done(table(rows), { projections });
+  },
+};
+
+async function statusOf(part: Part, deployment: Deployment) {
+  const { name } = part.definition;
+  const { database } = deployment.shared();
+  const head = await part.needs.store.head(name);
+  const { rows } = await database.system.query<{ name: string; position: string }>(
+    `SELECT name, position FROM ${name}.projection_checkpoints`,
+  );
+  const parked = await parkedBy(database, name);
+  return await Promise.all(
+    part.service.projections.map(async (projection) => {
+      const found = rows.find((row) => row.name === projection.name);
+      const position = BigInt(found?.position ?? 0);
+      return {
+        projection: `${name}.${projection.name}`,
+        position: String(position),
+        head: String(head),
+        behind: (await behind(part, position, head)).count,
+        parked_streams: parked.get(`projection:${projection.name}`) ?? 0,
+      };
+    }),
+  );
+}
+
+export const projectionsRebuild: Command = {
+  name: 'projections rebuild',
+  summary: 'Builds tables anew from the first event and puts them in place; safe while all runs.',
+  words: ['[projection]'],
+  options: { all: { type: 'boolean', help: 'every projection of every service' } },
+  run: async ({ open, words, options, tell }) => {
+    const [wanted] = words;
+    if ((wanted === undefined) === (options['all'] !== true)) {
+      throw new WrongUsage('takes the name of a projection (service.name), or --all');
+    }
+    const { parts, settings, log } = await open();
+    const chosen = parts().flatMap((part) =>
+      part.service.projections
+        .filter(({ name }) => wanted === undefined || `${part.definition.name}.${name}` === wanted)
+        .map((projection) => ({ part, projection })),
+    );
+    if (chosen.length === 0) throw new NotDone('there is no such projection');
+    let parkedStreams = 0;
+    for (const { part, projection } of chosen) {
+      const name = `${part.definition.name}.${projection.name}`;
+      const rebuilt = await rebuildProjection({
+        connectionString: settings.MIGRATION_DATABASE_URL.reveal(),
+        projection,
+        schema: part.definition.name,
+        store: part.needs.store,
+        open: (sealed, place) => part.needs.sealer.open(sealed, place),
+        log,
+      });
+      parkedStreams += rebuilt.parkedStreams;
+      const position = String(rebuilt.position);
+      tell(`rebuilt ${name} up to ${position}`, { rebuilt: name, position });
+    }
+    const lines = parkedStreams === 0 ? [] : [`${parkedStreams} streams are parked.`];
+    return { ok: parkedStreams === 0, lines, json: { parked_streams: parkedStreams } };
+  },
+};

@@ -1,0 +1,56 @@
+/** A first way in, for a deployment that was started without ADMIN_EMAIL, or whose administrator is gone. */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { identityOperations } from '@cardea/identity';
+import { type Command, done, NotDone, textOf } from '../command.ts';
+
+const PASSWORD_BYTES = 18;
+
+const REASONS = {
+  invalid_email: 'that is no e-mail address',
+  tenant_not_found: 'there is no such tenant',
+  email_already_exists: 'the address belongs to an account of this tenant already',
+  password_too_short: 'the password is too short for this tenant',
+  password_too_long: 'the password is too long',
+} as const;
+
+export const usersCreateAdmin: Command = {
+  name: 'users create-admin',
+  summary: 'Makes an administrator; the password is printed once, unless it comes from a file.',
+  words: ['<e-mail>'],
+  options: {
+    tenant: { type: 'string', value: 'ID', help: "tenant (default: the deployment's own)" },
+    'password-file': { type: 'string', value: 'FILE', help: 'take the password from a file' },
+  },
+  run: async (call) => {
+    const [email = ''] = call.words;
+    const file = textOf(call, 'password-file');
+    const given = file === undefined ? undefined : passwordIn(file);
+    const password = given ?? randomBytes(PASSWORD_BYTES).toString('base64url');
+    const identity = (await call.open())
+      .parts()
+      .find(({ definition }) => definition.name === 'identity');
+    if (identity === undefined) throw new Error('identity is not among the services');
+    const tenantId = textOf(call, 'tenant');
+    const made = await identityOperations(identity.needs).createAdmin({
+      email,
+      password,
+      tenantId,
+    });
+    if ('refused' in made) throw new NotDone(REASONS[made.refused]);
+    const shown = given === undefined ? { password } : {};
+    const rows = { user_id: made.userId, tenant_id: made.tenantId, ...shown };
+    return done(
+      Object.entries(rows).map(([name, value]) => `${name}  ${value}`),
+      rows,
+    );
+  },
+};
+
+function passwordIn(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch {
+    throw new NotDone('the password file cannot be read');
+  }
+}

@@ -1,0 +1,193 @@
+/**
+ * The deployment that a command works on: the one of a data folder, running or stopped, or the one that
+ * the environment's settings describe.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
+import { runningPort } from '@cardea/local-postgres';
+import {
+  type Environment,
+  formatFaults,
+  type RootLogger,
+  type Settings,
+  secret,
+  takeSettings,
+} from '@cardea/runtime';
+import { buildParts, type Infrastructure, infrastructure, type Part } from '@cardea/service';
+import { type Addresses, readAddresses } from '../addresses.ts';
+import { FolderInUse, type Generated, openDataFolder } from '../data-folder.ts';
+import { ownDatabase, ownDatabaseUrl } from '../own-database.ts';
+import { services } from '../standalone.ts';
+import { NotDone, WrongConfiguration } from './command.ts';
+
+export type Deployment = {
+  readonly settings: Settings;
+  /** In words: which one this is, and whether it runs. */
+  readonly place: string;
+  readonly folder: string | undefined;
+  /** Where a running one answers; undefined: stopped, or not to be known. */
+  readonly addresses: Addresses | undefined;
+  /** Only a data folder tells. */
+  readonly isRunning: boolean | undefined;
+  readonly log: RootLogger;
+  readonly version: string;
+  /** Connections; made at the first call. */
+  readonly shared: () => Infrastructure;
+  /** The six services, built and not started. */
+  readonly parts: () => readonly Part[];
+  readonly close: () => Promise<void>;
+};
+
+export type Opening = {
+  readonly env: Environment;
+  /** `--data`. */
+  readonly data: string | undefined;
+  readonly version: string;
+  readonly log: RootLogger;
+};
+
+export const folderOf = ({ env, data }: Pick<Opening, 'env' | 'data'>): string =>
+  resolve(data ?? (env['CARDEA_DATA'] || '.cardea'));
+
+/** The settings as the deployment itself reads them; `generated`: of its data folder. */
+export function settingsOf(opening: Pick<Opening, 'env' | 'data'>): {
+  readonly settings: Settings;
+  readonly generated: Generated | undefined;
+} {
+  const { data } = opening;
+  const env = { ...opening.env };
+  const generated = generatedIn(folderOf(opening));
+  const isFolder = generated !== undefined && (data !== undefined || !hasSecrets(env));
+  const hasDatabase = Boolean(env['DATABASE_URL'] || env['DATABASE_URL_FILE']);
+  if (!isFolder && (data !== undefined || !hasDatabase)) {
+    throw new WrongConfiguration(nothingAt(folderOf(opening)));
+  }
+  if (isFolder) fillIn(env, generated);
+  const read = takeSettings(env, { standalone: isFolder, cpus: availableParallelism() });
+  if ('faults' in read) throw new WrongConfiguration(formatFaults(read.faults), read.faults);
+  return { settings: read.ok, generated: isFolder ? generated : undefined };
+}
+
+export async function openDeployment(opening: Opening): Promise<Deployment> {
+  const { settings, generated } = settingsOf(opening);
+  if (generated === undefined) {
+    const place = 'the deployment of these settings';
+    return deployment(opening, { settings, place, isRunning: undefined });
+  }
+  const path = folderOf(opening);
+  const addresses = readAddresses(path);
+  const named = settings.DATABASE_URL.reveal() !== '';
+  let folder: ReturnType<typeof openDataFolder> | undefined;
+  try {
+    folder = openDataFolder({ path });
+  } catch (error) {
+    if (!(error instanceof FolderInUse)) throw error;
+  }
+  if (folder === undefined) {
+    const place = `${path}, running${addresses === undefined ? '' : ` at ${addresses.api}`}`;
+    const url = named ? settings.DATABASE_URL : runningDatabase(path, generated);
+    return deployment(opening, {
+      settings: onDatabase(settings, url),
+      place,
+      isRunning: true,
+      path,
+      addresses,
+    });
+  }
+  const release = folder.release;
+  const place = `${path}, stopped`;
+  if (named) return deployment(opening, { settings, place, isRunning: false, path, release });
+  const own = await ownDatabase(folder, opening.log).catch((error: unknown) => {
+    release();
+    throw error;
+  });
+  // PostgreSQL runs in a group of its own: it has to go on whatever way we end.
+  process.once('exit', own.stop);
+  const end = (): void => {
+    process.off('exit', own.stop);
+    own.stop();
+    release();
+  };
+  return deployment(opening, {
+    settings: onDatabase(settings, own.url),
+    place: `${place}; its database was started for this command`,
+    isRunning: false,
+    path,
+    release: end,
+  });
+}
+
+type Found = {
+  readonly settings: Settings;
+  readonly place: string;
+  readonly isRunning: boolean | undefined;
+  readonly path?: string;
+  readonly addresses?: Addresses | undefined;
+  readonly release?: () => void;
+};
+
+function deployment({ log, version }: Opening, found: Found): Deployment {
+  const { settings, place, isRunning, path, addresses, release } = found;
+  let shared: Infrastructure | undefined;
+  let parts: readonly Part[] | undefined;
+  const open = (): Infrastructure => {
+    shared ??= infrastructure({ settings, version, log });
+    return shared;
+  };
+  return {
+    settings,
+    place,
+    folder: path,
+    addresses,
+    isRunning,
+    log,
+    version,
+    shared: open,
+    parts: () => {
+      const options = { definitions: services, port: 0, managementPort: 0, hosts: [] };
+      parts ??= buildParts({ ...options, infrastructure: open() }).parts;
+      return parts;
+    },
+    close: async () => {
+      try {
+        for (const { positions } of parts ?? []) await positions.close();
+        await shared?.close();
+      } finally {
+        release?.();
+      }
+    },
+  };
+}
+
+const generatedIn = (folder: string): Generated | undefined => {
+  const file = join(folder, 'secrets.json');
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Generated) : undefined;
+};
+
+const hasSecrets = (env: Environment): boolean =>
+  Boolean(env['ENCRYPTION_KEY'] || env['ENCRYPTION_KEY_FILE']);
+
+/** As a start on the folder does; the environment wins. */
+function fillIn(env: { [name: string]: string | undefined }, generated: Generated): void {
+  for (const name of ['JWT_SECRET', 'ENCRYPTION_KEY'] as const) {
+    if (!env[name] && !env[`${name}_FILE`]) env[name] = generated[name];
+  }
+}
+
+const onDatabase = (settings: Settings, url: Settings['DATABASE_URL']): Settings => ({
+  ...settings,
+  DATABASE_URL: url,
+  MIGRATION_DATABASE_URL: url,
+});
+
+function runningDatabase(path: string, { POSTGRES_PASSWORD }: Generated) {
+  const port = runningPort(join(path, 'postgres'));
+  if (port !== undefined) return secret(ownDatabaseUrl(port, POSTGRES_PASSWORD));
+  throw new NotDone(
+    'What runs on this folder has its database elsewhere: set DATABASE_URL as it was started with.',
+  );
+}
+
+const nothingAt = (folder: string): string =>
+  `There is no deployment at ${folder} and DATABASE_URL is unset: start one with npm start, name its folder with --data, or give the settings of a deployment.`;

@@ -1,0 +1,34 @@
+/** The words that tell how a command is used. */
+import { type Command, type OptionForm, table } from './command.ts';
+
+export function generalHelp(commands: readonly Command[]): string {
+  const shown = commands.filter(({ hidden }) => hidden !== true);
+  const rows = shown.map(({ name, summary }) => [`  ${name}`, summary]);
+  return [
+    'Usage: npm run cardea -- <command> [options]',
+    '',
+    ...table(rows),
+    '',
+    'Each command tells more with --help, and answers in JSON with --json.',
+    'Exit: 0 done, 1 failed, 2 wrong usage, 78 wrong configuration.',
+    '',
+  ].join('\n');
+}
+
+export function helpOf(
+  { name, summary, words = [] }: Command,
+  options: { readonly [name: string]: OptionForm },
+): string {
+  const rows = Object.entries(options).map(([option, form]) => [
+    `  --${option}${form.type === 'string' ? ` ${form.value}` : ''}`,
+    form.help,
+  ]);
+  return [
+    `Usage: npm run cardea -- ${[name, ...words, '[options]'].join(' ')}`,
+    '',
+    summary,
+    '',
+    ...table(rows),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,221 @@
+/** What `doctor` looks at. */
+import { statfsSync } from 'node:fs';
+import { wrapKeyOf, wrapKeys } from '@cardea/crypto';
+import { pendingMigrations } from '@cardea/read-models';
+import { migrationSetsOf } from '@cardea/service';
+import { services } from '../standalone.ts';
+import type { Deployment } from './deployment.ts';
+import { behind, parkedBy, relayStanding } from './standing.ts';
+
+export type Check = {
+  /** The look's own name unless given. */
+  readonly name: string;
+  readonly status: 'ok' | 'warning' | 'failed';
+  readonly detail: string;
+  readonly fix?: string;
+};
+
+type Finding = Omit<Check, 'name'> & { readonly name?: string };
+export type Look = (at: {
+  readonly deployment: Deployment;
+  readonly management: readonly string[] | undefined;
+}) => Promise<readonly Finding[]>;
+
+const CLOCK_SECONDS_MAX = 5;
+const LAG_SECONDS_MAX = 60;
+const DISK_FREE_BYTES_MIN = 1024 ** 3;
+const READY_MS_MAX = 3_000;
+
+const ok = (detail: string): readonly Finding[] => [{ status: 'ok', detail }];
+const failed = (detail: string, fix: string): readonly Finding[] => [
+  { status: 'failed', detail, fix },
+];
+const warning = (detail: string, fix: string): readonly Finding[] => [
+  { status: 'warning', detail, fix },
+];
+
+const database: Look = async ({ deployment }) => {
+  await deployment.shared().database.ping();
+  return ok('answers');
+};
+
+const clock: Look = async ({ deployment }) => {
+  const { rows } = await deployment
+    .shared()
+    .database.system.query<{ now: Date }>('SELECT clock_timestamp() AS now');
+  const apart = Math.abs((rows[0]?.now.getTime() ?? 0) - Date.now()) / 1000;
+  return apart <= CLOCK_SECONDS_MAX
+    ? ok(`within ${CLOCK_SECONDS_MAX} s of the database's`)
+    : failed(`${Math.round(apart)} s from the database's`, 'let both hosts keep time by NTP');
+};
+
+const migrations: Look = async ({ deployment: { settings, version } }) => {
+  const { pending, changed, tooNew } = await pendingMigrations({
+    connectionString: settings.MIGRATION_DATABASE_URL.reveal(),
+    sets: migrationSetsOf(services),
+    appVersion: version,
+  });
+  if (changed.length > 0)
+    return failed(`${changed[0]} is another file now`, 'run the release that wrote it');
+  if (tooNew.length > 0)
+    return failed('the database is newer than this version', 'run the newer release');
+  return pending.length === 0
+    ? ok('all applied')
+    : failed(`${pending.length} not applied`, 'npm run cardea -- migrate');
+};
+
+/** Every key that rows are wrapped under has to be one of ours. */
+const encryptionKey: Look = async ({ deployment }) => {
+  const keys = wrapKeys(deployment.settings, 'subject-wrap/v1');
+  const found = new Set<string>();
+  for (const { definition } of deployment.parts()) {
+    const { rows } = await deployment
+      .shared()
+      .database.system.query<{ kek_id: string }>(
+        `SELECT DISTINCT kek_id FROM ${definition.name}.subject_keys WHERE wrapped IS NOT NULL`,
+      );
+    for (const { kek_id } of rows) found.add(kek_id);
+  }
+  const unknown = [...found].filter((id) => wrapKeyOf(keys, id) === undefined);
+  return unknown.length === 0
+    ? ok(`${keys.current.id} opens what is stored`)
+    : failed(
+        `rows are wrapped under ${unknown.join(', ')}`,
+        'set ENCRYPTION_KEY (or _PREVIOUS) to that key',
+      );
+};
+
+const eventStore: Look = async ({ deployment }) => {
+  const [part] = deployment.parts();
+  if (part === undefined) return [];
+  const head = await part.needs.store.head(part.definition.name);
+  const kind = deployment.settings.EVENTSTORE_URL === undefined ? 'PostgreSQL' : 'EventStoreDB';
+  return ok(`${kind}, ${part.definition.name} at ${head}`);
+};
+
+const cache: Look = async ({ deployment }) => {
+  const shared = deployment.shared();
+  if (shared.cache.mode === 'in_process') return ok('in the process');
+  await shared.cache.ping();
+  return ok('Redis answers');
+};
+
+const bus: Look = async ({ deployment }) => {
+  const { KAFKA_BROKERS } = deployment.settings;
+  const parts = deployment.parts().filter(({ service }) => service.consumers.length > 0);
+  const lags = await Promise.all(
+    parts.flatMap(({ service, subscriber }) =>
+      service.consumers.map(async ({ name, topics }) => {
+        const lag = await subscriber.lag?.(name, topics);
+        return [...(lag?.values() ?? [])].reduce((sum, each) => sum + each, 0);
+      }),
+    ),
+  );
+  const records = lags.reduce((sum, each) => sum + each, 0);
+  const kind = KAFKA_BROKERS === undefined ? 'PostgreSQL' : 'Kafka';
+  return ok(`${kind}, ${records} records not applied`);
+};
+
+const projections: Look = async ({ deployment }) => {
+  const late: string[] = [];
+  for (const part of deployment.parts()) {
+    const { name } = part.definition;
+    const head = await part.needs.store.head(name);
+    const { rows } = await deployment
+      .shared()
+      .database.system.query<{ name: string; position: string }>(
+        `SELECT name, position FROM ${name}.projection_checkpoints`,
+      );
+    for (const row of rows) {
+      const { oldestSeconds } = await behind(part, BigInt(row.position), head);
+      if (oldestSeconds > LAG_SECONDS_MAX) late.push(`${name}.${row.name} ${oldestSeconds} s`);
+    }
+  }
+  return late.length === 0
+    ? ok('level with their logs')
+    : warning(late.join(', '), startIt(deployment));
+};
+
+const relays: Look = async ({ deployment }) => {
+  const all = await Promise.all(deployment.parts().map(relayStanding));
+  const late = all.filter(({ oldest_seconds: seconds }) => seconds > LAG_SECONDS_MAX);
+  const names = late.map(({ log, oldest_seconds: seconds }) => `${log} ${seconds} s`);
+  return late.length === 0
+    ? ok('all is published')
+    : warning(names.join(', '), startIt(deployment));
+};
+
+const startIt = ({ isRunning }: Deployment): string =>
+  isRunning === false ? 'npm start' : 'is the process up, and what does its log say?';
+
+const parked: Look = async ({ deployment }) => {
+  const { database } = deployment.shared();
+  const all = await Promise.all(
+    deployment.parts().map(({ definition }) => parkedBy(database, definition.name)),
+  );
+  const streams = all.flatMap((one) => [...one.values()]).reduce((sum, each) => sum + each, 0);
+  return streams === 0
+    ? ok('none')
+    : failed(`${streams} streams wait`, 'npm run cardea -- parked list');
+};
+
+/** The loops of each process, as it sees them itself. */
+const loops: Look = async ({ deployment, management }) => {
+  const { addresses, isRunning } = deployment;
+  if (management === undefined && isRunning === false) {
+    return warning('stopped: nothing turns', 'npm start');
+  }
+  const urls = management ?? (addresses === undefined ? [] : [addresses.management]);
+  if (urls.length === 0) {
+    return warning('not asked', 'name the management ports with --management URL,…');
+  }
+  return (await Promise.all(urls.map(readiness))).flat();
+};
+
+async function readiness(url: string): Promise<readonly Finding[]> {
+  const name = `loops at ${url}`;
+  let answer: {
+    readonly status: string;
+    readonly checks: { [name: string]: { status: string; reason?: string } };
+  };
+  try {
+    const response = await fetch(new URL('/readyz', url), {
+      signal: AbortSignal.timeout(READY_MS_MAX),
+    });
+    answer = (await response.json()) as typeof answer;
+  } catch {
+    return [{ name, status: 'failed', detail: 'does not answer', fix: 'start it' }];
+  }
+  const reasons = Object.entries(answer.checks)
+    .filter(([, check]) => check.status !== 'ok')
+    .map(([what, { reason }]) => `${what}: ${reason}`);
+  if (answer.status === 'ready') return [{ name, status: 'ok', detail: 'ready' }];
+  const status = answer.status === 'degraded' ? 'warning' : 'failed';
+  const detail = `${answer.status}: ${reasons.join('; ')}`;
+  return [{ name, status, detail, fix: 'see docs/runbook.md' }];
+}
+
+const disk: Look = async ({ deployment: { folder } }) => {
+  if (folder === undefined) return [];
+  const { bavail, bsize } = statfsSync(folder);
+  const free = bavail * bsize;
+  const gib = `${(free / 1024 ** 3).toFixed(1)} GiB free`;
+  return free >= DISK_FREE_BYTES_MIN ? ok(gib) : failed(gib, 'make room, or move the data folder');
+};
+
+/** In this order: what comes later needs what comes before. */
+export const looks: { readonly [name: string]: Look } = {
+  settings: async () => ok('right'),
+  database,
+  clock,
+  migrations,
+  'encryption key': encryptionKey,
+  'event store': eventStore,
+  cache,
+  bus,
+  projections,
+  relays,
+  'parked streams': parked,
+  loops,
+  disk,
+};

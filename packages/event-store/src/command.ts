@@ -43,6 +43,14 @@ export interface Streams {
     decide: (state: State, revision: number) => Decision<E, Reason>,
   ): Promise<Decided<State, E, Reason>>;
 
+  /** As `decideOn`, where the last event of a state-carrying stream was read a moment ago. */
+  decideFrom<State, E extends DomainEvent, Reason extends string>(
+    stream: Stream<State, E>,
+    last: RecordedEvent,
+    command: Command,
+    decide: (state: State, revision: number) => Decision<E, Reason>,
+  ): Promise<Decided<State, E, Reason>>;
+
   /** The events of a stream as recorded, upcast; for the few that need more than the folded state. */
   history<State, E extends DomainEvent>(
     stream: Stream<State, E>,

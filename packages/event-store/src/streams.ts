@@ -39,6 +39,8 @@ type Task<State, E extends DomainEvent, Reason extends string> = {
   readonly streamId: string;
   readonly command: Command;
   readonly decide: (state: State, revision: number) => Decision<E, Reason>;
+  /** Spares the first attempt its read: if it is not the last any more, the append meets a conflict. */
+  readonly last?: RecordedEvent;
 };
 
 /** Commands on one stream take turns in this process, so only other processes can get between. */
@@ -54,16 +56,21 @@ export function streams(store: EventStore, options: Options = {}): Streams {
     return folded(stream, past);
   };
 
+  const carriedOut = <State, E extends DomainEvent, Reason extends string>(
+    task: Task<State, E, Reason>,
+  ) => watched(task, () => inTurn(task.streamId, () => untilDecided(store, task, pause)));
+
   return {
     load,
     history: async (stream, of) => {
       const events = await store.readStream(streamIdOf(stream, of.id));
       return ownedBy(of.tenantId, events).map((event) => upcastTo(stream, event));
     },
-    decideOn: (stream, id, command, decide) => {
-      const streamId = streamIdOf(stream, id);
-      const task = { stream, streamId, command, decide };
-      return watched(task, () => inTurn(streamId, () => untilDecided(store, task, pause)));
+    decideOn: (stream, id, command, decide) =>
+      carriedOut({ stream, streamId: streamIdOf(stream, id), command, decide }),
+    decideFrom: (stream, last, command, decide) => {
+      if (!stream.stateCarrying) throw new Error(`a ${stream.noun} is more than its last event`);
+      return carriedOut({ stream, streamId: last.streamId, command, decide, last });
     },
   };
 }
@@ -106,12 +113,13 @@ async function untilDecided<State, E extends DomainEvent, Reason extends string>
   task: Task<State, E, Reason>,
   pause: ReturnType<typeof pauses>,
 ): Promise<Decided<State, E, Reason>> {
+  const { last: _last, ...again } = task;
   let conflicts = 0;
   let failures = 0;
   const start = performance.now();
   while (true) {
     try {
-      const decided = await attempt(store, task);
+      const decided = await attempt(store, conflicts + failures === 0 ? task : again);
       if (decided !== 'conflict') return decided;
       conflicts++;
       if (conflicts === ATTEMPTS_MAX) throw new WriteContention(`writers meet on ${task.streamId}`);
@@ -132,8 +140,12 @@ async function attempt<State, E extends DomainEvent, Reason extends string>(
   store: EventStore,
   task: Task<State, E, Reason>,
 ): Promise<Decided<State, E, Reason> | 'conflict'> {
-  const { stream, streamId, command, decide } = task;
-  const past = await pastOf(store, stream, streamId, command.metadata.tenantId);
+  const { stream, streamId, command, decide, last } = task;
+  const { tenantId } = command.metadata;
+  const past =
+    last === undefined
+      ? await pastOf(store, stream, streamId, tenantId)
+      : ownedBy(tenantId, [last]);
   const firstId = eventId(command.id, streamId, 0);
   const seen = past.some((event) => event.id === firstId);
   const repeat = seen ? await repeatOf(store, task) : undefined;

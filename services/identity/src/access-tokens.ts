@@ -1,13 +1,13 @@
 /** What a login's access token says (`design/oauth.md` section 3); the signer adds key and signature. */
 import { type LoginClaims, type SignToken, TOKEN_CLASSES } from '@cardea/auth';
 import type { Clock, Ids, Settings } from '@cardea/runtime';
-import type { Opened } from './people.ts';
 import type { TenantFacts } from './tenants/tenant.ts';
 import type { ExistingUser } from './users/user.ts';
 
 export type AccessTokenOf = {
   readonly user: ExistingUser;
-  readonly opened: Opened;
+  /** Null when it was erased. */
+  readonly email: string | null;
   readonly tenant: TenantFacts;
   /** Null for sign-ins that leave no session. */
   readonly sid: string | null;
@@ -29,7 +29,7 @@ export function accessTokens(needs: {
 }): AccessTokens {
   const { settings, clock, ids, sign } = needs;
   return {
-    issue: ({ user, opened, tenant, sid, authTime, amr, appId }) => {
+    issue: ({ user, email, tenant, sid, authTime, amr, appId }) => {
       const issuedAt = Math.floor(clock.now().getTime() / 1000);
       const { typ, audience } = TOKEN_CLASSES.access;
       const claims: LoginClaims = {
@@ -42,7 +42,7 @@ export function accessTokens(needs: {
         tid: tenant.id,
         tenant_id: tenant.id,
         org_id: tenant.organizationId,
-        email: opened.email ?? '',
+        email: email ?? '',
         roles: user.roles,
         auth_time: authTime,
         amr,

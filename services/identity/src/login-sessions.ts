@@ -60,7 +60,7 @@ export function loginSessions(needs: Needs): LoginSessions {
   const tokensOf: LoginSessions['tokensOf'] = async (session, user, tenant) => {
     const access = accessTokens.issue({
       user,
-      opened: await people.open(user),
+      email: await people.emailOf(user),
       tenant,
       sid: session.id,
       authTime: session.auth_time,

@@ -22,6 +22,7 @@ export type People = {
   /** Does the same reads whether or not somebody has the address. */
   readonly byHash: (tenantId: string, emailHash: string) => Promise<User>;
   readonly open: (user: ExistingUser) => Promise<Opened>;
+  readonly emailOf: (user: ExistingUser) => Promise<string | null>;
   readonly snapshot: (user: ExistingUser) => Promise<UserSnapshot>;
   readonly seal: (
     of: { readonly tenantId: string; readonly userId: string },
@@ -60,6 +61,7 @@ export function people(needs: { readonly sealer: Sealer; readonly folded: Folded
       return byId(tenantId, holder.status === 'held' ? readOwner(holder.ownerId).userId : NOBODY);
     },
     open,
+    emailOf: (user) => openField(user, 'email'),
     snapshot: async (user) => {
       const { email, displayName } = await open(user);
       return snapshotOf(user, { email, displayName });

@@ -49,9 +49,9 @@ async function exchanged(identity: Identity, request: Asked, token: RefreshToken
   const { store, streams, people, workspaces, settings } = identity;
   // The token names no tenant, so its session is looked up by id alone and says which it is.
   const last = await store.readLast(`session-${token.sid}`);
-  const tenantId = last?.metadata.tenantId;
-  const shown = last?.data as SessionEvent['data'] | undefined;
-  if (tenantId === undefined || shown === undefined) return INVALID;
+  if (last === undefined) return INVALID;
+  const { tenantId } = last.metadata;
+  const shown = last.data as SessionEvent['data'];
   if (!isGenuineRefreshToken(identity.refreshKeys, token, shown.salt)) return INVALID;
   if (request.tenantId !== '' && request.tenantId !== tenantId) return INVALID;
   const bySession = await identity.limits.take(LIMITS.refreshBySession, token.sid);
@@ -66,7 +66,7 @@ async function exchanged(identity: Identity, request: Asked, token: RefreshToken
     actor: { type: 'user', id: shown.user_id },
   });
   const rules = tenant?.settings.refresh;
-  const decided = await streams.decideOn(sessions, token.sid, command, (session) =>
+  const decided = await streams.decideFrom(sessions, last, command, (session) =>
     refresh(
       {
         seq: token.seq,

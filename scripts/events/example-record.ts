@@ -6,10 +6,7 @@ export function exampleHeaders(event: PublishedEvent): { readonly [header: strin
   const shown = new Set([...(recordHeaders.required ?? []), 'ce_logepoch']);
   const examples = Object.entries(recordHeaders.properties ?? {})
     .filter(([header]) => shown.has(header))
-    .map(([header, { examples: [example] = [], enum: [only] = [] }]) => [
-      header,
-      String(only ?? example),
-    ]);
+    .map(([header, schema]) => [header, String(schema.enum?.[0] ?? schema.examples?.[0])]);
   return {
     ...Object.fromEntries(examples),
     ce_type: event.type,

@@ -18,6 +18,7 @@ export {
 export { type DeadLetter, type DeadLetters, deadLetterTopicOf } from './consuming/dead-letter.ts';
 export { type KafkaAddress, type KafkaClient, kafkaClient } from './kafka/kafka-client.ts';
 export { kafkaPublisher } from './kafka/publisher.ts';
+export { type LyingRecord, readTopic } from './kafka/read-topic.ts';
 export { type KafkaSubscriberNeeds, kafkaSubscriber } from './kafka/subscriber.ts';
 export { checkTopics, createTopics, kafkaAnswers, TopicsMisfit } from './kafka/topics.ts';
 export { keyOf, partitionOf } from './partition.ts';

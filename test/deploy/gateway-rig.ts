@@ -1,0 +1,87 @@
+/** A gateway in front of services of a few lines, for test files that look at it from both sides. */
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { describedEndpoints } from '../../scripts/gateway/endpoints.ts';
+import { type GatewayRoute, gatewayRoutes } from '../../scripts/gateway/routes.ts';
+import { type Gateway, startGateway } from '../../scripts/gateway/start.ts';
+import { needNginx } from '../need-nginx.ts';
+import type { RawAnswer } from '../raw-http.ts';
+import { breakingOff, dying, mute, remembering, type Upstream } from './gateway-upstreams.ts';
+
+export const REQUEST_ID = /^[0-9a-f]{32}$/;
+/** Of its services; the real one is above the longest poll. */
+const READ_WAIT_SECONDS = 1;
+
+export type EdgeRig = {
+  readonly routes: readonly GatewayRoute[];
+  readonly gateway: Gateway;
+  /** Behind identity, and behind one of two replicas of authz and webhooks. */
+  readonly service: Upstream;
+  /** The other replica of authz; that of webhooks takes no connection. */
+  readonly dead: Upstream;
+  /** Approval. Vault has no replica, audit breaks off. */
+  readonly silent: Upstream;
+  /** Another gateway in front of the same, which trusts the proxies in `127.0.0.0/8`. */
+  readonly behindProxy: Gateway;
+};
+
+/** Call it once at the top of a file; read it in hooks and tests. Nothing was seen when a test begins. */
+export function edgeRig(): { readonly [name in keyof EdgeRig]: EdgeRig[name] } {
+  const command = needNginx();
+  const rig: { -readonly [name in keyof EdgeRig]?: EdgeRig[name] } = {};
+  let broken: Upstream | undefined;
+  beforeAll(async () => {
+    if (command === undefined) return;
+    rig.routes = gatewayRoutes(await describedEndpoints());
+    [rig.service, rig.dead, rig.silent, broken] = await Promise.all([
+      remembering(),
+      dying(),
+      mute(),
+      breakingOff(),
+    ]);
+    const one = [rig.service.address];
+    const upstreams = {
+      identity: one,
+      authz: [rig.dead.address, ...one],
+      vault: [],
+      approval: [rig.silent.address],
+      webhooks: ['127.0.0.1:1', ...one],
+      audit: [broken.address],
+    };
+    rig.gateway = await startGateway({ upstreams, workers: 1, readWaitSeconds: READ_WAIT_SECONDS });
+    rig.behindProxy = await startGateway({
+      upstreams,
+      workers: 1,
+      trustedProxies: ['127.0.0.0/8'],
+    });
+  });
+  beforeEach(() => {
+    for (const each of [rig.service, rig.dead, rig.silent]) if (each) each.seen.length = 0;
+  });
+  afterAll(async () => {
+    await rig.gateway?.stop();
+    await rig.behindProxy?.stop();
+    for (const each of [rig.service, rig.dead, rig.silent, broken]) await each?.close();
+  });
+  return rig as EdgeRig;
+}
+
+/** What is wrong with an answer that should be the gateway's own refusal. */
+export function faultsOf(answer: RawAnswer, status: number, code: string): readonly string[] {
+  const { headers } = answer;
+  const id = headers['x-request-id'] ?? '';
+  const wrong: string[] = [];
+  const hold = (fact: boolean, fault: string) => {
+    if (!fact) wrong.push(fault);
+  };
+  hold(answer.status === status, `status ${answer.status}`);
+  hold(REQUEST_ID.test(id), 'X-Request-Id');
+  hold(headers['x-served-by'] === 'gateway', 'X-Served-By');
+  hold(headers['content-type'] === 'application/json; charset=utf-8', 'Content-Type');
+  hold(headers['x-content-type-options'] === 'nosniff', 'nosniff');
+  const body = `{"error":{"code":"${code}","message":"`;
+  hold(
+    answer.body.startsWith(body) && answer.body.endsWith(`.","request_id":"${id}"}}`),
+    answer.body,
+  );
+  return wrong;
+}

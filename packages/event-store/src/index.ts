@@ -20,6 +20,11 @@ export {
   EventStoreUnavailable,
   WriteContention,
 } from './event-store.ts';
+export {
+  type EventStoreDbOptions,
+  type EventStoreDbStores,
+  eventStoreDbStores,
+} from './eventstoredb/event-store-db-stores.ts';
 export { type InMemoryLogs, inMemoryEventStore, inMemoryLogs } from './in-memory.ts';
 export { eventStoreMigrations } from './postgres/migrations.ts';
 export {

@@ -1,19 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import {
-  inMemoryEventStore,
-  inMemoryLogs,
-  type Log,
-  postgresEventStore,
-} from '@cardea/event-store';
+import { inMemoryEventStore, inMemoryLogs, postgresEventStore } from '@cardea/event-store';
 import { testDatabase } from '@cardea/testing';
 import { Client } from 'pg';
-import { afterAll, describe, expect, it } from 'vitest';
-import { appendOn, type Writer } from './appending.ts';
+import { describe, expect, it } from 'vitest';
+import { appendOn } from './appending.ts';
 import { describeEventStore } from './conformance.ts';
 import { newAppend } from './rig.ts';
+import { writerProcesses } from './writer-processes.ts';
 
 const logs = inMemoryLogs();
 describeEventStore('in memory', () => ({
@@ -29,38 +21,7 @@ describeEventStore('in memory', () => ({
 
 describe('with a database', () => {
   const database = testDatabase();
-  const children: ChildProcess[] = [];
-  afterAll(() => {
-    for (const child of children) child.kill('SIGKILL');
-  });
-
-  const startWriter = async (log: Log, name: string): Promise<Writer> => {
-    const script = fileURLToPath(new URL('./writer.ts', import.meta.url));
-    const child = spawn(process.execPath, [script, database.url, log, name], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    children.push(child);
-    const closed = once(child, 'close');
-    const acked = new Set<string>();
-    const lines = createInterface({ input: child.stdout });
-    const read = once(lines, 'close');
-    lines.on('line', (line) => acked.add(line));
-    await Promise.race([once(lines, 'line'), closed]);
-    return {
-      acked: () => acked,
-      stop: async () => {
-        child.stdin.end();
-        const [code] = await closed;
-        await read;
-        expect(code).toBe(0);
-      },
-      kill: async () => {
-        child.kill('SIGKILL');
-        await closed;
-        await read;
-      },
-    };
-  };
+  const { startWriter } = writerProcesses(() => database.url);
 
   describeEventStore('Postgres', () => ({
     open: (log) => postgresEventStore({ connectionString: database.url, role: 'cardea_app', log }),

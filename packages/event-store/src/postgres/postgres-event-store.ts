@@ -2,6 +2,7 @@ import { failpoint, type Logger } from '@cardea/runtime';
 import type { EventStore, Log } from '../event-store.ts';
 import { type ConnectionOptions, connection } from './connection.ts';
 import { groupCommit } from './group-commit.ts';
+import { logTails } from './log-tail.ts';
 import { notices } from './notices.ts';
 import { logReader, streamReader } from './reading.ts';
 
@@ -31,7 +32,8 @@ export function postgresEventStores(options: PostgresEventStoreOptions): Postgre
   const logConnections = several(LOG_READERS);
 
   const readStream = streamReader(streamConnection);
-  const { readLog, heads } = logReader(logConnections);
+  const { readLog: readTable, heads } = logReader(logConnections);
+  const readLog = logTails(readTable);
   const { stored, subscribe, close: closeNotices } = notices(rest, heads, logger);
   const append = groupCommit(writers, {
     onStored: stored,

@@ -1,0 +1,192 @@
+/**
+ * The calls that this package makes to EventStoreDB, each with a deadline and repeated while its outcome
+ * is unknown. They go through the client's own stubs: its `appendToStream` keeps what is under way in one
+ * map of the module and dies with a broken connection, its `readAll` knows no filter.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EventStoreDBClient } from '@eventstore/db-client';
+import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import type {
+  AppendReq,
+  AppendResp,
+  ReadReq,
+  ReadResp,
+} from '@eventstore/db-client/generated/streams_pb.js';
+import { type CallOptions, type Channel, type Metadata, status } from '@grpc/grpc-js';
+import { EventStoreUnavailable } from '../event-store.ts';
+
+/** One try of a call. Two of them stay below the 10 s in which every call of the product ends. */
+const CALL_DEADLINE_MS = 4000;
+/** No try starts later than this. */
+const TRY_WITHIN_MS = 5000;
+const TRIES_MAX = 7;
+/** Doubles with each try: 630 ms of pauses in all, enough for a server that is started again. */
+const PAUSE_MS = 10;
+/** A peer that does not answer a ping is given up; pings go out every 10 s. */
+const KEEP_ALIVE_TIMEOUT_MS = 2000;
+/** A subscription that is not confirmed by then is given up. */
+const CONFIRM_WITHIN_MS = 5000;
+
+export interface EventStoreDbConnection {
+  /** All or nothing; the same requests twice are stored once. */
+  append(requests: readonly AppendReq[]): Promise<AppendResp>;
+  read(request: ReadReq): Promise<readonly ReadResp[]>;
+  /** Until the signal aborts; throws when the server or the way to it ends it before. */
+  follow(request: ReadReq, on: Following, signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type Following = {
+  readonly onConfirmed: () => void;
+  readonly onAnswer: (answer: ReadResp) => void;
+};
+
+/** What the client keeps for its own use. */
+type Inside = {
+  getGRPCClient(stub: typeof StreamsClient, name: string): Promise<StreamsClient>;
+  callArguments(
+    base: { readonly requiresLeader: boolean; readonly deadline?: number },
+    call?: CallOptions,
+  ): [Metadata, CallOptions];
+  /** Makes a new channel when the error says that the old one, or its node, is of no use. */
+  handleError(client: StreamsClient, error: unknown): Promise<void>;
+  getChannel(): Promise<Channel>;
+};
+
+export function eventStoreDbConnection(url: string): EventStoreDbConnection {
+  const inside = clientOf(url) as unknown as Inside;
+  const closing = new AbortController();
+  let isUsed = false;
+
+  const once = async <T>(call: (stub: StreamsClient) => Promise<T>): Promise<T> => {
+    isUsed = true;
+    const stub = await inside.getGRPCClient(StreamsClient, 'cardea');
+    try {
+      return await call(stub);
+    } catch (error) {
+      await inside.handleError(stub, error).catch(() => {}); // a next try finds out by itself
+      throw error;
+    }
+  };
+  const persist = async <T>(call: (stub: StreamsClient) => Promise<T>): Promise<T> => {
+    const start = performance.now();
+    for (let tries = 1; ; tries++) {
+      try {
+        return await once(call);
+      } catch (error) {
+        if (isRefusal(error)) throw error;
+        const late = performance.now() - start > TRY_WITHIN_MS;
+        if (late || tries === TRIES_MAX || closing.signal.aborted || isOurFault(error)) {
+          throw new EventStoreUnavailable('the event store cannot be reached', { cause: error });
+        }
+        await sleep(PAUSE_MS * 2 ** (tries - 1));
+      }
+    }
+  };
+  const withDeadline = () =>
+    inside.callArguments({ requiresLeader: true, deadline: CALL_DEADLINE_MS });
+
+  return {
+    append: (requests) => persist((stub) => appendOnce(stub, requests, withDeadline())),
+    read: (request) => persist((stub) => readOnce(stub, request, withDeadline())),
+    follow: (request, on, signal) =>
+      once((stub) => {
+        const unlimited = inside.callArguments({ requiresLeader: true }, { deadline: Infinity });
+        return followOnce(stub.read(request, ...unlimited), on, signal);
+      }),
+    close: async () => {
+      closing.abort();
+      if (!isUsed) return; // there is no channel, and asking for it would make one
+      await inside.getChannel().then(
+        (channel) => channel.close(),
+        () => {},
+      );
+    },
+  };
+}
+
+function clientOf(url: string): EventStoreDBClient {
+  const own = /[?&]keepalivetimeout=/i.test(url);
+  const more = `${url.includes('?') ? '&' : '?'}keepAliveTimeout=${KEEP_ALIVE_TIMEOUT_MS}`;
+  try {
+    return EventStoreDBClient.connectionString(own ? url : `${url}${more}`);
+  } catch {
+    // The client's own message quotes the URL, and a password with it.
+    throw new Error('EVENTSTORE_URL is no connection string of EventStoreDB');
+  }
+}
+
+type Arguments = [Metadata, CallOptions];
+
+const appendOnce = (
+  stub: StreamsClient,
+  requests: readonly AppendReq[],
+  [metadata, options]: Arguments,
+): Promise<AppendResp> =>
+  new Promise((resolve, reject) => {
+    const call = stub.append(metadata, options, (error, answer) => {
+      if (error === null) resolve(answer);
+      else reject(error);
+    });
+    call.on('error', reject); // what is written to a call that has ended
+    for (const request of requests) call.write(request);
+    call.end();
+  });
+
+const readOnce = (
+  stub: StreamsClient,
+  request: ReadReq,
+  [metadata, options]: Arguments,
+): Promise<readonly ReadResp[]> =>
+  new Promise((resolve, reject) => {
+    const answers: ReadResp[] = [];
+    const call = stub.read(request, metadata, options);
+    call.on('data', (answer: ReadResp) => void answers.push(answer));
+    call.on('error', reject);
+    call.on('end', () => resolve(answers));
+  });
+
+/** Without a listener for its errors a dropped subscription would end the process. */
+const followOnce = (
+  call: ReturnType<StreamsClient['read']>,
+  on: Following,
+  signal: AbortSignal,
+): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const cancel = () => call.cancel();
+    const impatience = setTimeout(cancel, CONFIRM_WITHIN_MS);
+    const settle = (error?: Error) => {
+      clearTimeout(impatience);
+      signal.removeEventListener('abort', cancel);
+      if (signal.aborted) resolve();
+      else reject(error ?? new Error('the subscription ended'));
+    };
+    call.on('data', (answer: ReadResp) => {
+      if (answer.hasConfirmation()) {
+        clearTimeout(impatience);
+        on.onConfirmed();
+      } else on.onAnswer(answer);
+    });
+    call.on('error', settle);
+    call.on('end', () => settle());
+    signal.addEventListener('abort', cancel, { once: true });
+    if (signal.aborted) cancel();
+  });
+
+/** The server understood and said no; it will say so again, and nothing was stored. */
+const REFUSALS: ReadonlySet<unknown> = new Set([
+  status.INVALID_ARGUMENT,
+  status.FAILED_PRECONDITION,
+  status.OUT_OF_RANGE,
+  status.UNIMPLEMENTED,
+]);
+/** Our credentials are wrong: an outage until somebody mends them, no fault of what is appended. */
+const OUR_FAULTS: ReadonlySet<unknown> = new Set([
+  status.UNAUTHENTICATED,
+  status.PERMISSION_DENIED,
+]);
+
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined;
+const isRefusal = (error: unknown): boolean => REFUSALS.has(codeOf(error));
+const isOurFault = (error: unknown): boolean => OUR_FAULTS.has(codeOf(error));

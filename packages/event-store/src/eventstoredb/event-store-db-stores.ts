@@ -1,0 +1,194 @@
+/**
+ * The event store on EventStoreDB. A log is `$all` filtered by its streams' prefix; the position of an
+ * event is its commit position, so positions of one log leave out most numbers.
+ */
+
+import { failpoint, type Logger } from '@cardea/runtime';
+import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import {
+  type Append,
+  type AppendOutcome,
+  type EventStore,
+  EventStoreOverloaded,
+  type Log,
+  type RecordedEvent,
+} from '../event-store.ts';
+import { turns } from '../turns.ts';
+import { type Appending, appendOne } from './appending.ts';
+import { type EventStoreDbConnection, eventStoreDbConnection } from './connection.ts';
+import { type KnownIds, knownIds } from './known-ids.ts';
+import { type LogEnds, logEnds } from './log-ends.ts';
+import { logFeeds } from './log-feed.ts';
+import { slots } from './slots.ts';
+import { logRequest, recorded, streamRequest, type Written, wireName, written } from './wire.ts';
+
+/** One append alone; more is a bug. The server takes 1 MiB unless told otherwise. */
+const APPEND_EVENTS_MAX = 1000;
+const APPEND_BYTES_MAX = 1_000_000;
+/** Appends of this process that wait or are under way, all logs together; more are refused at once. */
+const APPENDS_MAX = 4096;
+const APPENDS_BYTES_MAX = 64_000_000;
+/** Below the 100 calls that a connection carries at once. */
+const APPENDS_UNDER_WAY_MAX = 48;
+const READS_UNDER_WAY_MAX = 32;
+const READS_WAITING_MAX = 4096;
+/** Streams are short by design; one that is longer than this has outgrown its design. */
+const STREAM_EVENTS_MAX = 10_000;
+/** Events of a stream that one look for ids asks for. */
+const IDS_PAGE_EVENTS = 500;
+/** How long the end of a process waits for appends under way. */
+const DRAIN_MS = 5000;
+
+export type EventStoreDbOptions = {
+  /** `esdb://host:port?tls=false` for one node, `esdb+discover://…` for a cluster. */
+  readonly url: string;
+  readonly logger?: Logger;
+};
+
+/** The stores of one process: any number of logs over one connection. */
+export interface EventStoreDbStores {
+  /** Closing it does nothing; close the whole. */
+  forLog(log: Log): EventStore;
+  close(): Promise<void>;
+}
+
+/** The connection is made when first used, and again whenever it broke. */
+export function eventStoreDbStores({ url, logger }: EventStoreDbOptions): EventStoreDbStores {
+  const direct = eventStoreDbConnection(url);
+  const toRead = slots({ underWayMax: READS_UNDER_WAY_MAX, waitingMax: READS_WAITING_MAX });
+  const connection: EventStoreDbConnection = {
+    ...direct,
+    read: (request) => toRead(() => direct.read(request)),
+  };
+  const ends = logEnds(connection);
+  const feeds = logFeeds({ connection, ends, logger });
+  const ids = knownIds();
+  const reader = streamReader(connection, ids);
+  const append = appender({ connection, ids, ...reader }, (log, position) =>
+    feeds.stored(log, position),
+  );
+  const underWay = new Set<Promise<unknown>>();
+
+  return {
+    forLog: (log) => ({
+      log,
+      append: (appends) => {
+        const outcomes = append(log, appends);
+        underWay.add(outcomes);
+        const done = () => void underWay.delete(outcomes);
+        outcomes.then(done, done);
+        return outcomes;
+      },
+      readStream: (streamId, from = 1) => reader.readStream(log, streamId, Math.max(from, 1)),
+      readLast: async (streamId) => {
+        const request = streamRequest(wireName(log, streamId), 'last', 1);
+        const [answer] = await connection.read(request);
+        return answer === undefined ? undefined : recorded(log, answer);
+      },
+      readLog: (of, after, limit) => readLog({ connection, ends }, of, { after, limit }),
+      head: ends.head,
+      subscribe: async (of, onAppend) => feeds.subscribe(of, onAppend),
+      close: async () => {},
+    }),
+    close: async () => {
+      const late = new Promise((resolve) => setTimeout(resolve, DRAIN_MS).unref());
+      await Promise.race([Promise.allSettled(underWay), late]);
+      await feeds.close();
+      await direct.close();
+    },
+  };
+}
+
+function appender(needs: Appending, onStored: (log: Log, position: bigint) => void) {
+  const inTurn = turns(APPENDS_MAX); // appends to one stream keep their order
+  const toAppend = slots({ underWayMax: APPENDS_UNDER_WAY_MAX, waitingMax: APPENDS_MAX });
+  let count = 0;
+  let bytes = 0;
+
+  const one = async (log: Log, each: Written): Promise<AppendOutcome> => {
+    await failpoint('append.before_commit');
+    const outcome = await appendOne(needs, log, each);
+    await failpoint('append.after_commit');
+    if (outcome.appended && !outcome.repeated) onStored(log, outcome.position);
+    return outcome;
+  };
+
+  return async (log: Log, appends: readonly Append[]): Promise<readonly AppendOutcome[]> => {
+    const all = appends.map(written);
+    checkSizes(all);
+    const more = all.reduce((sum, each) => sum + each.bytes, 0);
+    if (count + all.length > APPENDS_MAX || bytes + more > APPENDS_BYTES_MAX) {
+      throw new EventStoreOverloaded('too many appends wait');
+    }
+    count += all.length;
+    bytes += more;
+    const outcomes = all.map((each) =>
+      inTurn(wireName(log, each.streamId), () => toAppend(() => one(log, each))).finally(() => {
+        count--;
+        bytes -= each.bytes;
+      }),
+    );
+    return Promise.all(outcomes);
+  };
+}
+
+function checkSizes(appends: readonly Written[]): void {
+  for (const append of appends) {
+    if (append.events.length > APPEND_EVENTS_MAX) {
+      throw new RangeError(`an append carries ${APPEND_EVENTS_MAX} events at most`);
+    }
+    if (append.bytes > APPEND_BYTES_MAX) {
+      throw new RangeError(`an append carries ${APPEND_BYTES_MAX} bytes at most`);
+    }
+  }
+}
+
+function streamReader(
+  connection: EventStoreDbConnection,
+  ids: KnownIds,
+): Pick<Appending, 'readStream' | 'learn'> {
+  const page = async (log: Log, streamId: string, from: number, count: number) => {
+    const name = wireName(log, streamId);
+    const answers = await connection.read(streamRequest(name, from, count));
+    const events = eventsOf(log, answers);
+    ids.learn(
+      name,
+      from,
+      events.map(({ id }) => id),
+    );
+    return events;
+  };
+  return {
+    readStream: async (log, streamId, from) => {
+      const events = await page(log, streamId, from, STREAM_EVENTS_MAX + 1);
+      if (events.length > STREAM_EVENTS_MAX) {
+        throw new RangeError(`stream ${streamId} is too long to be folded`);
+      }
+      return events;
+    },
+    learn: async (log, streamId, through) => {
+      const name = wireName(log, streamId);
+      for (let known = ids.of(name).through; known < through; known = ids.of(name).through) {
+        const events = await page(log, streamId, known + 1, IDS_PAGE_EVENTS);
+        if (events.length < IDS_PAGE_EVENTS) break;
+      }
+      return ids.of(name);
+    },
+  };
+}
+
+const eventsOf = (log: Log, answers: readonly ReadResp[]): RecordedEvent[] =>
+  answers.map((answer) => recorded(log, answer)).filter((event) => event !== undefined);
+
+/** The server's answer begins with the event at the given position, where that is one of the log. */
+async function readLog(
+  { connection, ends }: { readonly connection: EventStoreDbConnection; readonly ends: LogEnds },
+  log: Log,
+  { after, limit }: { readonly after: bigint; readonly limit: number },
+): Promise<readonly RecordedEvent[]> {
+  const from = ends.startBehind(log, after);
+  const answers = await connection.read(logRequest(log, from, limit + 1));
+  return eventsOf(log, answers)
+    .filter(({ position }) => position > after)
+    .slice(0, limit);
+}

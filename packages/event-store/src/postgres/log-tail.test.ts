@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { RecordedEvent } from '../event-store.ts';
+import { logTails } from './log-tail.ts';
+
+const event = (position: bigint) => ({ position }) as RecordedEvent;
+
+/** A table whose reads answer as it stood when they began, when they are let. */
+function table(count = 0) {
+  const rows = Array.from({ length: count }, (_, n) => event(BigInt(n + 1)));
+  const waiting: (() => void)[] = [];
+  const asked: { after: bigint; limit: number }[] = [];
+  return {
+    rows,
+    asked,
+    held: false,
+    release: () => waiting.splice(0).forEach((go) => void go()),
+    async read(_log: string, after: bigint, limit: number) {
+      asked.push({ after, limit });
+      const answer = rows.filter(({ position }) => position > after).slice(0, limit);
+      if (this.held) await new Promise<void>((resolve) => waiting.push(resolve));
+      return answer;
+    },
+    append(many = 1) {
+      for (let n = 0; n < many; n++) rows.push(event(BigInt(rows.length + 1)));
+    },
+  };
+}
+const positions = (events: readonly RecordedEvent[]) => events.map(({ position }) => position);
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('the tail of a log', () => {
+  it('is read once for all who ask in one turn', async () => {
+    const log = table(3);
+    const read = logTails((...of) => log.read(...of));
+    expect(positions(await read('identity', 0n, 10))).toEqual([1n, 2n, 3n]);
+    log.append();
+    const all = await Promise.all([0n, 2n, 3n].map((after) => read('identity', after, 10)));
+    expect(all.map(positions)).toEqual([[1n, 2n, 3n, 4n], [3n, 4n], [4n]]);
+    expect(log.asked).toEqual([
+      { after: 0n, limit: 10 },
+      { after: 3n, limit: 10 },
+    ]);
+  });
+
+  it('shows what was committed before the call, also while an older read is under way', async () => {
+    const log = table(1);
+    const read = logTails((...of) => log.read(...of));
+    await read('identity', 0n, 10);
+    log.held = true;
+    const before = read('identity', 1n, 10);
+    while (log.asked.length < 2) await turn();
+    log.append();
+    const after = read('identity', 1n, 10);
+    log.held = false;
+    log.release();
+    expect(positions(await before)).toEqual([]);
+    expect(positions(await after)).toEqual([2n]);
+  });
+
+  it('never answers a page as the last that is not', async () => {
+    const log = table(1);
+    const read = logTails((...of) => log.read(...of));
+    await read('identity', 0n, 10);
+    log.append(8);
+    const [few, many] = await Promise.all([read('identity', 1n, 2), read('identity', 1n, 10)]);
+    expect(positions(few)).toEqual([2n, 3n]);
+    expect(positions(many)).toEqual([2n, 3n, 4n, 5n, 6n, 7n, 8n, 9n]);
+  });
+
+  it('fails for those who waited for the read that failed, and for nobody else', async () => {
+    const log = table(1);
+    let broken = false;
+    const read = logTails((...of) =>
+      broken ? Promise.reject(new Error('away')) : log.read(...of),
+    );
+    await read('identity', 0n, 10);
+    broken = true;
+    await expect(read('identity', 1n, 10)).rejects.toThrow('away');
+    broken = false;
+    log.append();
+    expect(positions(await read('identity', 1n, 10))).toEqual([2n]);
+  });
+
+  it('is the table, wherever a reader stands and however much was appended', async () => {
+    const step = fc.record({
+      append: fc.nat(700),
+      back: fc.nat(1500),
+      limit: fc.integer({ min: 1, max: 500 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        const log = table();
+        const read = logTails((...of) => log.read(...of));
+        for (const { append, back, limit } of steps) {
+          log.append(append);
+          const after = BigInt(Math.max(0, log.rows.length - back));
+          const found = await read('identity', after, limit);
+          const expected = log.rows.filter(({ position }) => position > after).slice(0, limit);
+          expect(positions(found)).toEqual(positions(expected));
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,26 @@
+import { type EventStore, eventStoreDbStores, type Log } from '@cardea/event-store';
+import { type EventStoreStandIn, startEventStoreStandIn } from '@cardea/testing';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { describeEventStore } from './conformance.ts';
+import { writerProcesses } from './writer-processes.ts';
+
+const storeAt = (url: string, log: Log): EventStore => {
+  const stores = eventStoreDbStores({ url });
+  return { ...stores.forLog(log), close: stores.close };
+};
+
+describe('over the stand-in', () => {
+  let standIn: EventStoreStandIn;
+  beforeAll(async () => {
+    standIn = await startEventStoreStandIn();
+  });
+  afterAll(() => standIn.stop());
+
+  const { startWriter } = writerProcesses(() => standIn.url);
+  describeEventStore('EventStoreDB, stand-in', () => ({
+    open: (log) => storeAt(standIn.url, log),
+    startWriter,
+    holdSnapshot: async () => async () => {},
+    dense: false,
+  }));
+});

@@ -1,0 +1,210 @@
+/**
+ * A stand-in for EventStoreDB on the wire: a gRPC server on the service descriptors of the client package,
+ * in memory. The real client talks to it as it talks to the real server, which it is not.
+ */
+
+import { ServerFeaturesService } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
+import features from '@eventstore/db-client/generated/serverfeatures_pb.js';
+import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import type { DeleteReq, DeleteResp } from '@eventstore/db-client/generated/streams_pb.js';
+import {
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type ServiceError,
+  type sendUnaryData,
+  status,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import { type Drop, type ReadCall, read } from './event-store-stand-in-reading.ts';
+import { type Records, records } from './event-store-stand-in-records.ts';
+import { failure } from './event-store-stand-in-words.ts';
+import {
+  type AppendCall,
+  append,
+  type BatchAppendCall,
+  batchAppend,
+  remove,
+} from './event-store-stand-in-writing.ts';
+import { type TcpGate, tcpGate } from './tcp-gate.ts';
+
+type Method = 'append' | 'batchAppend' | 'read' | 'delete' | 'tombstone' | 'features';
+
+/** What may befall a server and the way to it. */
+export type StandInFaults = {
+  /** Each call waits so long before it is looked at. */
+  delay(ms: number): void;
+  /** Calls are taken and never answered. */
+  stayMute(on: boolean): void;
+  /** Each call is refused, as while a server starts. */
+  notReady(on: boolean): void;
+  /** So many appends are stored, and their connection cut instead of an answer. */
+  loseAnswers(count: number): void;
+  /** Ends all subscriptions with an error; connections stay. */
+  dropSubscriptions(): void;
+  disconnectAll(): void;
+  /** Connections stay up and nothing passes: a frozen machine. */
+  freeze(): void;
+  thaw(): void;
+  /** Down: connections cut, new ones refused. What was stored stays. */
+  goDown(): Promise<void>;
+  /** Up again on the same port. */
+  comeBack(): Promise<void>;
+  /** Stores events of nobody's log. */
+  appendForeign(count: number): void;
+};
+
+export type EventStoreStandIn = {
+  /** For `EVENTSTORE_URL`. */
+  readonly url: string;
+  readonly port: number;
+  readonly faults: StandInFaults;
+  /** Calls since the start. */
+  calls(method: Method): number;
+  /** Open now. */
+  subscriptions(): number;
+  stop(): Promise<void>;
+};
+
+/** Listens on the loopback; port 0 or none takes a free one. */
+export async function startEventStoreStandIn({
+  port = 0,
+}: {
+  readonly port?: number;
+} = {}): Promise<EventStoreStandIn> {
+  const stored = records();
+  const subscriptions = new Set<Drop>();
+  const counts = new Map<Method, number>();
+  const state: State = { delayMs: 0, isMute: false, isStarting: false, answersToLose: 0 };
+  const server = new Server({ 'grpc.max_receive_message_length': -1 });
+  let gate: TcpGate | undefined;
+  const admit: Admit = async (method, call) => {
+    counts.set(method, (counts.get(method) ?? 0) + 1);
+    if (state.delayMs > 0) await new Promise((done) => setTimeout(done, state.delayMs));
+    if (state.isMute) return false;
+    if (state.isStarting) call(failure(status.UNAVAILABLE, 'Server Is Not Ready'));
+    return !state.isStarting;
+  };
+  addServices(server, { stored, subscriptions, state, admit, cut: () => gate?.cut() });
+  const inner = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+      error === null ? resolve(bound) : reject(error),
+    );
+  });
+  gate = await tcpGate({ port: inner }, port);
+  return {
+    url: `esdb://127.0.0.1:${gate.port}?tls=false`,
+    port: gate.port,
+    faults: faultsOf(gate, { stored, subscriptions, state }),
+    calls: (method) => counts.get(method) ?? 0,
+    subscriptions: () => subscriptions.size,
+    stop: async () => {
+      server.forceShutdown();
+      await gate?.close();
+    },
+  };
+}
+
+type State = { delayMs: number; isMute: boolean; isStarting: boolean; answersToLose: number };
+/** False when the call is not to be looked at. */
+type Admit = (method: Method, refuse: (error: ServiceError) => void) => Promise<boolean>;
+type Parts = {
+  readonly stored: Records;
+  readonly subscriptions: Set<Drop>;
+  readonly state: State;
+};
+
+function addServices(
+  server: Server,
+  parts: Parts & { readonly admit: Admit; readonly cut: () => void },
+): void {
+  const { stored, subscriptions, state, admit, cut } = parts;
+  const removing =
+    (kind: 'soft' | 'tombstone') =>
+    async (call: ServerUnaryCall<DeleteReq, DeleteResp>, answer: sendUnaryData<DeleteResp>) => {
+      const method = kind === 'soft' ? 'delete' : 'tombstone';
+      if (await admit(method, answer)) remove(stored, kind, call.request, answer);
+    };
+  const streams: UntypedServiceImplementation = {
+    append: async (call: AppendCall, answer: sendUnaryData<unknown>) => {
+      if (!(await admit('append', answer))) return;
+      append(stored, call, (error, message) => {
+        if (error === null && state.answersToLose > 0) {
+          state.answersToLose--;
+          cut();
+        } else answer(error, message);
+      });
+    },
+    batchAppend: async (call: BatchAppendCall) => {
+      if (await admit('batchAppend', (error) => call.emit('error', error))) {
+        batchAppend(stored, call);
+      }
+    },
+    read: async (call: ReadCall) => {
+      if (await admit('read', (error) => call.emit('error', error))) {
+        read(stored, subscriptions, call);
+      }
+    },
+    delete: removing('soft'),
+    tombstone: removing('tombstone'),
+  };
+  server.addService(StreamsService, streams);
+  server.addService(ServerFeaturesService, {
+    getSupportedMethods: async (_call: unknown, answer: sendUnaryData<unknown>) => {
+      if (await admit('features', answer)) answer(null, supported());
+    },
+  });
+}
+
+/** As the real server, it offers BatchAppend. */
+function supported() {
+  const all = new features.SupportedMethods();
+  all.setEventStoreServerVersion('24.6.0');
+  all.setMethodsList(
+    Object.values(StreamsService).map(({ path }: { readonly path: string }) => {
+      const [, service = '', name = ''] = path.toLowerCase().split('/');
+      const method = new features.SupportedMethod();
+      method.setServiceName(service);
+      return method.setMethodName(name);
+    }),
+  );
+  return all;
+}
+
+function faultsOf(gate: TcpGate, { stored, subscriptions, state }: Parts): StandInFaults {
+  return {
+    delay: (ms) => {
+      state.delayMs = ms;
+    },
+    stayMute: (on) => {
+      state.isMute = on;
+    },
+    notReady: (on) => {
+      state.isStarting = on;
+    },
+    loseAnswers: (count) => {
+      state.answersToLose = count;
+    },
+    dropSubscriptions: () => {
+      for (const drop of [...subscriptions]) drop(failure(status.UNAVAILABLE, 'dropped'));
+    },
+    disconnectAll: () => gate.cut(),
+    freeze: () => gate.freeze(),
+    thaw: () => gate.thaw(),
+    goDown: () => gate.shut(),
+    comeBack: () => gate.open(),
+    appendForeign: (count) => {
+      for (let n = 0; n < count; n++) stored.append('nobody-1', 'any', [foreignEvent()]);
+    },
+  };
+}
+
+const foreignEvent = () => ({
+  id: crypto.randomUUID(),
+  facts: [
+    ['type', 'Foreign'],
+    ['content-type', 'application/json'],
+  ] as const,
+  customMetadata: new Uint8Array(),
+  data: Buffer.from('{}'),
+});

@@ -5,7 +5,13 @@
 import type { ServiceName } from '@cardea/contracts';
 import { type Derive, deriveFrom } from '@cardea/crypto';
 import type { Publisher, Subscriber } from '@cardea/event-bus';
-import { type EventStore, postgresEventStores } from '@cardea/event-store';
+import {
+  type EventStore,
+  type EventStoreDbStores,
+  eventStoreDbStores,
+  type PostgresEventStores,
+  postgresEventStores,
+} from '@cardea/event-store';
 import {
   type LeaderLocks,
   leaderLocks,
@@ -68,7 +74,7 @@ export function infrastructure(given: Given): Infrastructure {
   const connectionString = settings.DATABASE_URL.reveal();
   const database = openDatabase({ connectionString, poolSize: settings.DATABASE_POOL_SIZE, log });
   const locks = leaderLocks({ connectionString, clock, log });
-  const stores = postgresEventStores({ connectionString, role: 'cardea_app', logger: log });
+  const stores = storesOf(settings, log);
   const cache = given.cache ?? cacheOf(settings, clock, log);
   const topics = topicsOf({ settings, database, locks, cache, clock, loops: loopWatches, log });
   return {
@@ -92,6 +98,19 @@ export function infrastructure(given: Given): Infrastructure {
       await database.close();
     },
   };
+}
+
+function storesOf(
+  settings: Settings,
+  logger: RootLogger,
+): PostgresEventStores | EventStoreDbStores {
+  const { DATABASE_URL, EVENTSTORE_URL: url } = settings;
+  if (url !== undefined) return eventStoreDbStores({ url, logger });
+  return postgresEventStores({
+    connectionString: DATABASE_URL.reveal(),
+    role: 'cardea_app',
+    logger,
+  });
 }
 
 function cacheOf({ REDIS_URL }: Settings, clock: Clock, log: RootLogger): Cache {

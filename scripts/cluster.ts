@@ -10,7 +10,7 @@ import { banner, DEFAULT_APPLICATION, FolderInUse, openDataFolder } from '@carde
 import { Client } from 'pg';
 import { type Cluster, startCluster } from './cluster/cluster.ts';
 import { type Options, readOptions, USAGE } from './cluster/options.ts';
-import { missingParts } from './cluster/parts.ts';
+import { fetchKafka, missingParts } from './cluster/parts.ts';
 import { lastOf, ServiceEnded, type ServiceProcess } from './cluster/service-process.ts';
 import { Stops } from './cluster/stops.ts';
 
@@ -27,11 +27,6 @@ const RESTART_PAUSE_MS = 1_000;
 
 const stops = new Stops();
 let stoppingSince: number | undefined;
-
-const options = readOptions(process.argv.slice(2));
-if ('wrong' in options) fail(`${options.wrong}\n\n${USAGE}`, EXIT_USAGE);
-else if (options.help) process.stdout.write(USAGE);
-else await run(options);
 
 async function run(given: Options): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -55,6 +50,8 @@ async function start(given: Options): Promise<void> {
   const needs = { redis: REDIS_URL === undefined, kafka: KAFKA_BROKERS === undefined };
   const missing = missingParts(needs);
   if (missing !== '') return fail(missing, EXIT_CONFIGURATION);
+  const unfetched = needs.kafka ? fetchKafka(say) : undefined;
+  if (unfetched !== undefined) return fail(unfetched, EXIT_CONFIGURATION);
   if (given.eventstore) return fail('--eventstore: there is no stand-in yet', EXIT_CONFIGURATION);
   const port = given.port ?? (Number(env['PORT']) || (given.temp ? undefined : DEFAULT_PORT));
   if (port !== undefined && !(await isFree(port))) {
@@ -84,7 +81,7 @@ async function start(given: Options): Promise<void> {
         kafkaBrokers: KAFKA_BROKERS,
         eventstoreUrl: EVENTSTORE_URL,
       },
-      say: (line) => process.stderr.write(`${line}\n`),
+      say,
     },
     stops,
   );
@@ -104,6 +101,10 @@ async function start(given: Options): Promise<void> {
   );
   folder.markGreeted();
 }
+
+const say = (line: string): void => {
+  process.stderr.write(`${line}\n`);
+};
 
 const secretsOf = ({
   JWT_SECRET,
@@ -181,3 +182,8 @@ function fail(message: string, code: number): never {
   process.stderr.write(`${message}\n`);
   process.exit(code);
 }
+
+const options = readOptions(process.argv.slice(2));
+if ('wrong' in options) fail(`${options.wrong}\n\n${USAGE}`, EXIT_USAGE);
+else if (options.help) process.stdout.write(USAGE);
+else await run(options);

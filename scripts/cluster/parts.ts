@@ -1,26 +1,46 @@
 /** The programs that a cluster on one machine needs beside Node, and how to get those that are missing. */
+
+import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { whyNoKafka } from '@cardea/testing';
 import { nginxCommand } from '../gateway/start.ts';
 
 type Part = { readonly program: string; readonly packages: string; readonly why: string };
 
 const REDIS: Part = { program: 'redis-server', packages: 'redis-server', why: 'the cache' };
 const NGINX: Part = { program: 'nginx', packages: 'nginx', why: 'the gateway' };
-const KAFKA: readonly Part[] = [
-  { program: 'java', packages: 'openjdk-17-jre-headless', why: 'Kafka' },
-  { program: 'mvn', packages: 'maven', why: 'Kafka, which it fetches' },
-];
+const JAVA: Part = { program: 'java 17', packages: 'openjdk-17-jre-headless', why: 'Kafka' };
+const MAVEN: Part = { program: 'mvn', packages: 'maven', why: 'fetches Kafka, once' };
+const FETCH = fileURLToPath(new URL('../kafka/fetch.mjs', import.meta.url));
 
 /** Empty when all is there; else one sentence per part and the line that installs them. */
 export function missingParts(needs: { readonly redis: boolean; readonly kafka: boolean }): string {
-  const wanted = [...(needs.redis ? [REDIS] : []), ...(needs.kafka ? KAFKA : [])];
-  const missing = wanted.filter(({ program }) => !isOnPath(program));
-  if (nginxCommand() === undefined) missing.push(NGINX);
+  const missing = [
+    ...(needs.redis && !isOnPath(REDIS.program) ? [REDIS] : []),
+    ...(nginxCommand() === undefined ? [NGINX] : []),
+    ...(needs.kafka ? missingForKafka() : []),
+  ];
   if (missing.length === 0) return '';
   const lines = missing.map(({ program, why }) => `  ${program} is missing (${why})`);
   const packages = missing.map((part) => part.packages).join(' ');
   return ['A part is missing:', ...lines, `Install with: apt-get install ${packages}`].join('\n');
+}
+
+function missingForKafka(): readonly Part[] {
+  const why = whyNoKafka();
+  if (why === undefined) return [];
+  if (/Java/.test(why)) return [JAVA, ...(isOnPath(MAVEN.program) ? [] : [MAVEN])];
+  return isOnPath(MAVEN.program) ? [] : [MAVEN];
+}
+
+/** Fetches the jars where they are missing; answers what went wrong. */
+export function fetchKafka(say: (line: string) => void): string | undefined {
+  if (whyNoKafka() === undefined) return undefined;
+  say('Fetching Kafka (once) …');
+  const { status, stderr } = spawnSync(process.execPath, [FETCH], { encoding: 'utf8' });
+  return status === 0 ? undefined : stderr.trim();
 }
 
 function isOnPath(program: string): boolean {

@@ -1,9 +1,10 @@
 /** What the services stand on, on this machine: a database, a cache, a bus, and a place for mail. */
 import { join } from 'node:path';
+import { createTopics, kafkaClient } from '@cardea/event-bus';
 import { type LocalPostgres, startLocalPostgres } from '@cardea/local-postgres';
 import type { Logger } from '@cardea/runtime';
 import { startMailbox } from '@cardea/standalone';
-import { startRedis } from '@cardea/testing';
+import { startKafka, startRedis } from '@cardea/testing';
 import type { Stops } from './stops.ts';
 
 const DATABASE = 'cardea';
@@ -52,6 +53,9 @@ export async function startServers(of: ServersToStart): Promise<Servers> {
   stops.add('the mailbox', () => mailbox.stop());
   const brokers = kafkaBrokers === '' ? undefined : kafkaBrokers;
   if (brokers !== undefined) {
+    say('Creating topics …');
+    const client = kafkaClient({ brokers: brokers.split(','), log: of.log });
+    await createTopics(client, { replication: 1 });
   }
   return {
     databaseUrl,
@@ -85,6 +89,9 @@ async function redis({ stops, say }: ServersToStart): Promise<string> {
   return server.url;
 }
 
-async function kafka(_: ServersToStart): Promise<string> {
-  return '';
+async function kafka({ folder, stops, say }: ServersToStart): Promise<string> {
+  say('Starting Kafka …');
+  const server = await startKafka({ dataDir: join(folder, 'kafka') });
+  stops.add('Kafka', () => server.stop());
+  return server.brokers.join(',');
 }

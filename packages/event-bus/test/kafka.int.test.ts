@@ -1,10 +1,33 @@
-import { testDatabase, testKafka } from '@cardea/testing';
+import { randomUUID } from 'node:crypto';
+import { testDatabase, testKafka, untilTrue } from '@cardea/testing';
+import { ConfigResourceTypes, type PartitionAssigner } from 'kafkajs';
 import type { Client } from 'pg';
-import { afterAll, beforeAll } from 'vitest';
-import { kafkaClient, readTopic } from '../src/index.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  AUDIT_CHECKPOINTS_TOPIC,
+  checkTopics,
+  createTopics,
+  forgetting,
+  type KafkaSubscriberNeeds,
+  kafkaClient,
+  keyOf,
+  partitionOf,
+  readTopic,
+  topicPlans,
+} from '../src/index.ts';
 import { describeBus } from './conformance.ts';
-import { kafkaSide, makeTopics } from './kafka-rig.ts';
-import { connect, EFFECTS, quiet } from './rig.ts';
+import { type KafkaSide, kafkaSide, makeTopics, topicsOfConsumer } from './kafka-rig.ts';
+import {
+  connect,
+  countedEvent,
+  countedEvents,
+  countingConsumer,
+  countOf,
+  EFFECTS,
+  effectsOf,
+  quiet,
+  upTo,
+} from './rig.ts';
 
 const testing = testDatabase();
 const kafka = testKafka();
@@ -29,3 +52,147 @@ describeBus('Kafka', () => ({
     await producer.disconnect();
   },
 }));
+
+describe('Kafka', () => {
+  let sides: KafkaSide[];
+  let name: string;
+  let topic: string;
+  const open = (over: Partial<KafkaSubscriberNeeds> = {}): KafkaSide => {
+    const side = kafkaSide(testing.url, kafka.brokers, over);
+    sides.push(side);
+    return side;
+  };
+  const effects = () => effectsOf(client, name);
+  const allOf = (count: number) =>
+    untilTrue(async () => countOf(await effects()) >= count, { what: `${count} effects` });
+  beforeEach(async () => {
+    sides = [];
+    name = `${kafka.prefix}-${randomUUID().slice(0, 8)}`;
+    [topic = ''] = topicsOfConsumer(name);
+    await makeTopics(kafka.brokers, topicsOfConsumer(name));
+  });
+  afterEach(async () => {
+    await Promise.all(sides.map((side) => side.close()));
+  });
+
+  it('hands the partitions of a member that leaves to the other at once, whatever is under way', async () => {
+    const [one, two] = [open(), open()];
+    await one.subscriber.run(countingConsumer(name, topic));
+    await two.subscriber.run(countingConsumer(name, topic));
+    const events = countedEvents(2000, 40);
+    for (let from = 0; from < events.length; from += 100) {
+      await one.publisher.publish(topic, events.slice(from, from + 100));
+      if (from === 1000) void one.subscriber.close();
+    }
+    await allOf(2000);
+    const seen = await effects();
+    for (const numbers of seen.values()) expect(numbers).toEqual(upTo(50));
+  });
+
+  it('takes repeats and what other partitions bring in between for what they are', async () => {
+    const { publisher, subscriber } = open();
+    const events = countedEvents(600, 12);
+    const again = [...events, ...events.slice(100, 300), ...events.slice(0, 450), ...events];
+    await publisher.publish(topic, again);
+    await subscriber.run(countingConsumer(name, topic));
+    await publisher.publish(topic, events);
+    await publisher.publish(topic, [countedEvent('thing-0', 51, 601)]);
+    await untilTrue(async () => (await effects()).get('thing-0')?.includes(51));
+    await untilTrue(() => subscriber.isLevel(name, [topic]));
+    const seen = await effects();
+    expect(countOf(seen)).toBe(601);
+    for (const numbers of seen.values()) expect(numbers).toEqual(upTo(numbers.length));
+  });
+
+  it('lets a partition stand still, and says so, when the topic does not hold the stored offset', async () => {
+    const { publisher, subscriber, degraded } = open();
+    const events = countedEvents(40, 40);
+    await publisher.publish(topic, events);
+    const running = await subscriber.run(countingConsumer(name, topic));
+    await allOf(40);
+    await running.stop();
+    const partition = partitionOf(keyOf(events[0] as never));
+    const beyond = `UPDATE identity.consumer_positions SET "offset" = 1000
+                    WHERE consumer = $1 AND topic = $2 AND partition = $3`;
+    await client.query(beyond, [name, topic, partition]);
+    const more = countedEvents(40, 40).map((event, index) => ({
+      ...event,
+      position: String(41 + index),
+    }));
+    const elsewhere = more.filter((event) => partitionOf(keyOf(event)) !== partition);
+    await publisher.publish(topic, more);
+    await subscriber.run(countingConsumer(name, topic));
+    await allOf(40 + elsewhere.length);
+    await untilTrue(() => degraded().some((reason) => reason.includes('lapsed')));
+    expect(countOf(await effects())).toBe(40 + elsewhere.length);
+  });
+
+  it('gives a consumer up for good when the group will not have it', async () => {
+    const other: PartitionAssigner = () => ({
+      name: 'other',
+      version: 0,
+      assign: async ({ members }) =>
+        members.map(({ memberId }) => ({ memberId, memberAssignment: Buffer.alloc(0) })),
+      protocol: () => ({ name: 'other', metadata: Buffer.alloc(0) }),
+    });
+    const foreign = clientOf()
+      .connect()
+      .consumer({ groupId: `cardea.${name}`, partitionAssigners: [other] });
+    await foreign.connect();
+    await foreign.subscribe({ topics: [topic] });
+    const joined = new Promise((resolve) => foreign.on(foreign.events.GROUP_JOIN, resolve));
+    void foreign.run({ eachMessage: async () => {} });
+    await joined;
+    let crash: unknown;
+    const { subscriber } = open({
+      onCrash: (error) => {
+        crash = error;
+      },
+    });
+    await subscriber.run(countingConsumer(name, topic));
+    await untilTrue(() => crash !== undefined);
+    await foreign.disconnect();
+  });
+
+  it('waits for topics that are not made yet, and goes on when they are', async () => {
+    const { subscriber, degraded, publisher } = open();
+    const late = `${topic}.late`;
+    await subscriber.run(countingConsumer(name, late));
+    await untilTrue(() => degraded().length > 0);
+    await makeTopics(kafka.brokers, [late]);
+    await publisher.publish(late, countedEvents(3, 1));
+    await allOf(3);
+    await untilTrue(() => degraded().length === 0);
+  });
+
+  it('makes the topics of the product once, and refuses one with other partitions', async () => {
+    const plans = topicPlans([name]).map((plan) => ({ ...plan, topic: `${name}.${plan.topic}` }));
+    const made = await createTopics(clientOf(), { replication: 1, topics: plans });
+    expect(made.created.length).toBe(plans.length);
+    expect(await createTopics(clientOf(), { replication: 1, topics: plans })).toEqual({
+      created: [],
+      existing: plans.map((plan) => plan.topic),
+    });
+    expect(await checkTopics(clientOf(), plans)).toEqual([]);
+    const misfit = [{ topic, partitions: 5, retentionDays: 7 }];
+    await expect(createTopics(clientOf(), { replication: 1, topics: misfit })).rejects.toThrow(
+      `${topic} has 12 partitions instead of 5`,
+    );
+    expect(await checkTopics(clientOf(), [...misfit, forgetting(`${name}.none`)])).toEqual([
+      `${name}.none is missing`,
+      `${topic} has 12 partitions instead of 5`,
+    ]);
+    const kept = await retentionOf(`${name}.${AUDIT_CHECKPOINTS_TOPIC}`);
+    expect([kept, await retentionOf(topic)]).toEqual(['-1', '604800000']);
+  });
+
+  const retentionOf = async (of: string): Promise<string | undefined> => {
+    const admin = clientOf().connect().admin();
+    const { resources } = await admin.describeConfigs({
+      includeSynonyms: false,
+      resources: [{ type: ConfigResourceTypes.TOPIC, name: of, configNames: ['retention.ms'] }],
+    });
+    await admin.disconnect();
+    return resources[0]?.configEntries[0]?.configValue;
+  };
+});

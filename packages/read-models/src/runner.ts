@@ -17,14 +17,13 @@ import { errorCode } from './database-errors.ts';
 import type { LeaderLocks } from './leader-locks.ts';
 import { type LogReader, openLogReader, PAGE_EVENTS_MAX, type Page } from './log-reader.ts';
 import { PARKED_CHANNEL } from './parked-streams.ts';
+import { type PassingMoves, passingMoves } from './passing-moves.ts';
 import type { PositionBoard } from './positions.ts';
 import type { Projection } from './projection.ts';
 import { Fenced, Projector, type Standing } from './projector.ts';
 import { becomeActive } from './standby.ts';
 
 const IDLE_WAIT_MS = 5000;
-/** How long a checkpoint may lag behind events that change nothing; only other processes wait for it. */
-const IDLE_MOVE_MS = 25;
 const BACK_OFF_MIN_MS = 100;
 const BACK_OFF_MAX_MS = 5000;
 const LAG_DEGRADED_MS = 60_000;
@@ -65,10 +64,11 @@ export async function runProjections(options: RunnerOptions): Promise<RunningPro
     if (!readers.has(log)) readers.set(log, await openLogReader(options.store, log, options.clock));
   }
   const stop = new AbortController();
+  const moves = passingMoves(options.database, options.schema, options.clock);
   const running = options.projections.map((projection) => {
     const reader = readers.get(projection.log);
     if (reader === undefined) throw new Error(`No reader for log ${projection.log}.`);
-    return new Runner(options, projection, reader);
+    return new Runner(options, projection, { reader, moves });
   });
   const ended = Promise.all(running.map((runner) => runner.run(stop.signal)));
   return {
@@ -85,6 +85,7 @@ class Runner {
   readonly #options: RunnerOptions;
   readonly #projection: Projection;
   readonly #reader: LogReader;
+  readonly #moves: PassingMoves;
   readonly #projector: Projector;
   readonly #watch: LoopWatch;
   readonly #log: Logger;
@@ -96,10 +97,15 @@ class Runner {
   #unanswered: readonly RecordedEvent[] = [];
   #failing: string | undefined;
 
-  constructor(options: RunnerOptions, projection: Projection, reader: LogReader) {
+  constructor(
+    options: RunnerOptions,
+    projection: Projection,
+    shared: { readonly reader: LogReader; readonly moves: PassingMoves },
+  ) {
     this.#options = options;
     this.#projection = projection;
-    this.#reader = reader;
+    this.#reader = shared.reader;
+    this.#moves = shared.moves;
     this.#log = options.log.child({ projection: `${options.schema}.${projection.name}` });
     this.#watch = options.loops.watch(`projection:${options.schema}.${projection.name}`);
     const { sealer } = options;
@@ -131,9 +137,7 @@ class Runner {
     const { leader, schema, clock } = this.#options;
     const mine = `${schema} projection:${this.#projection.name}`;
     const silence = leader.listen(PARKED_CHANNEL, (payload) => {
-      if (payload !== undefined && payload !== mine) return;
-      this.#stale = true;
-      this.#nudge.abort();
+      if (payload === undefined || payload === mine) this.#readAgain();
     });
     while (!stop.aborted) {
       const name = `projection:${schema}.${this.#projection.name}`;
@@ -170,6 +174,7 @@ class Runner {
     this.#watch.tick();
     this.#stale = false;
     this.#nudge = new AbortController();
+    await this.#moves.settle(this.#projection.name);
     const standing = await this.#projector.standing();
     this.#standing = standing;
     this.#options.positions.advance(this.#projection.name, standing.position);
@@ -180,10 +185,8 @@ class Runner {
   }
 
   async #follow(standing: Standing, signal: AbortSignal, onProgress: () => void): Promise<void> {
-    const { clock } = this.#options;
     let seen = standing.position;
     let next: Promise<Page> | undefined;
-    let behindSinceMs: number | undefined;
     while (!signal.aborted && !this.#stale) {
       this.#watch.tick();
       await failpoint('loop.stuck');
@@ -191,18 +194,13 @@ class Runner {
       const full = events.length === PAGE_EVENTS_MAX;
       seen = events.at(-1)?.position ?? seen;
       next = full ? this.#prefetch(seen) : undefined;
-      if (this.#projector.isIdle(standing, events)) this.#pass(seen, events);
+      if (this.#projector.isIdle(standing, events)) this.#pass(standing, seen, events);
       else await this.#apply(standing, events);
-      behindSinceMs = seen > standing.position ? (behindSinceMs ?? clock.monotonicMs()) : undefined;
-      if (clock.monotonicMs() - (behindSinceMs ?? Infinity) >= IDLE_MOVE_MS) {
-        await this.#projector.move(standing, seen);
-        behindSinceMs = undefined;
-      }
       onProgress();
       this.#report(events);
-      const waitMs = behindSinceMs === undefined ? IDLE_WAIT_MS : IDLE_MOVE_MS;
-      if (!full) await this.#reader.changed(generation, waitMs, signal);
+      if (!full) await this.#reader.changed(generation, IDLE_WAIT_MS, signal);
     }
+    await this.#moves.settle(this.#projection.name);
     if (!this.#stale) await this.#projector.move(standing, seen);
   }
 
@@ -213,12 +211,22 @@ class Runner {
   }
 
   /** Events that change nothing here: whoever waits in this process need not wait for the database. */
-  #pass(position: bigint, events: readonly RecordedEvent[]): void {
-    this.#options.positions.advance(this.#projection.name, position);
+  #pass(standing: Standing, to: bigint, events: readonly RecordedEvent[]): void {
+    const { name } = this.#projection;
+    this.#options.positions.advance(name, to);
+    if (to > standing.position) {
+      this.#moves.pass(name, { standing, to, onLost: () => this.#readAgain() });
+    }
     this.#committed(events);
   }
 
+  #readAgain(): void {
+    this.#stale = true;
+    this.#nudge.abort();
+  }
+
   async #apply(standing: Standing, events: readonly RecordedEvent[]): Promise<void> {
+    await this.#moves.settle(this.#projection.name);
     this.#unanswered = events;
     await span('project', () => this.#projector.apply(standing, events), {
       attributes: { projection: this.#projection.name, events: events.length },

@@ -6,20 +6,26 @@ import { fileURLToPath } from 'node:url';
 const START_MS_MAX = 120_000;
 const MAIN = fileURLToPath(new URL('../../services/standalone/src/main.ts', import.meta.url));
 
-export type Instance = { readonly base: string; readonly pid: number; stop(): Promise<void> };
+export type Instance = {
+  readonly base: string;
+  readonly management: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+};
 
 export async function temporaryInstance(print: (line: string) => void): Promise<Instance> {
   print('Starting a fresh Cardea …');
   const child = spawn(process.execPath, [MAIN, '--temp'], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
-  const base = new Promise<string>((resolve, reject) => {
+  const ready = new Promise<Pick<Instance, 'base' | 'management'>>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`no start in time:\n${output}`)), START_MS_MAX);
     const look = (chunk: Buffer): void => {
       output += chunk.toString('utf8');
-      const url = /https?:\/\/(?:127\.0\.0\.1|localhost):\d+/.exec(output)?.[0];
-      if (url === undefined) return;
+      const [base, management] =
+        output.match(/https?:\/\/(?:127\.0\.0\.1|localhost):\d+(?=\n| {2}\()/g) ?? [];
+      if (base === undefined || management === undefined) return;
       clearTimeout(timer);
-      resolve(url);
+      resolve({ base, management });
     };
     child.stdout.on('data', look);
     child.stderr.on('data', look);
@@ -29,7 +35,7 @@ export async function temporaryInstance(print: (line: string) => void): Promise<
     });
   });
   return {
-    base: await base,
+    ...(await ready),
     pid: child.pid ?? 0,
     async stop() {
       if (child.exitCode !== null) return;

@@ -31,6 +31,11 @@ function startAtZero({ service }: Part): void {
     metrics.deadLetters.inc({ consumer: consumer.name }, 0);
     metrics.consumerDuplicates.inc({ consumer: consumer.name }, 0);
   }
+  for (const { contract } of service.endpoints) {
+    for (const [code, status] of Object.entries(contract.refusals)) {
+      if (status === 429) metrics.rateLimited.inc({ rule: `${contract.name}/${code}` }, 0);
+    }
+  }
 }
 
 async function measureAll(parts: readonly Part[], shared: Infrastructure): Promise<void> {

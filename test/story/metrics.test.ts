@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { player } from '../../scripts/tour/player.ts';
+import { playStory } from '../../scripts/tour/story.ts';
+import { type Instance, temporaryInstance } from '../../scripts/tour/temporary-instance.ts';
+import { expressions, seriesIn } from '../deploy/alert-files.ts';
+
+const quiet = (): void => undefined;
+
+/** Prometheus' own, about the scrape. */
+const NOT_OURS = ['up'];
+const LABELS = [
+  'command consumer error_type gc kind le loop log major method minor name outcome patch pool',
+  'projection quantile route rule space status topic type version',
+].flatMap((line) => line.split(' '));
+/** What an id, an address, a mail address or a token looks like. */
+const ID =
+  /[0-9a-f]{8}-[0-9a-f]{4}|[0-9a-f]{16}|@|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}|[A-Za-z0-9+/]{32}|:\d{4,5}\b/;
+
+type Sample = { readonly name: string; readonly labels: readonly (readonly [string, string])[] };
+
+const samplesIn = (text: string): readonly Sample[] =>
+  text
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => {
+      const [, name = '', labels = ''] = /^([a-z0-9_]+)(?:\{(.*)\})? \S+$/.exec(line) ?? [];
+      const pairs = [...labels.matchAll(/([a-z_]+)="((?:[^"\\]|\\.)*)"/g)];
+      return { name, labels: pairs.map(([, label = '', value = '']) => [label, value] as const) };
+    });
+
+describe('O10 the metrics of an instance that has been used', () => {
+  let instance: Instance;
+  let samples: readonly Sample[] = [];
+  beforeAll(async () => {
+    instance = await temporaryInstance(quiet);
+    await playStory(player(instance.base, quiet), instance.base);
+    samples = samplesIn(await (await fetch(new URL('/metrics', instance.management))).text());
+  }, 120_000);
+  afterAll(() => instance?.stop());
+
+  it('are all that alarms and dashboard name', () => {
+    const there = new Set(samples.map(({ name }) => name));
+    const wanted = new Set(expressions.flatMap(seriesIn));
+    const missing = [...wanted].filter((name) => !there.has(name) && !NOT_OURS.includes(name));
+    expect(missing).toEqual([]);
+  });
+
+  it('have labels out of closed sets, and never an id in one', () => {
+    expect(samples.filter(({ name }) => name === '')).toEqual([]);
+    const all = samples.flatMap(({ name, labels }) => labels.map((label) => [name, ...label]));
+    expect(all.filter(([, label = '']) => !LABELS.includes(label))).toEqual([]);
+    expect(all.filter(([, , value = '']) => ID.test(value))).toEqual([]);
+  });
+
+  it('are few enough to be kept', () => {
+    expect(samples.length).toBeLessThan(5_000);
+  });
+});

@@ -31,7 +31,7 @@ export type Pair = {
   /** Undefined: printed for information. */
   readonly goal?: Goal;
   /** What the two are compared by; throughput unless named. */
-  readonly figure?: 'per_second' | 'p50_ms' | 'p99_ms';
+  readonly figure?: 'per_second' | 'p50_ms' | 'p99_ms' | 'cpu_ms';
   /** What the load generator can do at most; a subject above 80 % of it says little. */
   readonly ceiling_per_second?: number;
 };
@@ -88,7 +88,8 @@ export async function compare(
       subject: await pair.subject.measure(seconds),
     });
   }
-  const ratios = rounds.map(({ floor, subject }) => subject[figure] / floor[figure]);
+  const told = (side: Measured) => side[figure] ?? Number.NaN;
+  const ratios = rounds.map(({ floor, subject }) => told(subject) / told(floor));
   const ratio = median(ratios);
   const [min, max] = [Math.min(...ratios), Math.max(...ratios)];
   const subject = middle(rounds.map((round) => round.subject));

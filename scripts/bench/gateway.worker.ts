@@ -1,0 +1,33 @@
+/** The authorization service in a process of its own, with a few tuples and a key that may ask. */
+import { authzService } from '@cardea/authz';
+import { uuidFrom } from '@cardea/runtime';
+import { serviceRig } from '@cardea/testing';
+
+const TENANT = 'bench';
+const TUPLES = 50;
+
+const [databaseUrl = ''] = process.argv.slice(2);
+const rig = await serviceRig({ databaseUrl, definitions: [authzService] });
+process.on('disconnect', () => process.exit(0));
+
+const scopes = ['fga:read', 'fga:write'];
+const key = rig.tokens.apiKey({ tenantId: TENANT, scopes });
+const rest = rig.rest.as({ bearer: key, tenant: TENANT });
+const tuple = (n: number) => ({
+  user_type: 'user',
+  user_id: uuidFrom('user', String(n)),
+  relation: 'viewer',
+  object_type: 'document',
+  object_id: uuidFrom('document', String(n)),
+});
+for (let n = 0; n < TUPLES; n += 1) {
+  const { status, text } = await rest.post('/api/v1/fga/tuples', tuple(n));
+  if (status !== 201) throw new Error(`a tuple was answered ${status} ${text}`);
+}
+
+process.send?.({
+  origin: rig.baseUrl,
+  pid: process.pid,
+  headers: { authorization: `Bearer ${key}`, 'x-service-tenant': TENANT },
+  question: JSON.stringify(tuple(0)),
+});

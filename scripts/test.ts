@@ -8,7 +8,14 @@
  */
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { handDown, handDownRedis, startPostgresOfRun, startRedisOfRun } from '@cardea/testing';
+import {
+  handDown,
+  handDownKafka,
+  handDownRedis,
+  startKafkaOfRun,
+  startPostgresOfRun,
+  startRedisOfRun,
+} from '@cardea/testing';
 import { migrateTemplate } from '../test/migrate-template.ts';
 import { interruption, type Ran, run } from './test/run.ts';
 import { NOTHING, sum, summary, type Tally } from './test/tally.ts';
@@ -111,18 +118,27 @@ async function tests(project: string): Promise<Tally> {
 }
 
 async function startServers() {
-  const postgres = await startPostgresOfRun(migrateTemplate);
-  const redis = await startRedisOfRun().catch(async (error: unknown) => {
-    await postgres.stop();
-    throw error;
-  });
-  return {
-    env: { ...handDown(postgres.info), ...handDownRedis(redis.info) },
-    stop: async () => {
-      await redis.stop();
-      await postgres.stop();
-    },
+  const started: { stop(): Promise<void> }[] = [];
+  const stop = async (): Promise<void> => {
+    for (const server of started.toReversed()) await server.stop();
   };
+  try {
+    const postgres = await startPostgresOfRun(migrateTemplate);
+    started.push(postgres);
+    const redis = await startRedisOfRun();
+    started.push(redis);
+    const kafka = await startKafkaOfRun();
+    started.push(kafka);
+    const env = {
+      ...handDown(postgres.info),
+      ...handDownRedis(redis.info),
+      ...handDownKafka(kafka.info),
+    };
+    return { env, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
 function tallyOf(project: string, file: string, { code }: Ran): Tally {

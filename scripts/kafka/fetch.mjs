@@ -13,7 +13,7 @@ const version = /kafka_2\.13<\/artifactId>\s*<version>([\d.]+)</.exec(readFileSy
 const folder = join(here, '..', '..', '.cache', 'kafka', version);
 const lib = join(folder, 'lib');
 const COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies';
-const LAST_LINES = 5;
+const CHARACTERS_MAX = 300;
 
 if (!existsSync(lib)) fetchJars();
 
@@ -33,9 +33,9 @@ function fetchJars() {
   const { status, error, stdout } = spawnSync('mvn', args, { encoding: 'utf8' });
   if (status !== 0) {
     rmSync(draft, { recursive: true, force: true });
-    process.stderr.write(`${(stdout ?? '').split('\n').slice(-LAST_LINES).join('\n')}\n`);
-    const why = error === undefined ? `Maven ended with ${status}` : `Maven: ${error.code}`;
-    process.stderr.write(`The jars of Kafka ${version} could not be fetched (${why}).\n`);
+    const told = /^\[ERROR\] (.*)$/m.exec(stdout ?? '')?.[1]?.slice(0, CHARACTERS_MAX);
+    const why = error?.code ?? told ?? `exit ${status}`;
+    process.stderr.write(`Maven could not fetch the jars of Kafka ${version}: ${why}\n`);
     process.exit(1);
   }
   try {

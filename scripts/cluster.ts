@@ -52,7 +52,6 @@ async function start(given: Options): Promise<void> {
   if (missing !== '') return fail(missing, EXIT_CONFIGURATION);
   const unfetched = needs.kafka ? fetchKafka(say) : undefined;
   if (unfetched !== undefined) return fail(unfetched, EXIT_CONFIGURATION);
-  if (given.eventstore) return fail('--eventstore: there is no stand-in yet', EXIT_CONFIGURATION);
   const port = given.port ?? (Number(env['PORT']) || (given.temp ? undefined : DEFAULT_PORT));
   if (port !== undefined && !(await isFree(port))) {
     return fail(`port ${port} is taken (PORT or --port)`, EXIT_CONFIGURATION);
@@ -81,6 +80,7 @@ async function start(given: Options): Promise<void> {
         kafkaBrokers: KAFKA_BROKERS,
         eventstoreUrl: EVENTSTORE_URL,
       },
+      standIn: given.eventstore,
       say,
     },
     stops,

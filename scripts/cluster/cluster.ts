@@ -45,6 +45,8 @@ export type ClusterToStart = {
     readonly kafkaBrokers?: string | undefined;
     readonly eventstoreUrl?: string | undefined;
   };
+  /** Events go to a stand-in of an EventStoreDB, which forgets them at its end. */
+  readonly standIn?: boolean;
   readonly say?: (line: string) => void;
 };
 
@@ -96,6 +98,7 @@ async function start(of: ClusterToStart, stops: Stops): Promise<Cluster> {
   const log = logger({ service: 'cluster', version, level: 'warn' });
   const servers = await startServers({
     ...{ folder, temporary, version, log, given, stops, say },
+    standIn: of.standIn === true,
     password: of.postgresPassword,
     processes: replicas * SERVICE_NAMES.length,
   });
@@ -143,7 +146,7 @@ async function start(of: ClusterToStart, stops: Stops): Promise<Cluster> {
     kafka: servers.kafkaBrokers ?? null,
     redis: servers.redisUrl,
     postgres: servers.databaseUrl,
-    eventstore: given.eventstoreUrl ?? null,
+    eventstore: servers.eventstoreUrl ?? null,
     services: byService((name) =>
       among(name).map(({ api, management, internal, pid }) => ({ api, management, internal, pid })),
     ),
@@ -172,7 +175,7 @@ const bringForward = async (databaseUrl: string, log: RootLogger): Promise<void>
 };
 
 function environmentOf(
-  { env, given = {} }: ClusterToStart,
+  { env }: ClusterToStart,
   servers: Servers,
   { port, shared }: { readonly port: number; readonly shared: readonly number[] },
 ): { readonly [name: string]: string } {
@@ -190,7 +193,7 @@ function environmentOf(
     DATABASE_URL: servers.databaseUrl,
     REDIS_URL: servers.redisUrl,
     ...(servers.kafkaBrokers === undefined ? {} : { KAFKA_BROKERS: servers.kafkaBrokers }),
-    ...(given.eventstoreUrl === undefined ? {} : { EVENTSTORE_URL: given.eventstoreUrl }),
+    ...(servers.eventstoreUrl === undefined ? {} : { EVENTSTORE_URL: servers.eventstoreUrl }),
     SMTP_URL: servers.smtpUrl,
     IDENTITY_INTERNAL_URL: identity ?? '',
     APPROVAL_INTERNAL_URL: approval ?? '',

@@ -1,10 +1,11 @@
 /** What the services stand on, on this machine: a database, a cache, a bus, and a place for mail. */
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { createTopics, kafkaClient } from '@cardea/event-bus';
 import { type LocalPostgres, startLocalPostgres } from '@cardea/local-postgres';
 import type { Logger } from '@cardea/runtime';
 import { startMailbox } from '@cardea/standalone';
-import { startKafka, startRedis } from '@cardea/testing';
+import { startKafka, startProcess, startRedis } from '@cardea/testing';
 import type { Stops } from './stops.ts';
 
 const DATABASE = 'cardea';
@@ -13,6 +14,9 @@ const DATABASE_EXISTS = '42P04';
 const CONNECTIONS_PER_PROCESS = 24;
 const CONNECTIONS_SPARE = 40;
 const HOST = '127.0.0.1';
+const STAND_IN = fileURLToPath(
+  new URL('../../packages/testing/src/event-store-stand-in-process.ts', import.meta.url),
+);
 
 export type ServersToStart = {
   readonly folder: string;
@@ -26,7 +30,10 @@ export type ServersToStart = {
     readonly databaseUrl?: string | undefined;
     readonly redisUrl?: string | undefined;
     readonly kafkaBrokers?: string | undefined;
+    readonly eventstoreUrl?: string | undefined;
   };
+  /** Events go to a stand-in of an EventStoreDB, in memory. */
+  readonly standIn: boolean;
   readonly stops: Stops;
   readonly say: (line: string) => void;
 };
@@ -36,6 +43,8 @@ export type Servers = {
   readonly redisUrl: string;
   /** Undefined: topics are tables. */
   readonly kafkaBrokers: string | undefined;
+  /** Undefined: events are rows. */
+  readonly eventstoreUrl: string | undefined;
   readonly smtpUrl: string;
   readonly mailbox: string;
 };
@@ -45,9 +54,10 @@ export async function startServers(of: ServersToStart): Promise<Servers> {
   const { given, stops, say } = of;
   // First, so that it stops last.
   const databaseUrl = given.databaseUrl ?? (await postgres(of));
-  const [redisUrl, kafkaBrokers, mailbox] = await Promise.all([
+  const [redisUrl, kafkaBrokers, eventstoreUrl, mailbox] = await Promise.all([
     given.redisUrl ?? redis(of),
     given.kafkaBrokers ?? kafka(of),
+    given.eventstoreUrl ?? (of.standIn ? eventStore(of) : undefined),
     startMailbox({ smtpPort: 0, port: 0, host: HOST, version: of.version, log: of.log }),
   ]);
   stops.add('the mailbox', () => mailbox.stop());
@@ -61,6 +71,7 @@ export async function startServers(of: ServersToStart): Promise<Servers> {
     databaseUrl,
     redisUrl,
     kafkaBrokers: brokers,
+    eventstoreUrl,
     smtpUrl: `smtp://${HOST}:${mailbox.smtpPort}`,
     mailbox: `http://${HOST}:${mailbox.port}`,
   };
@@ -94,4 +105,16 @@ async function kafka({ folder, stops, say }: ServersToStart): Promise<string> {
   const server = await startKafka({ dataDir: join(folder, 'kafka') });
   stops.add('Kafka', () => server.stop());
   return server.brokers.join(',');
+}
+
+async function eventStore({ stops, say }: ServersToStart): Promise<string> {
+  say('Starting the stand-in of EventStoreDB …');
+  const standIn = await startProcess({
+    name: 'eventstore',
+    script: STAND_IN,
+    detached: true,
+    ready: /"url":"([^"]+)"/,
+  });
+  stops.add('the stand-in of EventStoreDB', () => standIn.end('SIGTERM'));
+  return standIn.ready?.[1] ?? '';
 }

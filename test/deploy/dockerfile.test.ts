@@ -1,0 +1,181 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { buildContext } from './rules/build-context.ts';
+import * as rules from './rules/dockerfile-rules.ts';
+import { playImage } from './rules/played-image.ts';
+import { brokenRules, type Mutant, SERVICES } from './rules/rule.ts';
+
+const context = buildContext();
+const files = {
+  'deploy/Dockerfile': rules.serviceImageRules,
+  'deploy/gateway/Dockerfile': rules.imageRules,
+};
+const subjectOf = (path: string): rules.DockerfileSubject => ({
+  text: readFileSync(path, 'utf8'),
+  context,
+});
+
+describe.each(Object.entries(files))('%s', (path, held) => {
+  it.each(held.map((rule) => [rule.name, rule] as const))('%s', (_, rule) => {
+    expect(rule(subjectOf(path))).toEqual([]);
+  });
+});
+
+/** Puts one text for another, which has to be there. */
+const put =
+  (old: string | RegExp, other: string) =>
+  (subject: rules.DockerfileSubject): void => {
+    const spoilt = subject.text.replace(old, other);
+    if (spoilt === subject.text) throw new Error('the mutant is the original');
+    subject.text = spoilt;
+  };
+
+const mutants: readonly Mutant<rules.DockerfileSubject>[] = [
+  { what: 'no CMD', breaks: rules.hasAStart, spoil: put(/^CMD.*$/m, '') },
+  { what: 'root', breaks: rules.endsAsNobody, spoil: put('USER 10001', 'USER root') },
+  { what: 'no USER', breaks: rules.endsAsNobody, spoil: put('USER 10001', '') },
+  {
+    what: 'a RUN behind the USER',
+    breaks: rules.endsAsNobody,
+    spoil: put('USER 10001', 'USER 10001\nRUN mkdir /data'),
+  },
+  {
+    what: 'a shell around the process',
+    breaks: rules.startsWithoutShell,
+    spoil: put(/^CMD.*$/m, 'CMD node src/main.ts'),
+  },
+  {
+    what: 'no health check',
+    breaks: rules.checksHealth,
+    spoil: put(/^HEALTHCHECK.*\n.*$/m, 'HEALTHCHECK NONE'),
+  },
+  {
+    what: 'a secret as an argument',
+    breaks: rules.holdsNoSecret,
+    spoil: put('ARG SERVICE', 'ARG SERVICE\nARG NPM_TOKEN'),
+  },
+  {
+    what: 'a secret as a variable',
+    breaks: rules.holdsNoSecret,
+    spoil: put('ENV NODE_ENV=production', 'ENV JWT_SECRET=x NODE_ENV=production'),
+  },
+  {
+    what: "the environment's file",
+    breaks: rules.holdsNoSecret,
+    spoil: put('COPY LICENSE', 'COPY .env LICENSE'),
+  },
+  {
+    what: 'a source that is not there',
+    breaks: rules.copiesWhatExists,
+    spoil: put('COPY packages/ packages/', 'COPY packages/ packages/\nCOPY libraries/ libraries/'),
+  },
+  {
+    what: 'a source that .dockerignore leaves out',
+    breaks: rules.copiesWhatExists,
+    spoil: put('COPY packages/ packages/', 'COPY packages/ packages/\nCOPY test/ test/'),
+  },
+  {
+    what: 'a stage that comes later',
+    breaks: rules.copiesFromItsStages,
+    spoil: put('--from=sources', '--from=runtime'),
+  },
+  {
+    what: 'something from afar',
+    breaks: rules.addsNothingFromAfar,
+    spoil: put('WORKDIR /app', 'WORKDIR /app\nADD https://example.com/x.tar.gz /x'),
+  },
+  {
+    what: 'another Node',
+    breaks: rules.pinsItsBase,
+    spoil: put('FROM node:24.21.0-bookworm-slim\n', 'FROM node:24\n'),
+  },
+  {
+    what: 'a lockfile that is not kept to',
+    breaks: rules.installsWhatIsLocked,
+    spoil: put(' --frozen-lockfile', ''),
+  },
+  {
+    what: 'what only development needs',
+    breaks: rules.installsWhatIsLocked,
+    spoil: put(' --prod', ''),
+  },
+  {
+    what: 'packages left behind',
+    breaks: rules.copiesTheClosure,
+    spoil: put('COPY packages/ packages/', 'COPY packages/http/ packages/http/'),
+  },
+  {
+    what: 'tests in it',
+    breaks: rules.copiesTheClosure,
+    spoil: (subject) => {
+      subject.context = buildContext('node_modules');
+    },
+  },
+  {
+    what: 'secrets in its context',
+    breaks: rules.contextHoldsNoSecret,
+    spoil: (subject) => {
+      subject.context = [...subject.context, 'services/standalone/.env'];
+    },
+  },
+  {
+    what: 'another folder',
+    breaks: rules.startsTheService,
+    spoil: put(/^WORKDIR \/app\/services.*$/m, 'WORKDIR /app'),
+  },
+];
+
+describe('O6 a Dockerfile', () => {
+  it.each(mutants)('O6 with $what is refused by $breaks.name', ({ breaks, spoil }) => {
+    const subject = subjectOf('deploy/Dockerfile');
+    spoil(subject);
+    expect(brokenRules(rules.serviceImageRules, subject)).toContain(breaks.name);
+  });
+
+  it('O6 has for each rule a broken one', () => {
+    const tried = new Set(mutants.map(({ breaks }) => breaks.name));
+    const names = rules.serviceImageRules.map(({ name }) => name);
+    expect(names.filter((name) => !tried.has(name))).toEqual([]);
+  });
+});
+
+describe('an image, played without an engine', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cardea-image-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('O4 holds one service that starts far enough to refuse eight bad settings in one message', () => {
+    playImage(folder, 'identity');
+    expect(readdirSync(join(folder, 'services'))).toEqual(['identity']);
+    const packages = rules.closureOf('identity').filter((path) => path.startsWith('packages/'));
+    expect(readdirSync(join(folder, 'packages')).map((name) => `packages/${name}`)).toEqual(
+      packages.toSorted(),
+    );
+    const bad = { PORT: 'x', ENV: 'y', JWT_EXPIRY: 'z', TRUSTED_PROXIES: 'no', ADMIN_EMAIL: 'a@b' };
+    const { status, stderr } = spawnSync(
+      join(process.cwd(), 'node_modules/.bin/node'),
+      ['src/main.ts'],
+      { cwd: join(folder, 'services/identity'), env: bad, encoding: 'utf8', timeout: 60_000 },
+    );
+    const named = [
+      'DATABASE_URL',
+      'REDIS_URL',
+      'JWT_SECRET',
+      'ENCRYPTION_KEY',
+      ...Object.keys(bad),
+    ];
+    const lines = stderr.trim().split('\n');
+    expect({ status, lines: lines.length }).toEqual({ status: 78, lines: named.length + 1 });
+    for (const name of named) {
+      const told = name === 'ADMIN_EMAIL' ? 'ADMIN_PASSWORD' : name;
+      expect(lines.some((line) => line.startsWith(`  ${told} `))).toBe(true);
+    }
+  });
+
+  it('is described for every service that there is', () => {
+    const folders = readdirSync('services').filter((name) => name !== 'standalone');
+    expect(folders.toSorted()).toEqual([...SERVICES].toSorted());
+  });
+});

@@ -31,6 +31,7 @@ function rig() {
   const clock = fakeClock('2026-01-01T00:00:00Z');
   const marked = new Set<string>();
   const known = new Map<string, IntrospectedKey>();
+  const stretch: { now: number | undefined } = { now: 0 };
   let asked = 0;
   const door = authenticator({
     verifier: { verify: async () => ({ bad: 'invalid' }), drop: () => {} },
@@ -38,10 +39,13 @@ function rig() {
       asked += 1;
       return known.get(credential);
     },
-    revocations: { isMarked: (kind, id) => marked.has(`${kind}:${id}`) },
+    revocations: {
+      isMarked: (kind, id) => marked.has(`${kind}:${id}`),
+      stretch: () => stretch.now,
+    },
     clock,
   });
-  return { clock, marked, known, door, asked: () => asked };
+  return { clock, marked, known, door, stretch, asked: () => asked };
 }
 
 describe('an opaque key', () => {
@@ -101,6 +105,24 @@ describe('an opaque key', () => {
     known.delete(text);
     marked.add('key:key-1.1.previous');
     expect(await door.authenticate(text, HERE)).toBeUndefined();
+  });
+
+  it('is asked for every time while marks may be missed, and anew after that', async () => {
+    const { known, door, stretch, asked } = rig();
+    const { text } = issueKey('svc', 'live');
+    known.set(text, apiKey);
+    const isLive = async () => (await door.authenticate(text, HERE)) !== undefined;
+    expect([await isLive(), await isLive(), asked()]).toEqual([true, true, 1]);
+    stretch.now = undefined;
+    expect([await isLive(), await isLive(), asked()]).toEqual([true, true, 3]);
+    known.delete(text);
+    expect(await isLive()).toBe(false);
+    known.set(text, apiKey);
+    stretch.now = 0;
+    expect([await isLive(), asked()]).toEqual([true, 5]);
+    stretch.now = 1;
+    known.delete(text);
+    expect(await isLive()).toBe(false);
   });
 
   it('of an agent counts only from the addresses that it was given', async () => {

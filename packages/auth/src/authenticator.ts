@@ -14,7 +14,7 @@ export type AuthenticatorNeeds = {
   readonly verifier: TokenVerifier;
   /** Identity's answer on an opaque key; undefined = inactive. Throws when identity cannot be asked. */
   readonly introspect: (credential: string) => Promise<IntrospectedKey | undefined>;
-  readonly revocations: Pick<Revocations, 'isMarked'>;
+  readonly revocations: Pick<Revocations, 'isMarked' | 'stretch'>;
   readonly clock: Clock;
 };
 
@@ -45,9 +45,17 @@ export function authenticator(needs: AuthenticatorNeeds): Authenticator {
   };
 }
 
-type Held = { readonly key: IntrospectedKey; readonly untilMs: number };
+type Held = {
+  readonly key: IntrospectedKey;
+  readonly untilMs: number;
+  /** Of marks; in another one its mark may have been missed. */
+  readonly stretch: number;
+};
 
-/** Positive answers are kept, negative ones never: a key that was made a moment ago works at once. */
+/**
+ * Positive answers are kept, negative ones never: a key that was made a moment ago works at once. While
+ * marks may be missed, identity is asked every time.
+ */
 function introspections({ introspect, revocations, clock }: AuthenticatorNeeds) {
   const held = new QuickLRU<string, Held>({ maxSize: INTROSPECTIONS_MAX });
   const asked = new Map<string, Promise<IntrospectedKey | undefined>>();
@@ -67,13 +75,19 @@ function introspections({ introspect, revocations, clock }: AuthenticatorNeeds) 
   return async (credential: string): Promise<IntrospectedKey | undefined> => {
     const name = sha256(credential).toString('base64url');
     const known = held.get(name);
-    if (known !== undefined && known.untilMs > clock.monotonicMs() && isLive(known.key)) {
-      return known.key;
-    }
+    const stretch = revocations.stretch();
+    const isFresh =
+      known !== undefined &&
+      known.untilMs > clock.monotonicMs() &&
+      stretch !== undefined &&
+      known.stretch === stretch;
+    if (isFresh && isLive(known.key)) return known.key;
     held.delete(name);
-    const key = await ask(name, credential);
+    const key = stretch === undefined ? await introspect(credential) : await ask(name, credential);
     if (key === undefined || !isLive(key)) return undefined;
-    held.set(name, { key, untilMs: clock.monotonicMs() + INTROSPECTION_MS });
+    if (stretch !== undefined) {
+      held.set(name, { key, untilMs: clock.monotonicMs() + INTROSPECTION_MS, stretch });
+    }
     return key;
   };
 }

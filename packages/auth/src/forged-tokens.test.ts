@@ -23,16 +23,21 @@ const jwk = publicJwk(key.privateKey);
 const stranger = generateSigningKey();
 const strangerJwk = publicJwk(stranger.privateKey);
 const genuine = signer({ active: () => key });
+const unmarked = {
+  isMarked: () => false,
+  stretch: () => 0,
+  look: async () => ({ marked: [], values: undefined }),
+};
 const verifier = tokenVerifier({
   jwks: async () => ({ keys: [jwk] }),
   issuer: ISSUER,
   clock,
-  revocations: { isMarked: () => false },
+  revocations: unmarked,
 });
 const door = authenticator({
   verifier,
   introspect: async () => undefined,
-  revocations: { isMarked: () => false },
+  revocations: unmarked,
   clock,
 });
 

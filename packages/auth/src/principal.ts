@@ -95,15 +95,32 @@ export type Mark = { readonly kind: RevocationKind; readonly id: string };
 /** All marks that still count: of the last JWT_EXPIRY + 1 h. */
 export type RefillMarks = () => Promise<readonly Mark[]>;
 export interface Revocations {
+  /**
+   * In the cache and told to all processes when it resolves; while the cache is away, where marks are
+   * kept filled, owed until it is back.
+   */
   mark(kind: RevocationKind, ids: readonly string[]): Promise<void>;
   unmark(kind: RevocationKind, ids: readonly string[]): Promise<void>;
-  /** In this process's mirror: costs no round trip. */
+  /** In this process's mirror: costs no round trip. True is always right, false while {@link stretch} is a number. */
   isMarked(kind: RevocationKind, id: string): boolean;
-  /** Live from the shared cache; throws CacheUnavailable. */
-  areMarked(marks: readonly { kind: RevocationKind; id: string }[]): Promise<readonly boolean[]>;
+  /**
+   * Which unbroken stretch of hearing of marks this is; undefined while some may have been missed. What
+   * was learned in another stretch is not to be believed.
+   */
+  stretch(): number | undefined;
+  /** Live: from the shared cache, else from identity. Throws when neither answers. */
+  look(marks: readonly Mark[], keys?: readonly string[]): Promise<Looked>;
   /**
    * Identity, which can tell all marks from its tables, says how, before its first request; from then on
-   * they are written again whenever the cache has lost them. Resolves when they stand.
+   * they are written again whenever the cache has lost them. Resolves when they stand, or when the cache
+   * is away.
    */
   keepFilled(all: RefillMarks): Promise<void>;
 }
+export type Looked = {
+  readonly marked: readonly boolean[];
+  /** Of the further keys; undefined where the cache cannot be believed. */
+  readonly values: readonly (string | undefined)[] | undefined;
+};
+/** What identity's streams say: which of these are revoked, ended, disabled or deleted. Throws when it cannot be asked. */
+export type Ended = (marks: readonly Mark[]) => Promise<readonly boolean[]>;

@@ -1,17 +1,22 @@
 import { CacheUnavailable, fakeClock, inProcessCache } from '@cardea/runtime';
 import { describe, expect, it } from 'vitest';
-import { revocations } from './revocations.ts';
+import type { Mark, RevocationKind } from './principal.ts';
+import { type MirroredRevocations, revocations } from './revocations.ts';
 
 const HOUR_MS = 3_600_000;
 async function rig() {
   const clock = fakeClock('2026-01-01T00:00:00Z');
   const cache = inProcessCache(clock);
-  const of = () => revocations({ cache, clock, ttlMs: HOUR_MS });
+  const ended = async (marks: readonly Mark[]) => marks.map(({ id }) => id === 'ended');
+  const of = () => revocations({ cache, clock, ttlMs: HOUR_MS, ended });
   const [here, there] = [of(), of()];
   await here.start();
   await there.start();
   return { clock, cache, here, there, of };
 }
+
+const live = async (of: MirroredRevocations, kind: RevocationKind, id: string) =>
+  (await of.look([{ kind, id }])).marked[0];
 
 describe('a revocation', () => {
   it('is known in every process once the revoking call has answered', async () => {
@@ -21,15 +26,14 @@ describe('a revocation', () => {
       expect(each.isMarked('agent', 'a2')).toBe(true);
       expect(each.isMarked('user', 'a2')).toBe(false);
     }
-    expect(
-      await there.areMarked([
-        { kind: 'agent', id: 'a1' },
-        { kind: 'key', id: 'a1' },
-      ]),
-    ).toEqual([true, false]);
+    const looked = await there.look([
+      { kind: 'agent', id: 'a1' },
+      { kind: 'key', id: 'a1' },
+    ]);
+    expect(looked).toEqual({ marked: [true, false], values: [] });
     await there.unmark('agent', ['a1']);
     expect([here.isMarked('agent', 'a1'), there.isMarked('agent', 'a1')]).toEqual([false, false]);
-    expect(await here.areMarked([{ kind: 'agent', id: 'a1' }])).toEqual([false]);
+    expect(await live(here, 'agent', 'a1')).toBe(false);
   });
 
   it('of many at once reaches all', async () => {
@@ -44,7 +48,7 @@ describe('a revocation', () => {
     await here.mark('user', ['u1']);
     await clock.advance(HOUR_MS);
     expect([here.isMarked('user', 'u1'), there.isMarked('user', 'u1')]).toEqual([false, false]);
-    expect(await here.areMarked([{ kind: 'user', id: 'u1' }])).toEqual([false]);
+    expect(await live(here, 'user', 'u1')).toBe(false);
   });
 
   it('counts in the revoking process though the cache is away', async () => {
@@ -52,6 +56,45 @@ describe('a revocation', () => {
     await cache.close();
     await expect(here.mark('key', ['k1'])).rejects.toThrow(CacheUnavailable);
     expect(here.isMarked('key', 'k1')).toBe(true);
+  });
+
+  it('is looked up at identity while the cache is away, and beside it what else is asked', async () => {
+    const { cache, here } = await rig();
+    await cache.set('word', 'x');
+    const asked = [
+      { kind: 'key', id: 'ended' },
+      { kind: 'user', id: 'u1' },
+    ] as const;
+    expect(await here.look(asked, ['word', 'other'])).toEqual({
+      marked: [false, false],
+      values: ['x', undefined],
+    });
+    await cache.close();
+    expect(await here.look(asked, ['word'])).toEqual({ marked: [true, false], values: undefined });
+  });
+
+  it('may be taken back while all are written again, and stays taken back', async () => {
+    const { here, there } = await rig();
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await here.mark('user', ['u1', 'u2']);
+    const filling = here.keepFilled(async () => {
+      await held;
+      return [
+        { kind: 'user', id: 'u1' },
+        { kind: 'user', id: 'u2' },
+      ];
+    });
+    await here.unmark('user', ['u1']);
+    release();
+    await filling;
+    expect([await live(there, 'user', 'u1'), await live(there, 'user', 'u2')]).toEqual([
+      false,
+      true,
+    ]);
+    expect([there.isMarked('user', 'u1'), there.isMarked('user', 'u2')]).toEqual([false, true]);
   });
 
   it('is written again when the cache has lost its marks', async () => {
@@ -70,7 +113,7 @@ describe('a revocation', () => {
       () => {},
     );
     await clock.advance(1000);
-    expect(await late.areMarked([{ kind: 'agent', id: 'a1' }])).toEqual([true]);
+    expect(await live(late, 'agent', 'a1')).toBe(true);
     expect(late.isMarked('agent', 'a1')).toBe(true);
     expect(turns).toBeGreaterThan(0);
     stop.abort();

@@ -1,103 +1,108 @@
-import type { Cache, Clock } from '@cardea/runtime';
-import type { Mark, RefillMarks, RevocationKind, Revocations } from './principal.ts';
+/**
+ * Marks stand in the shared cache and, copied, in every process. A process that may have missed some
+ * believes neither its copy nor the cache until it was told all again; identity answers meanwhile.
+ */
+import { type Cache, CacheUnavailable, type Clock } from '@cardea/runtime';
+import type { Ended, Looked, Mark, Revocations } from './principal.ts';
+import { hearingOf } from './revocations-hearing.ts';
+import { keeperOf, unlessAway } from './revocations-keeper.ts';
+import { type Mirror, markKey, mirror } from './revocations-mirror.ts';
+import { CHANNEL, GENERATION, readNotice } from './revocations-notice.ts';
 
-const KINDS: readonly RevocationKind[] = ['sid', 'user', 'key', 'agent', 'asid'];
-/** Present while the marks of the cache are whole; a cache that came back empty has it not. */
-const GENERATION = 'rev:generation';
-const CHANNEL = 'rev';
-/** A process that starts has heard nothing yet, and the marks of a cache cannot be listed. */
-const ASK = '?';
-const CHECK_MS = 1000;
-/** Marks that one process holds; beyond it the oldest go, and are looked up live where it matters. */
-const MIRROR_MAX = 500_000;
-const IDS_PER_NOTICE = 500;
+const CHECK_MS = 1_000;
 
 export type RevocationsNeeds = {
   readonly cache: Cache;
   readonly clock: Clock;
   /** JWT_EXPIRY + 1 h: how long a mark must outlive what it revokes. */
   readonly ttlMs: number;
+  /** Identity's word, from its streams; asked while neither copy nor cache can be believed. */
+  readonly ended: Ended;
 };
 
 export interface MirroredRevocations extends Revocations {
   /** Listens for marks of other processes, and asks for those that it missed. */
   start(): Promise<void>;
-  /** One look whether the cache lost its marks, and the refill if so; `run` does it each second. */
+  /** Mends what can be mended now; `run` does it each second. Throws CacheUnavailable. */
   check(): Promise<void>;
-  /** Checks until the signal aborts; `tick` is called at each turn, `onFailure` when the cache is away. */
-  run(signal: AbortSignal, tick: () => void, onFailure: (error: unknown) => void): Promise<void>;
+  /** Checks until the signal aborts; `tick` is called at each turn, `told` after each with what is wrong. */
+  run(
+    signal: AbortSignal,
+    tick: () => void,
+    told: (fault: string | undefined) => void,
+  ): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Marks in the shared cache, and a copy of them in this process that a look costs no round trip. */
-export function revocations({ cache, clock, ttlMs }: RevocationsNeeds): MirroredRevocations {
-  const marks = mirror(clock, ttlMs);
+export function revocations(needs: RevocationsNeeds): MirroredRevocations {
+  const { cache, clock } = needs;
+  const marks = mirror(clock, needs.ttlMs);
+  const hearing = hearingOf(needs, marks);
+  const keeper = keeperOf(needs, { marks, hearing });
   let leave: (() => Promise<void>) | undefined;
-  let refill: RefillMarks | undefined;
 
-  const tell = async (notice: '+' | '-', kind: RevocationKind, ids: readonly string[]) => {
-    for (let from = 0; from < ids.length; from += IDS_PER_NOTICE) {
-      const some = ids.slice(from, from + IDS_PER_NOTICE);
-      await cache.publish(CHANNEL, JSON.stringify([notice, kind, ...some]));
-    }
-  };
-  const write = async (all: readonly Mark[]): Promise<void> => {
-    const entries = all.map(({ kind, id }) => ({ key: keyOf(kind, id), value: '1', ttlMs }));
-    await cache.setMany(entries);
-  };
-  const writeAgain = async (all: readonly Mark[]): Promise<void> => {
-    await write(all);
-    for (const kind of KINDS) {
-      const ids = all.filter((mark) => mark.kind === kind).map(({ id }) => id);
-      for (const id of ids) marks.add(kind, id);
-      await tell('+', kind, ids);
-    }
-  };
   const check = async (): Promise<void> => {
-    if (refill === undefined || (await cache.get(GENERATION)) !== undefined) return;
-    await writeAgain(await refill());
-    await cache.set(GENERATION, clock.now().toISOString());
+    const whole = (await cache.get(GENERATION)) !== undefined;
+    if (hearing.isDeaf()) throw new CacheUnavailable('Nothing is heard.');
+    if (keeper.isKept()) {
+      if (!whole || keeper.owes() || hearing.stretch() === undefined) await keeper.fill();
+    } else if (hearing.stretch() === undefined) {
+      await hearing.ask();
+    }
+  };
+  const mend = (): void => {
+    // A failure shows at the next check, which tries again.
+    check().catch(() => {});
   };
   const hear = (message: string): void => {
-    if (message !== ASK) applyNotice(message, marks);
-    // A failure shows at the next check; who asked goes on asking the cache where it matters.
-    else if (refill !== undefined)
-      refill()
-        .then(writeAgain, () => {})
-        .catch(() => {});
+    const notice = readNotice(message);
+    switch (notice?.word) {
+      case undefined:
+        return;
+      case '+':
+        for (const id of notice.ids) marks.add(notice.kind, id);
+        return;
+      case '-':
+        for (const id of notice.ids) marks.remove(notice.kind, id);
+        keeper.heardUnmarked(notice.kind, notice.ids);
+        return;
+      case '?':
+        keeper.tellAll(notice.names);
+        return;
+      case '!':
+        hearing.toldAll(notice.names);
+        return;
+    }
   };
 
   return {
-    mark: async (kind, ids) => {
-      // First here: whatever becomes of the cache, this process knows.
-      for (const id of ids) marks.add(kind, id);
-      await write(ids.map((id) => ({ kind, id })));
-      await tell('+', kind, ids);
-    },
-    unmark: async (kind, ids) => {
-      for (const id of ids) await cache.delete(keyOf(kind, id));
-      for (const id of ids) marks.remove(kind, id);
-      await tell('-', kind, ids);
-    },
-    isMarked: (kind, id) => marks.has(kind, id),
-    areMarked: async (asked) => {
-      const found = await cache.getMany(asked.map(({ kind, id }) => keyOf(kind, id)));
-      return found.map((value) => value !== undefined);
-    },
+    mark: keeper.mark,
+    unmark: keeper.unmark,
+    isMarked: marks.has,
+    stretch: hearing.stretch,
+    look: (asked, keys) => look({ ...needs, marks, stretch: hearing.stretch }, asked, keys),
     start: async () => {
       if (leave !== undefined) return;
-      leave = await cache.subscribe(CHANNEL, hear);
-      await cache.publish(CHANNEL, ASK);
+      leave = await cache.subscribe(CHANNEL, hear, {
+        lost: hearing.lost,
+        healed: () => {
+          hearing.healed();
+          mend();
+        },
+      });
+      if (!hearing.isDeaf()) await hearing.ask().catch(unlessAway);
     },
-    keepFilled: async (all) => {
-      refill = all;
-      await check();
-    },
+    keepFilled: keeper.keepFilled,
     check,
-    run: async (signal, tick, onFailure) => {
+    run: async (signal, tick, told) => {
       while (!signal.aborted) {
         tick();
-        await check().catch(onFailure);
+        const fault = await check().then(
+          () => (hearing.stretch() === undefined ? 'marks may be missing' : undefined),
+          (error: unknown) =>
+            error instanceof CacheUnavailable ? 'the cache is away' : 'marks are not kept',
+        );
+        told(fault);
         await clock.sleep(CHECK_MS, signal);
       }
     },
@@ -108,51 +113,32 @@ export function revocations({ cache, clock, ttlMs }: RevocationsNeeds): Mirrored
   };
 }
 
-const keyOf = (kind: RevocationKind, id: string): string => `rev:${kind}:${id}`;
-
-interface Mirror {
-  add(kind: RevocationKind, id: string): void;
-  remove(kind: RevocationKind, id: string): void;
-  has(kind: RevocationKind, id: string): boolean;
-}
-
-/** The order of the map is the order in which the marks end. */
-function mirror(clock: Clock, ttlMs: number): Mirror {
-  const endsMs = new Map<string, number>();
-  const dropEnded = (): void => {
-    for (const [key, end] of endsMs) {
-      if (end > clock.monotonicMs() && endsMs.size <= MIRROR_MAX) return;
-      endsMs.delete(key);
-    }
-  };
-  return {
-    add: (kind, id) => {
-      const key = keyOf(kind, id);
-      endsMs.delete(key);
-      endsMs.set(key, clock.monotonicMs() + ttlMs);
-      dropEnded();
-    },
-    remove: (kind, id) => {
-      endsMs.delete(keyOf(kind, id));
-    },
-    has: (kind, id) => (endsMs.get(keyOf(kind, id)) ?? 0) > clock.monotonicMs(),
-  };
-}
-
-/** What is no notice of ours is passed over. */
-function applyNotice(message: string, marks: Mirror): void {
-  let notice: unknown;
-  try {
-    notice = JSON.parse(message);
-  } catch {
-    return;
+/** One trip to the cache for marks and whatever else is asked with them; without it, identity's word. */
+async function look(
+  {
+    cache,
+    ended,
+    marks,
+    stretch,
+  }: RevocationsNeeds & { readonly marks: Mirror; readonly stretch: () => number | undefined },
+  asked: readonly Mark[],
+  keys: readonly string[] = [],
+): Promise<Looked> {
+  const names = [GENERATION, ...asked.map(({ kind, id }) => markKey(kind, id)), ...keys];
+  const [generation, ...found] =
+    stretch() === undefined ? [] : await cache.getMany(names).catch(noneIfAway);
+  if (generation !== undefined || (found.length > 0 && cache.mode === 'in_process')) {
+    return {
+      marked: found.slice(0, asked.length).map((value) => value !== undefined),
+      values: found.slice(asked.length),
+    };
   }
-  if (!Array.isArray(notice) || !notice.every((each) => typeof each === 'string')) return;
-  const [what, named, ...ids] = notice as string[];
-  const kind = KINDS.find((each) => each === named);
-  if (kind === undefined) return;
-  for (const id of ids) {
-    if (what === '-') marks.remove(kind, id);
-    else marks.add(kind, id);
-  }
+  const words = await ended(asked);
+  const marked = asked.map(({ kind, id }, at) => words[at] !== false || marks.has(kind, id));
+  return { marked, values: undefined };
 }
+
+const noneIfAway = (error: unknown): readonly undefined[] => {
+  unlessAway(error);
+  return [];
+};

@@ -1,5 +1,6 @@
 import { type Clock, fakeClock, inProcessCache } from '@cardea/runtime';
 import { describe, expect, it } from 'vitest';
+import type { Mark } from './principal.ts';
 import { signer } from './signer.ts';
 import { generateSigningKey, publicJwk } from './signing-key.ts';
 import { dropOnKeysChanged, KEYS_CHANGED, tokenVerifier } from './token-verifier.ts';
@@ -15,6 +16,9 @@ const claimsAt = (clock: Clock, more: object = {}) => {
 function rig() {
   const clock = fakeClock('2026-01-01T00:00:00Z');
   const marked = new Set<string>();
+  const ended = new Set<string>();
+  const missing = { are: false };
+  const looked: (readonly Mark[])[] = [];
   const published = [generateSigningKey()];
   let fetches = 0;
   let down = false;
@@ -26,13 +30,23 @@ function rig() {
     },
     issuer: ISSUER,
     clock,
-    revocations: { isMarked: (kind, id) => marked.has(`${kind}:${id}`) },
+    revocations: {
+      isMarked: (kind, id) => marked.has(`${kind}:${id}`),
+      stretch: () => (missing.are ? undefined : 0),
+      look: async (marks) => {
+        looked.push(marks);
+        return { marked: marks.map(({ id }) => ended.has(id)), values: undefined };
+      },
+    },
   });
   const token = (key = published[0], more: object = {}) =>
     signer({ active: () => key ?? generateSigningKey() })('at+jwt', claimsAt(clock, more));
   return {
     clock,
     marked,
+    ended,
+    missing,
+    looked,
     published,
     verifier,
     token,
@@ -45,6 +59,26 @@ function rig() {
 const OK = { ok: { sub: 'user-1' } };
 
 describe('the verifier of a process', () => {
+  it('asks for every mark that may end a token while marks may be missed here', async () => {
+    const { verifier, token, missing, ended, looked } = rig();
+    const own = token(undefined, { act: { sub: 'agent-1' }, agent_session_id: 'as-1' });
+    expect(await verifier.verify('access', own)).toMatchObject(OK);
+    expect(looked).toEqual([]);
+    missing.are = true;
+    expect(await verifier.verify('access', own)).toMatchObject(OK);
+    expect(looked).toEqual([
+      [
+        { kind: 'user', id: 'user-1' },
+        { kind: 'user', id: 'agent-1' },
+        { kind: 'asid', id: 'as-1' },
+      ],
+    ]);
+    ended.add('as-1');
+    expect(await verifier.verify('access', own)).toEqual({ bad: 'invalid' });
+    missing.are = false;
+    expect(await verifier.verify('access', own)).toMatchObject(OK);
+  });
+
   it('fetches the keys once for many tokens that come at once', async () => {
     const { verifier, token, fetches } = rig();
     const tokens = Array.from({ length: 20 }, (_, n) => token(undefined, { jti: `j${n}` }));

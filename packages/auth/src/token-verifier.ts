@@ -16,7 +16,7 @@ export type TokenVerifierNeeds = {
   readonly jwks: () => Promise<JwkSet>;
   readonly issuer: string;
   readonly clock: Clock;
-  readonly revocations: Pick<Revocations, 'isMarked'>;
+  readonly revocations: LiveMarks;
 };
 
 export type Accepted = Exclude<Verified, { bad: 'unknown_key' }>;
@@ -30,6 +30,9 @@ export interface TokenVerifier {
   /** Forgets keys and verified tokens. */
   drop(): void;
 }
+
+/** The process's own copy of the marks, and whom to ask where that is not whole. */
+export type LiveMarks = Pick<Revocations, 'isMarked' | 'stretch' | 'look'>;
 
 type Held = { readonly claims: VerifiedClaims; readonly untilMs: number };
 
@@ -50,8 +53,10 @@ export function tokenVerifier(needs: TokenVerifierNeeds): TokenVerifier {
   };
 
   // Vending tells an ended session from a bad token, and looks both up live; so marks end access alone.
-  const believed = (tokenClass: TokenClass, claims: VerifiedClaims): Accepted =>
-    tokenClass === 'access' && isRevoked(claims, revocations) ? { bad: 'invalid' } : { ok: claims };
+  const believed = async (tokenClass: TokenClass, claims: VerifiedClaims): Promise<Accepted> =>
+    tokenClass === 'access' && (await isRevoked(claims, revocations))
+      ? { bad: 'invalid' }
+      : { ok: claims };
 
   return {
     verify: async (tokenClass, token) => {
@@ -76,20 +81,27 @@ export function tokenVerifier(needs: TokenVerifierNeeds): TokenVerifier {
   };
 }
 
-/** Drops what the verifier holds whenever keys were removed; answers how to stop listening. */
+/** Drops what the verifier holds whenever keys were removed, or may have been; answers how to stop listening. */
 export const dropOnKeysChanged = (
   verifier: TokenVerifier,
   cache: Cache,
-): Promise<() => Promise<void>> => cache.subscribe(KEYS_CHANGED, () => verifier.drop());
+): Promise<() => Promise<void>> =>
+  cache.subscribe(KEYS_CHANGED, () => verifier.drop(), {
+    lost: () => {},
+    healed: () => verifier.drop(),
+  });
 
 /** A user's session is no mark of its access token: that one runs out by itself. */
-function isRevoked(claims: VerifiedClaims, revocations: Pick<Revocations, 'isMarked'>): boolean {
+async function isRevoked(claims: VerifiedClaims, revocations: LiveMarks): Promise<boolean> {
   const act = claims['act'] as { sub?: unknown } | undefined;
-  const marks: readonly [RevocationKind, unknown][] = [
+  const named: readonly (readonly [RevocationKind, unknown])[] = [
     ['user', claims.sub],
     ['user', act?.sub],
     ['agent', claims['agent_id']],
     ['asid', claims['agent_session_id']],
   ];
-  return marks.some(([kind, id]) => typeof id === 'string' && revocations.isMarked(kind, id));
+  const marks = named.flatMap(([kind, id]) => (typeof id === 'string' ? [{ kind, id }] : []));
+  if (marks.some(({ kind, id }) => revocations.isMarked(kind, id))) return true;
+  if (revocations.stretch() !== undefined) return false;
+  return (await revocations.look(marks)).marked.includes(true);
 }

@@ -4,6 +4,7 @@
  * the service is of no use at the moment.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Mark } from '@cardea/auth';
 import { PortTaken, readJson, refusalOfThrow } from '@cardea/http';
 import type { Logger } from '@cardea/runtime';
 import type { InternalBearers } from './internal-bearer.ts';
@@ -14,6 +15,7 @@ const REQUEST_WAIT_MS = 10_000;
 /** Above the 60 s of whoever calls, so that no call meets a connection that is being closed. */
 const KEEP_ALIVE_MS = 75_000;
 const STOP_WAIT_MS = 10_000;
+const MARKS_MAX = 100;
 
 export type InternalListenerNeeds = {
   readonly offers: Partial<Peers>;
@@ -95,7 +97,7 @@ async function answer(
   throw new Refused(404, 'not_found');
 }
 
-function callsOf({ introspect, jwks, approval }: Partial<Peers>): readonly Call[] {
+function callsOf({ introspect, ended, jwks, approval }: Partial<Peers>): readonly Call[] {
   const calls: Call[] = [];
   if (jwks !== undefined) {
     calls.push({ method: 'GET', path: /^\/internal\/v1\/jwks$/, answer: jwks });
@@ -105,6 +107,13 @@ function callsOf({ introspect, jwks, approval }: Partial<Peers>): readonly Call[
       method: 'POST',
       path: /^\/internal\/v1\/introspect$/,
       answer: async ({ body }) => ({ key: (await introspect(textIn(body, 'token'))) ?? null }),
+    });
+  }
+  if (ended !== undefined) {
+    calls.push({
+      method: 'POST',
+      path: /^\/internal\/v1\/ended$/,
+      answer: async ({ body }) => ({ ended: await ended(marksIn(body)) }),
     });
   }
   if (approval !== undefined) calls.push(...approvalCalls(approval));
@@ -148,6 +157,16 @@ function textIn(body: object, name: string): string {
   const value = (body as { readonly [name: string]: unknown })[name];
   if (typeof value !== 'string' || value === '') throw new Refused(400, 'invalid_request');
   return value;
+}
+
+function marksIn(body: object): readonly Mark[] {
+  const { marks } = body as { readonly marks?: unknown };
+  const isMark = (each: unknown): each is Mark =>
+    typeof (each as Mark | null)?.kind === 'string' && typeof (each as Mark).id === 'string';
+  if (!Array.isArray(marks) || marks.length > MARKS_MAX || !marks.every(isMark)) {
+    throw new Refused(400, 'invalid_request');
+  }
+  return marks;
 }
 
 async function bodyOf(request: IncomingMessage): Promise<object> {

@@ -59,6 +59,7 @@ export function buildParts({
     cache,
     clock,
     ttlMs: settings.JWT_EXPIRY * 1000 + REVOCATION_MARGIN_MS,
+    ended: (asked) => ask.ended(asked),
   });
   const verifier = tokenVerifier({
     jwks: ask.jwks,
@@ -124,6 +125,7 @@ function peersOf(offers: readonly Partial<Peers>[]): Peers {
   };
   return {
     introspect: (credential) => find('introspect')(credential),
+    ended: (marks) => find('ended')(marks),
     jwks: () => find('jwks')(),
     approval: {
       open: (input) => find('approval').open(input),

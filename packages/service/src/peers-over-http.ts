@@ -59,6 +59,14 @@ export function peersOverHttp({ settings, bearers, log }: RemotePeersNeeds): Rem
         });
         return key ?? undefined;
       },
+      ended: async (marks) => {
+        const { ended } = await identity<{ ended: readonly boolean[] }>({
+          method: 'POST',
+          path: '/internal/v1/ended',
+          body: { marks },
+        });
+        return ended;
+      },
       approval: {
         open: (body) =>
           approval<Outcome>({

@@ -1,4 +1,10 @@
-import type { Authenticator, IntrospectedKey, JwkSet, MirroredRevocations } from '@cardea/auth';
+import type {
+  Authenticator,
+  Ended,
+  IntrospectedKey,
+  JwkSet,
+  MirroredRevocations,
+} from '@cardea/auth';
 import type { ServiceName } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
 import type { Consumer, RelayMapper, Subscriber } from '@cardea/event-bus';
@@ -72,6 +78,8 @@ export type ServiceNeeds = {
 export type Peers = {
   /** Identity: opaque keys (RFC 7662, service bearer). */
   readonly introspect: (credential: string) => Promise<IntrospectedKey | undefined>;
+  /** Identity: which of these its streams say are over; asked while the marks cannot be believed. */
+  readonly ended: Ended;
   /** Identity: public signing keys, as a JWK Set. */
   readonly jwks: () => Promise<JwkSet>;
   /** Approval's commands for vault (`design/approval.md` section 4). */

@@ -25,11 +25,8 @@ export async function startMarks(
   const stopped = new AbortController();
   const running = marks.run(
     stopped.signal,
-    () => {
-      watch.tick();
-      watch.degraded(undefined);
-    },
-    () => watch.degraded('the cache is away'),
+    () => watch.tick(),
+    (fault) => watch.degraded(fault),
   );
   return {
     async stop() {

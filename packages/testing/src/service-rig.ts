@@ -96,6 +96,7 @@ export async function serviceRig(options: RigOptions): Promise<ServiceRig> {
         : {
             jwks: async () => ({ keys: [publicJwk(key.privateKey)] }),
             introspect: async (credential) => introspected.get(credential),
+            ended: async (marks) => marks.map(() => false),
           }),
       ...options.peers,
     },

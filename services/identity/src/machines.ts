@@ -43,6 +43,7 @@ import {
   withdrawDelegationRoute,
 } from './delegations/delegate/delegate.route.ts';
 import { delegationsProjection } from './delegations/delegations.projection.ts';
+import { endings } from './endings.ts';
 import type { Identity } from './identity.ts';
 import { introspector } from './introspection.ts';
 import { keyUses, noteUse, USE_TOLD_EVERY_MS } from './key-uses/key-use.ts';
@@ -64,6 +65,7 @@ export type MachineParts = {
   readonly policies: readonly Policy[];
   readonly loops: readonly Loop[];
   readonly introspect: Peers['introspect'];
+  readonly ended: Peers['ended'];
 };
 
 export function machineParts(identity: Identity): MachineParts {
@@ -85,6 +87,7 @@ export function machineParts(identity: Identity): MachineParts {
     policies: [endOrphanedSessions(machines)],
     loops: [endExpiredSessions(machines)],
     introspect: introspector({ ...identity, noteUse: useNotes(identity) }),
+    ended: endings(identity),
   };
 }
 

@@ -100,6 +100,7 @@ export const identityWith = (parts: Partial<IdentityParts> = {}): ServiceDefinit
       offers: {
         jwks: async () => identity.signingKeys.jwks(),
         introspect: machines.introspect,
+        ended: machines.ended,
       },
     };
   },

@@ -151,16 +151,16 @@ describe('a grant', () => {
     };
     const { peers } = rig.host.needsOf('vault');
     const own = { getMany: cache.getMany, get: cache.get, set: cache.set };
-    const { introspect } = peers;
+    const { ended: wereEnded } = peers;
     try {
       Object.assign(cache, { getMany: away, get: away, set: away });
       expect((await revoked.session.vend()).status).toBe(200);
       expect((await ended.session.vend()).status).toBe(404);
-      Object.assign(peers, { introspect: async () => undefined });
+      Object.assign(peers, { ended: async () => [true, false, false, false] });
       expect((await revoked.session.vend()).status).toBe(401);
     } finally {
       Object.assign(cache, own);
-      Object.assign(peers, { introspect });
+      Object.assign(peers, { ended: wereEnded });
     }
   });
 

@@ -143,9 +143,9 @@ export async function isLive(
   const mark = { kind: 'user', id: userId } as const;
   const [marked, user] = await Promise.all([
     revocations
-      .areMarked([mark])
-      .then(([is]) => is === true)
-      // Without the cache this process's own copy of the marks has to do.
+      .look([mark])
+      .then(({ marked: [is] }) => is === true)
+      // Without cache and identity this process's own copy of the marks has to do.
       .catch(() => revocations.isMarked(mark.kind, mark.id)),
     people.user(tenantId, userId),
   ]);

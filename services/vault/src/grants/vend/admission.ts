@@ -47,13 +47,11 @@ export async function admitVend(
       ? ({ bad: 'invalid' } as const)
       : await vault.authenticator.capability(token);
   const capability = 'ok' in judged ? judged.ok : judged.claims;
-  const credential = credentialOf(request.headers['authorization']);
   const guessed = vault.lastSlots.get(`${tenantId} ${params.id}`);
   const marks = await liveMarks(vault, {
     agent,
     sessionId: params.id,
     capability,
-    credential,
     guessedKey: guessed === undefined ? undefined : slotKey(guessed),
   });
   if (marks.agent) return { refused: 'INVALID_AGENT_KEY', sessionId: null };
@@ -97,9 +95,6 @@ export async function admitVend(
 /** Null when the agent runs for itself. */
 export const userOf = ({ subject, agentId }: Capability): string | null =>
   subject === agentId ? null : subject;
-
-const credentialOf = (authorization: string | undefined): string =>
-  (authorization ?? '').replace(/^Bearer +/i, '').trim();
 
 type Standing = 'active' | 'ended' | 'late';
 

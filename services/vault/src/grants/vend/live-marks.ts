@@ -1,7 +1,5 @@
 /** What ends a credential before its time, looked up in the shared cache at every vend, or at identity. */
-import type { AgentPrincipal, Capability } from '@cardea/auth';
-import { type Cache, CacheUnavailable } from '@cardea/runtime';
-import type { Peers } from '@cardea/service';
+import type { AgentPrincipal, Capability, Revocations } from '@cardea/auth';
 import { epochKey } from '../../epochs.ts';
 
 export type LiveMarks = {
@@ -20,46 +18,31 @@ export type Marked = {
   readonly agent: AgentPrincipal;
   readonly sessionId: string;
   readonly capability: Capability | undefined;
-  /** The agent key as it was sent. */
-  readonly credential: string;
   /** Key of the slot that the session is likely to ask for, so that one trip fetches all. */
   readonly guessedKey: string | undefined;
 };
 
-/** Throws when both cache and identity are away. */
+/** One trip to the cache, else to identity. Throws when both are away. */
 export async function liveMarks(
-  { cache, peers }: { readonly cache: Cache; readonly peers: Pick<Peers, 'introspect'> },
-  { agent, sessionId, capability, credential, guessedKey }: Marked,
+  { revocations }: { readonly revocations: Pick<Revocations, 'look'> },
+  { agent, sessionId, capability, guessedKey }: Marked,
 ): Promise<LiveMarks> {
-  const user = capability === undefined ? agent.id : capability.subject;
-  try {
-    const [key, owner, session, person, epoch, slotGrantId] = await cache.getMany([
-      `rev:key:${agent.keyId ?? ''}`,
-      `rev:agent:${agent.id}`,
-      `rev:asid:${sessionId}`,
-      `rev:user:${user}`,
-      epochKey(agent.tenantId),
-      ...(guessedKey === undefined ? [] : [guessedKey]),
-    ]);
-    return {
-      agent: key !== undefined || owner !== undefined,
-      session: session !== undefined,
-      user: person !== undefined,
-      epoch,
-      cacheAway: false,
-      slotGrantId,
-    };
-  } catch (error) {
-    if (!(error instanceof CacheUnavailable)) throw error;
-    const known = await peers.introspect(credential);
-    const agentGone = known === undefined || known.kind !== 'agent' || known.id !== agent.id;
-    return {
-      agent: agentGone,
-      session: false,
-      user: false,
-      epoch: undefined,
-      cacheAway: true,
-      slotGrantId: undefined,
-    };
-  }
+  const { marked, values } = await revocations.look(
+    [
+      { kind: 'key', id: agent.keyId ?? '' },
+      { kind: 'agent', id: agent.id },
+      { kind: 'asid', id: sessionId },
+      { kind: 'user', id: capability === undefined ? agent.id : capability.subject },
+    ],
+    [epochKey(agent.tenantId), ...(guessedKey === undefined ? [] : [guessedKey])],
+  );
+  const [key, owner, session, user] = marked;
+  return {
+    agent: key === true || owner === true,
+    session: session === true,
+    user: user === true,
+    epoch: values?.[0],
+    cacheAway: values === undefined,
+    slotGrantId: values?.[1],
+  };
 }

@@ -1,0 +1,153 @@
+/** Marks, and, where identity runs, keeps the marks whole in the cache, whatever becomes of that. */
+import { type Cache, CacheUnavailable, type Clock } from '@cardea/runtime';
+import type { Mark, RefillMarks, RevocationKind } from './principal.ts';
+import type { Hearing } from './revocations-hearing.ts';
+import { type Mirror, markKey } from './revocations-mirror.ts';
+import { CHANNEL, GENERATION, KINDS, writeNotice } from './revocations-notice.ts';
+
+const IDS_PER_NOTICE = 500;
+
+type Needs = { readonly cache: Cache; readonly clock: Clock; readonly ttlMs: number };
+type Own = { readonly marks: Mirror; readonly hearing: Hearing };
+
+export function keeperOf(needs: Needs, { marks, hearing }: Own) {
+  const { cache, clock } = needs;
+  let refill: RefillMarks | undefined;
+  /** Marks that the cache did not take, and others that it did not give up. */
+  let owed = false;
+  const owedUnmarks = new Map<string, Mark>();
+  /** Taken back while marks were being read, which may have been too early to see it. */
+  let unmarkedMeanwhile = new Set<string>();
+  const asking = new Set<string>();
+
+  const { write, erase } = writerOf(needs);
+  const fillOnce = async (read: RefillMarks): Promise<void> => {
+    const [since, losses] = [marks.now(), hearing.losses()];
+    owed = false;
+    unmarkedMeanwhile = new Set();
+    try {
+      for (const [key, { kind, id }] of [...owedUnmarks]) {
+        await erase(kind, [id]);
+        owedUnmarks.delete(key);
+      }
+      const all = await read();
+      const standing = all.filter(({ kind, id }) => !unmarkedMeanwhile.has(markKey(kind, id)));
+      for (const kind of KINDS) {
+        const ids = standing.filter((mark) => mark.kind === kind).map(({ id }) => id);
+        for (const id of ids) marks.add(kind, id);
+        await write(kind, ids);
+      }
+      await cache.set(GENERATION, clock.now().toISOString());
+    } catch (error) {
+      owed = true;
+      throw error;
+    }
+    hearing.filled(since, losses);
+  };
+  const fill = inTurns(async () => {
+    if (refill !== undefined) await fillOnce(refill);
+  });
+  /** The change itself is durable: while the cache is away, processes ask identity, and later are told. */
+  const orOwe = async (work: Promise<void>): Promise<boolean> => {
+    try {
+      await work;
+      return true;
+    } catch (error) {
+      if (refill === undefined) throw error;
+      unlessAway(error);
+      owed = true;
+      return false;
+    }
+  };
+  return {
+    isKept: () => refill !== undefined,
+    owes: () => owed || owedUnmarks.size > 0,
+    fill,
+    keepFilled: async (all: RefillMarks): Promise<void> => {
+      refill = all;
+      // Always at first: whoever kept them before may have owed some.
+      await fill().catch(unlessAway);
+    },
+    mark: async (kind: RevocationKind, ids: readonly string[]): Promise<void> => {
+      // First here: whatever becomes of the cache, this process knows.
+      for (const id of ids) {
+        marks.add(kind, id);
+        owedUnmarks.delete(markKey(kind, id));
+        unmarkedMeanwhile.delete(markKey(kind, id));
+      }
+      await orOwe(write(kind, ids));
+    },
+    unmark: async (kind: RevocationKind, ids: readonly string[]): Promise<void> => {
+      for (const id of ids) {
+        marks.remove(kind, id);
+        unmarkedMeanwhile.add(markKey(kind, id));
+      }
+      if (await orOwe(erase(kind, ids))) return;
+      for (const id of ids) owedUnmarks.set(markKey(kind, id), { kind, id });
+    },
+    heardUnmarked: (kind: RevocationKind, ids: readonly string[]): void => {
+      for (const id of ids) unmarkedMeanwhile.add(markKey(kind, id));
+    },
+    tellAll: (names: readonly string[]): void => {
+      if (refill === undefined) return;
+      for (const name of names) asking.add(name);
+      // Who got no answer asks again.
+      fill()
+        .then(() => answer(cache, asking))
+        .catch(() => {});
+    },
+  };
+}
+
+async function answer(cache: Cache, asking: Set<string>): Promise<void> {
+  const names = [...asking];
+  asking.clear();
+  if (names.length > 0) await cache.publish(CHANNEL, writeNotice({ word: '!', names }));
+}
+
+/** Each change in the cache first, then told. */
+function writerOf({ cache, ttlMs }: Needs) {
+  const tell = async (word: '+' | '-', kind: RevocationKind, ids: readonly string[]) => {
+    for (const some of chunks(ids)) {
+      await cache.publish(CHANNEL, writeNotice({ word, kind, ids: some }));
+    }
+  };
+  const write = async (kind: RevocationKind, ids: readonly string[]): Promise<void> => {
+    for (const some of chunks(ids)) {
+      await cache.setMany(some.map((id) => ({ key: markKey(kind, id), value: '1', ttlMs })));
+    }
+    await tell('+', kind, ids);
+  };
+  const erase = async (kind: RevocationKind, ids: readonly string[]): Promise<void> => {
+    for (const id of ids) await cache.delete(markKey(kind, id));
+    await tell('-', kind, ids);
+  };
+  return { write, erase };
+}
+
+export const unlessAway = (error: unknown): void => {
+  if (!(error instanceof CacheUnavailable)) throw error;
+};
+
+function chunks<T>(all: readonly T[]): T[][] {
+  const parts: T[][] = [];
+  for (let from = 0; from < all.length; from += IDS_PER_NOTICE) {
+    parts.push(all.slice(from, from + IDS_PER_NOTICE));
+  }
+  return parts;
+}
+
+/** One at a time; whoever calls meanwhile waits for one that starts after the call. */
+function inTurns(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> = Promise.resolve();
+  let next: Promise<void> | undefined;
+  return () => {
+    next ??= running.then(() => {
+      next = undefined;
+      const done = work();
+      running = done.catch(() => {});
+      return done;
+    });
+    return next;
+  };
+}

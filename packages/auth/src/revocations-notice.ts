@@ -1,0 +1,35 @@
+/** The words about marks that processes send each other on one channel. */
+import type { RevocationKind } from './principal.ts';
+
+/** Present while the marks of the cache are whole; a cache that came back empty has it not. */
+export const GENERATION = 'rev:generation';
+export const CHANNEL = 'rev';
+
+export const KINDS: readonly RevocationKind[] = ['sid', 'user', 'key', 'agent', 'asid'];
+
+export type Notice =
+  /** These were marked; these no longer are. */
+  | { readonly word: '+' | '-'; readonly kind: RevocationKind; readonly ids: readonly string[] }
+  /** Somebody may have missed marks and asks for all; who asked so has been told all by now. */
+  | { readonly word: '?' | '!'; readonly names: readonly string[] };
+
+export const writeNotice = (notice: Notice): string =>
+  JSON.stringify(
+    'kind' in notice ? [notice.word, notice.kind, ...notice.ids] : [notice.word, ...notice.names],
+  );
+
+/** Undefined for what is no notice of ours. */
+export function readNotice(message: string): Notice | undefined {
+  let read: unknown;
+  try {
+    read = JSON.parse(message);
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(read) || !read.every((each) => typeof each === 'string')) return undefined;
+  const [word, ...rest] = read as string[];
+  if (word === '?' || word === '!') return { word, names: rest };
+  const kind = KINDS.find((each) => each === rest[0]);
+  if (kind === undefined || (word !== '+' && word !== '-')) return undefined;
+  return { word, kind, ids: rest.slice(1) };
+}

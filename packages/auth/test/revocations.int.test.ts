@@ -1,0 +1,221 @@
+/** Marks between processes when the Redis between them goes, comes back empty, or comes back as it was. */
+import { type Cache, redisCache, systemClock } from '@cardea/runtime';
+import { needRedis, type RedisServer, silentLogger, startRedis, untilTrue } from '@cardea/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Mark, type MirroredRevocations, revocations } from '../src/index.ts';
+
+const HOUR_MS = 3_600_000;
+const WELL_AGAIN_MS = 5_000;
+
+needRedis();
+let server: RedisServer;
+/** What the tables of identity say. */
+let tables: Mark[];
+/** How often identity was asked for want of marks. */
+let asked: number;
+let processes: Process[];
+beforeEach(async () => {
+  server = await startRedis();
+  tables = [];
+  asked = 0;
+  processes = [];
+});
+afterEach(async () => {
+  await Promise.all(processes.map((each) => each.stop()));
+  await server.kill();
+});
+
+type Process = {
+  readonly marks: MirroredRevocations;
+  readonly cache: Cache;
+  stop(): Promise<void>;
+};
+
+async function start(of: { readonly keeps?: true; readonly url?: string } = {}): Promise<Process> {
+  const url = of.url ?? server.url;
+  const cache = redisCache({ url, clock: systemClock, log: silentLogger });
+  const marks = revocations({
+    cache,
+    clock: systemClock,
+    ttlMs: HOUR_MS,
+    ended: async (all) => {
+      asked += 1;
+      return all.map((mark) => tables.some((has) => isSame(has, mark)));
+    },
+  });
+  await marks.start();
+  if (of.keeps) await marks.keepFilled(async () => [...tables]);
+  const stopped = new AbortController();
+  const running = marks.run(
+    stopped.signal,
+    () => {},
+    () => {},
+  );
+  const process: Process = {
+    marks,
+    cache,
+    stop: async () => {
+      stopped.abort();
+      await running;
+      await marks.stop();
+      await cache.close();
+    },
+  };
+  processes.push(process);
+  return process;
+}
+
+const isSame = (a: Mark, b: Mark): boolean => a.kind === b.kind && a.id === b.id;
+
+/** As identity does: the event first, then the mark. */
+async function revoke(identity: Process, ...marks: readonly Mark[]): Promise<void> {
+  tables.push(...marks);
+  for (const { kind, id } of marks) await identity.marks.mark(kind, [id]);
+}
+async function restore(identity: Process, mark: Mark): Promise<void> {
+  tables = tables.filter((each) => !isSame(each, mark));
+  await identity.marks.unmark(mark.kind, [mark.id]);
+}
+
+/** As a door sees it: in the copy where that is whole, else by asking. */
+async function isRevoked({ marks }: Process, mark: Mark): Promise<boolean> {
+  if (marks.isMarked(mark.kind, mark.id)) return true;
+  if (marks.stretch() !== undefined) return false;
+  return (await marks.look([mark])).marked[0] === true;
+}
+const isRevokedLive = async ({ marks }: Process, mark: Mark): Promise<boolean> =>
+  (await marks.look([mark])).marked[0] === true;
+
+const untilWhole = (...all: readonly Process[]) =>
+  untilTrue(() => all.every(({ marks }) => marks.stretch() !== undefined), {
+    deadlineMs: WELL_AGAIN_MS,
+    what: 'every process has heard all marks',
+  });
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+const ANN: Mark = { kind: 'user', id: 'ann' };
+const KEY: Mark = { kind: 'key', id: 'k1' };
+const AGENT: Mark = { kind: 'agent', id: 'a1' };
+const SESSION: Mark = { kind: 'asid', id: 's1' };
+
+describe('a revocation between processes', () => {
+  it('is known everywhere when its call has answered, and asks nobody', async () => {
+    const [identity, other] = [await start({ keeps: true }), await start()];
+    await untilWhole(identity, other);
+    asked = 0;
+    await revoke(identity, KEY);
+    await untilTrue(() => other.marks.isMarked('key', 'k1'));
+    expect(await isRevokedLive(other, KEY)).toBe(true);
+    expect(await isRevokedLive(other, ANN)).toBe(false);
+    expect(asked).toBe(0);
+  });
+
+  it('is known to a process that starts later, before it believes its copy', async () => {
+    const identity = await start({ keeps: true });
+    await revoke(identity, KEY);
+    const late = await start();
+    expect(await isRevoked(late, KEY)).toBe(true);
+    await untilWhole(late);
+    expect(late.marks.isMarked('key', 'k1')).toBe(true);
+  });
+
+  it('holds while Redis is away, also one that is made meanwhile, and after it is back empty', async () => {
+    const [identity, other] = [await start({ keeps: true }), await start()];
+    await untilWhole(identity, other);
+    await revoke(identity, KEY, AGENT);
+    const { port } = server;
+    await server.kill();
+    await revoke(identity, SESSION, ANN);
+    for (const mark of [KEY, AGENT, SESSION, ANN]) {
+      for (const process of [identity, other]) {
+        expect(await isRevoked(process, mark)).toBe(true);
+        expect(await isRevokedLive(process, mark)).toBe(true);
+      }
+    }
+    server = await startRedis({ port });
+    const untilBack = performance.now() + WELL_AGAIN_MS;
+    do {
+      await nextTurn();
+      for (const mark of [KEY, AGENT, SESSION, ANN]) {
+        expect(await isRevoked(other, mark)).toBe(true);
+        expect(await isRevokedLive(other, mark)).toBe(true);
+      }
+    } while (other.marks.stretch() === undefined && performance.now() < untilBack);
+    await untilWhole(identity, other);
+    expect(other.marks.isMarked('user', 'ann')).toBe(true);
+    expect(await other.cache.getMany(['rev:user:ann', 'rev:key:k1', 'rev:agent:a1'])).toEqual([
+      '1',
+      '1',
+      '1',
+    ]);
+  });
+
+  it('that was taken back while Redis was away is taken back everywhere after it', async () => {
+    const [identity, other] = [await start({ keeps: true }), await start()];
+    await untilWhole(identity, other);
+    await revoke(identity, ANN, AGENT);
+    await untilTrue(() => other.marks.isMarked('agent', 'a1'));
+    const { port } = server;
+    await server.kill();
+    await restore(identity, ANN);
+    server = await startRedis({ port });
+    await untilTrue(() => identity.cache.ping().then(() => true));
+    await untilWhole(identity, other);
+    for (const process of [identity, other]) {
+      expect(await isRevoked(process, ANN)).toBe(false);
+      expect(await isRevokedLive(process, ANN)).toBe(false);
+      expect(await isRevoked(process, AGENT)).toBe(true);
+    }
+  });
+
+  it('that Redis did not take is in it after a pause in which it forgot nothing', async () => {
+    const [identity, other] = [await start({ keeps: true }), await start()];
+    await untilWhole(identity, other);
+    await revoke(identity, ANN);
+    server.signal('SIGSTOP');
+    await revoke(identity, KEY);
+    await restore(identity, ANN);
+    server.signal('SIGCONT');
+    await untilTrue(async () => (await other.cache.get('rev:key:k1').catch(() => '')) === '1');
+    await untilTrue(async () => (await other.cache.get('rev:user:ann')) === undefined);
+    await untilWhole(identity, other);
+    expect(other.marks.isMarked('key', 'k1')).toBe(true);
+    expect(other.marks.isMarked('user', 'ann')).toBe(false);
+  });
+
+  it('is written again when all keys are gone and no connection was lost', async () => {
+    const [identity, other] = [await start({ keeps: true }), await start()];
+    await untilWhole(identity, other);
+    await revoke(identity, KEY);
+    await identity.cache.delete('rev:key:k1');
+    await identity.cache.delete('rev:generation');
+    expect(await isRevokedLive(other, KEY)).toBe(true);
+    await untilTrue(async () => (await other.cache.get('rev:generation')) !== undefined);
+    expect(await other.cache.get('rev:key:k1')).toBe('1');
+  });
+
+  it('is looked up at identity by a process that starts while Redis is away', async () => {
+    await server.kill();
+    const identity = await start({ keeps: true });
+    const other = await start();
+    await revoke(identity, KEY);
+    expect(await isRevoked(other, KEY)).toBe(true);
+    expect(await isRevoked(other, ANN)).toBe(false);
+    server = await startRedis({ port: server.port });
+    await untilWhole(identity, other);
+    expect(other.marks.isMarked('key', 'k1')).toBe(true);
+  });
+
+  it('is asked about at identity every time where nobody answers for all marks', async () => {
+    const lonely = await start();
+    await lonely.marks.check();
+    expect(lonely.marks.stretch()).toBeUndefined();
+    tables.push(KEY);
+    expect([await isRevoked(lonely, KEY), await isRevoked(lonely, ANN), asked]).toEqual([
+      true,
+      false,
+      2,
+    ]);
+  });
+});

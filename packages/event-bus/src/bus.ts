@@ -50,7 +50,7 @@ export interface Subscriber {
   /** True when this consumer has applied all that lay on these topics when it was asked. */
   isLevel(consumer: string, topics: readonly string[]): Promise<boolean>;
   /** Records of each topic that this consumer has not applied. */
-  lag?(consumer: string, topics: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  lag(consumer: string, topics: readonly string[]): Promise<ReadonlyMap<string, number>>;
   close(): Promise<void>;
 }
 

@@ -146,7 +146,7 @@ async function measureConsumers(part: Part): Promise<void> {
 
 async function lagsOf({ service, subscriber }: Part) {
   const lags = service.consumers.map(async ({ name: consumer, topics }) => {
-    const lag = (await subscriber.lag?.(consumer, topics)) ?? new Map<string, number>();
+    const lag = await subscriber.lag(consumer, topics);
     return [...lag].map(([topic, records]) => ({ consumer, topic, records }));
   });
   return (await Promise.all(lags)).flat();

@@ -37,16 +37,28 @@ export const appliedThrough = async (
 
 /** Ends first, then positions: whoever is level with them has seen all that lay there at the call. */
 export const isLevel = async (
+  needs: Needs,
+  consumer: string,
+  topics: readonly string[],
+): Promise<boolean> =>
+  [...(await lagOf(needs, consumer, topics)).values()].every((records) => records === 0);
+
+/** Records of each topic that are not applied yet; those that lapsed are no longer counted. */
+export const lagOf = async (
   { database, schema, ends }: Needs,
   consumer: string,
   topics: readonly string[],
-): Promise<boolean> => {
+): Promise<ReadonlyMap<string, number>> => {
   const partitions = await ends.of(topics);
   const applied = await consumerPositions(schema, consumer).read(database.system, topics);
-  return partitions.every((partition) => {
+  const lag = new Map(topics.map((topic) => [topic, 0]));
+  for (const partition of partitions) {
     const { offset } = applied.get(laneKey(partition)) ?? NOTHING_APPLIED;
-    return offset >= lastOf(partition);
-  });
+    const from = offset + 1n > partition.low ? offset + 1n : partition.low;
+    const left = Number(lastOf(partition) + 1n - from);
+    if (left > 0) lag.set(partition.topic, (lag.get(partition.topic) ?? 0) + left);
+  }
+  return lag;
 };
 
 /** Nothing waits where all has lapsed. */

@@ -1,7 +1,7 @@
 import type { Cache, Clock, Loops } from '@cardea/runtime';
 import type { RunningConsumer, Subscriber } from '../bus.ts';
 import type { ConsumerNeeds } from '../consuming/consumer-core.ts';
-import { appliedThrough, isLevel } from './applied-through.ts';
+import { appliedThrough, isLevel, lagOf } from './applied-through.ts';
 import { runConsumer } from './consumer.ts';
 import type { KafkaClient } from './kafka-client.ts';
 import { topicEnds } from './topic-ends.ts';
@@ -35,6 +35,7 @@ export const kafkaSubscriber = (needs: KafkaSubscriberNeeds): Subscriber => {
     },
     appliedThrough: (consumer, topic) => appliedThrough({ ...needs, ends }, consumer, topic),
     isLevel: (consumer, topics) => isLevel({ ...needs, ends }, consumer, topics),
+    lag: (consumer, topics) => lagOf({ ...needs, ends }, consumer, topics),
     close: async () => {
       await Promise.all([...running].map((one) => one.stop()));
       await ends.close();

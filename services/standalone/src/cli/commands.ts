@@ -11,6 +11,7 @@ import { migrateCommand } from './commands/migrate.ts';
 import { parkedDiscard, parkedList, parkedRelease, parkedShow } from './commands/parked.ts';
 import { projectionsRebuild, projectionsStatus } from './commands/projections.ts';
 import { relayStatus } from './commands/relay-status.ts';
+import { topicsCheck, topicsCreate } from './commands/topics.ts';
 import { usersCreateAdmin } from './commands/users.ts';
 
 export const commands: readonly Command[] = [
@@ -19,6 +20,8 @@ export const commands: readonly Command[] = [
   configList,
   newEnvironment,
   migrateCommand,
+  topicsCreate,
+  topicsCheck,
   projectionsStatus,
   projectionsRebuild,
   parkedList,

@@ -106,8 +106,8 @@ const bus: Look = async ({ deployment }) => {
   const lags = await Promise.all(
     parts.flatMap(({ service, subscriber }) =>
       service.consumers.map(async ({ name, topics }) => {
-        const lag = await subscriber.lag?.(name, topics);
-        return [...(lag?.values() ?? [])].reduce((sum, each) => sum + each, 0);
+        const lag = await subscriber.lag(name, topics);
+        return [...lag.values()].reduce((sum, each) => sum + each, 0);
       }),
     ),
   );

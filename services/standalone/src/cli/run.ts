@@ -1,6 +1,7 @@
 /** `cardea <command>`: finds the command, runs it, and says how it went in words, in JSON and by the exit code. */
 import { parseArgs } from 'node:util';
 import { UnknownWrapKey } from '@cardea/crypto';
+import { TopicsMisfit } from '@cardea/event-bus';
 import { LocalPostgresError } from '@cardea/local-postgres';
 import { DatabaseUnavailable, MigrationRefused } from '@cardea/read-models';
 import { type Environment, logger, publicError, type RootLogger } from '@cardea/runtime';
@@ -138,7 +139,7 @@ function explained(error: unknown): { readonly code: number; readonly message: s
   for (const kind of [WrongConfiguration, UnknownWrapKey, LocalPostgresError]) {
     if (error instanceof kind) return { code: EXIT.configuration, message: error.message };
   }
-  for (const kind of [NotDone, MigrationRefused, DatabaseUnavailable]) {
+  for (const kind of [NotDone, MigrationRefused, DatabaseUnavailable, TopicsMisfit]) {
     if (error instanceof kind) return { code: EXIT.failed, message: error.message };
   }
   const { name, code } = publicError(error) as { name?: string; code?: string };

@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import { type RestDriver, untilTrue } from '@cardea/testing';
+import { describe, expect, it } from 'vitest';
+import { player } from '../../scripts/tour/player.ts';
+import { playStory } from '../../scripts/tour/story.ts';
+import { company, testCluster } from '../cluster-rig.ts';
+
+const PAIRS = 200;
+/** Well below the 5 s after which a long poll looks by itself. */
+const WAKE_MS_MAX = 3_000;
+/** Far below the 30 s for which the word of identity on a key is kept. */
+const NOTICE_MS_MAX = 1_000;
+
+const processes = testCluster({ replicas: 2 });
+const quiet = (): void => undefined;
+
+const tupleOf = (object_id: string) => ({
+  user_type: 'user',
+  user_id: 'ada',
+  relation: 'viewer',
+  object_type: 'document',
+  object_id,
+});
+
+describe('two processes of each service', () => {
+  it('Q5 tell the same story as one process does', async () => {
+    const { gateway, mailbox } = processes.cluster.addresses();
+    await playStory(player(gateway, quiet), mailbox);
+  });
+
+  it('R24 show a write to whoever brings its token to the other replica', async () => {
+    const admin = await company(processes.rest);
+    const [writer, reader] = [1, 2].map((each) => processes.at('authz', each).as(admin));
+    let stale = 0;
+    for (let pair = 0; pair < PAIRS; pair += 1) {
+      const object = `pair-${pair}`;
+      const wrote = await (writer as RestDriver).post('/api/v1/fga/tuples', tupleOf(object));
+      expect(wrote.status).toBe(201);
+      const token = wrote.headers.get('x-service-consistency') ?? '';
+      const read = await (reader as RestDriver).get('/api/v1/fga/tuples', {
+        query: { object_type: 'document', object_id: object },
+        headers: { 'x-service-consistency': token },
+      });
+      if (read.body.total !== 1) stale += 1;
+      const check = await (reader as RestDriver).post('/api/v1/fga/check', tupleOf(object), {
+        headers: { 'x-service-consistency': token },
+      });
+      if (check.body.allowed !== true) stale += 1;
+    }
+    expect(stale).toBe(0);
+  });
+
+  it('R24 go on projecting when the one that led is killed', async () => {
+    const admin = await company(processes.rest);
+    for (const [killed, left] of [
+      [1, 2],
+      [2, 1],
+    ] as const) {
+      const dying = processes.replica('authz', killed);
+      await dying.end('SIGKILL');
+      const rest = processes.at('authz', left).as(admin);
+      const object = randomBytes(4).toString('hex');
+      expect((await rest.post('/api/v1/fga/tuples', tupleOf(object))).status).toBe(201);
+      const query = { object_type: 'document', object_id: object };
+      const shown = async () => (await rest.get('/api/v1/fga/tuples', { query })).body.total === 1;
+      await untilTrue(shown, { what: 'the other replica projects' });
+      await dying.start();
+      const back = processes.at('authz', killed).as(admin);
+      expect((await back.get('/api/v1/fga/tuples', { query })).body.total).toBe(1);
+    }
+  });
+
+  it('refuse a key on both as soon as one of identity has revoked it', async () => {
+    const admin = await company(processes.rest);
+    const [first, second] = [1, 2].map((each) => processes.at('identity', each).as(admin));
+    const made = await (first as RestDriver).post('/api/v1/api-keys', {
+      name: 'reader',
+      scopes: ['fga:read'],
+    });
+    expect(made.status).toBe(201);
+    const check = async (replica: number) => {
+      const caller = { bearer: made.body.key, tenant: admin.tenant };
+      const rest = processes.at('authz', replica).as(caller);
+      return (await rest.post('/api/v1/fga/check', tupleOf('any'))).status;
+    };
+    expect([await check(1), await check(2)]).toEqual([200, 200]);
+    const revoked = await (second as RestDriver).delete(`/api/v1/api-keys/${made.body.id}`);
+    expect(revoked.status).toBe(200);
+    // The notice is on its way to both when the answer is.
+    const refused = async () => (await check(1)) === 401 && (await check(2)) === 401;
+    await untilTrue(refused, { deadlineMs: NOTICE_MS_MAX, what: 'both refuse the key' });
+  });
+
+  it('wake a long poll at one when the other takes the decision', async () => {
+    const admin = await company(processes.rest);
+    const [first, second] = [1, 2].map((each) => processes.at('approval', each).as(admin));
+    const agent = await processes.rest.as(admin).post('/api/v1/agents', { name: 'asker' });
+    expect(agent.status).toBe(201);
+    const ask = { agent_id: agent.body.id, user_id: admin.userId, action: 'write_data' };
+    const made = await untilTrue(async () => {
+      const answer = await (first as RestDriver).post('/api/v1/ciba/requests', ask);
+      return answer.status === 201 ? answer : undefined;
+    });
+    const path = `/api/v1/ciba/requests/${made.body.id}`;
+    const polled = (first as RestDriver).get(`${path}/poll`);
+    const open = async () => {
+      const text = await (
+        await fetch(`${processes.replica('approval', 1).management}/metrics`)
+      ).text();
+      return /^cardea_long_polls_open 1$/m.test(text);
+    };
+    await untilTrue(open, { what: 'the poll waits' });
+    const approved = await (second as RestDriver).post(`${path}/approve`);
+    expect(approved.status).toBe(200);
+    const decidedMs = performance.now();
+    expect((await polled).body.status).toBe('approved');
+    expect(performance.now() - decidedMs).toBeLessThan(WAKE_MS_MAX);
+  });
+
+  it('S25 show what they offer to each other neither at the gateway nor at their own doors', async () => {
+    const { addresses } = processes.cluster;
+    const doors = [addresses().gateway, ...processes.cluster.processes.map(({ api }) => api)];
+    for (const path of ['/internal/v1/introspect', '/internal/v1/approval/open', '/internal']) {
+      for (const door of doors) {
+        const answer = await fetch(`${door}${path}`, { method: 'POST', body: '{}' });
+        expect(answer.status, `${door}${path}`).toBe(404);
+      }
+    }
+    for (const { internal } of processes.cluster.processes) {
+      expect((await fetch(`${internal}/internal/v1/jwks`)).status).toBe(401);
+    }
+  });
+});

@@ -7,14 +7,14 @@
 #   <SERVICE>_UPSTREAM        host:port of IDENTITY, AUTHZ, VAULT, APPROVAL, WEBHOOKS, AUDIT
 #   UPSTREAM_SUFFIX           behind each name that has no dot, for nginx searches no domains
 #   RESOLVER_ADDRESS          name server; the container's own
-#   WORKERS                   auto
+#   WORKERS                   2; `auto` counts the cores of the whole host
 #   GATEWAY_LOG               /dev/stdout
 set -eu
 
 here=$(dirname -- "$0")
 export FOLDER="${GATEWAY_FOLDER:-/tmp/gateway}"
 export STATIC="${GATEWAY_STATIC:-/srv/gateway}"
-export WORKERS="${WORKERS:-auto}"
+export WORKERS="${WORKERS:-2}"
 export LOG="${GATEWAY_LOG:-/dev/stdout}"
 mkdir -p "$FOLDER"
 

@@ -42,6 +42,8 @@ const PLACES = ['nginx', '/usr/sbin/nginx', '/usr/local/sbin/nginx'];
 const START_DEADLINE_MS = 10_000;
 const STOP_DEADLINE_MS = 35_000;
 const POLL_MS = 20;
+const WATCH =
+  'while kill -0 "$2" 2>/dev/null; do kill -0 "$1" 2>/dev/null || kill -TERM "$2"; sleep 1; done; rm -rf "$3"';
 const OUTPUT_CHARACTERS_MAX = 20_000;
 
 /** The command that starts nginx here; undefined where there is none. */
@@ -66,18 +68,23 @@ export async function startGateway(options: GatewayToStart): Promise<Gateway> {
   const config = join(folder, 'nginx.conf');
   const staticFolder = join(folder, 'static');
   writeFileSync(config, renderGateway({ ...options, port, folder, staticFolder }));
+  // In a group of its own: at a terminal Ctrl-C would end it before the services have drained.
   const child = spawn(command, ['-p', folder, '-c', config, '-e', 'stderr'], {
     stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true,
   });
   let said = '';
   child.stderr?.on('data', (chunk: Buffer) => {
     said = (said + chunk.toString('utf8')).slice(-OUTPUT_CHARACTERS_MAX);
   });
-  const kill = () => child.kill('SIGKILL');
-  process.once('exit', kill);
+  const watch = endWithUs(child, folder);
+  const end = () => child.kill('SIGTERM');
+  const kill = () => killGroup(child);
+  process.once('exit', end);
   const ended = new Promise<void>((resolve) => {
     const done = () => {
-      process.off('exit', kill);
+      process.off('exit', end);
+      watch?.kill();
       rmSync(folder, { recursive: true, force: true });
       resolve();
     };
@@ -103,6 +110,26 @@ export async function startGateway(options: GatewayToStart): Promise<Gateway> {
       clearTimeout(late);
     },
   };
+}
+
+/** Workers outlive a master that is killed, so all of them are. */
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nobody is left of it.
+  }
+}
+
+/** nginx does not notice when whoever started it is killed; this does, and cleans up. */
+function endWithUs({ pid }: ChildProcess, folder: string): ChildProcess | undefined {
+  if (pid === undefined) return undefined;
+  const args = ['-c', WATCH, 'sh', String(process.pid), String(pid), folder];
+  const watch = spawn('sh', args, { stdio: 'ignore', detached: true });
+  watch.on('error', () => {});
+  watch.unref();
+  return watch;
 }
 
 /** With the documents in it: as root, workers run as somebody who may not read our checkout. */

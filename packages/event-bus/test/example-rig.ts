@@ -83,8 +83,8 @@ export const loginsIn = ({ users }: Directory): number =>
 const context = { ip: null, user_agent: null, app_id: null, agent_id: null, request_id: null };
 
 /** Events of users as identity publishes them, one position after the other. */
-export const userEvents = (logEpoch: string) => {
-  let position = 0;
+export const userEvents = (logEpoch: string, after = 0) => {
+  let position = after;
   const event = (
     type: string,
     user: string,

@@ -105,7 +105,11 @@ function storesOf(
   logger: RootLogger,
 ): PostgresEventStores | EventStoreDbStores {
   const { DATABASE_URL, EVENTSTORE_URL: url } = settings;
-  if (url !== undefined) return eventStoreDbStores({ url, logger });
+  if (url !== undefined) {
+    const onState = (isUp: boolean): void =>
+      metrics.dependencyUp.set({ name: 'eventstore' }, Number(isUp));
+    return eventStoreDbStores({ url, logger, onState });
+  }
   return postgresEventStores({
     connectionString: DATABASE_URL.reveal(),
     role: 'cardea_app',

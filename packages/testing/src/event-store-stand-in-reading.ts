@@ -79,31 +79,23 @@ function subscribe({ records, subscriptions, call, options }: Subscribing): void
 function readAll(records: Records, call: ReadCall, options: ReadReq.Options): void {
   const matches = filterOf(options);
   let left = Number(options.getCount());
+  const take = (at: number): void => {
+    records.lookedAt++;
+    const record = records.all[at];
+    if (record === undefined || !matches(record)) return;
+    call.write(eventMessage(record, options));
+    left--;
+  };
+  const start = startOf(records, options, 0n);
   if (options.getReadDirection() === FORWARDS) {
-    for (let at = startOf(records, options, 0n); at < records.all.length && left > 0; at++) {
-      left -= writeIf(matches, records.all[at], call, options);
-    }
+    for (let at = start; at < records.all.length && left > 0; at++) take(at);
   } else {
-    for (let at = startOf(records, options, 0n) - 1; at >= 0 && left > 0; at--) {
-      left -= writeIf(matches, records.all[at], call, options);
-    }
+    for (let at = start - 1; at >= 0 && left > 0; at--) take(at);
   }
   call.end();
 }
 
 const FORWARDS = 0;
-
-/** 1 when it was written, 0 when it was passed over. */
-function writeIf(
-  matches: Matches,
-  record: StoredRecord | undefined,
-  call: ReadCall,
-  options: ReadReq.Options,
-): number {
-  if (record === undefined || !matches(record)) return 0;
-  call.write(eventMessage(record, options));
-  return 1;
-}
 
 function readStream(records: Records, call: ReadCall, options: ReadReq.Options): void {
   const wanted = options.getStream();

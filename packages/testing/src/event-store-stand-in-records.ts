@@ -84,6 +84,8 @@ export function records() {
 
   return {
     all: all as readonly StoredRecord[],
+    /** Counted by whoever reads `all`. */
+    lookedAt: 0,
     append,
     /** What can still be read of a stream; undefined when there is none. */
     read: (stream: string): readonly StoredRecord[] | undefined => {

@@ -8,6 +8,8 @@ import type {
   BatchAppendResp,
   DeleteReq,
   DeleteResp,
+  TombstoneReq,
+  TombstoneResp,
 } from '@eventstore/db-client/generated/streams_pb.js';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
 import {
@@ -37,7 +39,10 @@ export function append(records: Records, call: AppendCall, answer: Answer<Append
     if (message !== undefined) proposed.push(proposedOf(message));
   });
   call.on('error', () => {}); // the client went away before it had said all
-  call.on('end', () => {
+  const finish = async (): Promise<void> => {
+    // A connection that breaks ends the call too; what it had said by then is no append.
+    await new Promise(setImmediate);
+    if (call.cancelled) return;
     const bytes = proposed.reduce((sum, each) => sum + each.data.length, 0);
     if (bytes > APPEND_BYTES_MAX) {
       const named = {
@@ -51,7 +56,8 @@ export function append(records: Records, call: AppendCall, answer: Answer<Append
     const outcome = records.append(stream, expectedOf(options), proposed);
     if ('deleted' in outcome) answer(deleted(stream));
     else answer(null, appendAnswer(outcome));
-  });
+  };
+  call.on('end', () => void finish());
 }
 
 const proposedOf = (
@@ -133,8 +139,8 @@ export function batchAppend(records: Records, call: BatchAppendCall): void {
 export function remove(
   records: Records,
   kind: 'soft' | 'tombstone',
-  request: DeleteReq,
-  answer: Answer<DeleteResp>,
+  request: DeleteReq | TombstoneReq,
+  answer: Answer<DeleteResp | TombstoneResp>,
 ): void {
   const options = request.getOptions();
   const stream = streamNameOf(options?.getStreamIdentifier());
@@ -155,8 +161,14 @@ export function remove(
     answer(failure(status.FAILED_PRECONDITION, 'wrong expected version', named));
     return;
   }
-  const position = new messages.DeleteResp.Position();
-  position.setCommitPosition(outcome.last.position.toString());
-  position.setPreparePosition(outcome.last.position.toString());
-  answer(null, new messages.DeleteResp().setPosition(position));
+  const at = outcome.last.position.toString();
+  if (kind === 'soft') {
+    const position = new messages.DeleteResp.Position();
+    position.setCommitPosition(at).setPreparePosition(at);
+    answer(null, new messages.DeleteResp().setPosition(position));
+  } else {
+    const position = new messages.TombstoneResp.Position();
+    position.setCommitPosition(at).setPreparePosition(at);
+    answer(null, new messages.TombstoneResp().setPosition(position));
+  }
 }

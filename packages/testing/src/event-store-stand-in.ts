@@ -6,7 +6,7 @@
 import { ServerFeaturesService } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import features from '@eventstore/db-client/generated/serverfeatures_pb.js';
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
-import type { DeleteReq, DeleteResp } from '@eventstore/db-client/generated/streams_pb.js';
+import type { DeleteReq } from '@eventstore/db-client/generated/streams_pb.js';
 import {
   Server,
   ServerCredentials,
@@ -28,7 +28,7 @@ import {
 } from './event-store-stand-in-writing.ts';
 import { type TcpGate, tcpGate } from './tcp-gate.ts';
 
-type Method = 'append' | 'batchAppend' | 'read' | 'delete' | 'tombstone' | 'features';
+type Method = 'append' | 'batchAppend' | 'read' | 'subscribe' | 'delete' | 'tombstone' | 'features';
 
 /** What may befall a server and the way to it. */
 export type StandInFaults = {
@@ -46,6 +46,8 @@ export type StandInFaults = {
   /** Connections stay up and nothing passes: a frozen machine. */
   freeze(): void;
   thaw(): void;
+  /** The connections of now carry nothing any more; new ones are well. */
+  strand(): void;
   /** Down: connections cut, new ones refused. What was stored stays. */
   goDown(): Promise<void>;
   /** Up again on the same port. */
@@ -63,6 +65,8 @@ export type EventStoreStandIn = {
   calls(method: Method): number;
   /** Open now. */
   subscriptions(): number;
+  /** Records that reads of `$all` have looked at, also those that no filter let pass. */
+  lookedAt(): number;
   stop(): Promise<void>;
 };
 
@@ -98,6 +102,7 @@ export async function startEventStoreStandIn({
     faults: faultsOf(gate, { stored, subscriptions, state }),
     calls: (method) => counts.get(method) ?? 0,
     subscriptions: () => subscriptions.size,
+    lookedAt: () => stored.lookedAt,
     stop: async () => {
       server.forceShutdown();
       await gate?.close();
@@ -121,7 +126,7 @@ function addServices(
   const { stored, subscriptions, state, admit, cut } = parts;
   const removing =
     (kind: 'soft' | 'tombstone') =>
-    async (call: ServerUnaryCall<DeleteReq, DeleteResp>, answer: sendUnaryData<DeleteResp>) => {
+    async (call: ServerUnaryCall<DeleteReq, unknown>, answer: sendUnaryData<unknown>) => {
       const method = kind === 'soft' ? 'delete' : 'tombstone';
       if (await admit(method, answer)) remove(stored, kind, call.request, answer);
     };
@@ -141,7 +146,8 @@ function addServices(
       }
     },
     read: async (call: ReadCall) => {
-      if (await admit('read', (error) => call.emit('error', error))) {
+      const method = call.request.getOptions()?.hasSubscription() ? 'subscribe' : 'read';
+      if (await admit(method, (error) => call.emit('error', error))) {
         read(stored, subscriptions, call);
       }
     },
@@ -191,6 +197,7 @@ function faultsOf(gate: TcpGate, { stored, subscriptions, state }: Parts): Stand
     disconnectAll: () => gate.cut(),
     freeze: () => gate.freeze(),
     thaw: () => gate.thaw(),
+    strand: () => gate.strand(),
     goDown: () => gate.shut(),
     comeBack: () => gate.open(),
     appendForeign: (count) => {

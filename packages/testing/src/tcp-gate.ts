@@ -12,6 +12,8 @@ export type TcpGate = {
   /** Connections stay and new ones are taken, but nothing passes, in neither direction, until thawed. */
   freeze(): void;
   thaw(): void;
+  /** The connections of now stay and nothing passes, for ever; new ones are well. */
+  strand(): void;
   /** Cuts all and refuses new ones, as a server does that is down. */
   shut(): Promise<void>;
   /** On the same port again. */
@@ -24,6 +26,7 @@ const LOOPBACK = '127.0.0.1';
 /** Port 0 takes a free one. */
 export async function tcpGate(to: { readonly port: number }, port = 0): Promise<TcpGate> {
   const sockets = new Set<Socket>();
+  const stranded = new WeakSet<Socket>();
   let isFrozen = false;
   let server: Server | undefined;
 
@@ -72,7 +75,13 @@ export async function tcpGate(to: { readonly port: number }, port = 0): Promise<
     },
     thaw: () => {
       isFrozen = false;
-      for (const socket of sockets) socket.resume();
+      for (const socket of sockets) if (!stranded.has(socket)) socket.resume();
+    },
+    strand: () => {
+      for (const socket of sockets) {
+        stranded.add(socket);
+        socket.pause();
+      }
     },
     shut,
     open: async () => {

@@ -53,7 +53,11 @@ type Inside = {
   getChannel(): Promise<Channel>;
 };
 
-export function eventStoreDbConnection(url: string): EventStoreDbConnection {
+/** `onState` hears of every call whether the server answered it. */
+export function eventStoreDbConnection(
+  url: string,
+  onState: (isUp: boolean) => void = () => {},
+): EventStoreDbConnection {
   const inside = clientOf(url) as unknown as Inside;
   const closing = new AbortController();
   let isUsed = false;
@@ -64,7 +68,7 @@ export function eventStoreDbConnection(url: string): EventStoreDbConnection {
     try {
       return await call(stub);
     } catch (error) {
-      await inside.handleError(stub, error).catch(() => {}); // a next try finds out by itself
+      await inside.handleError(stub, asOutage(error)).catch(() => {}); // a next try finds out by itself
       throw error;
     }
   };
@@ -72,9 +76,12 @@ export function eventStoreDbConnection(url: string): EventStoreDbConnection {
     const start = performance.now();
     for (let tries = 1; ; tries++) {
       try {
-        return await once(call);
+        const answer = await once(call);
+        onState(true);
+        return answer;
       } catch (error) {
         if (isRefusal(error)) throw error;
+        onState(false);
         const late = performance.now() - start > TRY_WITHIN_MS;
         if (late || tries === TRIES_MAX || closing.signal.aborted || isOurFault(error)) {
           throw new EventStoreUnavailable('the event store cannot be reached', { cause: error });
@@ -185,6 +192,12 @@ const OUR_FAULTS: ReadonlySet<unknown> = new Set([
   status.UNAUTHENTICATED,
   status.PERMISSION_DENIED,
 ]);
+
+/** A connection that lets a call wait in vain is left; its keep-alive would take three times as long. */
+const asOutage = (error: unknown): unknown =>
+  codeOf(error) === status.DEADLINE_EXCEEDED
+    ? Object.assign(new Error('late'), { code: status.UNAVAILABLE, details: '' })
+    : error;
 
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined;

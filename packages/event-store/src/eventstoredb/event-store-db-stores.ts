@@ -43,6 +43,8 @@ export type EventStoreDbOptions = {
   /** `esdb://host:port?tls=false` for one node, `esdb+discover://…` for a cluster. */
   readonly url: string;
   readonly logger?: Logger;
+  /** For metrics: whether the server answered, told with every call. */
+  readonly onState?: (isUp: boolean) => void;
 };
 
 /** The stores of one process: any number of logs over one connection. */
@@ -53,8 +55,12 @@ export interface EventStoreDbStores {
 }
 
 /** The connection is made when first used, and again whenever it broke. */
-export function eventStoreDbStores({ url, logger }: EventStoreDbOptions): EventStoreDbStores {
-  const direct = eventStoreDbConnection(url);
+export function eventStoreDbStores({
+  url,
+  logger,
+  onState,
+}: EventStoreDbOptions): EventStoreDbStores {
+  const direct = eventStoreDbConnection(url, onState);
   const toRead = slots({ underWayMax: READS_UNDER_WAY_MAX, waitingMax: READS_WAITING_MAX });
   const connection: EventStoreDbConnection = {
     ...direct,

@@ -88,7 +88,7 @@ async function follow(
   let backOffMs = BACK_OFF_MIN_MS;
   while (!signal.aborted) {
     try {
-      await ends.head(log);
+      if (ends.examined(log) === undefined) await ends.head(log);
       const request = followRequest(log, ends.examined(log) ?? 0n);
       const onConfirmed = () => {
         backOffMs = BACK_OFF_MIN_MS;

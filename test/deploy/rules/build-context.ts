@@ -10,7 +10,7 @@ const NEVER_SENT = new Set(['node_modules', '.git', '.cache', '.cardea']);
 export function buildContext(
   ignoreText = readFileSync('.dockerignore', 'utf8'),
 ): readonly string[] {
-  const ignored = dockerignore().add(ignoreText);
+  const ignored = dockerignore.default().add(ignoreText);
   return ignored.filter(filesBelow('.'));
 }
 

@@ -161,8 +161,8 @@ export const knowsItsSettings: Rule<ComposeSubject> = (subject) => {
   const known = SETTING_FORMS.map(({ name }) => name);
   return named(subject, [...SERVICES, 'migrate', 'gateway']).flatMap(([name, service]) => {
     const unknown = Object.keys(service.environment ?? {}).filter((each) => !known.includes(each));
-    const read = name === 'gateway' ? {} : readSettings(environmentOf(service, subject));
-    const faults = 'faults' in read ? read.faults : [];
+    const read = name === 'gateway' ? undefined : readSettings(environmentOf(service, subject));
+    const faults = read !== undefined && 'faults' in read ? read.faults : [];
     return [
       ...unknown.map((each) => `${name}: ${each} is no setting`),
       ...faults.map((each) => `${name}: ${each.name} ${each.fault}`),

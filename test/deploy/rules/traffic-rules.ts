@@ -1,0 +1,88 @@
+/** Who may reach whom in the cluster: policies name the callers that there are, and no others. */
+import type { Manifest, Manifests, Peer, Traffic } from './manifests.ts';
+import { difference, REACH_OUTSIDE, type Rule, SERVICES } from './rule.ts';
+
+const INTERNAL_PORT = 8082;
+/** Who asks a service at its internal port. Nobody asks the others. */
+const CALLERS: { readonly [service: string]: readonly string[] } = {
+  identity: SERVICES.filter((name) => name !== 'identity'),
+  approval: ['vault'],
+};
+const PRIVATE = ['10.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'];
+
+const policiesOf = ({ documents }: Manifests): readonly Manifest[] =>
+  documents.filter(({ kind, spec }) => kind === 'NetworkPolicy' && spec?.podSelector?.matchLabels);
+const namesOf = (peers: readonly Peer[] = []): readonly string[] =>
+  peers.map(
+    ({ podSelector, namespaceSelector, ipBlock }) =>
+      podSelector?.matchLabels?.['app.kubernetes.io/name'] ??
+      namespaceSelector?.matchLabels?.['kubernetes.io/metadata.name'] ??
+      ipBlock?.cidr ??
+      'everybody',
+  );
+const portsOf = ({ ports = [] }: Traffic): readonly number[] => ports.map(({ port }) => port);
+
+const told = (peers: readonly string[], ports: readonly number[]): string =>
+  `${peers.toSorted().join('+')} at ${ports.join('+')}`;
+
+export const letsInItsCallers: Rule<Manifests> = (subject) =>
+  policiesOf(subject).flatMap(({ metadata: { name }, spec }) => {
+    const callers = CALLERS[name] ?? [];
+    const expected =
+      name === 'gateway'
+        ? [told(['everybody'], [8080])]
+        : [
+            told(['gateway'], [8080]),
+            told(['monitoring'], [8081]),
+            ...(callers.length === 0 ? [] : [told(callers, [INTERNAL_PORT])]),
+          ];
+    const found = (spec?.ingress ?? []).map((traffic) =>
+      told(traffic.from === undefined ? ['everybody'] : namesOf(traffic.from), portsOf(traffic)),
+    );
+    return difference(expected, found, name);
+  });
+
+export const asksWhomItMay: Rule<Manifests> = (subject) =>
+  policiesOf(subject).flatMap(({ metadata: { name }, spec }) => {
+    const asked = (spec?.egress ?? [])
+      .filter((traffic) => portsOf(traffic).includes(INTERNAL_PORT))
+      .flatMap(({ to }) => namesOf(to));
+    const expected = Object.keys(CALLERS).filter((each) => CALLERS[each]?.includes(name));
+    return difference(expected, asked, name);
+  });
+
+/** And where they do, not to what only the cluster should reach, its metadata service above all. */
+export const reachesOutsideWhereItMust: Rule<Manifests> = (subject) => {
+  const blocks = policiesOf(subject).flatMap(({ metadata, spec }) =>
+    (spec?.egress ?? [])
+      .flatMap(({ to = [{ ipBlock: { cidr: '0.0.0.0/0' } }] }) => to)
+      .filter(({ ipBlock }) => ipBlock?.cidr === '0.0.0.0/0')
+      .map(({ ipBlock }) => ({ name: metadata.name, except: ipBlock?.except ?? [] })),
+  );
+  return [
+    ...difference(
+      REACH_OUTSIDE,
+      blocks.map(({ name }) => name),
+      'the internet',
+    ),
+    ...blocks
+      .filter(({ except }) => PRIVATE.some((range) => !except.includes(range)))
+      .map(({ name }) => `${name} reaches the inside as if it were outside`),
+  ];
+};
+
+export const deniesTheRest: Rule<Manifests> = (subject) => [
+  ...(subject.documents.some(
+    ({ kind, spec }) =>
+      kind === 'NetworkPolicy' &&
+      JSON.stringify(spec?.podSelector) === '{}' &&
+      spec?.policyTypes?.join() === 'Ingress,Egress' &&
+      spec.ingress === undefined &&
+      spec.egress === undefined,
+  )
+    ? []
+    : ['what has no policy is open']),
+  ...policiesOf(subject)
+    .filter(({ spec }) => spec?.policyTypes?.join() !== 'Ingress,Egress')
+    .map(({ metadata }) => `${metadata.name} is open in one direction`),
+];

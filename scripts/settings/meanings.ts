@@ -1,0 +1,228 @@
+/** What each setting is for, in a sentence or two; a setting without one does not compile. */
+import type { Settings } from '@cardea/runtime';
+
+export type Meaning = {
+  readonly group: keyof typeof GROUPS;
+  readonly text: string;
+  /** Who reads it, where not every process does. */
+  readonly readBy?: string;
+  /** Where the default follows from the machine. */
+  readonly otherwise?: string;
+};
+
+export const GROUPS = {
+  process: 'Process',
+  stores: 'Database, events, topics, cache',
+  secrets: 'Secrets',
+  identity: 'Accounts, sessions, tokens',
+  mail: 'Mail',
+  between: 'Addresses and proxies',
+  areas: 'Single areas',
+  telemetry: 'Traces',
+} as const;
+
+const EVERYWHERE = 'The same in all services.';
+
+export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
+  ENV: {
+    group: 'process',
+    text: 'Development allows what helps while trying out: the mailbox without a mail server, webhooks and redirects to loopback over http, wider limits per address, credentials in the banner. Authentication, isolation of tenants and headers are the same. Production refuses the secrets of `.env.example`.',
+  },
+  LOG_LEVEL: {
+    group: 'process',
+    text: 'What is logged. `PUT /loglevel` at the management port changes it for a while.',
+  },
+  PORT: { group: 'process', text: 'The API.' },
+  MANAGEMENT_PORT: {
+    group: 'process',
+    text: 'Probes and metrics: `/livez`, `/readyz`, `/startupz`, `/metrics`. Never for the public.',
+  },
+  INTERNAL_PORT: {
+    group: 'process',
+    readBy: 'identity, approval',
+    text: 'What other services ask: public keys, introspection, approvals. Never for the public.',
+  },
+  HOST: {
+    group: 'process',
+    text: 'Address that all three ports are bound to.',
+    otherwise: 'standalone: 127.0.0.1 and ::1',
+  },
+  SHUTDOWN_DELAY: {
+    group: 'process',
+    text: 'How long a process goes on taking requests after SIGTERM, while others still send it some.',
+  },
+  SHUTDOWN_TIMEOUT: {
+    group: 'process',
+    text: 'After that long a stop is given up with exit code 1. Orchestrators have to wait longer.',
+  },
+  CARDEA_DATA: {
+    group: 'process',
+    readBy: 'standalone',
+    text: 'Data folder: secrets, PostgreSQL, mail.',
+    otherwise: 'standalone: `.cardea`',
+  },
+
+  DATABASE_URL: {
+    group: 'stores',
+    text: 'PostgreSQL, as the user that the services log in as. It needs no rights of its own: `migrate` lets it become the two roles that everything runs as.',
+  },
+  MIGRATION_DATABASE_URL: {
+    group: 'stores',
+    readBy: '`migrate`, `projections rebuild`',
+    text: 'The same database as its owner.',
+  },
+  DATABASE_POOL_SIZE: {
+    group: 'stores',
+    text: 'Connections of one process for requests. It holds up to 12 more: loops 4, event store 3, exports 4, locks 1. Whoever waits 2 s for one is answered 503.',
+  },
+  REDIS_URL: {
+    group: 'stores',
+    text: 'The shared cache: revocations, rate limits, wake-ups. Without it a process goes on alone and says `degraded`.',
+  },
+  EVENTSTORE_URL: {
+    group: 'stores',
+    text: 'EventStoreDB. Unset, events are kept in PostgreSQL. Decided once: events are not moved from one to the other.',
+  },
+  KAFKA_BROKERS: {
+    group: 'stores',
+    text: 'Kafka. Unset, topics are tables in PostgreSQL, and nobody but Cardea can listen.',
+  },
+  KAFKA_TLS: { group: 'stores', text: 'Whether brokers are spoken to by TLS.' },
+  KAFKA_USERNAME: { group: 'stores', text: 'Together with the password: SCRAM-SHA-512.' },
+  KAFKA_PASSWORD: { group: 'stores', text: 'See KAFKA_USERNAME.' },
+  KAFKA_REPLICATION: {
+    group: 'stores',
+    readBy: '`topics create`',
+    text: 'Copies of each record; `min.insync.replicas` is one less, at least 1.',
+  },
+
+  JWT_SECRET: {
+    group: 'secrets',
+    text: `What refresh tokens, mailed links and the calls between services are derived from. ${EVERYWHERE}`,
+  },
+  JWT_SECRET_PREVIOUS: {
+    group: 'secrets',
+    text: 'The one before, for reading alone, until what was made under it has run out.',
+  },
+  ENCRYPTION_KEY: {
+    group: 'secrets',
+    text: `What all other keys are wrapped under. Whoever loses it loses everything that is sealed. A start with another one is refused and writes nothing. ${EVERYWHERE}`,
+  },
+  ENCRYPTION_KEY_PREVIOUS: {
+    group: 'secrets',
+    text: 'The one before, for reading alone, until everything is wrapped anew.',
+  },
+
+  ADMIN_EMAIL: {
+    group: 'identity',
+    readBy: 'identity',
+    text: 'The first admin, made once; later changes do nothing. Both or none of e-mail and password.',
+  },
+  ADMIN_PASSWORD: { group: 'identity', readBy: 'identity', text: 'See ADMIN_EMAIL.' },
+  JWT_EXPIRY: {
+    group: 'identity',
+    text: `How long an access token lives. ${EVERYWHERE} Revocations are remembered for an hour longer.`,
+  },
+  REFRESH_TOKEN_EXPIRY: {
+    group: 'identity',
+    readBy: 'identity',
+    text: 'How long a session lives without being refreshed.',
+  },
+  SIGNUP_ENABLED: {
+    group: 'identity',
+    readBy: 'identity',
+    text: 'Whether strangers may make an organization.',
+  },
+  SIGNING_KEY_ROTATION_DAYS: {
+    group: 'identity',
+    readBy: 'nobody yet',
+    text: 'Age at which the key that signs tokens is replaced.',
+  },
+  INTROSPECT_REQUIRE_AUTH: {
+    group: 'identity',
+    readBy: 'nobody yet',
+    text: 'Whether introspection asks for credentials of its own.',
+  },
+  RATE_LIMIT_FACTOR: { group: 'identity', readBy: 'identity', text: 'Multiplies the limits per address and per tenant.' },
+  ARGON2_MEMORY: {
+    group: 'identity',
+    readBy: 'identity',
+    text: 'KiB per hash of a password. Old hashes are replaced at the next login.',
+  },
+  ARGON2_TIME: { group: 'identity', readBy: 'identity', text: 'Passes per hash.' },
+  HASH_CONCURRENCY: {
+    group: 'identity',
+    readBy: 'identity',
+    text: 'Hashes at once; what waits longer than it should is answered 503.',
+    otherwise: 'CPUs less one',
+  },
+
+  SMTP_URL: {
+    group: 'mail',
+    readBy: 'identity, approval',
+    text: 'Mail server. Unset, mail waits in production, and lands in the mailbox of a standalone instance in development.',
+  },
+  MAIL_FROM: { group: 'mail', readBy: 'identity, approval', text: 'Sender of all mail.' },
+
+  PUBLIC_URL: {
+    group: 'between',
+    text: `Where people and clients find the API; links in mails begin with it. ${EVERYWHERE}`,
+  },
+  ISSUER: { group: 'between', text: `\`iss\` of tokens. ${EVERYWHERE}`, otherwise: 'PUBLIC_URL' },
+  TRUSTED_PROXIES: {
+    group: 'between',
+    text: 'Whose X-Forwarded-For counts, read from right to left: for a service the gateway, for the gateway whatever stands in front of it.',
+  },
+  IDENTITY_INTERNAL_URL: {
+    group: 'between',
+    readBy: 'all but identity',
+    text: "Identity's internal port.",
+  },
+  APPROVAL_INTERNAL_URL: { group: 'between', readBy: 'vault', text: "Approval's internal port." },
+
+  WEBHOOK_CONCURRENCY: {
+    group: 'areas',
+    readBy: 'webhook-dispatcher',
+    text: 'Deliveries under way at once in one process.',
+  },
+  WEBHOOK_ALLOWED_CIDRS: {
+    group: 'areas',
+    readBy: 'webhook-dispatcher',
+    text: 'Private networks that webhooks may reach nevertheless.',
+  },
+  WEBHOOK_AUTO_DISABLE_DAYS: {
+    group: 'areas',
+    readBy: 'webhook-dispatcher',
+    text: 'An endpoint that failed for so many days is switched off; 0: never.',
+  },
+  WEBHOOK_RETRY_DELAYS: {
+    group: 'areas',
+    readBy: 'webhook-dispatcher',
+    text: 'Pauses between the six attempts; for tests.',
+    otherwise: '30s,2m,10m,30m,2h',
+  },
+  AUTHZ_MAX_STALENESS: {
+    group: 'areas',
+    readBy: 'authz',
+    text: 'Without a look at the end of the log for so long, questions are answered 503.',
+  },
+  VAULT_SESSION_RATE: {
+    group: 'areas',
+    readBy: 'vault',
+    text: 'Vends of one agent session per minute.',
+  },
+  GEOIP_DB_PATH: {
+    group: 'areas',
+    readBy: 'nobody yet',
+    text: 'Database of places of addresses, for the audit log.',
+  },
+
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    group: 'telemetry',
+    text: 'Collector of traces. Unset, nothing of it is loaded.',
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    group: 'telemetry',
+    text: 'Share of requests that are traced, unless their caller decided.',
+  },
+};

@@ -59,6 +59,7 @@ export function inProcessCache(clock: Clock, entriesMax: number = ENTRIES_MAX): 
     },
     increment: async (key, by, ttlMs) => {
       const before = live(key);
+      if (before === undefined && by < 0) return { count: 0, remainingMs: ttlMs };
       const nowMs = clock.monotonicMs();
       const count = Number(before?.value ?? 0) + by;
       const remainingMs = before === undefined ? ttlMs : before.endsMs - nowMs;

@@ -8,6 +8,7 @@ export {
 } from './failpoint.ts';
 export { systemRandom, uuidFrom, uuidV5, uuidV7Ids } from './ids.ts';
 export { inProcessCache } from './in-process-cache.ts';
+export { type LimitCounters, limitCounters } from './limit-counters.ts';
 export { type LoggerOptions, type LogLevel, logger, type RootLogger } from './logger.ts';
 export { loops } from './loops.ts';
 export { measureProcess, metrics } from './metrics.ts';

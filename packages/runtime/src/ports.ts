@@ -42,7 +42,10 @@ export interface Cache {
   /** Reads and removes in one step: one winner. */
   take(key: string): Promise<string | undefined>;
   delete(key: string): Promise<void>;
-  /** Adds to a counter that lives `ttlMs` from its first increment; answers the new count. */
+  /**
+   * Adds to a counter that lives `ttlMs` from its first increment; answers the new count. From one that is
+   * not there nothing can be taken: it stays so, and the answer is 0.
+   */
   increment(
     key: string,
     by: number,

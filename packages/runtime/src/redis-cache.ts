@@ -98,6 +98,9 @@ export function redisCache(options: RedisCacheOptions): Cache {
 
 /** A counter lives from its first increment; one that has lost its end gets a new one. */
 const INCREMENT = `
+if tonumber(ARGV[1]) < 0 and redis.call('EXISTS', KEYS[1]) == 0 then
+  return {0, tonumber(ARGV[2])}
+end
 local count = redis.call('INCRBY', KEYS[1], ARGV[1])
 local left = redis.call('PTTL', KEYS[1])
 if left < 0 then

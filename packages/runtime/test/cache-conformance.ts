@@ -111,6 +111,13 @@ export function describeCache(adapter: string, rig: () => CacheRig): void {
       expect((await there.increment('n', 1, 100)).count).toBe(1);
     });
 
+    it('takes nothing from a counter that is not there', async () => {
+      expect(await here.increment('gone', -3, 5_000)).toEqual({ count: 0, remainingMs: 5_000 });
+      expect(await there.get('gone')).toBeUndefined();
+      expect((await there.increment('gone', 1, 5_000)).count).toBe(1);
+      expect((await here.increment('gone', -2, 5_000)).count).toBe(-1);
+    });
+
     it('tells all who listen to a channel, in the order of the words, until they leave', async () => {
       const heard: string[] = [];
       const elsewhere: string[] = [];

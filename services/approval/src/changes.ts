@@ -6,18 +6,25 @@ const CHANNEL = 'approval:changed';
 export type Changes = {
   /** Never throws: waiters read again by themselves when the word is lost. */
   announce(id: string, revision: number): Promise<void>;
-  /** Every change in any process, from now on; those of this process even without a cache. */
-  listen(heard: (id: string) => void): () => void;
-  /** One subscription for the process, however many listen. Throws CacheUnavailable. */
+  /**
+   * Every change in any process, from now on; those of this process even without a cache. Undefined:
+   * words were missed, so any may have changed.
+   */
+  listen(heard: (id: string | undefined) => void): () => void;
+  /** One subscription for the process, however many listen. Throws CacheUnavailable once that is closed. */
   open(): Promise<void>;
   close(): Promise<void>;
 };
 
 export function changes(cache: Pick<Cache, 'publish' | 'subscribe'>, log: Logger): Changes {
-  const listeners = new Set<(id: string) => void>();
-  let leave: (() => Promise<void>) | undefined;
-  const tell = (id: string): void => {
+  const listeners = new Set<(id: string | undefined) => void>();
+  let opened: Promise<() => Promise<void>> | undefined;
+  const tell = (id: string | undefined): void => {
     for (const heard of listeners) heard(id);
+  };
+  const hear = (message: string): void => {
+    const id = idIn(message);
+    if (id !== undefined) tell(id);
   };
   return {
     announce: async (id, revision) => {
@@ -26,7 +33,8 @@ export function changes(cache: Pick<Cache, 'publish' | 'subscribe'>, log: Logger
         await cache.publish(CHANNEL, JSON.stringify({ id, revision }));
       } catch (error) {
         if (!(error instanceof CacheUnavailable)) throw error;
-        log.warn({}, 'other processes were not told of a decision: the cache is away');
+        // The cache tells itself that it is away; a line per decision would add nothing.
+        log.debug({}, 'other processes were not told of a decision');
       }
     },
     listen: (heard) => {
@@ -36,14 +44,13 @@ export function changes(cache: Pick<Cache, 'publish' | 'subscribe'>, log: Logger
       };
     },
     open: async () => {
-      leave ??= await cache.subscribe(CHANNEL, (message) => {
-        const id = idIn(message);
-        if (id !== undefined) tell(id);
-      });
+      opened ??= cache.subscribe(CHANNEL, hear, { lost: () => {}, healed: () => tell(undefined) });
+      await opened;
     },
     close: async () => {
+      const leave = await opened?.catch(() => undefined);
+      opened = undefined;
       await leave?.();
-      leave = undefined;
     },
   };
 }

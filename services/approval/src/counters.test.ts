@@ -23,7 +23,7 @@ describe('the pace of the poll route', () => {
     const increment = async () => {
       throw new CacheUnavailable('away');
     };
-    const count = counters({ increment }, clock);
+    const count = counters({ increment, get: increment }, clock);
     expect(await count.over('k', 1, 1_000)).toBeUndefined();
     expect(await count.over('k', 1, 1_000)).toBe(1_000);
     await clock.advance(1_000);

@@ -1,27 +1,16 @@
-/** Counts per minute, in the shared cache; in this process alone while that is away. */
-import { type Cache, CacheUnavailable, type Clock, inProcessCache } from '@cardea/runtime';
-
-/** Counters kept here while the shared cache is away. */
-const OWN_COUNTERS_MAX = 10_000;
+/** Counts per minute, in the shared cache and in this process, so that they hold without the cache. */
+import { type Cache, type Clock, limitCounters } from '@cardea/runtime';
 
 export type Counters = {
   /** Counts one more; undefined while within `max`, else the milliseconds until the window ends. */
   over(key: string, max: number, windowMs: number): Promise<number | undefined>;
 };
 
-export function counters(cache: Pick<Cache, 'increment'>, clock: Clock): Counters {
-  const own = inProcessCache(clock, OWN_COUNTERS_MAX);
-  const increment = async (key: string, windowMs: number) => {
-    try {
-      return await cache.increment(key, 1, windowMs);
-    } catch (error) {
-      if (!(error instanceof CacheUnavailable)) throw error;
-      return own.increment(key, 1, windowMs);
-    }
-  };
+export function counters(cache: Pick<Cache, 'increment' | 'get'>, clock: Clock): Counters {
+  const counted = limitCounters(cache, clock);
   return {
     over: async (key, max, windowMs) => {
-      const { count, remainingMs } = await increment(`approval:${key}`, windowMs);
+      const { count, remainingMs } = await counted.add(`approval:${key}`, 1, windowMs);
       return count > max ? Math.max(1, remainingMs) : undefined;
     },
   };

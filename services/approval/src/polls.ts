@@ -44,8 +44,9 @@ export function polls(needs: {
   const waiting = new Map<string, Set<Waiter>>();
   const perPrincipal = new Map<string, number>();
   let open = 0;
-  const wake = (id: string): void => {
-    for (const waiter of waiting.get(id) ?? []) waiter.wake();
+  const wake = (id: string | undefined): void => {
+    const woken = id === undefined ? [...waiting.values()] : [waiting.get(id) ?? []];
+    for (const waiters of woken) for (const waiter of waiters) waiter.wake();
   };
   const deaf = changes.listen(wake);
 
@@ -86,7 +87,7 @@ export function polls(needs: {
       run: async (signal, tick) => {
         while (!signal.aborted) {
           tick();
-          if (open > 0 && !(await answers(cache))) for (const id of [...waiting.keys()]) wake(id);
+          if (open > 0 && !(await answers(cache))) wake(undefined);
           await clock.sleep(POLL_WITHOUT_CACHE_MS, signal);
         }
       },

@@ -1,6 +1,6 @@
 /** Everything that the endpoints, loops and policies of identity share, built once from its needs. */
 import type { Request } from '@cardea/http';
-import { type Cache, uuidFrom } from '@cardea/runtime';
+import { uuidFrom } from '@cardea/runtime';
 import type { ServiceNeeds } from '@cardea/service';
 import { type AccessTokens, accessTokens } from './access-tokens.ts';
 import { type Accounts, accounts } from './accounts.ts';
@@ -42,7 +42,7 @@ export function identityOf(needs: ServiceNeeds, parts: IdentityParts): Identity 
   const foldedStreams = folded(needs.store);
   const gate = hashGate(settings.HASH_CONCURRENCY, clock);
   const hashing = passwords(parts.passwordFunction, gate);
-  const limiter = limits(needs.cache satisfies Cache, settings.RATE_LIMIT_FACTOR);
+  const limiter = limits(needs, settings.RATE_LIMIT_FACTOR);
   const keys = signingKeys({ ...needs, kek: needs.derive('JWT_SECRET', 'jwk-kek/v1') });
   const everybody = people({ sealer, folded: foldedStreams });
   const tokens = accessTokens({ ...needs, sign: keys.sign });

@@ -1,9 +1,9 @@
 /**
- * How often something may be asked (`design/identity.md` section 13). Counted in the shared cache; while
- * that is away each process counts for itself, so a limit is never simply open.
+ * How often something may be asked (`design/identity.md` section 13). Counted in the shared cache and in
+ * each process, so a limit is never simply open.
  */
-import { type Cache, CacheUnavailable } from '@cardea/runtime';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { limitCounters } from '@cardea/runtime';
+import type { ServiceNeeds } from '@cardea/service';
 
 export type Limit = {
   readonly name: string;
@@ -59,62 +59,32 @@ export type Looked =
   | { readonly allowed: true }
   | { readonly allowed: false; readonly retryAfterSeconds: number };
 
-export function limits(cache: Cache, factor: number): Limits {
-  const insurances = new Map<string, RateLimiterMemory>();
-  const insuranceOf = (limit: Limit, points: number): RateLimiterMemory => {
-    const found = insurances.get(limit.name);
-    if (found !== undefined) return found;
-    const made = new RateLimiterMemory({
-      keyPrefix: limit.name,
-      points,
-      duration: limit.windowMs / 1000,
-    });
-    insurances.set(limit.name, made);
-    return made;
-  };
-
+export function limits(
+  { cache, clock }: Pick<ServiceNeeds, 'cache' | 'clock'>,
+  factor: number,
+): Limits {
+  const counters = limitCounters(cache, clock);
   const pointsOf = (limit: Limit) =>
     limit.scaled ? Math.ceil(limit.points * factor) : limit.points;
   const nameOf = (limit: Limit, key: string) => `limit:${limit.name}:${key}`;
 
   return {
-    look: async (limit, key) => {
-      const points = pointsOf(limit);
-      try {
-        const count = Number((await cache.get(nameOf(limit, key))) ?? 0);
-        return count < points ? { allowed: true } : over(limit);
-      } catch (error) {
-        if (!(error instanceof CacheUnavailable)) throw error;
-        const known = await insuranceOf(limit, points).get(key);
-        return (known?.consumedPoints ?? 0) < points ? { allowed: true } : over(limit);
-      }
-    },
+    look: async (limit, key) =>
+      (await counters.read(nameOf(limit, key))) < pointsOf(limit) ? { allowed: true } : over(limit),
     take: async (limit, key) => {
-      const points = pointsOf(limit);
       const name = nameOf(limit, key);
-      try {
-        const { count, remainingMs } = await cache.increment(name, 1, limit.windowMs);
-        if (count > points) return { allowed: false, retryAfterSeconds: seconds(remainingMs) };
-        return {
-          allowed: true,
-          giveBack: () => orNothing(cache.increment(name, -1, limit.windowMs)),
-        };
-      } catch (error) {
-        if (!(error instanceof CacheUnavailable)) throw error;
-        return takeLocally(insuranceOf(limit, points), key);
+      const { count, remainingMs } = await counters.add(name, 1, limit.windowMs);
+      if (count > pointsOf(limit)) {
+        return { allowed: false, retryAfterSeconds: seconds(remainingMs) };
       }
+      return {
+        allowed: true,
+        giveBack: async () => {
+          await counters.add(name, -1, limit.windowMs);
+        },
+      };
     },
   };
-}
-
-async function takeLocally(insurance: RateLimiterMemory, key: string): Promise<Taken> {
-  try {
-    await insurance.consume(key);
-    return { allowed: true, giveBack: () => orNothing(insurance.reward(key)) };
-  } catch (refused) {
-    if (!(refused instanceof RateLimiterRes)) throw refused;
-    return { allowed: false, retryAfterSeconds: seconds(refused.msBeforeNext) };
-  }
 }
 
 /** How much of the window is left is not asked for: the whole of it is a safe answer. */
@@ -124,12 +94,3 @@ const over = (limit: Limit): Looked => ({
 });
 
 const seconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
-
-/** A point that cannot be given back makes a limit a little tighter for a while, no more. */
-const orNothing = async (giving: Promise<unknown>): Promise<void> => {
-  try {
-    await giving;
-  } catch (error) {
-    if (!(error instanceof CacheUnavailable)) throw error;
-  }
-};

@@ -23,7 +23,8 @@ export function epochs({ cache, ids, log }: Needs): Epochs {
       await work();
     } catch (error) {
       if (!(error instanceof CacheUnavailable)) throw error;
-      log.warn({}, 'an epoch was not written: the cache is away');
+      // The cache tells itself that it is away; and while it is, and after it was, nothing remembered counts.
+      log.debug({}, 'an epoch was not written');
     }
   };
   return {

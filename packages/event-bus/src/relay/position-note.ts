@@ -15,7 +15,6 @@ export const positionNote = (
 ): PositionNote => {
   let newest: bigint | undefined;
   let writing: Promise<void> | undefined;
-  let failing = false;
 
   const writeAll = async (): Promise<void> => {
     while (newest !== undefined) {
@@ -23,10 +22,9 @@ export const positionNote = (
       newest = undefined;
       try {
         await cache.set(relayPositionKey(name), String(position));
-        failing = false;
       } catch {
-        if (!failing) log.warn({ loop: `relay:${name}` }, 'the cache takes no position');
-        failing = true;
+        // The cache tells itself that it is away.
+        log.debug({ loop: `relay:${name}` }, 'the cache takes no position');
         await clock.sleep(FAILED_PAUSE_MS);
       }
     }

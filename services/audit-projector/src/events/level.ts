@@ -4,11 +4,14 @@
  */
 import { SERVICE_NAMES } from '@cardea/contracts';
 import { relayPositionKey } from '@cardea/event-bus';
+import { CacheUnavailable } from '@cardea/runtime';
 import type { ServiceNeeds } from '@cardea/service';
 import { INGEST, TOPICS } from './ingest.consumer.ts';
 
 const WAIT_MS = 1000;
 const LOOK_MS = 15;
+/** What a relay usually needs, where the cache does not tell how far it is. */
+const RELAY_MS = 300;
 
 type Needs = Pick<ServiceNeeds, 'store' | 'bus' | 'cache' | 'clock'>;
 
@@ -22,15 +25,23 @@ export function untilLevel({ store, bus, cache, clock }: Needs): UntilLevel {
     const notes = await cache.getMany(SERVICE_NAMES.map(relayPositionKey));
     return notes.every((note, index) => BigInt(note ?? 0) >= (heads[index] ?? 0n));
   };
+  const untilRelayed = async (heads: readonly bigint[], inTime: () => boolean): Promise<void> => {
+    try {
+      while (!(await isRelayed(heads)) && inTime()) await clock.sleep(LOOK_MS);
+    } catch (error) {
+      if (!(error instanceof CacheUnavailable)) throw error;
+      await clock.sleep(RELAY_MS);
+    }
+  };
   return async () => {
     const deadline = clock.monotonicMs() + WAIT_MS;
     const inTime = (): boolean => clock.monotonicMs() < deadline;
     try {
       const heads = await readHeads();
-      while (!(await isRelayed(heads)) && inTime()) await clock.sleep(LOOK_MS);
+      await untilRelayed(heads, inTime);
       while (!(await isApplied()) && inTime()) await clock.sleep(LOOK_MS);
     } catch {
-      // A log, the cache or the topics are out of reach: the page shows what was ingested before.
+      // A log or the topics are out of reach: the page shows what was ingested before.
     }
   };
 }

@@ -24,9 +24,11 @@ export type Marked = {
 
 /** One trip to the cache, else to identity. Throws when both are away. */
 export async function liveMarks(
-  { revocations }: { readonly revocations: Pick<Revocations, 'look'> },
+  { revocations }: { readonly revocations: Pick<Revocations, 'look' | 'stretch'> },
   { agent, sessionId, capability, guessedKey }: Marked,
 ): Promise<LiveMarks> {
+  // What was remembered before the cache was lost does not count after it: changes may not have reached it.
+  const stretch = revocations.stretch();
   const { marked, values } = await revocations.look(
     [
       { kind: 'key', id: agent.keyId ?? '' },
@@ -37,12 +39,13 @@ export async function liveMarks(
     [epochKey(agent.tenantId), ...(guessedKey === undefined ? [] : [guessedKey])],
   );
   const [key, owner, session, user] = marked;
+  const [epoch, slotGrantId] = values ?? [];
   return {
     agent: key === true || owner === true,
     session: session === true,
     user: user === true,
-    epoch: values?.[0],
+    epoch: epoch === undefined ? undefined : `${stretch} ${epoch}`,
     cacheAway: values === undefined,
-    slotGrantId: values?.[1],
+    slotGrantId,
   };
 }

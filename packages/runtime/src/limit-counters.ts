@@ -1,0 +1,40 @@
+/**
+ * What a limit is held by: a count in the shared cache and one in this process beside it. So a limit
+ * holds while the cache is away, and a cache that comes back empty forgives nobody.
+ */
+import { inProcessCache } from './in-process-cache.ts';
+import { type Cache, CacheUnavailable, type Clock } from './ports.ts';
+
+/** Beyond it the oldest are forgotten here; the shared ones are not. */
+const OWN_COUNTERS_MAX = 50_000;
+
+export type LimitCounters = {
+  /** Adds to both; the higher count is the answer, with what is left of its window. */
+  add(key: string, by: number, ttlMs: number): Promise<{ count: number; remainingMs: number }>;
+  /** The higher count. */
+  read(key: string): Promise<number>;
+};
+
+export function limitCounters(
+  cache: Pick<Cache, 'increment' | 'get'>,
+  clock: Clock,
+  ownMax: number = OWN_COUNTERS_MAX,
+): LimitCounters {
+  const own = inProcessCache(clock, ownMax);
+  return {
+    add: async (key, by, ttlMs) => {
+      const shared = await cache.increment(key, by, ttlMs).catch(noneIfAway);
+      // Our window ends with the shared one, or it would reach into the next and be stricter than that.
+      const here = await own.increment(key, by, shared?.remainingMs ?? ttlMs);
+      return shared === undefined || here.count > shared.count ? here : shared;
+    },
+    read: async (key) => {
+      const shared = await cache.get(key).catch(noneIfAway);
+      return Math.max(Number((await own.get(key)) ?? 0), Number(shared ?? 0));
+    },
+  };
+}
+
+const noneIfAway = (error: unknown): undefined => {
+  if (!(error instanceof CacheUnavailable)) throw error;
+};

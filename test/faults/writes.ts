@@ -1,5 +1,5 @@
 /** Mixed writes against an instance that may die at any moment, and what must be true afterwards. */
-import { type AckedSet, ackedSet, type RestDriver } from '@cardea/testing';
+import { type AckedSet, ackedSet, type RestDriver, untilTrue } from '@cardea/testing';
 import { expect } from 'vitest';
 
 export type Write = { readonly kind: 'tuple' | 'user'; readonly name: string };
@@ -8,6 +8,7 @@ const WRITERS = 4;
 /** Every so many writes one is a user; a password hash costs as much as many tuples. */
 const USER_EVERY = 10;
 const PAGE = 1000;
+const AUDITED_MS_MAX = 90_000;
 
 const tupleOf = (name: string) => ({
   user_type: 'user',
@@ -53,6 +54,16 @@ async function send(rest: RestDriver, { kind, name }: Write): Promise<number> {
           signal,
         });
   return answer.status;
+}
+
+/** Topics may bring rows late, where a reader that was killed is given up only after a while. */
+export async function untilAudited(rest: RestDriver, { acked }: Load): Promise<void> {
+  const tuples = acked.read().acked.filter(({ kind }) => kind === 'tuple');
+  const all = async () => {
+    const rows = await auditCounts(rest);
+    return tuples.every(({ name }) => rows.has(name));
+  };
+  await untilTrue(all, { deadlineMs: AUDITED_MS_MAX, what: 'every write stands in the audit log' });
 }
 
 /** Acknowledged writes have their effect once, in model and audit; unknown ones at most once. */

@@ -1,0 +1,73 @@
+import { join } from 'node:path';
+import type { ServiceName } from '@cardea/contracts';
+import { type RestDriver, testForm } from '@cardea/testing';
+import { expect, it } from 'vitest';
+import type { ServiceProcess } from '../../scripts/cluster/service-process.ts';
+import { company, testCluster } from '../cluster-rig.ts';
+import { openPolls } from './long-polls.ts';
+import { steadyReads } from './steady-reads.ts';
+import { expectClean, mixedWrites, untilAudited } from './writes.ts';
+
+const KILLS = testForm.long ? 300 : 12;
+const LIFE_MS_MIN = 1000;
+const LIFE_MS_SPREAD = 2500;
+const POLLS = 200;
+const STOP_MS_MAX = 25_000;
+const SERVICES: readonly ServiceName[] = [
+  'identity',
+  'authz',
+  'vault',
+  'approval',
+  'webhooks',
+  'audit',
+];
+
+const processes = testCluster({ replicas: 2 });
+
+it('O9 R25 a process that is told to stop answers its long polls, loses no repeatable request, and ends in time', async () => {
+  const admin = await company(processes.rest);
+  const polls = await openPolls(processes, { admin, count: POLLS });
+  const reads = steadyReads(processes.rest.as(admin));
+  try {
+    for (const service of SERVICES) await restart(processes.replica(service, 1));
+  } finally {
+    await reads.stop();
+  }
+  const answered = await polls.answers();
+  expect(answered.filter(({ status }) => status !== 200)).toEqual([]);
+  expect(answered).toHaveLength(POLLS);
+  expect(reads.failures).toEqual([]);
+  expect(reads.count()).toBeGreaterThan(100);
+});
+
+async function restart(leaving: ServiceProcess): Promise<void> {
+  const startedMs = performance.now();
+  const how = await leaving.end('SIGTERM', STOP_MS_MAX);
+  expect(how, `${leaving.name}: ${leaving.output()}`).toBe(0);
+  expect(performance.now() - startedMs).toBeLessThan(STOP_MS_MAX);
+  await leaving.start();
+}
+
+it('R1 SIGKILL of a random process under mixed writes loses nothing that was acknowledged and doubles nothing', async () => {
+  const admin = await company(processes.rest);
+  const rest: RestDriver = processes.rest.as(admin);
+  const load = mixedWrites(join(processes.folder, 'acked'), () => rest);
+  try {
+    for (let kill = 1; kill <= KILLS; kill += 1) await killOne();
+  } finally {
+    await load.stop();
+  }
+  await untilAudited(rest, load);
+  await expectClean(rest, load);
+});
+
+async function killOne(): Promise<void> {
+  const lifeMs = LIFE_MS_MIN + Math.random() * LIFE_MS_SPREAD;
+  await new Promise((resolve) => setTimeout(resolve, lifeMs));
+  const dying = anyOf(processes.cluster.processes);
+  await dying.end('SIGKILL');
+  await dying.start();
+}
+
+const anyOf = (all: readonly ServiceProcess[]): ServiceProcess =>
+  all[Math.floor(Math.random() * all.length)] as ServiceProcess;

@@ -1,0 +1,85 @@
+/** Many long polls at once, of people who each may keep ten open. */
+import { type RestAnswer, type RestDriver, untilTrue } from '@cardea/testing';
+import type { Company, TestCluster } from '../cluster-rig.ts';
+
+const POLLS_PER_PERSON = 10;
+const TTL_SECONDS = 600;
+const OPEN_MS_MAX = 20_000;
+const HEARD_MS_MAX = 60_000;
+
+export type OpenPolls = {
+  /** How each ended. */
+  answers(): Promise<readonly RestAnswer[]>;
+};
+
+/** Resolves when all of them wait, at whichever replica the gateway chose. */
+export async function openPolls(
+  { rest, cluster }: TestCluster,
+  { admin, count }: { readonly admin: Company; readonly count: number },
+): Promise<OpenPolls> {
+  const asAdmin = rest.as(admin);
+  const agent = await asAdmin.post('/api/v1/agents', { name: 'asker' });
+  const people = await Promise.all(
+    Array.from({ length: Math.ceil(count / POLLS_PER_PERSON) }, (_, index) =>
+      person({
+        asAdmin,
+        rest,
+        agentId: agent.body.id,
+        name: `poller-${index}`,
+        tenant: admin.tenant,
+      }),
+    ),
+  );
+  const polls = Array.from({ length: count }, (_, index) => {
+    const { driver, path } = people[index % people.length] as Person;
+    return driver.get(path);
+  });
+  const open = async (): Promise<number> => {
+    const counts = cluster.of('approval').map(async ({ management }) => {
+      const text = await (await fetch(`${management}/metrics`)).text();
+      return Number(/^cardea_long_polls_open (\d+)$/m.exec(text)?.[1] ?? 0);
+    });
+    return (await Promise.all(counts)).reduce((sum, each) => sum + each, 0);
+  };
+  await untilTrue(async () => (await open()) === count, {
+    deadlineMs: OPEN_MS_MAX,
+    what: `${count} polls wait`,
+  });
+  return { answers: () => Promise.all(polls) };
+}
+
+type Person = { readonly driver: RestDriver; readonly path: string };
+
+async function person(of: {
+  readonly asAdmin: RestDriver;
+  readonly rest: RestDriver;
+  readonly agentId: string;
+  readonly name: string;
+  readonly tenant: string;
+}): Promise<Person> {
+  const email = `${of.name}@example.com`;
+  const password = 'a password for the tests';
+  const registered = await of.rest.post(
+    '/api/v1/auth/register',
+    { email, password, display_name: of.name },
+    { tenant: of.tenant },
+  );
+  const { user_id, access_token: bearer } = registered.body;
+  const ask = {
+    agent_id: of.agentId,
+    user_id,
+    action: 'write_data',
+    ttl_seconds: TTL_SECONDS,
+  };
+  // Approval hears of the person and of the agent a moment later than identity answers.
+  const made = await untilTrue(
+    async () => {
+      const answer = await of.asAdmin.post('/api/v1/ciba/requests', ask);
+      if (answer.status !== 201) throw new Error(`${answer.status} ${answer.code}`);
+      return answer;
+    },
+    { deadlineMs: HEARD_MS_MAX, what: 'approval has heard of person and agent' },
+  );
+  const driver = of.rest.as({ bearer, tenant: of.tenant });
+  return { driver, path: `/api/v1/ciba/requests/${made.body.id}/poll` };
+}

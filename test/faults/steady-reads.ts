@@ -1,0 +1,49 @@
+/** Requests that may be repeated, one after another at every service, and what became of each. */
+import type { RestDriver } from '@cardea/testing';
+
+const PATHS = [
+  '/api/v1/auth/me',
+  '/api/v1/me/sessions',
+  '/api/v1/fga/tuples',
+  '/api/v1/vault/services',
+  '/api/v1/ciba/pending',
+  '/api/v1/webhooks',
+  '/api/v1/audit/events?limit=10',
+];
+const PAUSE_MS = 50;
+const ANSWER_MS_MAX = 20_000;
+
+export type SteadyReads = {
+  count(): number;
+  /** A sentence each. */
+  readonly failures: readonly string[];
+  stop(): Promise<void>;
+};
+
+/** A reader per path, until it is stopped. */
+export function steadyReads(rest: RestDriver): SteadyReads {
+  const failures: string[] = [];
+  let count = 0;
+  let running = true;
+  const read = async (path: string): Promise<void> => {
+    while (running) {
+      const signal = AbortSignal.timeout(ANSWER_MS_MAX);
+      const told = await rest.get(path, { signal }).then(
+        ({ status, text }) => (status === 200 ? undefined : `${path} ${status} ${text}`),
+        (error: Error) => `${path} ${error.message}`,
+      );
+      count += 1;
+      if (told !== undefined) failures.push(told);
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+  };
+  const readers = PATHS.map(read);
+  return {
+    count: () => count,
+    failures,
+    async stop() {
+      running = false;
+      await Promise.all(readers);
+    },
+  };
+}

@@ -1,6 +1,8 @@
 /** The files of the gateway that are made from the code, as they are committed. */
 import { documentation, openApi } from '@cardea/http';
 import type { Described } from '@cardea/service';
+import { asyncApi } from '../events/asyncapi.ts';
+import { publishedTopics } from '../events/published-events.ts';
 import { version } from './endpoints.ts';
 import { gatewayRoutes } from './routes.ts';
 import { nginxTemplate } from './template.ts';
@@ -13,11 +15,14 @@ export const gatewayFiles = (described: Described): Files => ({
   'nginx.conf.template': nginxTemplate(gatewayRoutes(described)),
   'docs.html': documentation.page,
   'start.js': documentation.start,
+  'asyncapi.json': json(asyncApi(publishedTopics(), version)),
 });
 
 /** All services' endpoints in one document; clients resolve the server against its own address. */
 export function documentFile({ common, services }: Described): Files {
   const endpoints = [...common, ...services.flatMap((each) => each.endpoints)];
   const document = openApi({ endpoints, version, publicUrl: '/' });
-  return { 'openapi.json': `${JSON.stringify(document, null, 2)}\n` };
+  return { 'openapi.json': json(document) };
 }
+
+const json = (document: object): string => `${JSON.stringify(document, null, 2)}\n`;

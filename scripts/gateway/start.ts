@@ -138,7 +138,7 @@ function gatewayFolder(parent: string): string {
   chmodSync(folder, 0o711);
   const staticFolder = join(folder, 'static');
   mkdirSync(staticFolder, { mode: 0o755 });
-  for (const file of ['openapi.json', 'docs.html', 'start.js']) {
+  for (const file of ['openapi.json', 'asyncapi.json', 'docs.html', 'start.js']) {
     cpSync(join(FILES, file), join(staticFolder, file));
   }
   cpSync(documentation.bundlePath(), join(staticFolder, 'reference.js'));

@@ -38,6 +38,7 @@ const OWN_STATUSES = OWN_ERRORS.map(([status]) => status)
 /** Files beside the configuration that the gateway answers with itself. */
 const STATIC_FILES = [
   { path: '/openapi.json', file: 'openapi.json', type: 'application/json; charset=utf-8' },
+  { path: '/asyncapi.json', file: 'asyncapi.json', type: 'application/json; charset=utf-8' },
   {
     path: '/docs',
     file: 'docs.html',
@@ -217,7 +218,7 @@ function errorMaps(): readonly string[] {
     ...lines(
       block('map "$status $request_uri" $allow', [
         'default "";',
-        String.raw`"~^405 /(?:openapi\.json|docs)" "GET, HEAD";`,
+        String.raw`"~^405 /(?:openapi\.json|asyncapi\.json|docs)" "GET, HEAD";`,
       ]),
     ),
   ];

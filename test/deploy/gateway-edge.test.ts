@@ -62,6 +62,32 @@ describe('O5 what no service answers', () => {
     expect(log.join('\n')).not.toMatch(/geheim|vault\/services/);
   });
 
+  it('is a document, to be looked at only', async () => {
+    for (const path of [
+      '/openapi.json',
+      '/asyncapi.json',
+      '/docs',
+      '/docs/start.js',
+      '/docs/reference.js',
+    ]) {
+      const answer = await askRaw(rig.gateway.port, path);
+      expect([path, answer.status, answer.headers['x-content-type-options']]).toEqual([
+        path,
+        200,
+        'nosniff',
+      ]);
+      expect(answer.body.length).toBe(Number(answer.headers['content-length']));
+      const refused = await askRaw(rig.gateway.port, path, {
+        method: 'POST',
+        headers: ['Content-Length: 0'],
+      });
+      expect(faultsOf(refused, 405, 'method_not_allowed')).toEqual([]);
+      expect(refused.headers['allow']).toBe('GET, HEAD');
+    }
+    const { headers } = await askRaw(rig.gateway.port, '/docs');
+    expect(headers['content-security-policy']).toContain("default-src 'none'");
+  });
+
   it('has no body for HEAD, and its status all the same', async () => {
     const answer = await askRaw(rig.gateway.port, '/nowhere', { method: 'HEAD' });
     expect([answer.status, answer.body]).toEqual([404, '']);

@@ -1,20 +1,63 @@
 /** Where a running instance answers, written into its data folder for the commands beside it. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export type Addresses = { readonly pid: number; readonly api: string; readonly management: string };
+export type Addresses = {
+  readonly api: string;
+  /** One per process. */
+  readonly management: readonly string[];
+  /** Servers of its own that the settings do not name. */
+  readonly servers: { readonly [setting: string]: string };
+};
 
-const FILE = 'instance.json';
+type OneProcess = { readonly pid: number; readonly api: string; readonly management: string };
+/** As far as it is read here. */
+type Cluster = {
+  readonly gateway: string;
+  readonly postgres: string;
+  readonly redis: string;
+  readonly kafka: string | null;
+  readonly eventstore: string | null;
+  readonly services: { readonly [name: string]: readonly { readonly management: string }[] };
+};
+
+const INSTANCE = 'instance.json';
+const CLUSTER = 'cluster.json';
 const OWNER_ONLY = 0o600;
 
-export function writeAddresses(folder: string, addresses: Addresses): void {
-  writeFileSync(join(folder, FILE), `${JSON.stringify(addresses)}\n`, { mode: OWNER_ONLY });
+export function writeAddresses(folder: string, addresses: OneProcess): void {
+  rmSync(join(folder, CLUSTER), { force: true });
+  writeFileSync(join(folder, INSTANCE), `${JSON.stringify(addresses)}\n`, { mode: OWNER_ONLY });
 }
 
 /** Of the last one that ran; whether it still does, the folder's lock tells. */
 export function readAddresses(folder: string): Addresses | undefined {
+  const cluster = read<Cluster>(folder, CLUSTER);
+  if (cluster !== undefined) return ofCluster(cluster);
+  const one = read<OneProcess>(folder, INSTANCE);
+  return one && { api: one.api, management: [one.management], servers: {} };
+}
+
+function ofCluster({ gateway, services, ...servers }: Cluster): Addresses {
+  const { postgres, redis, kafka, eventstore } = servers;
+  const settings = {
+    DATABASE_URL: postgres,
+    REDIS_URL: redis,
+    KAFKA_BROKERS: kafka,
+    EVENTSTORE_URL: eventstore,
+  };
+  return {
+    api: gateway,
+    management: Object.values(services).flatMap((all) => all.map(({ management }) => management)),
+    servers: Object.fromEntries(
+      Object.entries(settings).filter((pair): pair is [string, string] => pair[1] !== null),
+    ),
+  };
+}
+
+function read<T>(folder: string, name: string): T | undefined {
   try {
-    return JSON.parse(readFileSync(join(folder, FILE), 'utf8')) as Addresses;
+    return JSON.parse(readFileSync(join(folder, name), 'utf8')) as T;
   } catch {
     return undefined;
   }

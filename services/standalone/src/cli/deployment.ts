@@ -16,7 +16,7 @@ import {
 } from '@cardea/runtime';
 import { buildParts, type Infrastructure, infrastructure, type Part } from '@cardea/service';
 import { type Addresses, readAddresses } from '../addresses.ts';
-import { FolderInUse, type Generated, openDataFolder } from '../data-folder.ts';
+import { type DataFolder, FolderInUse, type Generated, openDataFolder } from '../data-folder.ts';
 import { ownDatabase, ownDatabaseUrl } from '../own-database.ts';
 import { services } from '../standalone.ts';
 import { NotDone, WrongConfiguration } from './command.ts';
@@ -75,29 +75,45 @@ export async function openDeployment(opening: Opening): Promise<Deployment> {
     const place = 'the deployment of these settings';
     return deployment(opening, { settings, place, isRunning: undefined });
   }
+  const folder = lockedFolder(folderOf(opening));
+  return folder === undefined
+    ? running(opening, generated)
+    : await stopped(opening, { folder, settings });
+}
+
+/** Undefined while another process runs on it. */
+function lockedFolder(path: string): DataFolder | undefined {
+  try {
+    return openDataFolder({ path });
+  } catch (error) {
+    if (error instanceof FolderInUse) return undefined;
+    throw error;
+  }
+}
+
+function running(opening: Opening, generated: Generated): Deployment {
   const path = folderOf(opening);
   const addresses = readAddresses(path);
-  const named = settings.DATABASE_URL.reveal() !== '';
-  let folder: ReturnType<typeof openDataFolder> | undefined;
-  try {
-    folder = openDataFolder({ path });
-  } catch (error) {
-    if (!(error instanceof FolderInUse)) throw error;
+  const { settings } = settingsOf({ ...opening, env: { ...addresses?.servers, ...opening.env } });
+  const isNamed = settings.DATABASE_URL.reveal() !== '';
+  return deployment(opening, {
+    settings: isNamed ? settings : onDatabase(settings, runningDatabase(path, generated)),
+    place: `${path}, running${addresses === undefined ? '' : ` at ${addresses.api}`}`,
+    isRunning: true,
+    path,
+    addresses,
+  });
+}
+
+async function stopped(
+  opening: Opening,
+  { folder, settings }: { readonly folder: DataFolder; readonly settings: Settings },
+): Promise<Deployment> {
+  const { path, release } = folder;
+  const found = { place: `${path}, stopped`, isRunning: false, path };
+  if (settings.DATABASE_URL.reveal() !== '') {
+    return deployment(opening, { ...found, settings, release });
   }
-  if (folder === undefined) {
-    const place = `${path}, running${addresses === undefined ? '' : ` at ${addresses.api}`}`;
-    const url = named ? settings.DATABASE_URL : runningDatabase(path, generated);
-    return deployment(opening, {
-      settings: onDatabase(settings, url),
-      place,
-      isRunning: true,
-      path,
-      addresses,
-    });
-  }
-  const release = folder.release;
-  const place = `${path}, stopped`;
-  if (named) return deployment(opening, { settings, place, isRunning: false, path, release });
   const own = await ownDatabase(folder, opening.log).catch((error: unknown) => {
     release();
     throw error;
@@ -110,10 +126,9 @@ export async function openDeployment(opening: Opening): Promise<Deployment> {
     release();
   };
   return deployment(opening, {
+    ...found,
     settings: onDatabase(settings, own.url),
-    place: `${place}; its database was started for this command`,
-    isRunning: false,
-    path,
+    place: `${found.place}; its database was started for this command`,
     release: end,
   });
 }

@@ -165,7 +165,7 @@ const loops: Look = async ({ deployment, management }) => {
   if (management === undefined && isRunning === false) {
     return warning('stopped: nothing turns', 'npm start');
   }
-  const urls = management ?? (addresses === undefined ? [] : [addresses.management]);
+  const urls = management ?? addresses?.management ?? [];
   if (urls.length === 0) {
     return warning('not asked', 'name the management ports with --management URL,…');
   }

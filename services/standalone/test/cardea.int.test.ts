@@ -1,0 +1,288 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { services } from '@cardea/standalone';
+import { type ServiceRig, serviceRig, testDatabase, untilTrue } from '@cardea/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commands } from '../src/cli/commands.ts';
+import { CHEAP, cardeaRig, SECRETS } from './cardea-rig.ts';
+
+const STARTED_MS_MAX = 60_000;
+
+const database = testDatabase();
+const nowhere = mkdtempSync(join(tmpdir(), 'cardea-cli-empty-'));
+const { run: cardea, here, inJson, printed, folder, remove } = cardeaRig(() => database.url);
+let rig: ServiceRig;
+
+beforeAll(async () => {
+  const { JWT_SECRET, ENCRYPTION_KEY } = SECRETS;
+  rig = await serviceRig({
+    databaseUrl: database.url,
+    definitions: services,
+    env: { JWT_SECRET, ENCRYPTION_KEY, ...CHEAP },
+  });
+}, STARTED_MS_MAX);
+afterAll(async () => {
+  await rig?.stop();
+  remove();
+  rmSync(nowhere, { recursive: true, force: true });
+});
+
+describe('O13 the command line', () => {
+  it.each(commands)('tells how $name is used', async ({ name }) => {
+    const help = await cardea(`${name} --help`);
+    expect(help).toMatchObject({ code: 0, err: '' });
+    expect(help.out).toContain(`npm run cardea -- ${name}`);
+  });
+
+  it('says what there is, and that an unknown word is none of it', async () => {
+    expect(await cardea('--help')).toMatchObject({ code: 0, err: '' });
+    const wrong = await cardea('canary-word');
+    expect(wrong.code).toBe(2);
+    expect(wrong.err).toContain('Usage');
+    for (const { name, hidden } of commands) {
+      if (hidden !== true) expect(wrong.err).toContain(name);
+    }
+  });
+
+  it.each(commands)('refuses an option that $name does not have', async ({ name, words = [] }) => {
+    const line = `${name} ${words.map(() => 'x').join(' ')} --canary-option`;
+    expect((await here(line)).code).toBe(2);
+    const { code, last } = await inJson(line);
+    expect(code).toBe(2);
+    expect(last).toMatchObject({ ok: false, error: { message: expect.any(String) } });
+  });
+
+  it('finds no deployment in an empty place', async () => {
+    const { code, err } = await cardea(`doctor --data ${nowhere}`);
+    expect(code).toBe(78);
+    expect(err).toContain('npm start');
+    expect(await cardea('config check', { DATABASE_URL: '', CARDEA_DATA: nowhere })).toMatchObject({
+      code: 78,
+    });
+  });
+});
+
+describe('O13 doctor', () => {
+  it('looks at everything of a deployment that is well', async () => {
+    const level = async () =>
+      (await inJson(`doctor --management ${rig.managementUrl}`)).last.ok === true;
+    await untilTrue(level, { deadlineMs: 20_000 });
+    const { code, last } = await inJson(`doctor --management ${rig.managementUrl}`);
+    expect(code).toBe(0);
+    const names = last.checks.map(({ name }: { name: string }) => name);
+    for (const name of ['settings', 'database', 'clock', 'migrations', 'encryption key', 'bus']) {
+      expect(names).toContain(name);
+    }
+    expect((await here('doctor')).out).toContain('stopped');
+  });
+
+  it('fails where rows are wrapped under another key', async () => {
+    const key = 'deadbeef'.repeat(8);
+    const ran = await cardea(`doctor --data ${folder} --json`, { ENCRYPTION_KEY: key });
+    expect(ran.code).toBe(1);
+    expect(ran.out).not.toContain(key);
+    const failed = JSON.parse(ran.out).checks.filter(
+      ({ status }: { status: string }) => status === 'failed',
+    );
+    expect(failed).toEqual([expect.objectContaining({ name: 'encryption key' })]);
+  });
+
+  it('fails where nothing answers', async () => {
+    const url = 'postgres://canary:canary-password@127.0.0.1:1/x';
+    const ran = await cardea(`doctor --data ${folder}`, { DATABASE_URL: url });
+    expect(ran.code).toBe(1);
+    expect(ran.out).toMatch(/FAILED\s+database/);
+  });
+});
+
+describe('O13 the settings', () => {
+  it('are checked, all at once and by their names alone', async () => {
+    expect(await inJson('config check')).toMatchObject({ code: 0, last: { ok: true, faults: [] } });
+    const bad = { PORT: 'canary-1', LOG_LEVEL: 'canary-2', JWT_EXPIRY: 'canary-3' };
+    const ran = await cardea(`config check --data ${folder} --json`, bad);
+    expect(ran.code).toBe(78);
+    const { error } = JSON.parse(ran.out);
+    expect(error.faults.map(({ name }: { name: string }) => name).toSorted()).toEqual(
+      Object.keys(bad).toSorted(),
+    );
+    expect(ran.out).not.toContain('canary-');
+  });
+
+  it('are listed, without those that are secret', async () => {
+    const { code, last } = await inJson('config list');
+    expect(code).toBe(0);
+    const by = (name: string) => last.settings.find((one: { name: string }) => one.name === name);
+    expect(by('PORT')).toMatchObject({ value: '8080', secret: false });
+    expect(by('JWT_SECRET')).toMatchObject({ value: '(set)', secret: true });
+  });
+
+  it('of a new deployment come with secrets of their own', async () => {
+    const first = await inJson('env');
+    const { environment } = first.last;
+    expect(environment.ENCRYPTION_KEY).toMatch(/^[0-9a-f]{64}$/);
+    expect((await inJson('env')).last.environment.JWT_SECRET).not.toBe(environment.JWT_SECRET);
+    expect(await cardea('config check', environment)).toMatchObject({ code: 0 });
+  });
+});
+
+describe('O13 the database', () => {
+  it('is brought forward, or told what would be', async () => {
+    expect(await inJson('migrate --dry-run')).toMatchObject({ code: 0, last: { pending: [] } });
+    expect(await inJson('migrate --all')).toMatchObject({ code: 0, last: { applied: [] } });
+    const url = 'postgres://canary:canary-password@127.0.0.1:1/x';
+    expect((await cardea(`migrate --data ${folder}`, { DATABASE_URL: url })).code).toBe(1);
+  });
+
+  it('holds projections whose state is shown, and that can be built anew', async () => {
+    const { code, last } = await inJson('projections status');
+    expect(code).toBe(0);
+    const users = last.projections.find(
+      ({ projection }: { projection: string }) => projection === 'identity.users',
+    );
+    expect(users).toMatchObject({ behind: '0', parked_streams: 0 });
+    expect(await inJson('projections rebuild identity.users')).toMatchObject({
+      code: 0,
+      said: [{ rebuilt: 'identity.users' }, { ok: true }],
+    });
+    expect((await here('projections rebuild')).code).toBe(2);
+    expect((await here('projections rebuild identity.none')).code).toBe(1);
+  });
+
+  it('needs no topics where there is no Kafka', async () => {
+    expect(await inJson('topics create')).toMatchObject({ code: 0, last: { created: [] } });
+    expect(await inJson('topics check')).toMatchObject({ code: 0, last: { faults: [] } });
+    const env = { KAFKA_BROKERS: '127.0.0.1:1' };
+    expect((await cardea(`topics check --data ${folder}`, env)).code).toBe(1);
+  });
+});
+
+describe('O13 what waits', () => {
+  const id = 'identity/projection:users/user-canary';
+  const park = () =>
+    rig.shared.database.system.query(
+      `INSERT INTO identity.parked_events (owner, stream_id, position, event_id, event_type, error_code)
+       VALUES ('projection:users', 'user-canary', 1, gen_random_uuid(), 'UserRegistered', 'poison')`,
+    );
+
+  it('is listed, shown, released and discarded', async () => {
+    expect(await inJson('parked list')).toMatchObject({ code: 0, last: { parked: [] } });
+    await park();
+    expect(await inJson('parked list')).toMatchObject({
+      last: { parked: [{ id, events: 1, error_code: 'poison' }] },
+    });
+    expect(await inJson(`parked show ${id}`)).toMatchObject({
+      code: 0,
+      last: { events: [{ event_type: 'UserRegistered' }] },
+    });
+    expect((await here(`parked discard ${id} --reason gone`)).code).toBe(2);
+    expect((await here(`parked discard ${id} --yes`)).code).toBe(2);
+    expect(await inJson(`parked discard ${id} --reason gone --yes`)).toMatchObject({
+      code: 0,
+      last: { discarded: 1, reason: 'gone' },
+    });
+    expect(await inJson('parked list')).toMatchObject({ last: { parked: [] } });
+    for (const command of [`show ${id}`, `discard ${id} --reason gone --yes`]) {
+      expect((await here(`parked ${command}`)).code).toBe(1);
+    }
+    expect(await inJson(`parked release ${id}`)).toMatchObject({ code: 0, last: { events: 0 } });
+    expect((await here('parked release nonsense')).code).toBe(2);
+    expect((await here('parked release identity/projection:none/x')).code).toBe(1);
+  });
+
+  it('for the topics is told per log', async () => {
+    const { code, last } = await inJson('relay status');
+    expect(code).toBe(0);
+    expect(last.relays).toHaveLength(6);
+    const env = { DATABASE_URL: 'postgres://x:canary-password@127.0.0.1:1/x' };
+    expect((await cardea(`relay status --data ${folder}`, env)).code).toBe(1);
+  });
+});
+
+describe('O13 events', () => {
+  it('are read in their order, and what is sealed stays sealed', async () => {
+    const { code, said, last } = await inJson('events read identity --limit 5');
+    expect(code).toBe(0);
+    expect(last).toEqual({ ok: true, events: said.length - 1 });
+    expect(said[0]).toMatchObject({ type: 'KeyAdded', data: { private: '(sealed)' } });
+    expect((await here('events read identity --stream keyring-main')).out).toContain(
+      'KeyActivated',
+    );
+    expect((await here('events read nothing')).code).toBe(2);
+    expect((await here('events read identity --limit 0')).code).toBe(2);
+  });
+
+  it('are followed until Ctrl-C', async () => {
+    const { code, said } = await inJson('events tail identity --after 0', 1500);
+    expect(code).toBe(0);
+    expect(said[0]).toMatchObject({ type: 'KeyAdded' });
+    expect((await here('events tail identity --after x')).code).toBe(2);
+  });
+});
+
+describe('O13 keys and people', () => {
+  it('a new signing key takes over, and the one before stays published', async () => {
+    const before = (await inJson('keys status')).last.keys;
+    expect(before).toMatchObject([{ state: 'active' }]);
+    const { code, last } = await inJson('keys rotate --wait 0');
+    expect(code).toBe(0);
+    expect((await inJson('keys status')).last.keys).toMatchObject([
+      { kid: before[0].kid, state: 'retired' },
+      { kid: last.active, state: 'active' },
+    ]);
+    expect((await here('keys rotate --wait -1')).code).toBe(2);
+  });
+
+  it('a rotation that was stopped half way is taken up again', async () => {
+    const stopped = await inJson('keys rotate --wait 60', 300);
+    expect(stopped.code).toBe(1);
+    const { announced } = stopped.said[0];
+    expect(await inJson('keys rotate --wait 0')).toMatchObject({ last: { active: announced } });
+  });
+
+  it('an administrator is made, whose password is said once', async () => {
+    const { code, last } = await inJson('users create-admin ops@example.com');
+    expect(code).toBe(0);
+    printed.splice(0, printed.length, ...printed.map((one) => one.replaceAll(last.password, '')));
+    const signedIn = await rig.rest.post(
+      '/api/v1/auth/login',
+      { email: 'ops@example.com', password: last.password },
+      { tenant: last.tenant_id },
+    );
+    expect(signedIn.status).toBe(200);
+    expect((await here('users create-admin ops@example.com')).code).toBe(1);
+    expect((await here('users create-admin nobody')).code).toBe(1);
+    expect((await here('users create-admin')).code).toBe(2);
+    const file = join(folder, 'password');
+    writeFileSync(file, 'canary-chosen-password\n');
+    const chosen = await inJson(`users create-admin two@example.com --password-file ${file}`);
+    expect(chosen.last).not.toHaveProperty('password');
+  });
+});
+
+describe('O13 the rest', () => {
+  it('a mailbox takes ports and gives them back', async () => {
+    const { code, said } = await inJson('mailbox --port 0 --smtp-port 0', 300);
+    expect(code).toBe(0);
+    expect(said[0]).toMatchObject({ smtp: expect.stringMatching(/^smtp:/) });
+    expect((await here('mailbox --port 70000')).code).toBe(2);
+  });
+
+  it('nothing claims to verify what is not signed', async () => {
+    expect((await here('audit verify')).code).toBe(1);
+    expect((await cardea('--help')).out).not.toContain('audit');
+  });
+
+  it('no output of any command holds a secret', () => {
+    const all = printed.join('\n');
+    const password = new URL(database.url).password;
+    const secrets = [SECRETS.JWT_SECRET, SECRETS.ENCRYPTION_KEY, SECRETS.POSTGRES_PASSWORD];
+    for (const value of [...secrets, SECRETS.ADMIN_PASSWORD, 'canary-password', 'canary-chosen']) {
+      expect(all).not.toContain(value);
+      expect(all).not.toContain(Buffer.from(value).toString('base64').replace(/=+$/, ''));
+      expect(all).not.toContain(Buffer.from(value).toString('hex'));
+    }
+    if (password.length > 8) expect(all).not.toContain(password);
+    expect(readFileSync(join(folder, 'secrets.json'), 'utf8')).toContain(SECRETS.JWT_SECRET);
+  });
+});

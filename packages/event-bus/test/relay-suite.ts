@@ -124,6 +124,25 @@ export function describeRelay(adapter: string, rig: () => RelayRig): void {
       expect(healed.relayDegraded()).toEqual([]);
     });
 
+    it('sends what came before an event that was parked, though a crash lay between', async () => {
+      const log = 'audit';
+      const side = open(log);
+      for (const number of upTo(3)) await appendRound(side.store, ['thing-1', 'thing-2'], number);
+      const [, second] = await side.store.readStream('thing-1');
+      await rig().client.query(
+        `INSERT INTO audit.parked_events (owner, stream_id, position, event_id, event_type, error_code)
+         VALUES ('relay:audit', 'thing-1', $1, $2, 'ThingCounted', 'TypeError')`,
+        [String(second?.position), second?.id],
+      );
+      const relay = side.start();
+      await side.subscriber.run(countingConsumer('behind', topicOf(log)));
+      const seen = () => effectsOf(rig().client, 'behind');
+      await untilTrue(async () => countOf(await seen()) === 4);
+      await relay.stop();
+      expect((await seen()).get('thing-1')).toEqual([1]);
+      expect((await seen()).get('thing-2')).toEqual([1, 2, 3]);
+    });
+
     it('is taken over by the process that stands by, without a loss', async () => {
       const log = 'approval';
       const [first, second] = [open(log), open(log)];

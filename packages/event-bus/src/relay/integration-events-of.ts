@@ -49,6 +49,8 @@ export class NotPublishable extends Error {
   }
 }
 
+/** The same for all of them. */
+const CONTEXT_STREAM = contextPlace('', new Date(0), 'ip').streamId;
 const USER_AGENT_MAX_CHARS = 512;
 
 const listOf = (mapped: Awaited<ReturnType<RelayMapper>>): readonly Mapped[] => {
@@ -81,13 +83,12 @@ const given = <Name extends string>(name: Name, value: string | undefined) =>
 
 /** Who asked, from where and through what; null where unknown, or erased since. */
 const contextOf = async (
-  { metadata, time }: RecordedEvent,
+  { metadata }: RecordedEvent,
   sealer: Pick<Sealer, 'open'>,
 ): Promise<EventContext> => {
   const open = async (sealed: Sealed | undefined, field: 'ip' | 'user_agent') => {
     if (sealed === undefined) return null;
-    const { streamId } = contextPlace(metadata.tenantId, time, field);
-    return await sealer.open(sealed, { streamId, field });
+    return await sealer.open(sealed, { streamId: CONTEXT_STREAM, field });
   };
   const userAgent = await open(metadata.userAgent, 'user_agent');
   return {

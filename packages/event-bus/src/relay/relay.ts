@@ -55,6 +55,7 @@ export const startRelay = (definition: RelayDefinition, needs: RelayNeeds): Runn
     try {
       await turn();
     } catch (error) {
+      await settled(leading);
       leading = undefined; // What is in the tables holds, not what we remember.
       throw error;
     }
@@ -66,6 +67,7 @@ export const startRelay = (definition: RelayDefinition, needs: RelayNeeds): Runn
     stop: async () => {
       stopped.abort();
       await turning;
+      await settled(leading);
       await note.settled();
       await (await subscribed)();
       await lease?.release();
@@ -122,6 +124,15 @@ type Leading = {
   passed: bigint;
   held: Map<string, bigint>;
   retriedAtMs: number;
+  /** The next batch, read and mapped while this one is on its way. */
+  ahead: Promise<Prepared> | undefined;
+  /** The checkpoint of the batch before, on its way to the table while the next one is sent. */
+  saving: Promise<void>;
+};
+
+type Prepared = {
+  readonly events: readonly RecordedEvent[];
+  readonly outgoing: IntegrationEvent[];
 };
 
 const takeLead = async (definition: RelayDefinition, needs: RelayNeeds): Promise<Leading> => {
@@ -139,23 +150,26 @@ const takeLead = async (definition: RelayDefinition, needs: RelayNeeds): Promise
     passed: position,
     held: new Map(await held.list()),
     retriedAtMs: Number.NEGATIVE_INFINITY,
+    ahead: undefined,
+    saving: Promise.resolve(),
   };
+};
+
+/** What was begun ahead has ended, well or not. */
+const settled = async (leading: Leading | undefined): Promise<void> => {
+  await Promise.allSettled([leading?.ahead, leading?.saving]);
 };
 
 /** One batch; false when there was none. */
 const relaySome = async (leading: Leading): Promise<boolean> => {
-  const { needs, definition, checkpoint, topic } = leading;
+  const { needs, checkpoint, topic } = leading;
   await retryHeldBack(leading);
-  const events = await needs.store.readLog(definition.log, leading.position, BATCH_EVENTS_MAX);
+  const { events, outgoing } = await (leading.ahead ?? prepare(leading, leading.position));
+  leading.ahead = undefined;
   const last = events.at(-1);
   if (last === undefined) return await lookAtEnd(leading);
-  await failpoint('relay.after_read');
-  const outgoing: IntegrationEvent[] = [];
-  for (const event of events) {
-    if (leading.held.has(event.streamId)) continue;
-    const mapped = await mapOrHold(leading, event);
-    if (mapped !== undefined) outgoing.push(...mapped);
-  }
+  const isFull = events.length === BATCH_EVENTS_MAX;
+  if (isFull) leading.ahead = begun(prepare(leading, last.position));
   if (outgoing.length > 0) {
     await span('relay', () => needs.publisher.publish(topic, outgoing), {
       attributes: { topic, events: outgoing.length },
@@ -166,10 +180,33 @@ const relaySome = async (leading: Leading): Promise<boolean> => {
   leading.position = last.position;
   leading.passed = last.position;
   await failpoint('relay.before_checkpoint');
-  await checkpoint.save(last.position);
+  await leading.saving;
+  leading.saving = begun(checkpoint.save(last.position));
+  if (!isFull) await leading.saving;
   const oldestMs = needs.clock.now().getTime() - (events[0]?.time.getTime() ?? 0);
   needs.counted?.({ topic, read: events.length, published: outgoing.length, oldestMs });
   return true;
+};
+
+const prepare = async (leading: Leading, after: bigint): Promise<Prepared> => {
+  const { needs, definition, held } = leading;
+  const events = await needs.store.readLog(definition.log, after, BATCH_EVENTS_MAX);
+  if (events.length > 0) await failpoint('relay.after_read');
+  const outgoing: IntegrationEvent[] = [];
+  for (const event of events) {
+    // What came before the stop may still have to be sent: a crash can lie between.
+    const stoppedAt = held.get(event.streamId);
+    if (stoppedAt !== undefined && event.position >= stoppedAt) continue;
+    const mapped = await mapOrHold(leading, event);
+    if (mapped !== undefined) outgoing.push(...mapped);
+  }
+  return { events, outgoing };
+};
+
+/** Whoever waits for it later hears of its failure; until then nobody does. */
+const begun = <T>(work: Promise<T>): Promise<T> => {
+  work.catch(() => {});
+  return work;
 };
 
 /** A quiet log is level with its head, also where the head's position is not an event of ours. */
@@ -212,6 +249,9 @@ const retryHeldBack = async (leading: Leading): Promise<void> => {
   const nowMs = leading.needs.clock.monotonicMs();
   if (leading.held.size === 0 || nowMs - leading.retriedAtMs < HELD_RETRY_MS) return;
   leading.retriedAtMs = nowMs;
+  // The batch ahead has left out what may be released now.
+  await settled(leading);
+  leading.ahead = undefined;
   for (const [streamId, from] of [...leading.held]) await retryStream(leading, streamId, from);
 };
 

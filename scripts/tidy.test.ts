@@ -84,7 +84,8 @@ describe('files', () => {
 const DOORS: { readonly [driver: string]: readonly string[] } = {
   express: ['packages/http'],
   kafkajs: ['packages/event-bus'],
-  '@eventstore/db-client': ['packages/event-store'],
+  // Beside the store, its stand-in, which is made of the client's own messages.
+  '@eventstore/db-client': ['packages/event-store', 'packages/testing'],
   // Beside the stores, whoever starts a server and whoever gives tests a database.
   pg: ['read-models', 'event-store', 'event-bus', 'local-postgres', 'testing'].map(
     (name) => `packages/${name}`,

@@ -1,12 +1,19 @@
 import { authzService } from '@cardea/authz';
 import type { EventStore } from '@cardea/event-store';
 import type { ServiceDefinition } from '@cardea/service';
-import { type ServiceRig, serviceRig, testDatabase, untilTrue } from '@cardea/testing';
+import {
+  type EventStoreStandIn,
+  type ServiceRig,
+  serviceRig,
+  startEventStoreStandIn,
+  testDatabase,
+  untilTrue,
+} from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adminOf, type FgaClient, inLanes } from './fga-client.ts';
 
-const database = testDatabase();
 const SECRETS = { JWT_SECRET: 'j'.repeat(40), ENCRYPTION_KEY: 'e0'.repeat(32) };
+const KINDS = ['Postgres', 'EventStoreDB'] as const;
 /** Pairs of write and read; the long form of the row has ten times as many. */
 const PAIRS = 1_000;
 const SLOW_PAIRS = 8;
@@ -31,16 +38,23 @@ function withSlowReads(isSlow: () => boolean): ServiceDefinition {
 let isSlow = false;
 let writer: ServiceRig;
 let other: ServiceRig;
-beforeAll(async () => {
-  const options = { databaseUrl: database.url, env: SECRETS };
+let standIn: EventStoreStandIn | undefined;
+
+/** Two replicas, their log in this store. */
+async function startOn(kind: (typeof KINDS)[number], databaseUrl: string): Promise<void> {
+  if (kind === 'EventStoreDB') standIn = await startEventStoreStandIn();
+  const env = standIn === undefined ? SECRETS : { ...SECRETS, EVENTSTORE_URL: standIn.url };
+  const options = { databaseUrl, env };
   writer = await serviceRig({ ...options, definitions: [withSlowReads(() => isSlow)] });
   other = await serviceRig({ ...options, definitions: [authzService] });
-});
-afterAll(async () => {
+}
+
+async function stopAll(): Promise<void> {
   isSlow = false;
   await writer?.stop();
   await other?.stop();
-});
+  await standIn?.stop();
+}
 
 /** Writes, checks, deletes, checks: how many checks gave an older answer. */
 async function staleOf(fga: FgaClient, pairs: number, lanes: number): Promise<number> {
@@ -55,7 +69,11 @@ async function staleOf(fga: FgaClient, pairs: number, lanes: number): Promise<nu
   return stale;
 }
 
-describe('reading what was written', () => {
+describe.each(KINDS)('reading what was written, its log in %s', (kind) => {
+  const database = testDatabase();
+  beforeAll(() => startOn(kind, database.url));
+  afterAll(stopAll);
+
   it('authz 8 the process that wrote never answers from before', async () => {
     expect(await staleOf(adminOf(writer, 'calm'), PAIRS, 16)).toBe(0);
   });

@@ -21,6 +21,7 @@ export function eventsPage(topics: readonly PublishedTopic[]): string {
     headers: headerTable(),
     example: exampleRecord(first),
     context: fieldTable(first.schema.properties?.['context'] ?? {}),
+    tests: testTable(),
     events: topics.map(topicPart).join('\n\n'),
     announced: announcedList(topics),
   };
@@ -82,6 +83,53 @@ function exampleRecord(event: PublishedEvent): string {
     '\n',
   );
 }
+
+const BUS_TESTS = 'packages/event-bus/test';
+
+/** What holds a promise: file and name, which a test of the documents looks up. */
+export const PROMISES: readonly Row[] = [
+  [
+    'order of a key',
+    `${BUS_TESTS}/conformance.ts`,
+    'brings all that was published, each stream in its order',
+  ],
+  [
+    'a key stays in its partition',
+    `${BUS_TESTS}/conformance.ts`,
+    'keeps a stream in one partition, and offsets without a hole',
+  ],
+  [
+    'nothing is left out, little is repeated',
+    `${BUS_TESTS}/relay-suite.ts`,
+    'R3 brings 5,000 events to the topic in order, with less than one repeat in a hundred',
+  ],
+  [
+    'nothing is lost when senders and readers are killed',
+    `${BUS_TESTS}/relay-suite.ts`,
+    'R2 loses nothing and doubles no effect, wherever relay and consumer are killed',
+  ],
+  [
+    'a stream that was held up comes whole and in order',
+    `${BUS_TESTS}/relay-suite.ts`,
+    'R27 parks a stream that cannot be mapped, and sends it in order when it can',
+  ],
+  [
+    'skipping repeats by position applies each event once',
+    `${BUS_TESTS}/example-consumer.int.test.ts`,
+    'counts each login once, killed again and again, while records come twice',
+  ],
+  [
+    'headers and values are as told here',
+    `${BUS_TESTS}/example-consumer.int.test.ts`,
+    'has the headers and the value that subscribers are told of',
+  ],
+];
+
+const testTable = (): string =>
+  table(
+    ['Promise', 'File', 'Test'],
+    PROMISES.map(([promise = '', file = '', name = '']) => [promise, `\`${file}\``, name]),
+  );
 
 const topicPart = ({ topic, service, events }: PublishedTopic): string =>
   [

@@ -7,6 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { eventDocuments, SCHEMA_FOLDER } from '../../scripts/events/documents.ts';
+import { PROMISES } from '../../scripts/events/markdown.ts';
 import { publishedTopics } from '../../scripts/events/published-events.ts';
 import { publishedSchema, type Schema } from '../../scripts/events/published-schema.ts';
 import { recordHeaders } from '../../scripts/events/record-headers.ts';
@@ -32,6 +33,10 @@ describe('Documents for subscribers', () => {
     const made = [...documents.keys()].filter((file) => file.startsWith(SCHEMA_FOLDER));
     expect(globSync(`${SCHEMA_FOLDER}/**/*.json`).sort()).toEqual(made.sort());
     expect(made.filter((file) => committed(file) !== documents.get(file))).toEqual([]);
+  });
+
+  it.each(PROMISES)('the test that is named for "%s" is there', (_promise, file = '', name) => {
+    expect(committed(file)).toContain(`'${name}'`);
   });
 
   it('each schema is one of JSON Schema 2020-12, and its example fits it', () => {

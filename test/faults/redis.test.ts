@@ -1,0 +1,254 @@
+/** Two whole instances on one database and one Redis, which dies and comes back with nothing. */
+import { randomBytes } from 'node:crypto';
+import {
+  needRedis,
+  processRig,
+  type RedisServer,
+  type RigProcess,
+  startRedis,
+  testDatabase,
+  testForm,
+  untilTrue,
+} from '@cardea/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  type Company,
+  company,
+  type Doors,
+  doors,
+  LIVE,
+  REVOKED,
+  revokeEach,
+  triesOf,
+} from './company.ts';
+import { type Instance, instance } from './instance.ts';
+
+const AWAY_MS = testForm.long ? 60_000 : 10_000;
+const FLAPS = testForm.long ? 20 : 4;
+const FLAP_MS = 1_500;
+const WELL_AGAIN_MS = 5_000;
+const LOG_LINES_PER_SECOND_MAX = 10;
+const PAUSE_MS = 40;
+/** Wrong passwords of one account from one place, before it is blocked. */
+const WRONG_PASSWORDS_MAX = 10;
+/** Calls of a vend's poll route in 30 s, at each process when they cannot count together. */
+const PACE_MAX = 12;
+
+needRedis();
+const rig = processRig();
+const database = testDatabase();
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+let redis: RedisServer;
+let both: readonly { readonly at: Doors; readonly own: Instance; readonly running: RigProcess }[];
+let people: Company;
+const restartRedis = async (): Promise<void> => {
+  redis = await startRedis({ port: redis.port });
+};
+
+beforeAll(async () => {
+  redis = await startRedis();
+  const env = {
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    JWT_SECRET: randomBytes(32).toString('hex'),
+    ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+    ISSUER: 'http://localhost:8080',
+    DATABASE_POOL_SIZE: '8',
+  };
+  const [a, b] = [await instance(rig, env), await instance(rig, env)];
+  const running = [await a.start(), await b.start()];
+  const { tenant } = await a.admin();
+  both = [a, b].map((own, at) => ({
+    own,
+    at: doors(own.rest, tenant),
+    running: running[at] as RigProcess,
+  }));
+  people = await company(a.rest, tenant);
+});
+afterAll(async () => {
+  await redis?.kill();
+});
+
+/** Everyday work at both instances, from now until it is stopped; what went wrong, a sentence each. */
+async function traffic() {
+  const failures: string[] = [];
+  let count = 0;
+  let running = true;
+  const [key, machine] = [await people.apiKey(), await people.machine()];
+  const workers = both.flatMap(({ at }, number) => {
+    const each = async (what: string, work: () => Promise<string | undefined>): Promise<void> => {
+      while (running) {
+        const wrong = await work().catch((error: Error) => error.message);
+        count += 1;
+        if (wrong !== undefined) failures.push(`${what} at ${number}: ${wrong}`);
+        await pause(PAUSE_MS);
+      }
+    };
+    let token: string | undefined;
+    return [
+      each('login', async () => not200(await at.logIn())),
+      each('refresh', async () => {
+        token ??= await people.refreshToken();
+        const answer = await at.refresh(token);
+        token = answer.body?.refresh_token;
+        return not200(answer);
+      }),
+      each('check', async () => {
+        const [yes, no] = [await at.check(key.key, 'ann'), await at.check(key.key, 'bob')];
+        if (yes.body?.allowed === true && no.body?.allowed === false) return undefined;
+        return `${yes.text} ${no.text}`;
+      }),
+      each('vend', async () => {
+        const answer = await at.vend(machine);
+        return answer.body?.data?.fields?.password === undefined ? answer.text : undefined;
+      }),
+    ];
+  });
+  return {
+    failures,
+    count: () => count,
+    async stop() {
+      running = false;
+      await Promise.all(workers);
+    },
+  };
+}
+
+const not200 = ({ status, text }: { status: number; text: string }): string | undefined =>
+  status === 200 ? undefined : `${status} ${text}`;
+
+const statusOf = async (url: string): Promise<readonly [number, string | undefined]> => {
+  const answer = await fetch(url);
+  return [answer.status, ((await answer.json()) as { status?: string }).status];
+};
+
+const untilWell = () =>
+  untilTrue(
+    async () => {
+      for (const { own, at } of both) {
+        if ((await at.cacheHealth()).status !== 200) return false;
+        const [status, word] = await statusOf(`${own.management}/readyz`);
+        if (status !== 200 || word !== 'ready') return false;
+      }
+      return true;
+    },
+    { deadlineMs: WELL_AGAIN_MS, what: 'both are well again' },
+  );
+
+/** The most lines that one process printed within one second, requests aside. */
+function linesPerSecond(output: string): number {
+  const counts = new Map<string, number>();
+  for (const line of output.split('\n')) {
+    if (!line.startsWith('{') || line.includes('"route":')) continue;
+    const second = (JSON.parse(line) as { time: string }).time.slice(0, 19);
+    counts.set(second, (counts.get(second) ?? 0) + 1);
+  }
+  return Math.max(0, ...counts.values());
+}
+
+/** What a process prints from now on. */
+const fromNow = (running: RigProcess): (() => string) => {
+  const from = running.output().length;
+  return () => running.output().slice(from);
+};
+
+it('R8 with Redis killed and back empty, work goes on, what was revoked stays revoked and limits hold', async () => {
+  const before = await revokeEach(people);
+  const during = await revokeEach(people);
+  for (const { at } of both) {
+    expect(await triesOf(at, before)).toEqual(LIVE);
+    expect(await triesOf(at, during)).toEqual(LIVE);
+  }
+  await before.revoke();
+  for (const { at } of both) expect(await triesOf(at, before)).toEqual(REVOKED);
+  const logs = both.map(({ running }) => fromNow(running));
+  const work = await traffic();
+
+  await redis.kill();
+  const awayMs = performance.now();
+  for (const { at, own } of both) {
+    const health = await at.cacheHealth();
+    expect([health.status, health.body.status]).toEqual([503, 'unavailable']);
+    await untilTrue(async () => (await statusOf(`${own.management}/readyz`))[1] === 'degraded');
+    expect((await statusOf(`${own.management}/readyz`))[0]).toBe(200);
+  }
+  await during.revoke();
+  while (performance.now() - awayMs < AWAY_MS) {
+    for (const { at } of both) {
+      expect(await triesOf(at, before)).toEqual(REVOKED);
+      expect(await triesOf(at, during)).toEqual(REVOKED);
+    }
+    await pause(200);
+  }
+
+  await restartRedis();
+  const wellFrom = performance.now();
+  let well = false;
+  const returning = untilWell().finally(() => {
+    well = true;
+  });
+  do {
+    for (const { at } of both) {
+      expect(await triesOf(at, before)).toEqual(REVOKED);
+      expect(await triesOf(at, during)).toEqual(REVOKED);
+    }
+  } while (!well);
+  await returning;
+  expect(performance.now() - wellFrom).toBeLessThan(WELL_AGAIN_MS + 1_000);
+  for (const { at } of both) expect(await triesOf(at, during)).toEqual(REVOKED);
+  await work.stop();
+  expect(work.failures).toEqual([]);
+  expect(work.count()).toBeGreaterThan(100);
+  for (const log of logs) {
+    expect(linesPerSecond(log())).toBeLessThanOrEqual(LOG_LINES_PER_SECOND_MAX);
+    expect(log()).not.toContain('"level":"error"');
+  }
+});
+
+it('R8 with Redis flapping, no more wrong passwords and polls pass than with it, and all is well after', async () => {
+  const revoked = await revokeEach(people);
+  const person = await people.person();
+  const machine = await people.machine(person.token);
+  const [first] = both;
+  const asked = await first?.at.vendGated(machine);
+  expect(asked?.status, asked?.text).toBe(202);
+  const approvalId = asked?.body.data.approval_id as string;
+  const logs = both.map(({ running }) => fromNow(running));
+  const work = await traffic();
+  const polled: number[] = [];
+  const guessed: number[] = [];
+  const tryLimits = async (): Promise<void> => {
+    for (const { at } of both) {
+      polled.push((await at.poll(machine, approvalId)).status);
+      guessed.push((await at.logIn(person.email, 'a wrong guess')).status);
+    }
+  };
+  const startMs = performance.now();
+  await revoked.revoke();
+  for (let flap = 1; flap <= FLAPS; flap += 1) {
+    await redis.kill();
+    for (let round = 0; round < 5; round += 1) await tryLimits();
+    for (const { at } of both) expect(await triesOf(at, revoked)).toEqual(REVOKED);
+    await restartRedis();
+    for (let round = 0; round < 5; round += 1) await tryLimits();
+    for (const { at } of both) expect(await triesOf(at, revoked)).toEqual(REVOKED);
+    await pause(FLAP_MS);
+  }
+  const windows = Math.ceil((performance.now() - startMs) / 30_000) + 1;
+  await untilWell();
+  for (const { at } of both) expect(await triesOf(at, revoked)).toEqual(REVOKED);
+  await work.stop();
+  expect(work.failures).toEqual([]);
+
+  const passed = polled.filter((status) => status === 200).length;
+  expect(passed).toBeGreaterThanOrEqual(PACE_MAX);
+  expect(passed).toBeLessThanOrEqual(PACE_MAX * both.length * windows);
+  expect(new Set(polled)).toEqual(new Set([200, 429]));
+  expect(guessed.filter((status) => status === 401)).toHaveLength(WRONG_PASSWORDS_MAX);
+  expect(new Set(guessed)).toEqual(new Set([401, 429]));
+  for (const log of logs) {
+    expect(linesPerSecond(log())).toBeLessThanOrEqual(LOG_LINES_PER_SECOND_MAX);
+  }
+  for (const { running } of both) expect(await running.end('SIGTERM')).toBe(0);
+});

@@ -14,11 +14,13 @@ const START = new URL('../../scripts/gateway/start.ts', import.meta.url);
 
 needNginx();
 const rig = processRig();
-let folder: string;
+let folder: string | undefined;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'cardea-gateway-ending-'));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => {
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+});
 
 const upstreamsOf = (address: string) => ({
   identity: [address],
@@ -37,7 +39,7 @@ it('leaves no process and no folder when it is stopped', async () => {
 });
 
 it('is gone soon after whoever started it was killed', async () => {
-  const script = join(folder, 'starter.ts');
+  const script = join(folder as string, 'starter.ts');
   writeFileSync(
     script,
     `import { startGateway } from ${JSON.stringify(START.href)};

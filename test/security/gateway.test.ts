@@ -81,6 +81,17 @@ it('R0 each endpoint refuses through nginx as it does without', async () => {
   expect(wrong).toEqual([]);
 });
 
+it('R0 a large body that nobody will read does not hide the refusal', async () => {
+  const path = '/api/v1/vault/services/x/secrets';
+  const size = 7 * 1024 * 1024;
+  const headers = ['Content-Type: application/json', `Content-Length: ${size}`];
+  const body = ' '.repeat(size);
+  for (let n = 0; n < 10; n += 1) {
+    const answer = await askRaw(doors.gateway.port, path, { method: 'PUT', headers, body });
+    expect([answer.status, answer.headers['x-served-by']]).toEqual([401, 'vault']);
+  }
+});
+
 it('R0 says by identity that it is healthy', async () => {
   for (const path of ['/health', '/health/db', '/health/cache']) {
     const { status, headers } = await through.rest.get(path);

@@ -104,7 +104,8 @@ function watched<State, E extends DomainEvent, Reason extends string>(
       current.setAttribute('outcome', outcome);
     }
   };
-  const { traceparent: parent } = command.metadata;
+  // What the command came with counts where nothing nearer is under way, such as a vend.
+  const parent = currentTraceparent() ?? command.metadata.traceparent;
   return span(`command ${noun}`, tell, { attributes: { command: noun }, parent });
 }
 

@@ -2,7 +2,7 @@
 import { beforeAll, beforeEach } from 'vitest';
 import { nginxCommand } from '../scripts/gateway/start.ts';
 
-const MISSING = 'no nginx: apt-get install nginx-light, or NGINX names its path';
+const MISSING = 'no nginx: apt-get install nginx-light, or NGINX_BINARY names its path';
 
 /** Call it once, at the top of a file; answers the command, undefined where there is none. */
 export function needNginx(): string | undefined {

@@ -1,12 +1,20 @@
 /** A gateway on this machine: Debian's nginx with everything it writes below a folder of its own. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { documentation } from '@cardea/http';
+import { documentation, PortTaken } from '@cardea/http';
 import { type GatewayOptions, renderGateway } from './render.ts';
 
 export type GatewayToStart = Omit<GatewayOptions, 'port' | 'folder' | 'staticFolder'> & {
@@ -32,7 +40,7 @@ export type Gateway = {
 export class NginxMissing extends Error {
   override readonly name = 'NginxMissing';
   constructor() {
-    super('nginx is missing: apt-get install nginx-light, or set NGINX to its path');
+    super('nginx is missing: apt-get install nginx-light, or set NGINX_BINARY to its path');
   }
 }
 
@@ -48,7 +56,7 @@ const OUTPUT_CHARACTERS_MAX = 20_000;
 
 /** The command that starts nginx here; undefined where there is none. */
 export function nginxCommand(): string | undefined {
-  const named = process.env['NGINX'];
+  const named = process.env['NGINX_BINARY'];
   return [...(named ? [named] : PLACES)].find((command) => {
     try {
       execFileSync(command, ['-v'], { stdio: 'ignore' });
@@ -59,7 +67,7 @@ export function nginxCommand(): string | undefined {
   });
 }
 
-/** Throws {@link NginxMissing}; any other error holds what nginx said. */
+/** Throws {@link NginxMissing}, `PortTaken`, or an error that holds what nginx said. */
 export async function startGateway(options: GatewayToStart): Promise<Gateway> {
   const command = nginxCommand();
   if (command === undefined) throw new NginxMissing();
@@ -72,6 +80,8 @@ export async function startGateway(options: GatewayToStart): Promise<Gateway> {
   const child = spawn(command, ['-p', folder, '-c', config, '-e', 'stderr'], {
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
+    // It hands its environment on to nobody, and has no use for our secrets.
+    env: { PATH: process.env['PATH'] },
   });
   let said = '';
   child.stderr?.on('data', (chunk: Buffer) => {
@@ -92,9 +102,10 @@ export async function startGateway(options: GatewayToStart): Promise<Gateway> {
     child.once('error', done);
   });
   const host = options.hosts?.[0] ?? '127.0.0.1';
-  if (!(await listens(port, reachable(host), child))) {
+  if (!(await hasStarted(folder, child))) {
     kill();
     await ended;
+    if (said.includes('Address already in use')) throw new PortTaken(port);
     throw new Error(`nginx did not start on port ${port}:\n${said}`);
   }
   return {
@@ -149,24 +160,16 @@ function gatewayFolder(parent: string): string {
 const reachable = (host: string): string =>
   host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
 
-async function listens(port: number, host: string, child: ChildProcess): Promise<boolean> {
+/** It writes its pid once it listens; that somebody answers on the port would not say who. */
+async function hasStarted(folder: string, child: ChildProcess): Promise<boolean> {
   const deadline = Date.now() + START_DEADLINE_MS;
   while (Date.now() < deadline && child.exitCode === null && child.signalCode === null) {
     if (child.pid === undefined) return false;
-    if (await connects(port, host)) return true;
+    if (existsSync(join(folder, 'nginx.pid'))) return true;
     await pause(POLL_MS);
   }
   return false;
 }
-
-const connects = (port: number, host: string): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect({ port, host });
-    socket.once('connect', () => resolve(true));
-    socket.once('error', () => resolve(false));
-    socket.once('close', () => socket.destroy());
-    socket.once('connect', () => socket.destroy());
-  });
 
 async function freePort(): Promise<number> {
   const server = createServer();

@@ -3,62 +3,20 @@
  * differs from another. What is here holds for all of them.
  */
 import { SERVICE_NAMES } from '@cardea/contracts';
-import { documentation } from '@cardea/http';
+import { block, given, lines } from './nginx-text.ts';
+import {
+  ERROR_PLACE,
+  ERROR_PLACE_IN_CAPITALS,
+  errorMaps,
+  errorPages,
+  errorPlaces,
+  MALFORMED_PLACE,
+  OWN_STATUSES,
+} from './own-errors.ts';
 import { BODY_LIMIT_BYTES, type GatewayRoute } from './routes.ts';
-
-/** Filled in per deployment. */
-const given = (name: string) => `\${${name}}`;
+import { staticLocations } from './static-files.ts';
 
 const KIB = 1024;
-const ERROR_PLACE = '/gateway-error';
-const ERROR_PLACE_IN_CAPITALS = '/gateway-error-in-capitals';
-const MALFORMED_PLACE = '/gateway-malformed';
-
-/** What a client is told where no service answers: status, code, message. */
-const OWN_ERRORS = [
-  [400, 'invalid_request', 'The request is not of the form that this endpoint takes.'],
-  [404, 'not_found', 'Nothing is here.'],
-  [405, 'method_not_allowed', 'This path does not take this method.'],
-  [408, 'request_timeout', 'The request did not arrive in time.'],
-  [412, 'precondition_failed', 'The request asks for another version.'],
-  [413, 'body_too_large', 'The body is too large.'],
-  [500, 'internal_error', 'Something went wrong on our side.'],
-  [502, 'upstream_unavailable', 'The service behind this path is away at the moment.'],
-  [503, 'temporarily_unavailable', 'A part that this needs is away at the moment.'],
-  [504, 'upstream_timeout', 'The service behind this path did not answer in time.'],
-] as const;
-
-/** nginx's numbers for a request that is none; clients get 400. */
-const MALFORMED = [400, 414, 421, 431, 494, 495, 496, 497, 501];
-
-const OWN_STATUSES = OWN_ERRORS.map(([status]) => status)
-  .filter((status) => !MALFORMED.includes(status))
-  .join(' ');
-
-/** Files beside the configuration that the gateway answers with itself. */
-const STATIC_FILES = [
-  { path: '/openapi.json', file: 'openapi.json', type: 'application/json; charset=utf-8' },
-  { path: '/asyncapi.json', file: 'asyncapi.json', type: 'application/json; charset=utf-8' },
-  {
-    path: '/docs',
-    file: 'docs.html',
-    type: 'text/html; charset=utf-8',
-    headers: [
-      ['Content-Security-Policy', documentation.policy],
-      ['Referrer-Policy', 'no-referrer'],
-    ],
-  },
-  { path: '/docs/start.js', file: 'start.js', type: 'text/javascript; charset=utf-8' },
-  {
-    path: '/docs/reference.js',
-    file: 'reference.js',
-    type: 'text/javascript; charset=utf-8',
-    headers: [['Cache-Control', `public, max-age=${documentation.bundleMaxAgeSeconds}`]],
-  },
-] as const;
-
-export const staticPaths: readonly string[] = STATIC_FILES.map(({ path }) => path);
-
 export const nginxTemplate = (routes: readonly GatewayRoute[]): string =>
   `${[HEAD, http(routes)].join('\n\n')}\n`;
 
@@ -201,108 +159,24 @@ const upstream = (service: string): readonly string[] => [
   ),
 ];
 
-function errorMaps(): readonly string[] {
-  const map = (name: string, toldBy: (error: (typeof OWN_ERRORS)[number]) => string) =>
-    lines(
-      block(`map $status $${name}`, [
-        ...OWN_ERRORS.map((error) => `${error[0]} "${toldBy(error)}";`),
-        `default "${toldBy([500, 'internal_error', 'Something went wrong on our side.'])}";`,
-      ]),
-    );
-  return [
-    '',
-    ...map('error_code', ([, code]) => code),
-    ...map('error_code_in_capitals', ([, code]) => code.toUpperCase()),
-    ...map('error_message', ([, , message]) => message),
-    ...lines(block('map $status $retry_after', ['default "";', '"~^50[234]$" 1;'])),
-    ...lines(
-      block('map "$status $request_uri" $allow', [
-        'default "";',
-        String.raw`"~^405 /(?:openapi\.json|asyncapi\.json|docs)" "GET, HEAD";`,
-      ]),
-    ),
-  ];
-}
-
-const DRESS = [
-  'add_header X-Request-Id $request_id always;',
-  'add_header X-Served-By gateway always;',
-  'add_header X-Content-Type-Options nosniff always;',
-  `add_header Strict-Transport-Security "${given('HSTS')}" always;`,
-];
-
 const server = (routes: readonly GatewayRoute[]): readonly string[] =>
   lines(
     block('server', [
       given('LISTEN'),
       'server_name _;',
       '',
-      `error_page ${OWN_STATUSES} ${ERROR_PLACE};`,
-      `error_page ${MALFORMED.join(' ')} = ${MALFORMED_PLACE};`,
+      ...errorPages,
       '',
       'if ($odd) {',
       '    return 404;',
       '}',
       '',
-      ...errorPlace(ERROR_PLACE, 200, '$error_code'),
-      ...errorPlace(ERROR_PLACE_IN_CAPITALS, 200, '$error_code_in_capitals'),
-      ...errorPlace(MALFORMED_PLACE, 400, '$error_code', [
-        'if ($unreadable_path) {',
-        `    return 404 ${ownBody('$error_code')};`,
-        '}',
-      ]),
-      ...STATIC_FILES.flatMap(staticFile),
+      ...errorPlaces(),
+      ...staticLocations(),
       '',
       ...routes.flatMap(location),
       '',
       ...lines(block('location /', ['return 404;'])),
-    ]),
-  );
-
-const ownBody = (code: string) =>
-  `'{"error":{"code":"${code}","message":"$error_message","request_id":"$request_id"}}'`;
-
-/** A status of 200 stands for the one that led here. */
-const errorPlace = (
-  place: string,
-  status: number,
-  code: string,
-  before: readonly string[] = [],
-): readonly string[] =>
-  lines(
-    block(`location = ${place}`, [
-      'internal;',
-      'default_type "application/json; charset=utf-8";',
-      ...DRESS,
-      'add_header Retry-After $retry_after always;',
-      'add_header Allow $allow always;',
-      ...before,
-      `return ${status} ${ownBody(code)};`,
-    ]),
-  );
-
-type StaticFile = {
-  readonly path: string;
-  readonly file: string;
-  readonly type: string;
-  readonly headers?: readonly (readonly [string, string])[];
-};
-
-const staticFile = ({ path, file, type, headers = [] }: StaticFile): readonly string[] =>
-  lines(
-    block(`location = ${path}`, [
-      'if ($request_method !~ ^(?:GET|HEAD)$) {',
-      '    return 405;',
-      '}',
-      `alias \${STATIC}/${file};`,
-      'types { }',
-      `default_type "${type}";`,
-      'max_ranges 0;',
-      'gzip on;',
-      // HTML is always among them.
-      ...(type.startsWith('text/html') ? [] : [`gzip_types ${type.slice(0, type.indexOf(';'))};`]),
-      ...DRESS,
-      ...headers.map(([name, value]) => `add_header ${name} "${value}" always;`),
     ]),
   );
 
@@ -331,8 +205,3 @@ export function matcherOf(path: string): string {
     .join('/');
   return `~ ^${expression}$`;
 }
-
-const block = (opening: string, inside: readonly string[]): string =>
-  [`${opening} {`, ...inside.map((line) => (line === '' ? '' : `    ${line}`)), '}'].join('\n');
-
-const lines = (text: string): readonly string[] => text.split('\n');

@@ -73,6 +73,15 @@ it('lets requests in flight finish when it is stopped with grace', async () => {
   await silent.close();
 });
 
+it('does not take another server on its port for itself', async () => {
+  const other = await mute();
+  const port = Number(other.address.split(':')[1]);
+  await expect(startGateway({ upstreams: upstreamsOf('127.0.0.1:1'), port })).rejects.toThrow(
+    `port ${port} is taken`,
+  );
+  await other.close();
+});
+
 it('says what nginx said when it cannot start', async () => {
   await expect(startGateway({ upstreams: upstreamsOf('no host:x'), workers: 1 })).rejects.toThrow(
     /invalid|host not found/,

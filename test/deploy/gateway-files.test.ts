@@ -11,7 +11,8 @@ import { describedEndpoints } from '../../scripts/gateway/endpoints.ts';
 import { documentFile, GATEWAY_FOLDER, gatewayFiles } from '../../scripts/gateway/files.ts';
 import { renderGateway } from '../../scripts/gateway/render.ts';
 import { BODY_LIMIT_BYTES, gatewayRoutes } from '../../scripts/gateway/routes.ts';
-import { matcherOf, staticPaths } from '../../scripts/gateway/template.ts';
+import { staticPaths } from '../../scripts/gateway/static-files.ts';
+import { matcherOf } from '../../scripts/gateway/template.ts';
 import { needNginx } from '../need-nginx.ts';
 
 const committed = (name: string): string => readFileSync(new URL(name, GATEWAY_FOLDER), 'utf8');

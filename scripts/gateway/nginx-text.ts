@@ -1,0 +1,17 @@
+/** Pieces that every part of nginx's configuration is written with. */
+
+/** Filled in per deployment. */
+export const given = (name: string) => `\${${name}}`;
+
+export const block = (opening: string, inside: readonly string[]): string =>
+  [`${opening} {`, ...inside.map((line) => (line === '' ? '' : `    ${line}`)), '}'].join('\n');
+
+export const lines = (text: string): readonly string[] => text.split('\n');
+
+/** Headers of every answer that is the gateway's own. */
+export const DRESS = [
+  'add_header X-Request-Id $request_id always;',
+  'add_header X-Served-By gateway always;',
+  'add_header X-Content-Type-Options nosniff always;',
+  `add_header Strict-Transport-Security "${given('HSTS')}" always;`,
+];

@@ -90,6 +90,13 @@ export async function company(rest: RestDriver, tenant: string) {
     /** Of a session that belongs to nobody else. */
     refreshToken: async (): Promise<string> =>
       (await must(200, open.post('/api/v1/auth/login', ADMIN))).body.refresh_token,
+    /** Of a session that was revoked. */
+    revokedRefreshToken: async (): Promise<string> => {
+      const { body } = await must(200, open.post('/api/v1/auth/login', ADMIN));
+      const own = admin.as({ bearer: body.access_token });
+      await done(own.delete(`/api/v1/me/sessions/${sidOf(body.access_token)}`));
+      return body.refresh_token;
+    },
   };
 }
 
@@ -117,6 +124,11 @@ export function doors(rest: RestDriver, tenant: string) {
         { headers: { 'x-service-token': capability } },
       ),
     vendGated: (machine: Machine) => doors(rest, tenant).vend(machine, GATED),
+    /** Held open until somebody decides, half a minute at most. */
+    longPoll: (token: string, approvalId: string) =>
+      as(token).get(`/api/v1/ciba/requests/${approvalId}/poll`),
+    approve: (token: string, approvalId: string) =>
+      as(token).call('POST', `/api/v1/ciba/requests/${approvalId}/approve`),
     poll: ({ key }: Machine, approvalId: string) => as(key).get(`/api/v1/ciba/token/${approvalId}`),
     startSession: ({ key }: Machine) =>
       as(key).post('/api/v1/agent/sessions', {
@@ -191,6 +203,10 @@ export const REVOKED = {
   'agent without its key vends': 401,
   'agent vends in an ended session': 404,
 };
+
+/** `sid` of an access token. */
+const sidOf = (token: string): string =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')).sid;
 
 async function must(status: number, answer: Promise<RestAnswer>): Promise<RestAnswer> {
   const got = await answer;

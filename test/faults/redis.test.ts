@@ -29,6 +29,8 @@ const FLAP_MS = 1_500;
 const WELL_AGAIN_MS = 5_000;
 const LOG_LINES_PER_SECOND_MAX = 10;
 const PAUSE_MS = 40;
+/** Without the cache every poll looks by itself each second. */
+const POLL_AWAKENED_MS_MAX = 3_000;
 /** Wrong passwords of one account from one place, before it is blocked. */
 const WRONG_PASSWORDS_MAX = 10;
 /** Calls of a vend's poll route in 30 s, at each process when they cannot count together. */
@@ -115,6 +117,21 @@ async function traffic() {
   };
 }
 
+/** A person who was asked to approve what a machine wants. */
+async function asked() {
+  const person = await people.person();
+  const machine = await people.machine(person.token);
+  const answer = await both[0]?.at.vendGated(machine);
+  expect(answer?.status, answer?.text).toBe(202);
+  return { person, machine, approvalId: answer?.body.data.approval_id as string };
+}
+
+async function expectNoRefresh(tokens: readonly string[]): Promise<void> {
+  for (const { at } of both) {
+    for (const token of tokens) expect((await at.refresh(token)).status).toBe(401);
+  }
+}
+
 const not200 = ({ status, text }: { status: number; text: string }): string | undefined =>
   status === 200 ? undefined : `${status} ${text}`;
 
@@ -153,7 +170,7 @@ const fromNow = (running: RigProcess): (() => string) => {
   return () => running.output().slice(from);
 };
 
-it('R8 with Redis killed and back empty, work goes on, what was revoked stays revoked and limits hold', async () => {
+it('R8 O8 with Redis killed and back empty, work goes on, what was revoked stays revoked and limits hold', async () => {
   const before = await revokeEach(people);
   const during = await revokeEach(people);
   for (const { at } of both) {
@@ -164,7 +181,11 @@ it('R8 with Redis killed and back empty, work goes on, what was revoked stays re
   for (const { at } of both) expect(await triesOf(at, before)).toEqual(REVOKED);
   const logs = both.map(({ running }) => fromNow(running));
   const work = await traffic();
+  const refreshTokens = [await people.revokedRefreshToken()];
+  const decided = await asked();
+  const [one, other] = both.map(({ at }) => at) as [Doors, Doors];
 
+  const waiting = other.longPoll(decided.person.token, decided.approvalId);
   await redis.kill();
   const awayMs = performance.now();
   for (const { at, own } of both) {
@@ -174,6 +195,12 @@ it('R8 with Redis killed and back empty, work goes on, what was revoked stays re
     expect((await statusOf(`${own.management}/readyz`))[0]).toBe(200);
   }
   await during.revoke();
+  refreshTokens.push(await people.revokedRefreshToken());
+  expect((await one.approve(decided.person.token, decided.approvalId)).status).toBe(200);
+  const approvedMs = performance.now();
+  expect((await waiting).body.status).toBe('approved');
+  expect(performance.now() - approvedMs).toBeLessThan(POLL_AWAKENED_MS_MAX);
+  await expectNoRefresh(refreshTokens);
   while (performance.now() - awayMs < AWAY_MS) {
     for (const { at } of both) {
       expect(await triesOf(at, before)).toEqual(REVOKED);
@@ -197,6 +224,7 @@ it('R8 with Redis killed and back empty, work goes on, what was revoked stays re
   await returning;
   expect(performance.now() - wellFrom).toBeLessThan(WELL_AGAIN_MS + 1_000);
   for (const { at } of both) expect(await triesOf(at, during)).toEqual(REVOKED);
+  await expectNoRefresh(refreshTokens);
   await work.stop();
   expect(work.failures).toEqual([]);
   expect(work.count()).toBeGreaterThan(100);
@@ -208,12 +236,7 @@ it('R8 with Redis killed and back empty, work goes on, what was revoked stays re
 
 it('R8 with Redis flapping, no more wrong passwords and polls pass than with it, and all is well after', async () => {
   const revoked = await revokeEach(people);
-  const person = await people.person();
-  const machine = await people.machine(person.token);
-  const [first] = both;
-  const asked = await first?.at.vendGated(machine);
-  expect(asked?.status, asked?.text).toBe(202);
-  const approvalId = asked?.body.data.approval_id as string;
+  const { person, machine, approvalId } = await asked();
   const logs = both.map(({ running }) => fromNow(running));
   const work = await traffic();
   const polled: number[] = [];

@@ -1,4 +1,4 @@
-import { CacheUnavailable, fakeClock, inProcessCache } from '@cardea/runtime';
+import { type Cache, CacheUnavailable, fakeClock, inProcessCache } from '@cardea/runtime';
 import { silentLogger } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { changes } from './changes.ts';
@@ -92,6 +92,35 @@ describe('a long poll', () => {
     expect(await answer).toBe('approved');
     stop.abort();
     await turning;
+  });
+
+  it('looks again when words were missed, whatever they were about', async () => {
+    const clock = fakeClock('2026-01-01T10:00:00.000Z');
+    let healed = (): void => {};
+    const cache: Pick<Cache, 'publish' | 'subscribe' | 'ping'> = {
+      publish: async () => {},
+      subscribe: async (_channel, _hear, gap) => {
+        healed = gap?.healed ?? healed;
+        return async () => {};
+      },
+      ping: async () => {},
+    };
+    const waiting = polls({ changes: changes(cache, silentLogger), clock, cache });
+    let status = 'pending';
+    const answer = waiting.wait({
+      id: 'r1',
+      principal: 'ann',
+      waitMs: POLL_WAIT_MS,
+      read: async () => status,
+      isOver: (state) => state !== 'pending',
+      endsAt: () => undefined,
+      stops: [],
+    });
+    await asleep(clock);
+    status = 'approved';
+    healed();
+    expect(await answer).toBe('approved');
+    expect(clock.monotonicMs()).toBe(0);
   });
 
   it('approval 10 is answered as things stand when the process stops', async () => {

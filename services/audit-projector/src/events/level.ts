@@ -13,7 +13,11 @@ const LOOK_MS = 15;
 /** What a relay usually needs, where the cache does not tell how far it is. */
 const RELAY_MS = 300;
 
-type Needs = Pick<ServiceNeeds, 'store' | 'bus' | 'cache' | 'clock'>;
+type Needs = Pick<ServiceNeeds, 'clock'> & {
+  readonly store: Pick<ServiceNeeds['store'], 'head'>;
+  readonly bus: Pick<ServiceNeeds['bus'], 'isLevel'>;
+  readonly cache: Pick<ServiceNeeds['cache'], 'getMany'>;
+};
 
 /** Returns after a second at the latest; then what is there is served. */
 export type UntilLevel = () => Promise<void>;

@@ -45,7 +45,7 @@ const accountEvents = {
   }),
   'user.login_failed': fact('Someone could not sign in.', {
     user_id: nullable(id('The user; null where nobody has that address.')),
-    method,
+    method: text('How they tried to.', 'password'),
     reason: text(
       'Why: `invalid_credentials`, `disabled`, `email_not_verified`, `blocked` or another word.',
       'invalid_credentials',

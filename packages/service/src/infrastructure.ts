@@ -105,11 +105,7 @@ function storesOf(
   logger: RootLogger,
 ): PostgresEventStores | EventStoreDbStores {
   const { DATABASE_URL, EVENTSTORE_URL: url } = settings;
-  if (url !== undefined) {
-    const onState = (isUp: boolean): void =>
-      metrics.dependencyUp.set({ name: 'eventstore' }, Number(isUp));
-    return eventStoreDbStores({ url, logger, onState });
-  }
+  if (url !== undefined) return eventStoreDbStores({ url, logger });
   return postgresEventStores({
     connectionString: DATABASE_URL.reveal(),
     role: 'cardea_app',

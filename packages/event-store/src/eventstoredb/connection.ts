@@ -53,11 +53,7 @@ type Inside = {
   getChannel(): Promise<Channel>;
 };
 
-/** `onState` hears of every call whether the server answered it. */
-export function eventStoreDbConnection(
-  url: string,
-  onState: (isUp: boolean) => void = () => {},
-): EventStoreDbConnection {
+export function eventStoreDbConnection(url: string): EventStoreDbConnection {
   const inside = clientOf(url) as unknown as Inside;
   const closing = new AbortController();
   let isUsed = false;
@@ -76,12 +72,9 @@ export function eventStoreDbConnection(
     const start = performance.now();
     for (let tries = 1; ; tries++) {
       try {
-        const answer = await once(call);
-        onState(true);
-        return answer;
+        return await once(call);
       } catch (error) {
         if (isRefusal(error)) throw error;
-        onState(false);
         const late = performance.now() - start > TRY_WITHIN_MS;
         if (late || tries === TRIES_MAX || closing.signal.aborted || isOurFault(error)) {
           throw new EventStoreUnavailable('the event store cannot be reached', { cause: error });

@@ -3,7 +3,7 @@
  * event is its commit position, so positions of one log leave out most numbers.
  */
 
-import { failpoint, type Logger } from '@cardea/runtime';
+import { failpoint, type Logger, metrics } from '@cardea/runtime';
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import {
   type Append,
@@ -43,8 +43,6 @@ export type EventStoreDbOptions = {
   /** `esdb://host:port?tls=false` for one node, `esdb+discover://…` for a cluster. */
   readonly url: string;
   readonly logger?: Logger;
-  /** For metrics: whether the server answered, told with every call. */
-  readonly onState?: (isUp: boolean) => void;
 };
 
 /** The stores of one process: any number of logs over one connection. */
@@ -55,12 +53,8 @@ export interface EventStoreDbStores {
 }
 
 /** The connection is made when first used, and again whenever it broke. */
-export function eventStoreDbStores({
-  url,
-  logger,
-  onState,
-}: EventStoreDbOptions): EventStoreDbStores {
-  const direct = eventStoreDbConnection(url, onState);
+export function eventStoreDbStores({ url, logger }: EventStoreDbOptions): EventStoreDbStores {
+  const direct = eventStoreDbConnection(url);
   const toRead = slots({ underWayMax: READS_UNDER_WAY_MAX, waitingMax: READS_WAITING_MAX });
   const connection: EventStoreDbConnection = {
     ...direct,
@@ -115,7 +109,9 @@ function appender(needs: Appending, onStored: (log: Log, position: bigint) => vo
     await failpoint('append.before_commit');
     const outcome = await appendOne(needs, log, each);
     await failpoint('append.after_commit');
-    if (outcome.appended && !outcome.repeated) onStored(log, outcome.position);
+    if (!outcome.appended || outcome.repeated) return outcome;
+    metrics.appendBatchEvents.observe(each.events.length);
+    onStored(log, outcome.position);
     return outcome;
   };
 
@@ -128,10 +124,12 @@ function appender(needs: Appending, onStored: (log: Log, position: bigint) => vo
     }
     count += all.length;
     bytes += more;
+    metrics.appendQueue.set(count);
     const outcomes = all.map((each) =>
       inTurn(wireName(log, each.streamId), () => toAppend(() => one(log, each))).finally(() => {
         count--;
         bytes -= each.bytes;
+        metrics.appendQueue.set(count);
       }),
     );
     return Promise.all(outcomes);

@@ -1,0 +1,127 @@
+/** An instance whose topics are on a real broker, which is killed under load and comes back later. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type IntegrationEvent, topicOf } from '@cardea/contracts';
+import { createTopics, kafkaClient, readTopic } from '@cardea/event-bus';
+import {
+  type KafkaServer,
+  needKafka,
+  processRig,
+  type RestDriver,
+  type RigProcess,
+  silentLogger,
+  startKafka,
+  testDatabase,
+  testForm,
+  untilTrue,
+} from '@cardea/testing';
+import { afterAll, expect, it } from 'vitest';
+import { type Instance, instance } from './instance.ts';
+import { expectClean, type Load, mixedWrites } from './writes.ts';
+
+const CALM_MS = 3000;
+const AWAY_MS = testForm.long ? 300_000 : 20_000;
+const WELL_AGAIN_MS = 90_000;
+const GROWTH_MB_MAX = 100;
+
+needKafka();
+const rig = processRig();
+const database = testDatabase();
+const folder = mkdtempSync(join(tmpdir(), 'cardea-kafka-'));
+let kafka: KafkaServer | undefined;
+afterAll(async () => {
+  await kafka?.kill();
+  rmSync(folder, { recursive: true, force: true });
+});
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+it('R9 Kafka killed under load costs the API nothing, shows as degraded, and drains in order when it is back', {
+  timeout: AWAY_MS + 240_000,
+}, async () => {
+  kafka = await startKafka({ dataDir: folder });
+  const client = kafkaClient({ brokers: kafka.brokers, log: silentLogger });
+  await createTopics(client, { replication: 1 });
+  const cardea = await instance(rig, {
+    DATABASE_URL: database.url,
+    KAFKA_BROKERS: kafka.brokers.join(','),
+  });
+  const running = await cardea.start();
+  const rest: RestDriver = cardea.rest.as(await cardea.admin());
+  const load = mixedWrites(join(cardea.folder, 'acked'), () => rest);
+  await untilTrue(async () => (await readiness(cardea)).status === 'ready');
+  await pause(CALM_MS);
+
+  const calmMb = residentMb(running);
+  await kafka.kill();
+  const seen = await watched(cardea, running, AWAY_MS);
+  expect(seen.codes).toEqual(new Set([200]));
+  expect(seen.states.has('degraded')).toBe(true);
+  expect(seen.megabytes - calmMb).toBeLessThan(GROWTH_MB_MAX);
+
+  await kafka.restart();
+  await untilTrue(async () => (await readiness(cardea)).status === 'ready', {
+    deadlineMs: WELL_AGAIN_MS,
+    what: 'the instance gets on again',
+  });
+  await pause(CALM_MS);
+  await load.stop();
+  expect(load.acked.read().unknown).toEqual([]);
+  const events = await untilTrue(
+    async () => {
+      const found = await readTopic(client, topicOf('authz'));
+      const lying = found.map(({ event }) => event as IntegrationEvent);
+      return tuplesMissing(load, lying) === 0 ? lying : undefined;
+    },
+    { deadlineMs: WELL_AGAIN_MS, what: 'every acknowledged tuple is on the topic' },
+  );
+  expectInOrder(events);
+  // What lies on the topic last may still be on its way into the log.
+  await untilTrue(() => expectClean(rest, load).then(() => true), {
+    deadlineMs: WELL_AGAIN_MS,
+    what: 'each write has its row in the audit log once',
+  });
+  expect(await running.end('SIGTERM')).toBe(0);
+});
+
+async function readiness(cardea: Instance): Promise<{ code: number; status: string }> {
+  const answer = await fetch(`${cardea.management}/readyz`);
+  const { status } = (await answer.json()) as { status: string };
+  return { code: answer.status, status };
+}
+
+/** What readiness says and how large the process gets while the broker is away. */
+async function watched(cardea: Instance, running: RigProcess, ms: number) {
+  const seen = { codes: new Set<number>(), states: new Set<string>(), megabytes: 0 };
+  const end = performance.now() + ms;
+  while (performance.now() < end) {
+    const { code, status } = await readiness(cardea);
+    seen.codes.add(code);
+    seen.states.add(status);
+    seen.megabytes = Math.max(seen.megabytes, residentMb(running));
+    await pause(250);
+  }
+  return seen;
+}
+
+function residentMb({ pid }: RigProcess): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}
+
+function tuplesMissing(load: Load, events: readonly IntegrationEvent[]): number {
+  const told = new Set(events.map(({ data }) => data['object_id']));
+  return load.acked.read().acked.filter(({ kind, name }) => kind === 'tuple' && !told.has(name))
+    .length;
+}
+
+/** By partition, as they lie there: positions of a stream only grow, but for repeats. */
+function expectInOrder(events: readonly IntegrationEvent[]): void {
+  const highest = new Map<string, bigint>();
+  const ids = new Set<string>();
+  for (const { id, streamId, position } of events) {
+    if (ids.has(id)) continue;
+    ids.add(id);
+    expect(BigInt(position)).toBeGreaterThan(highest.get(streamId) ?? 0n);
+    highest.set(streamId, BigInt(position));
+  }
+}

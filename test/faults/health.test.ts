@@ -1,0 +1,114 @@
+import { processRig, startRedis, testDatabase, untilTrue } from '@cardea/testing';
+import { describe, expect, inject, it } from 'vitest';
+import { freePort, type Instance, instance } from './instance.ts';
+
+const rig = processRig();
+const STUCK_MS_MAX = 20_000;
+const SEEN_MS_MAX = 20_000;
+const TURNS_OF_START_MAX = 400;
+const TURNS_OF_SIGN_IN_MIN = 5;
+
+type Readiness = {
+  readonly code: number;
+  readonly status: string;
+  readonly checks: {
+    readonly [name: string]: { readonly status: string; readonly reason?: string };
+  };
+};
+
+async function readiness({ management }: Instance): Promise<Readiness> {
+  const answer = await fetch(`${management}/readyz`, { signal: AbortSignal.timeout(2000) });
+  return { code: answer.status, ...((await answer.json()) as Omit<Readiness, 'code'>) };
+}
+
+const signsIn = async (cardea: Instance): Promise<void> => {
+  const { bearer, tenant } = await cardea.admin();
+  const me = await cardea.rest.get('/api/v1/auth/me', { bearer, tenant });
+  expect(me.status).toBe(200);
+};
+
+describe('O8 R20 a loop that has stopped turning', () => {
+  const database = testDatabase();
+  it('makes the process not ready within 20 s, by its name', async () => {
+    const cardea = await instance(rig, {
+      DATABASE_URL: database.url,
+      // The start is over by then; each sign-in turns all projections of identity.
+      CARDEA_FAILPOINT: `loop.stuck=delay:120000@${TURNS_OF_START_MAX}`,
+    });
+    const running = await cardea.start();
+    await untilTrue(async () => (await readiness(cardea)).code === 200, {
+      deadlineMs: SEEN_MS_MAX,
+    });
+    for (let turns = 0; turns < TURNS_OF_START_MAX; turns += TURNS_OF_SIGN_IN_MIN) {
+      await signsIn(cardea);
+    }
+    await untilTrue(async () => (await readiness(cardea)).code === 503, {
+      deadlineMs: STUCK_MS_MAX,
+    });
+    const { status, checks } = await readiness(cardea);
+    expect(status).toBe('not_ready');
+    const failed = Object.entries(checks).filter(([, check]) => check.status === 'failed');
+    expect(failed.map(([name]) => name)).toEqual([expect.stringMatching(/^projection:/)]);
+    expect((await fetch(`${cardea.management}/livez`)).status).toBe(200);
+    await running.end('SIGKILL');
+  });
+});
+
+describe('O8 a dependency that is away', () => {
+  const withoutKafka = testDatabase();
+  const withoutRedis = testDatabase();
+
+  it('Kafka: the API goes on, and readiness says what is missing', async () => {
+    const cardea = await instance(rig, {
+      DATABASE_URL: withoutKafka.url,
+      KAFKA_BROKERS: `127.0.0.1:${await freePort()}`,
+    });
+    const running = await cardea.start();
+    await untilTrue(async () => (await readiness(cardea)).status === 'degraded', {
+      deadlineMs: 60_000,
+    });
+    const { code, checks } = await readiness(cardea);
+    expect(code).toBe(200);
+    const reasons = Object.entries(checks).filter(([, check]) => check.status === 'degraded');
+    expect(reasons.map(([name]) => name)).toContainEqual(expect.stringMatching(/^relay:/));
+    await signsIn(cardea);
+    const metrics = await (await fetch(`${cardea.management}/metrics`)).text();
+    expect(metrics).toContain('cardea_dependency_up{name="kafka"} 0');
+    await running.end('SIGKILL');
+  });
+
+  it('Redis: the API goes on, readiness and /health/cache say it, and all is well when it is back', async (context) => {
+    const server = inject('redis');
+    if ('missing' in server) return context.skip(server.missing);
+    const redis = await startRedis();
+    const cardea = await instance(rig, {
+      DATABASE_URL: withoutRedis.url,
+      REDIS_URL: redis.url,
+    });
+    const running = await cardea.start();
+    const cache = () => cardea.rest.get('/health/cache');
+    expect((await cache()).body).toMatchObject({ status: 'ok' });
+    expect((await cache()).body).not.toHaveProperty('mode');
+    await redis.kill();
+
+    await untilTrue(async () => (await readiness(cardea)).status === 'degraded', {
+      deadlineMs: SEEN_MS_MAX,
+    });
+    const { code, checks } = await readiness(cardea);
+    expect(code).toBe(200);
+    expect(Object.values(checks).some(({ reason }) => reason !== undefined)).toBe(true);
+    const away = await cache();
+    expect(away.status).toBe(503);
+    expect(away.body).toMatchObject({ status: 'unavailable' });
+    expect((await cardea.rest.get('/health/db')).status).toBe(200);
+    await signsIn(cardea);
+
+    const again = await startRedis({ port: redis.port });
+    await untilTrue(async () => (await readiness(cardea)).status === 'ready', {
+      deadlineMs: SEEN_MS_MAX,
+    });
+    expect((await cache()).status).toBe(200);
+    expect(await running.end('SIGTERM')).toBe(0);
+    await again.stop();
+  });
+});

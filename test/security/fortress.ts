@@ -106,7 +106,12 @@ function shiftedClock(): Clock & { shift(ms: number): void } {
   };
 }
 
-async function houseOf(rig: ServiceRig, people: People, owner: Person): Promise<House> {
+/** Made over HTTP alone, so that it can stand in any instance. */
+export async function houseOf(
+  rig: Pick<ServiceRig, 'rest'>,
+  people: People,
+  owner: Person,
+): Promise<House> {
   const { tenantId } = owner;
   const rest = rig.rest.as({ bearer: owner.access, tenant: tenantId });
   const { body } = await rest.get('/api/v1/admin/applications');

@@ -1,0 +1,64 @@
+/** Every endpoint through nginx, in front of six processes with Redis and Kafka between them. */
+import { type RestDriver, restDriver, webhookSink } from '@cardea/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describedEndpoints } from '../../scripts/gateway/endpoints.ts';
+import { testCluster } from '../cluster-rig.ts';
+import { knockers } from '../security/callers.ts';
+import { catalogueOf, successOf } from '../security/catalogue.ts';
+import { type Fortress, houseOf } from '../security/fortress.ts';
+import { peopleOf } from '../security/people.ts';
+import { send, titleOf } from '../security/sample.ts';
+
+const processes = testCluster({ replicas: 1, env: { ARGON2_MEMORY: '8', ARGON2_TIME: '1' } });
+/** What the samples ask of a world; nobody here knocks whom they do not let in. */
+type World = Pick<Fortress, 'rest' | 'a' | 'b' | 'receiver' | 'newEmail' | 'signUp' | 'addUser'>;
+let receiver: Awaited<ReturnType<typeof webhookSink>>;
+beforeAll(async () => {
+  receiver = await webhookSink();
+});
+afterAll(() => receiver.close());
+
+it('R0 each endpoint is answered through nginx by the process of its own service', async () => {
+  const { services } = await describedEndpoints();
+  const owners = new Map(
+    services.flatMap(({ service, endpoints }) =>
+      endpoints.map(({ contract }) => [contract.name, service] as const),
+    ),
+  );
+  const endpoints = services.flatMap((each) => each.endpoints);
+  const { gateway, mailbox } = processes.cluster.addresses();
+  const world = await worldAt(withMail(restDriver({ baseUrl: gateway, endpoints }), mailbox));
+  const wrong: string[] = [];
+  const callers = knockers(world);
+  for (const entry of catalogueOf({ host: { endpoints } as unknown as Fortress['host'] })) {
+    const { endpoint, sample } = entry;
+    if (endpoint.contract.internal === true) continue;
+    const as = callers.find(({ name }) => name === sample.by);
+    const ask = await sample.ask(world);
+    const answer = await send(world, endpoint, ask, { as, tenant: world.a.tenantId });
+    const by = answer.headers.get('x-served-by');
+    const owner = owners.get(endpoint.contract.name);
+    if (answer.status !== successOf(entry)) {
+      wrong.push(`${titleOf(endpoint)}: ${answer.status} ${answer.text}`);
+    }
+    if (by !== owner) wrong.push(`${titleOf(endpoint)}: by ${by}, not ${owner}`);
+  }
+  expect(wrong).toEqual([]);
+});
+
+/** Mail lands beside the gateway, which shows none of it. */
+function withMail(rest: RestDriver, mailbox: string): RestDriver {
+  const mail = restDriver({ baseUrl: mailbox });
+  return {
+    ...rest,
+    get: (path, call) => (path === '/dev/mailbox' ? mail : rest).get(path, call),
+  };
+}
+
+async function worldAt(rest: Fortress['rest']): Promise<Fortress> {
+  const people = peopleOf(rest);
+  const a = await houseOf({ rest }, people, await people.signUp('Acme'));
+  const b = await houseOf({ rest }, people, await people.signUp('Bolt'));
+  const world: World = { rest, a, b, receiver, ...people };
+  return { ...world, expired: '', revoked: a.member } as unknown as Fortress;
+}

@@ -209,7 +209,7 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
   VAULT_SESSION_RATE: {
     group: 'areas',
     readBy: 'vault',
-    text: 'Vends of one agent session per minute.',
+    text: 'Vends of one agent session per second in one process; twice as many in a burst.',
   },
   GEOIP_DB_PATH: {
     group: 'areas',

@@ -115,6 +115,13 @@ const mutants: readonly Mutant<rules.DockerfileSubject>[] = [
     },
   },
   {
+    what: 'a slice that .dockerignore takes for tests',
+    breaks: rules.copiesWhatIsImported,
+    spoil: (subject) => {
+      subject.context = buildContext(`${readFileSync('.dockerignore', 'utf8')}\n**/test\n`);
+    },
+  },
+  {
     what: 'secrets in its context',
     breaks: rules.contextHoldsNoSecret,
     spoil: (subject) => {

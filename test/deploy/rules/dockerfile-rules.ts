@@ -1,5 +1,6 @@
 /** What has to hold for a Dockerfile of ours. */
 import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { filesOf } from './build-context.ts';
 import { type Stage, type Step, stagesOf } from './dockerfile-parts.ts';
@@ -128,20 +129,58 @@ export function closureOf(service: string): readonly string[] {
   return [...kept];
 }
 
-/** Of the image of the services: all that any of them needs comes with the COPYs, tests do not. */
-export const copiesTheClosure: Rule<DockerfileSubject> = (subject) => {
-  const copied = stepsNamed(allSteps(subject), 'COPY')
+const copiedBy = (subject: DockerfileSubject): readonly string[] =>
+  stepsNamed(allSteps(subject), 'COPY')
     .filter(({ from }) => from === undefined)
     .flatMap(({ words }) => words.slice(0, -1))
     .flatMap((source) => filesOf(source, subject.context));
-  const needed = [...SERVICES, 'standalone'].flatMap(closureOf);
+
+/** Of the image of the services: all that any of them needs comes with the COPYs, tests do not. */
+export const copiesTheClosure: Rule<DockerfileSubject> = (subject) => {
+  const copied = copiedBy(subject);
   return [
-    ...[...new Set(needed)]
+    ...[...needed()]
       .flatMap((folder) => [`${folder}/package.json`, `${folder}/src`])
       .filter((path) => filesOf(path, copied).length === 0)
       .map((path) => `${path} is missing`),
-    ...copied.filter((file) => /\.test\.ts$|(^|\/)test\/|node_modules/.test(file)),
+    ...copied.filter((file) => /\.test\.ts$|^\w+\/[^/]+\/test\/|node_modules/.test(file)),
   ];
+};
+
+/** What a file needs at run time: neither types nor what Node brings along. */
+const IMPORT =
+  /^(?:import|export)\s+(?!type\b)[\w*${},\s]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm;
+
+/** Each import leads to a file that is there, or to a package that its own manifest asks for. */
+export const copiesWhatIsImported: Rule<DockerfileSubject> = (subject) => {
+  const copied = new Set(copiedBy(subject));
+  const sources = [...copied].filter((file) => /^(packages|services)\/.*\.ts$/.test(file));
+  const shipped = needed();
+  const homes = new Map<string, Manifest>();
+  return sources.flatMap((file) => {
+    const home = file.split('/').slice(0, 2).join('/');
+    // The test kit and its like are no part of any image.
+    if (!shipped.has(home)) return [];
+    const manifest = homes.get(home) ?? manifestOf(home);
+    homes.set(home, manifest);
+    return importsOf(file)
+      .filter((specifier) =>
+        specifier.startsWith('.')
+          ? !copied.has(join(dirname(file), specifier))
+          : !specifier.startsWith('node:') && !isAskedFor(specifier, manifest),
+      )
+      .map((specifier) => `${file} needs ${specifier}`);
+  });
+};
+
+const needed = (): ReadonlySet<string> => new Set([...SERVICES, 'standalone'].flatMap(closureOf));
+const importsOf = (file: string): readonly string[] =>
+  [...readFileSync(file, 'utf8').matchAll(IMPORT)].map(
+    (found) => found.slice(1).find((each) => each !== undefined) ?? '',
+  );
+const isAskedFor = (specifier: string, { name, dependencies = {} }: Manifest): boolean => {
+  const parts = specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1);
+  return specifier === name || parts.join('/') in dependencies;
 };
 
 export const startsTheService: Rule<DockerfileSubject> = (subject) => {
@@ -179,5 +218,6 @@ export const imageRules: readonly Rule<DockerfileSubject>[] = [
 export const serviceImageRules: readonly Rule<DockerfileSubject>[] = [
   ...imageRules,
   copiesTheClosure,
+  copiesWhatIsImported,
   startsTheService,
 ];

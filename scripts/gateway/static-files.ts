@@ -46,8 +46,9 @@ const staticFile = ({ path, file, type, headers = [] }: StaticFile): readonly st
       `default_type "${type}";`,
       'max_ranges 0;',
       'gzip on;',
-      // HTML is always among them.
-      ...(type.startsWith('text/html') ? [] : [`gzip_types ${type.slice(0, type.indexOf(';'))};`]),
+      'gzip_vary on;',
+      // The type as it is written here has its charset in it, which the list of types would not match.
+      'gzip_types *;',
       ...DRESS,
       ...headers.map(([name, value]) => `add_header ${name} "${value}" always;`),
     ]),

@@ -84,6 +84,9 @@ describe('O5 what no service answers', () => {
       expect(faultsOf(refused, 405, 'method_not_allowed')).toEqual([]);
       expect(refused.headers['allow']).toBe('GET, HEAD');
     }
+    const accepting = { headers: ['Accept-Encoding: gzip'] };
+    const packed = await askRaw(rig.gateway.port, '/openapi.json', accepting);
+    expect(packed.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
     const { headers } = await askRaw(rig.gateway.port, '/docs');
     expect(headers['content-security-policy']).toContain("default-src 'none'");
   });

@@ -2,6 +2,7 @@ import { type EventStore, eventStoreDbStores, type Log } from '@cardea/event-sto
 import { type EventStoreStandIn, startEventStoreStandIn } from '@cardea/testing';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { describeEventStore } from './conformance.ts';
+import { needEventStoreDb } from './real-server.ts';
 import { writerProcesses } from './writer-processes.ts';
 
 const storeAt = (url: string, log: Log): EventStore => {
@@ -19,6 +20,17 @@ describe('over the stand-in', () => {
   const { startWriter } = writerProcesses(() => standIn.url);
   describeEventStore('EventStoreDB, stand-in', () => ({
     open: (log) => storeAt(standIn.url, log),
+    startWriter,
+    holdSnapshot: async () => async () => {},
+    dense: false,
+  }));
+});
+
+describe('over the real server', () => {
+  const server = needEventStoreDb();
+  const { startWriter } = writerProcesses(() => server.url);
+  describeEventStore('EventStoreDB', () => ({
+    open: (log) => storeAt(server.url, log),
     startWriter,
     holdSnapshot: async () => async () => {},
     dense: false,

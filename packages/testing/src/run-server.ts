@@ -5,7 +5,7 @@
 import type { ProvidedContext } from 'vitest';
 import type { TestProject } from 'vitest/node';
 
-export type ServerKind = 'postgres' | 'redis' | 'kafka';
+export type ServerKind = 'postgres' | 'redis' | 'kafka' | 'eventstore';
 /** There is none, and why. */
 export type Missing = { readonly missing: string };
 export type Started<Info> = { readonly info: Info; stop(): Promise<void> };

@@ -1,14 +1,25 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { IntegrationEvent } from '@cardea/contracts';
-import { type KafkaServer, needKafka, processRig, startKafka, testDatabase } from '@cardea/testing';
+import { type IntegrationEvent, topicOf } from '@cardea/contracts';
+import {
+  type KafkaServer,
+  needKafka,
+  processRig,
+  startKafka,
+  testDatabase,
+  untilTrue,
+} from '@cardea/testing';
 import type { Client } from 'pg';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTopics, kafkaClient, readTopic } from '../src/index.ts';
 import { kafkaSide } from './kafka-rig.ts';
+import { appendRound, relaySide } from './relay-rig.ts';
 import { describeRelay } from './relay-suite.ts';
-import { connect, EFFECTS, quiet } from './rig.ts';
+import { connect, countingConsumer, countOf, EFFECTS, effectsOf, quiet, upTo } from './rig.ts';
+
+const KILLS = 2;
+const LOAD_MS = 1000;
 
 /** Topics of relays are called after their logs, so this file has a broker of its own. */
 const server = needKafka();
@@ -42,3 +53,34 @@ describeRelay('Kafka', () => ({
   eventsOn: async (topic) =>
     (await readTopic(clientOf(), topic)).map(({ event }) => event as IntegrationEvent),
 }));
+
+it('a broker that is killed under load loses nothing and doubles no effect', async () => {
+  const log = 'identity';
+  const side = relaySide(database.url, log, kafkaSide(database.url, brokers()));
+  const streams = upTo(20).map((number) => `loaded-${number}`);
+  const relay = side.start();
+  await side.subscriber.run(countingConsumer('loaded', topicOf(log)));
+  let number = 0;
+  const load = async (ms: number): Promise<void> => {
+    const end = performance.now() + ms;
+    while (performance.now() < end) {
+      number += 1;
+      await appendRound(side.store, streams, number);
+    }
+  };
+  for (let kill = 1; kill <= KILLS; kill += 1) {
+    await load(LOAD_MS);
+    await kafka?.kill();
+    await load(LOAD_MS);
+    await kafka?.restart();
+  }
+  const seen = () => effectsOf(client, 'loaded');
+  await untilTrue(async () => countOf(await seen()) >= number * streams.length, {
+    deadlineMs: 60_000,
+    what: 'all effects',
+  });
+  await relay.stop();
+  await side.close();
+  const effects = await seen();
+  for (const stream of streams) expect(effects.get(stream)).toEqual(upTo(number));
+});

@@ -19,11 +19,13 @@ type Machine = {
 };
 type Person = { readonly id: string; readonly email: string; readonly token: string };
 
+type Account = { readonly email: string; readonly password: string };
+
 export type Company = Awaited<ReturnType<typeof company>>;
 
 /** All is made through one process; others answer for it alike. */
-export async function company(rest: RestDriver, tenant: string) {
-  const login = await must(200, rest.post('/api/v1/auth/login', ADMIN, { tenant }));
+export async function company(rest: RestDriver, tenant: string, account: Account = ADMIN) {
+  const login = await must(200, rest.post('/api/v1/auth/login', account, { tenant }));
   const admin = rest.as({ bearer: login.body.access_token, tenant });
   const open = rest.as({ tenant });
   let people = 0;
@@ -89,10 +91,10 @@ export async function company(rest: RestDriver, tenant: string) {
     machine,
     /** Of a session that belongs to nobody else. */
     refreshToken: async (): Promise<string> =>
-      (await must(200, open.post('/api/v1/auth/login', ADMIN))).body.refresh_token,
+      (await must(200, open.post('/api/v1/auth/login', account))).body.refresh_token,
     /** Of a session that was revoked. */
     revokedRefreshToken: async (): Promise<string> => {
-      const { body } = await must(200, open.post('/api/v1/auth/login', ADMIN));
+      const { body } = await must(200, open.post('/api/v1/auth/login', account));
       const own = admin.as({ bearer: body.access_token });
       await done(own.delete(`/api/v1/me/sessions/${sidOf(body.access_token)}`));
       return body.refresh_token;

@@ -1,0 +1,103 @@
+/** The six services as processes of their own, on a Redis that dies and comes back with nothing. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  needRedis,
+  type RedisServer,
+  restDriver,
+  startRedis,
+  testDatabase,
+  untilTrue,
+} from '@cardea/testing';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { type Cluster, startCluster } from '../../scripts/cluster/cluster.ts';
+import { nginxCommand } from '../../scripts/gateway/start.ts';
+import { company, doors, LIVE, REVOKED, revokeEach, triesOf } from './company.ts';
+
+const AWAY_MS = 3_000;
+const WELL_AGAIN_MS = 5_000;
+const START_MS_MAX = 180_000;
+
+needRedis();
+const database = testDatabase();
+const folder = mkdtempSync(join(tmpdir(), 'cardea-redis-processes-'));
+let redis: RedisServer | undefined;
+let cluster: Cluster | undefined;
+beforeEach((context) => {
+  if (nginxCommand() === undefined) context.skip('nginx is missing');
+});
+beforeAll(async () => {
+  if (nginxCommand() === undefined) return;
+  redis = await startRedis();
+  cluster = await startCluster({
+    folder,
+    temporary: true,
+    replicas: 1,
+    postgresPassword: '',
+    given: { databaseUrl: database.url, redisUrl: redis.url, kafkaBrokers: '' },
+    env: {
+      JWT_SECRET: randomBytes(32).toString('hex'),
+      ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+      CARDEA_DATA: folder,
+    },
+  });
+}, START_MS_MAX);
+afterAll(async () => {
+  await cluster?.stop();
+  await redis?.kill();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it('R8 no process of six lets in who was revoked before or while Redis was away, and each is well by itself after', async () => {
+  if (cluster === undefined || redis === undefined) throw new Error('nothing was started');
+  const rest = restDriver({ baseUrl: cluster.addresses().gateway });
+  const account = { email: 'first@example.com', password: 'a password for the tests' };
+  const signedUp = await rest.post('/api/v1/auth/signup', { ...account, company_name: 'First' });
+  const tenant: string = signedUp.body.tenant_id;
+  const people = await company(rest, tenant, account);
+  const at = doors(rest, tenant);
+  const [before, during] = [await revokeEach(people), await revokeEach(people)];
+  expect(await triesOf(at, before)).toEqual(LIVE);
+  expect(await triesOf(at, during)).toEqual(LIVE);
+  await before.revoke();
+  expect(await triesOf(at, before)).toEqual(REVOKED);
+
+  const { port } = redis;
+  await redis.kill();
+  await during.revoke();
+  const backMs = performance.now() + AWAY_MS;
+  const key = await people.apiKey();
+  do {
+    expect(await triesOf(at, before)).toEqual(REVOKED);
+    expect(await triesOf(at, during)).toEqual(REVOKED);
+    expect((await at.check(key.key, 'ann')).body).toMatchObject({ allowed: true });
+    expect((await at.logIn(account.email, account.password)).status).toBe(200);
+  } while (performance.now() < backMs);
+
+  redis = await startRedis({ port });
+  const well = untilTrue(() => areReady(cluster as Cluster), {
+    deadlineMs: WELL_AGAIN_MS,
+    what: 'every process is ready again',
+  });
+  let isWell = false;
+  const told = (): void => {
+    isWell = true;
+  };
+  well.then(told, told);
+  do {
+    expect(await triesOf(at, before)).toEqual(REVOKED);
+    expect(await triesOf(at, during)).toEqual(REVOKED);
+  } while (!isWell);
+  await well;
+  expect(await triesOf(at, during)).toEqual(REVOKED);
+});
+
+async function areReady({ processes }: Cluster): Promise<boolean> {
+  const words = processes.map(async ({ ports }) => {
+    const answer = await fetch(`http://127.0.0.1:${ports.management}/readyz`);
+    return ((await answer.json()) as { status: string }).status;
+  });
+  return (await Promise.all(words)).every((word) => word === 'ready');
+}

@@ -123,6 +123,11 @@ export const PROMISES: readonly Row[] = [
     `${BUS_TESTS}/example-consumer.int.test.ts`,
     'has the headers and the value that subscribers are told of',
   ],
+  [
+    'what is marked `erasable` is null after an erasure',
+    'services/identity/src/relay.test.ts',
+    'tells nothing of them once they are erased',
+  ],
 ];
 
 const testTable = (): string =>

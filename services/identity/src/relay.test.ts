@@ -1,0 +1,66 @@
+/** Fields that subscribers are told are erased with the person are null in what is published afterwards. */
+import { identityEvents, PERSONAL_DATA } from '@cardea/contracts';
+import type { RecordedEvent } from '@cardea/event-store';
+import { describe, expect, it } from 'vitest';
+import { relayOf } from './relay.ts';
+
+const AT = '2031-05-04T03:02:01.007Z';
+const sealed = (box: string) => ({ subject: 'user:ann', box });
+const recorded = (streamId: string, type: string, data: object) =>
+  ({ streamId, type, data }) as unknown as RecordedEvent;
+
+const registered = recorded('user-ann', 'UserRegistered', {
+  ...{ id: 'ann', email: sealed('ann@example.com'), email_hash: 'hash', email_verified: true },
+  ...{ display_name: sealed('Ann'), avatar_url: null, roles: [], via: 'register' },
+  ...{ request_hash: null, created_at: AT },
+});
+const user = { id: 'ann', email: 'ann@example.com', display_name: 'Ann' };
+const snapshot = { ...user, email_verified: true, roles: [], status: 'active', created_at: AT };
+const started = recorded('session-1', 'SessionStarted', {
+  ...{ id: '1', user_id: 'ann', via: 'login', method: 'password', amr: ['pwd'] },
+  ...{ user: sealed(JSON.stringify(snapshot)), ip: sealed('192.0.2.7') },
+  ...{ user_agent: sealed('Mozilla/5.0 (X11; Linux x86_64) Firefox/131.0') },
+  ...{ started_at: AT, last_active_at: AT, expires_at: AT },
+});
+
+/** Values of the fields that carry this mark, wherever they stand. */
+const marked = (schema: unknown, data: unknown, mark: string): readonly unknown[] => {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const { properties, anyOf, [PERSONAL_DATA]: own } = schema as { [keyword: string]: object };
+  if (String(own) === mark) return [data];
+  if (Array.isArray(anyOf)) return anyOf.flatMap((one: unknown) => marked(one, data, mark));
+  return Object.entries(properties ?? {}).flatMap(([name, inner]) =>
+    marked(inner, (data as { [name: string]: unknown } | null)?.[name], mark),
+  );
+};
+
+describe.each([
+  ['user.created', registered],
+  ['user.login', started],
+])('%s', (type, event) => {
+  const published = async (open: (box: string) => string | null) => {
+    const tools = {
+      open: async ({ box }: { readonly box: string }) => open(box),
+      history: async () => [event],
+    };
+    const mapped = await relayOf()(event, tools);
+    return mapped as { readonly type: string; readonly data: object };
+  };
+  const schema = identityEvents.kind(type, 1)?.schema;
+
+  it('tells who the person is', async () => {
+    const { type: said, data } = await published((box) => box);
+    expect(said).toBe(type);
+    const erasable = marked(schema, data, 'erasable');
+    expect(erasable.length).toBeGreaterThanOrEqual(2);
+    expect(erasable).not.toContain(null);
+  });
+
+  it('tells nothing of them once they are erased', async () => {
+    const { data } = await published(() => null);
+    expect(new Set(marked(schema, data, 'erasable'))).toEqual(new Set([null]));
+    // Empty, null or not there.
+    expect(marked(schema, data, 'derived').filter(Boolean)).toEqual([]);
+    expect(JSON.stringify(data)).not.toMatch(/ann@|Ann|192\.0|Firefox/);
+  });
+});

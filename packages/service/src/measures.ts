@@ -59,7 +59,6 @@ async function measureAll(parts: readonly Part[], shared: Infrastructure): Promi
 async function measureDependencies(parts: readonly Part[], shared: Infrastructure): Promise<void> {
   const { settings, database, cache } = shared;
   const [part] = parts;
-  const consuming = parts.find(({ service }) => service.consumers.length > 0);
   const looks: { readonly [name: string]: (() => Promise<unknown>) | undefined } = {
     postgres: () => database.ping(),
     redis: cache.mode === 'redis' ? () => cache.ping() : undefined,
@@ -68,9 +67,9 @@ async function measureDependencies(parts: readonly Part[], shared: Infrastructur
         ? undefined
         : () => part.needs.store.head(part.definition.name),
     kafka:
-      settings.KAFKA_BROKERS === undefined || consuming === undefined
+      settings.KAFKA_BROKERS === undefined || part === undefined
         ? undefined
-        : () => lagsOf(consuming),
+        : () => part.subscriber.lag(part.definition.name, [topicOf(part.definition.name)]),
   };
   const looked = Object.entries(looks).map(async ([name, look]) => {
     if (look === undefined) return;
@@ -97,8 +96,17 @@ async function measureLog({ definition, needs, service }: Part, shared: Infrastr
       [name],
     ),
   ]);
-  const behind = async (position: bigint): Promise<readonly RecordedEvent[]> =>
-    position >= head ? [] : await needs.store.readLog(name, position, EVENTS_COUNTED_MAX);
+  // Most stand at the same place, and where the head is another service's event all seem to be behind.
+  const pages = new Map<bigint, Promise<readonly RecordedEvent[]>>();
+  const behind = (position: bigint): Promise<readonly RecordedEvent[]> => {
+    const page =
+      pages.get(position) ??
+      (position >= head
+        ? Promise.resolve([])
+        : needs.store.readLog(name, position, EVENTS_COUNTED_MAX));
+    pages.set(position, page);
+    return page;
+  };
   const ageOf = ([first]: readonly RecordedEvent[]): number =>
     first === undefined
       ? 0

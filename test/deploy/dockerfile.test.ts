@@ -24,6 +24,17 @@ describe.each(Object.entries(files))('%s', (path, held) => {
   });
 });
 
+describe("the gateway's image", () => {
+  it('holds each document that nginx is told to answer with', () => {
+    const template = readFileSync('deploy/gateway/nginx.conf.template', 'utf8');
+    const served = [...template.matchAll(/alias \$\{STATIC\}\/([\w.]+);/g)].map(([, name]) => name);
+    const copied = rules
+      .copiedInto(subjectOf('deploy/gateway/Dockerfile'), '/srv/gateway/')
+      .map((path) => path.split('/').at(-1));
+    expect(copied.toSorted()).toEqual(served.toSorted());
+  });
+});
+
 /** Puts one text for another, which has to be there. */
 const put =
   (old: string | RegExp, other: string) =>

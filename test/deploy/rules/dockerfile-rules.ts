@@ -116,6 +116,12 @@ export const installsWhatIsLocked: Rule<DockerfileSubject> = (subject) => {
     : [`${installs.length} installations`];
 };
 
+/** Sources of the last stage that go below a folder, those of other stages included. */
+export const copiedInto = (subject: DockerfileSubject, folder: string): readonly string[] =>
+  stepsNamed(lastOf(subject).steps, 'COPY')
+    .filter(({ words }) => words.at(-1)?.startsWith(folder))
+    .flatMap(({ words }) => words.slice(0, -1));
+
 /** What a service depends on, directly or not, as folders of the workspace. */
 export function closureOf(service: string): readonly string[] {
   const kept = new Set([`services/${service}`]);

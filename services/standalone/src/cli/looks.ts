@@ -1,10 +1,12 @@
 /** What `doctor` looks at. */
 import { statfsSync } from 'node:fs';
 import { wrapKeyOf, wrapKeys } from '@cardea/crypto';
+import { checkTopics } from '@cardea/event-bus';
 import { pendingMigrations } from '@cardea/read-models';
 import { migrationSetsOf } from '@cardea/service';
 import { services } from '../standalone.ts';
 import type { Deployment } from './deployment.ts';
+import { kafkaOf } from './kafka.ts';
 import { behind, parkedBy, relayStanding } from './standing.ts';
 
 export type Check = {
@@ -116,6 +118,15 @@ const bus: Look = async ({ deployment }) => {
   return ok(`${kind}, ${records} records not applied`);
 };
 
+const topics: Look = async ({ deployment }) => {
+  const client = kafkaOf(deployment);
+  if (client === undefined) return ok('tables, made by the migrations');
+  const faults = await checkTopics(client);
+  return faults.length === 0
+    ? ok('as they must be')
+    : failed(faults.join(', '), 'npm run cardea -- topics create');
+};
+
 const projections: Look = async ({ deployment }) => {
   const late: string[] = [];
   for (const part of deployment.parts()) {
@@ -213,6 +224,7 @@ export const looks: { readonly [name: string]: Look } = {
   'event store': eventStore,
   cache,
   bus,
+  topics,
   projections,
   relays,
   'parked streams': parked,

@@ -34,7 +34,7 @@ const USAGE = `Usage: node src/main.ts [serve|migrate]
 
 export type ServiceProcess = {
   readonly version: string;
-  /** `process.env`; its secrets are taken out. */
+  /** The environment; its secrets are taken out. */
   readonly env: { [name: string]: string | undefined };
   /** What stands behind the file's name. */
   readonly words: readonly string[];

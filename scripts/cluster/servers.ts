@@ -6,6 +6,7 @@ import { type LocalPostgres, startLocalPostgres } from '@cardea/local-postgres';
 import type { Logger } from '@cardea/runtime';
 import { startMailbox } from '@cardea/standalone';
 import { startKafka, startProcess, startRedis } from '@cardea/testing';
+import { lastWill } from './last-will.ts';
 import type { Stops } from './stops.ts';
 
 const DATABASE = 'cardea';
@@ -77,6 +78,11 @@ export async function startServers(of: ServersToStart): Promise<Servers> {
   };
 }
 
+/** However we end; called off when the server has been stopped in order. */
+function endWithUs(stops: Stops, pid: number): void {
+  stops.add('its last will', lastWill(pid));
+}
+
 async function postgres({ folder, password, temporary, processes, stops, say }: ServersToStart) {
   say('Starting PostgreSQL …');
   const connections = CONNECTIONS_SPARE + processes * CONNECTIONS_PER_PROCESS;
@@ -86,6 +92,7 @@ async function postgres({ folder, password, temporary, processes, stops, say }: 
     temporary,
     settings: { max_connections: String(connections) },
   });
+  endWithUs(stops, server.pid);
   stops.add('PostgreSQL', () => server.stop({ remove: temporary }));
   await server.createDatabase(DATABASE).catch((error: { code?: string }) => {
     if (error.code !== DATABASE_EXISTS) throw error;
@@ -103,6 +110,7 @@ async function redis({ stops, say }: ServersToStart): Promise<string> {
 async function kafka({ folder, stops, say }: ServersToStart): Promise<string> {
   say('Starting Kafka …');
   const server = await startKafka({ dataDir: join(folder, 'kafka') });
+  endWithUs(stops, server.pid);
   stops.add('Kafka', () => server.stop());
   return server.brokers.join(',');
 }

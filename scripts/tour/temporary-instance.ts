@@ -13,9 +13,15 @@ export type Instance = {
   stop(): Promise<void>;
 };
 
-export async function temporaryInstance(print: (line: string) => void): Promise<Instance> {
+export async function temporaryInstance(
+  print: (line: string) => void,
+  settings: { readonly [name: string]: string } = {},
+): Promise<Instance> {
   print('Starting a fresh Cardea …');
-  const child = spawn(process.execPath, [MAIN, '--temp'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [MAIN, '--temp'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...settings },
+  });
   let output = '';
   const ready = new Promise<Pick<Instance, 'base' | 'management'>>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`no start in time:\n${output}`)), START_MS_MAX);

@@ -1,4 +1,5 @@
-import { describe, it } from 'vitest';
+import { startEventStoreStandIn } from '@cardea/testing';
+import { describe, expect, it } from 'vitest';
 import { player } from '../../scripts/tour/player.ts';
 import { playStory } from '../../scripts/tour/story.ts';
 import { temporaryInstance } from '../../scripts/tour/temporary-instance.ts';
@@ -12,6 +13,19 @@ describe('the story', () => {
       await playStory(player(instance.base, quiet), instance.base);
     } finally {
       await instance.stop();
+    }
+  });
+
+  it('Q5 holds at every step with its events in EventStoreDB, as far as its stand-in goes', async () => {
+    const standIn = await startEventStoreStandIn();
+    const instance = await temporaryInstance(quiet, { EVENTSTORE_URL: standIn.url });
+    try {
+      await playStory(player(instance.base, quiet), instance.base);
+      expect(standIn.calls('append')).toBeGreaterThan(0);
+      expect(standIn.calls('batchAppend')).toBe(0);
+    } finally {
+      await instance.stop();
+      await standIn.stop();
     }
   });
 });

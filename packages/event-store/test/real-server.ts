@@ -49,7 +49,9 @@ export function needEventStoreDb(): { readonly url: string } {
 }
 
 async function startContainer(): Promise<StartedTestContainer> {
-  await getContainerRuntimeClient(); // says in one sentence that there is none
+  await getContainerRuntimeClient().catch(() => {
+    throw new Error('no container engine answers');
+  });
   return await new GenericContainer(IMAGE)
     .withEnvironment({
       EVENTSTORE_INSECURE: 'true',

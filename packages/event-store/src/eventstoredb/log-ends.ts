@@ -6,8 +6,8 @@ import type { Log } from '../event-store.ts';
 import type { EventStoreDbConnection } from './connection.ts';
 import { lastRequest, logRequest, positionOf } from './wire.ts';
 
-/** Events of a log that one look behind the known end asks for. */
-const LOOK_EVENTS = 256;
+/** Events of a log that a look behind the known end asks for. */
+const LOOK_EVENTS = 32;
 
 export type LogEnds = {
   /** The log's last event, as of a moment after the call; 0n when it has none. */
@@ -40,15 +40,14 @@ export function logEnds(connection: EventStoreDbConnection): LogEnds {
       ends.set(log, { ...known, examined: position });
   };
 
-  /** Looks at what was stored since the last look. */
+  /** Looks at what was stored since the last look; of much, at the last one alone. */
   const lookOn = async (log: Log, to: bigint): Promise<void> => {
-    let from = ends.get(log)?.examined ?? 0n;
-    while (true) {
-      const found = await connection.read(logRequest(log, from, LOOK_EVENTS));
-      for (const answer of found) saw(log, positionOf(answer) ?? 0n);
-      if (found.length < LOOK_EVENTS) break;
-      from = ends.get(log)?.examined ?? from;
-    }
+    const from = ends.get(log)?.examined ?? 0n;
+    const found = await connection.read(logRequest(log, from, LOOK_EVENTS));
+    const isAll = found.length < LOOK_EVENTS;
+    const answer = found.at(-1);
+    if (!isAll) saw(log, await last(connection, log));
+    else if (answer !== undefined) saw(log, positionOf(answer) ?? 0n);
     passed(log, to);
   };
 

@@ -27,6 +27,8 @@ pid \${FOLDER}/nginx.pid;
 # Other levels would write request lines, and with them the tokens of mailed links.
 error_log stderr crit;
 worker_processes \${WORKERS};
+# A long poll holds two, one on either side.
+worker_rlimit_nofile 20000;
 worker_shutdown_timeout 30s;
 pcre_jit on;
 
@@ -88,7 +90,7 @@ const FOLDERS = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
 const ODD_WORDS = [
   '//',
   String.raw`/\.{1,2}(?:[/?]|$)`,
-  String.raw`[;\\]`,
+  String.raw`[;#\\]`,
   '%2e',
   '%2f',
   '%5c',

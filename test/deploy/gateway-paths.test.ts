@@ -1,8 +1,12 @@
 /** Which paths the gateway takes for what they say, and which for none. */
+import { testForm } from '@cardea/testing';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { askRaw } from '../raw-http.ts';
 import { edgeRig, faultsOf } from './gateway-rig.ts';
 
+const CHANGES_MAX = 3;
+const RUNS = testForm.long ? 50_000 : 1_000;
 const rig = edgeRig();
 
 const filled = (path: string): string => path.replaceAll(/\{\w+\}/g, 'x7');
@@ -15,6 +19,14 @@ const isAt = (template: string, path: string): boolean => {
     parts.every((part, at) => part.startsWith('{') || part === given[at])
   );
 };
+
+/** Whether this is an endpoint's path when every part of it, as it was sent, is read once. */
+function plainly(url: string): boolean {
+  const path = url.split('?', 1)[0] ?? '';
+  const read = path.split('/').map((part) => decodeURIComponent(part));
+  const clean = read.every((part) => part !== '.' && part !== '..');
+  return clean && rig.routes.some((route) => isAt(route.path, read.join('/')));
+}
 
 /** Paths that somebody could take for this one. */
 function oddly(path: string): readonly string[] {
@@ -43,6 +55,8 @@ function oddly(path: string): readonly string[] {
     `/..%2f${real}`,
     `${real}/..`,
     `${real};`,
+    `${real}#x`,
+    `/nowhere#/..${real}`,
     `${real};a=b`,
     `${real}%00`,
     `${real}\xe9`,
@@ -62,6 +76,45 @@ describe('O5 a path that is none', () => {
     }
     expect(wrong).toEqual([]);
     expect(rig.service.seen.map(({ url }) => url)).toEqual([]);
+  });
+
+  it('F1 means to its service what it meant to nginx, whatever was done to it', async () => {
+    const odd = ['//', '.', '..', '/../', '%2e', '%2F', '%5c', '%00', '%0a', ';', '\\', '#', '%zz'];
+    const fair = [
+      '/',
+      '%61',
+      '%20',
+      '%23',
+      '%3F',
+      '%3b',
+      '%25',
+      '%252f',
+      '?',
+      '&',
+      'x',
+      '/v1',
+      ':',
+    ];
+    const piece = fc.constantFrom(...odd, ...fair);
+    const change = fc.record({ at: fc.nat(80), cut: fc.nat(3), piece });
+    const changes = fc.array(change, { minLength: 1, maxLength: CHANGES_MAX });
+    let forwarded = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...rig.routes), changes, async (route, made) => {
+        let sent = filled(route.path);
+        for (const { at, cut, piece: put } of made) {
+          const place = at % sent.length;
+          sent = sent.slice(0, place) + put + sent.slice(place + cut);
+        }
+        rig.service.seen.length = 0;
+        const { status, body } = await askRaw(rig.gateway.port, `/${sent.slice(1)}`);
+        if (status >= 400) expect(body).toContain('"request_id"');
+        for (const { url } of rig.service.seen) expect([url, plainly(url)]).toEqual([url, true]);
+        forwarded += rig.service.seen.length;
+      }),
+      { numRuns: RUNS, seed: testForm.seed },
+    );
+    expect(forwarded).toBeGreaterThan(0);
   });
 
   it.each([

@@ -2,7 +2,7 @@
  * A path that a proxy in front might read in another way than we do is no path of ours: both must
  * mean the same resource, or an authorization made on one meets the other.
  */
-const ODD = /\/\/|\/\.{1,2}(\/|$)|[;\\]|%2e|%2f|%5c|%00|[^\x21-\x7e]/i;
+const ODD = /\/\/|\/\.{1,2}(\/|$)|[;#\\]|%2e|%2f|%5c|%00|[^\x21-\x7e]/i;
 
 /** `path` is the raw one, without the query. */
 export const isOddPath = (path: string): boolean =>

@@ -56,25 +56,49 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
 
 class PortTaken extends RedisNotStarted {}
 
+/**
+ * Runs the server beside a reader of our pipe: whatever ends us, the pipe ends with us, and the server
+ * with the pipe. Its first line is the server's process id.
+ */
+const WITH_US = `
+exec 3<&0
+redis-server "$@" 3<&- </dev/null &
+server=$!
+echo "$server"
+(cat <&3; kill -9 "$server") >/dev/null 2>&1 &
+wait "$server"
+kill "$!" 2>/dev/null
+folder=$PWD
+cd / && rm -rf "$folder"`;
+
 async function startOn(port: number, { password, args = [] }: RedisOptions): Promise<RedisServer> {
   const folder = mkdtempSync(join(tmpdir(), 'cardea-redis-'));
-  const child = spawn('redis-server', [...settings(port, folder, password), ...args], {
+  const given = [...settings(port, folder, password), ...args];
+  const child = spawn('/bin/sh', ['-c', WITH_US, 'redis', ...given], {
     cwd: folder,
     env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: 'pipe',
     // A Ctrl-C is for us, who stop the server when nobody needs it any more.
     detached: true,
   });
   const { ended, output, isOver } = watched(child, folder);
-  await untilReady({ port, output, isOver }).catch((error: unknown) => {
-    child.kill('SIGKILL');
+  await untilReady({ output, isOver }).catch((error: unknown) => {
+    child.stdin.end();
     throw error;
   });
+  const pid = Number(/^\d+/.exec(output())?.[0]);
+  const signal = (name: NodeJS.Signals): void => {
+    try {
+      if (!isOver()) process.kill(pid, name);
+    } catch {
+      // It went a moment ago.
+    }
+  };
   const endWith = async (name: NodeJS.Signals): Promise<void> => {
-    const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
-    child.kill(name);
+    const late = setTimeout(() => child.stdin.end(), STOP_MS_MAX);
+    signal(name);
     // One that was frozen hears no other signal.
-    child.kill('SIGCONT');
+    signal('SIGCONT');
     await ended;
     clearTimeout(late);
   };
@@ -82,10 +106,8 @@ async function startOn(port: number, { password, args = [] }: RedisOptions): Pro
   return {
     url: `redis://${credentials}${HOST}:${port}`,
     port,
-    pid: child.pid ?? 0,
-    signal: (name) => {
-      child.kill(name);
-    },
+    pid,
+    signal,
     stop: () => endWith('SIGTERM'),
     kill: () => endWith('SIGKILL'),
     ended,
@@ -102,25 +124,23 @@ const settings = (port: number, folder: string, password: string | undefined): s
   ...(password === undefined ? [] : ['--requirepass', password]),
 ];
 
-/** The folder goes with the server, and the server with us. */
+/** The folder goes with the server. */
 function watched(child: ChildProcess, folder: string) {
   let text = '';
   let over = false;
-  const killIt = (): void => {
-    child.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
-  };
-  process.once('exit', killIt);
+  const forget = (): void => rmSync(folder, { recursive: true, force: true });
+  process.once('exit', forget);
+  // What it says when it starts is enough.
   const collect = (chunk: Buffer): void => {
-    text = (text + chunk.toString('utf8')).slice(-OUTPUT_CHARACTERS_MAX);
+    text = (text + chunk.toString('utf8')).slice(0, OUTPUT_CHARACTERS_MAX);
   };
   child.stdout?.on('data', collect);
   child.stderr?.on('data', collect);
   const ended = new Promise<void>((resolve) => {
     const end = (): void => {
       over = true;
-      process.off('exit', killIt);
-      rmSync(folder, { recursive: true, force: true });
+      process.off('exit', forget);
+      forget();
       resolve();
     };
     child.once('close', end);
@@ -133,20 +153,20 @@ function watched(child: ChildProcess, folder: string) {
 }
 
 async function untilReady(of: {
-  readonly port: number;
   readonly output: () => string;
   readonly isOver: () => boolean;
 }): Promise<void> {
   const deadline = performance.now() + READY_MS_MAX;
-  while (!(await answers(of.port)) || of.isOver()) {
+  // Its own word: whoever answers at the port may be another.
+  while (!/Ready to accept connections/.test(of.output())) {
     if (of.isOver()) {
       const text = of.output().trim();
-      if (/address already in use/i.test(text)) throw new PortTaken(`port ${of.port} is taken`);
+      if (/address already in use/i.test(text)) throw new PortTaken('the port is taken');
       throw new RedisNotStarted(
-        /ENOENT/.test(text) ? 'there is no redis-server on the PATH' : text.slice(-500),
+        /not found/.test(text) ? 'there is no redis-server on the PATH' : text.slice(-500),
       );
     }
-    if (performance.now() > deadline) throw new RedisNotStarted('redis-server does not answer');
+    if (performance.now() > deadline) throw new RedisNotStarted('redis-server does not start');
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 }

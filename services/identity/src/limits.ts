@@ -2,6 +2,7 @@
  * How often something may be asked (`design/identity.md` section 13). Counted in the shared cache and in
  * each process, so a limit is never simply open.
  */
+import { hmac } from '@cardea/crypto';
 import { limitCounters } from '@cardea/runtime';
 import type { ServiceNeeds } from '@cardea/service';
 
@@ -60,13 +61,16 @@ export type Looked =
   | { readonly allowed: false; readonly retryAfterSeconds: number };
 
 export function limits(
-  { cache, clock }: Pick<ServiceNeeds, 'cache' | 'clock'>,
+  { cache, clock, derive }: Pick<ServiceNeeds, 'cache' | 'clock' | 'derive'>,
   factor: number,
 ): Limits {
   const counters = limitCounters(cache, clock);
   const pointsOf = (limit: Limit) =>
     limit.scaled ? Math.ceil(limit.points * factor) : limit.points;
-  const nameOf = (limit: Limit, key: string) => `limit:${limit.name}:${key}`;
+  const { current } = derive('JWT_SECRET', 'limit-key/v1');
+  // A key may be a network address, which is nobody's to read in a cache.
+  const nameOf = ({ name }: Limit, key: string) =>
+    `limit:${name}:${hmac(current, key).toString('base64url')}`;
 
   return {
     look: async (limit, key) =>

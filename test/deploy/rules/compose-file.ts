@@ -3,6 +3,7 @@ import { parse } from 'yaml';
 
 export type ComposeService = {
   image?: string;
+  pull_policy?: string;
   build?: { dockerfile: string; args?: { [name: string]: string } };
   command?: readonly string[];
   environment?: { [name: string]: string };

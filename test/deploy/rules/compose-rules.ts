@@ -221,6 +221,15 @@ export const buildsEachService: Rule<ComposeSubject> = (subject) =>
     })
     .map(([name]) => `${name} is built from something else`);
 
+/** Somebody else may hold the same name in a registry. */
+export const pullsNothingOfOurs: Rule<ComposeSubject> = (subject) =>
+  servicesOf(subject)
+    .filter(isOurs)
+    .filter(
+      ([name, { pull_policy: policy }]) => policy !== (name === 'mailbox' ? 'never' : 'build'),
+    )
+    .map(([name]) => `${name} may come from elsewhere`);
+
 export const mountsWhatExists: Rule<ComposeSubject> = (subject) =>
   servicesOf(subject).flatMap(([name, { volumes = [] }]) =>
     volumes
@@ -260,6 +269,7 @@ export const composeRules: readonly Rule<ComposeSubject>[] = [
   keepsServersInside,
   leavesTimeToStop,
   buildsEachService,
+  pullsNothingOfOurs,
   mountsWhatExists,
   connectionsFit,
 ];

@@ -72,7 +72,7 @@ describe('R25 starting and stopping', () => {
     holder.close();
   });
 
-  it('names every bad setting at once, and none of their values', async () => {
+  it('O4 names every bad setting at once, and none of their values', async () => {
     const refused = await rig.start({
       name: 'bad-settings',
       script: MAIN,

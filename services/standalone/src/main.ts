@@ -1,25 +1,13 @@
-/** `npm start`: everything in one process. The only file here that touches `process.env`. */
+/**
+ * `npm start`: everything in one process. The only file here that touches `process.env`. What serves is
+ * loaded behind the settings, so that a wrong one is told at once.
+ */
 import { type AddressInfo, createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
-import { UnknownWrapKey } from '@cardea/crypto';
-import { PortTaken } from '@cardea/http';
-import { LocalPostgresError } from '@cardea/local-postgres';
-import { MigrationRefused } from '@cardea/read-models';
-import {
-  formatFaults,
-  logger,
-  shutdown,
-  startTelemetry,
-  systemClock,
-  takeSettings,
-} from '@cardea/runtime';
+import { formatFaults, takeSettings } from '@cardea/runtime';
 import packageJson from '../package.json' with { type: 'json' };
-import { writeAddresses } from './addresses.ts';
 import { FolderInUse, type Generated, openDataFolder } from './data-folder.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
-import { ownDatabase } from './own-database.ts';
-import { startStandalone } from './standalone.ts';
-import { welcome } from './welcome.ts';
 
 const EXIT_USAGE = 2;
 const EXIT_CONFIGURATION = 78;
@@ -36,9 +24,6 @@ async function run(given: Options): Promise<void> {
     await start(given);
   } catch (error) {
     if (error instanceof FolderInUse) fail(error.message, EXIT_CONFIGURATION);
-    else if (error instanceof LocalPostgresError) fail(error.message, EXIT_CONFIGURATION);
-    else if (error instanceof MigrationRefused) fail(error.message, EXIT_CONFIGURATION);
-    else if (error instanceof UnknownWrapKey) fail(error.message, EXIT_CONFIGURATION);
     else throw error;
   }
 }
@@ -55,51 +40,19 @@ async function start(given: Options): Promise<void> {
   await choosePorts(process.env, given);
   const read = takeSettings(process.env, { standalone: true, cpus: availableParallelism() });
   if ('faults' in read) return fail(formatFaults(read.faults), EXIT_CONFIGURATION);
-  const settings = { ...read.ok, CARDEA_DATA: folder.path };
-
-  const log = logger({ service: 'standalone', version, level: settings.LOG_LEVEL });
-  const end = shutdown({
-    clock: systemClock,
-    log,
-    delayMs: settings.SHUTDOWN_DELAY,
-    timeoutMs: settings.SHUTDOWN_TIMEOUT,
+  const { serveFrom } = await import('./serving.ts');
+  const refused = await serveFrom({
+    folder,
+    settings: { ...read.ok, CARDEA_DATA: folder.path },
+    version,
+    ownPassword,
+    onDatabase: (stop) => {
+      stopDatabase = stop;
+    },
+    print: (text) => process.stdout.write(text),
     exit: (code) => process.exit(code),
   });
-  end.listen();
-  end.onStop('telemetry', await startTelemetry(settings, { service: 'standalone', version }));
-  let database = settings.DATABASE_URL;
-  if (database.reveal() === '') {
-    const own = await ownDatabase(folder, log);
-    // Last of all, and also where the start fails: PostgreSQL runs in a group of its own.
-    stopDatabase = own.stop;
-    database = own.url;
-  }
-  const instance = await startStandalone({
-    settings: { ...settings, DATABASE_URL: database, MIGRATION_DATABASE_URL: database },
-    version,
-    log,
-  }).catch((error: unknown) => {
-    if (!(error instanceof PortTaken)) throw error;
-    const setting = error.port === settings.MANAGEMENT_PORT ? 'MANAGEMENT_PORT' : 'PORT or --port';
-    fail(`${error.message} (${setting})`, EXIT_CONFIGURATION);
-  });
-  end.onBegin(() => instance.drain());
-  end.onStop('the services', () => instance.stop());
-  const host = settings.HOST ?? '127.0.0.1';
-  writeAddresses(folder.path, {
-    pid: process.pid,
-    api: `http://${host}:${instance.port}`,
-    management: `http://${host}:${instance.managementPort}`,
-  });
-  const showPassword = ownPassword && !folder.greeted && settings.ENV !== 'production';
-  process.stdout.write(
-    await welcome(instance, {
-      settings,
-      adminPassword: showPassword ? folder.generated.ADMIN_PASSWORD : undefined,
-      temporary: given.temp,
-    }),
-  );
-  folder.markGreeted();
+  if (refused !== undefined) fail(refused, EXIT_CONFIGURATION);
 }
 
 /** What the environment leaves open comes from the folder; true when the admin's password does. */

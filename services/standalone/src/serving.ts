@@ -1,0 +1,81 @@
+/** From settings that are right to an instance that serves, and to the message of the day. */
+import { UnknownWrapKey } from '@cardea/crypto';
+import { PortTaken } from '@cardea/http';
+import { LocalPostgresError } from '@cardea/local-postgres';
+import { MigrationRefused } from '@cardea/read-models';
+import { logger, type Settings, shutdown, startTelemetry, systemClock } from '@cardea/runtime';
+import { writeAddresses } from './addresses.ts';
+import type { DataFolder } from './data-folder.ts';
+import { ownDatabase } from './own-database.ts';
+import { startStandalone } from './standalone.ts';
+import { welcome } from './welcome.ts';
+
+export type Serving = {
+  readonly folder: DataFolder;
+  readonly settings: Settings;
+  readonly version: string;
+  /** The administrator's password is one that the folder made. */
+  readonly ownPassword: boolean;
+  /** Told how our own PostgreSQL is stopped: last of all, and also where the start fails. */
+  readonly onDatabase: (stop: () => void) => void;
+  readonly print: (text: string) => void;
+  readonly exit: (code: number) => void;
+};
+
+/** Answers what of the configuration forbids the start; undefined when it serves. */
+export async function serveFrom(serving: Serving): Promise<string | undefined> {
+  try {
+    await serve(serving);
+    return undefined;
+  } catch (error) {
+    if (error instanceof PortTaken) return portTaken(error, serving.settings);
+    for (const refusal of [LocalPostgresError, MigrationRefused, UnknownWrapKey]) {
+      if (error instanceof refusal) return error.message;
+    }
+    throw error;
+  }
+}
+
+const portTaken = ({ port, message }: PortTaken, { MANAGEMENT_PORT }: Settings): string =>
+  `${message} (${port === MANAGEMENT_PORT ? 'MANAGEMENT_PORT' : 'PORT or --port'})`;
+
+async function serve({ folder, settings, version, ...serving }: Serving): Promise<void> {
+  const log = logger({ service: 'standalone', version, level: settings.LOG_LEVEL });
+  const end = shutdown({
+    clock: systemClock,
+    log,
+    delayMs: settings.SHUTDOWN_DELAY,
+    timeoutMs: settings.SHUTDOWN_TIMEOUT,
+    exit: serving.exit,
+  });
+  end.listen();
+  end.onStop('telemetry', await startTelemetry(settings, { service: 'standalone', version }));
+  let database = settings.DATABASE_URL;
+  if (database.reveal() === '') {
+    const own = await ownDatabase(folder, log);
+    serving.onDatabase(own.stop);
+    database = own.url;
+  }
+  const instance = await startStandalone({
+    settings: { ...settings, DATABASE_URL: database, MIGRATION_DATABASE_URL: database },
+    version,
+    log,
+  });
+  end.onBegin(() => instance.drain());
+  end.onStop('the services', () => instance.stop());
+  const host = settings.HOST ?? '127.0.0.1';
+  writeAddresses(folder.path, {
+    pid: process.pid,
+    api: `http://${host}:${instance.port}`,
+    management: `http://${host}:${instance.managementPort}`,
+  });
+  const showPassword = serving.ownPassword && !folder.greeted && settings.ENV !== 'production';
+  serving.print(
+    await welcome(instance, {
+      settings,
+      adminPassword: showPassword ? folder.generated.ADMIN_PASSWORD : undefined,
+      temporary: folder.temporary,
+    }),
+  );
+  folder.markGreeted();
+}

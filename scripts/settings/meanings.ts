@@ -143,7 +143,11 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
     readBy: 'nobody yet',
     text: 'Whether introspection asks for credentials of its own.',
   },
-  RATE_LIMIT_FACTOR: { group: 'identity', readBy: 'identity', text: 'Multiplies the limits per address and per tenant.' },
+  RATE_LIMIT_FACTOR: {
+    group: 'identity',
+    readBy: 'identity',
+    text: 'Multiplies the limits per address and per tenant.',
+  },
   ARGON2_MEMORY: {
     group: 'identity',
     readBy: 'identity',

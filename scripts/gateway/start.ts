@@ -50,6 +50,7 @@ const PLACES = ['nginx', '/usr/sbin/nginx', '/usr/local/sbin/nginx'];
 const START_DEADLINE_MS = 10_000;
 const STOP_DEADLINE_MS = 35_000;
 const POLL_MS = 20;
+const PORTS_TRIED_MAX = 3;
 const WATCH =
   'while kill -0 "$2" 2>/dev/null; do kill -0 "$1" 2>/dev/null || kill -TERM "$2"; sleep 1; done; rm -rf "$3"';
 const OUTPUT_CHARACTERS_MAX = 20_000;
@@ -71,7 +72,19 @@ export function nginxCommand(): string | undefined {
 export async function startGateway(options: GatewayToStart): Promise<Gateway> {
   const command = nginxCommand();
   if (command === undefined) throw new NginxMissing();
-  const port = options.port ?? (await freePort());
+  for (let tried = 1; ; tried += 1) {
+    const port = options.port ?? (await freePort());
+    try {
+      return await startOn(port, command, options);
+    } catch (error) {
+      // A port that was free a moment ago may be somebody's by now.
+      const again = error instanceof PortTaken && options.port === undefined;
+      if (!again || tried === PORTS_TRIED_MAX) throw error;
+    }
+  }
+}
+
+async function startOn(port: number, command: string, options: GatewayToStart): Promise<Gateway> {
   const folder = gatewayFolder(options.parent ?? tmpdir());
   const config = join(folder, 'nginx.conf');
   const staticFolder = join(folder, 'static');

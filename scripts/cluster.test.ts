@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { readOptions } from './cluster/options.ts';
+
+describe('the flags of npm run cluster', () => {
+  it('leave most things to their defaults', () => {
+    const read = { data: undefined, temp: false, port: undefined, replicas: 1, eventstore: false };
+    expect(readOptions([])).toEqual({ ...read, help: false });
+  });
+
+  it('are read with a space or an equals sign', () => {
+    const read = readOptions(['--temp', '--port=9000', '--replicas', '2', '--eventstore']);
+    expect(read).toMatchObject({ temp: true, port: 9000, replicas: 2, eventstore: true });
+  });
+
+  it.each([
+    [['--colour']],
+    [['--temp', '--data', 'somewhere']],
+    [['--eventstore']],
+    [['--replicas', '0']],
+    [['--replicas', '6']],
+    [['--port', 'http']],
+    [['--port', '65536']],
+    [['--data']],
+    [['now']],
+  ])('are refused in %j', (args) => {
+    expect(readOptions(args)).toHaveProperty('wrong');
+  });
+});

@@ -81,6 +81,8 @@ it('R9 Kafka killed under load costs the API nothing, shows as degraded, and dra
     deadlineMs: WELL_AGAIN_MS,
     what: 'each write has its row in the audit log once',
   });
+  await kafka.kill();
+  await untilTrue(async () => (await readiness(cardea)).status === 'degraded');
   expect(await running.end('SIGTERM')).toBe(0);
 });
 

@@ -8,6 +8,7 @@ import {
   processRig,
   startKafka,
   testDatabase,
+  testForm,
   untilTrue,
 } from '@cardea/testing';
 import type { Client } from 'pg';
@@ -18,7 +19,7 @@ import { appendRound, relaySide } from './relay-rig.ts';
 import { describeRelay } from './relay-suite.ts';
 import { connect, countingConsumer, countOf, EFFECTS, effectsOf, quiet, upTo } from './rig.ts';
 
-const KILLS = 2;
+const KILLS = testForm.long ? 10 : 1;
 const LOAD_MS = 1000;
 
 /** Topics of relays are called after their logs, so this file has a broker of its own. */

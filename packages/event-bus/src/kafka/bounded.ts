@@ -14,9 +14,9 @@ export const bounded = async <T>(work: Promise<T>, ms: number): Promise<T> => {
   }
 };
 
-/** For the end of a connection: it is gone either way. */
-export const boundedEnd = async (end: Promise<void>): Promise<void> => {
-  await bounded(end, END_MS_MAX).catch(() => {});
+/** For the end of a connection: it is gone either way, and at once where no broker answers. */
+export const boundedEnd = async (end: Promise<void>, isAway = false): Promise<void> => {
+  await bounded(end, isAway ? AWAY_END_MS_MAX : END_MS_MAX).catch(() => {});
 };
 
 /** No broker answered in time. */
@@ -28,3 +28,4 @@ export class KafkaUnavailable extends Error {
 }
 
 const END_MS_MAX = 5000;
+const AWAY_END_MS_MAX = 200;

@@ -5,7 +5,7 @@ import type { Consumer, RunningConsumer } from '../bus.ts';
 import { type ConsumerCore, consumerCore, type RawRecord } from '../consuming/consumer-core.ts';
 import { errorCode } from '../consuming/passing-failure.ts';
 import { turnUntil } from '../turning.ts';
-import { bounded, boundedEnd } from './bounded.ts';
+import { boundedEnd } from './bounded.ts';
 import { eventIn } from './cloud-event.ts';
 import { type Gathering, gathering } from './gathering.ts';
 import { type Lanes, lanesOf } from './lanes.ts';
@@ -26,25 +26,21 @@ export const runConsumer = (consumer: Consumer, needs: Needs): RunningConsumer =
   let member: Member | undefined;
 
   const turn = async (): Promise<void> => {
-    if (member === undefined) {
-      member = joinGroup({ consumer, core, needs, watch, signal: stopped.signal });
-      try {
-        await member.start();
-      } catch (error) {
-        const failed = member;
-        member = undefined;
-        await failed.leave();
-        throw error;
-      }
+    member ??= joinGroup({ consumer, core, needs, watch, signal: stopped.signal });
+    const failure = member.failure();
+    if (failure !== undefined) {
+      const failed = member;
+      member = undefined;
+      await failed.leave();
+      throw failure.error;
     }
     watch.degraded(await member.reasonToWorry());
     await resting.rest(LOOK_MS, stopped.signal);
   };
-  // A member that has started ticks by itself, with every answer of a broker and every line of its log.
   const own: LoopWatch = {
     ...watch,
     tick: () => {
-      if (member === undefined) watch.tick();
+      if (member?.isStuck() !== true) watch.tick();
     },
   };
   const turning = turnUntil(stopped.signal, turn, { name, clock, log, watch: own });
@@ -61,13 +57,15 @@ export const runConsumer = (consumer: Consumer, needs: Needs): RunningConsumer =
 type Needs = KafkaSubscriberNeeds & { readonly ends: TopicEnds };
 
 const LOOK_MS = 1000;
-const START_MS_MAX = 20_000;
 const SESSION_MS = 30_000;
 const HEARTBEAT_MS = 3000;
 const REBALANCE_MS = 60_000;
 const FETCH_WAIT_MS = 250;
 /** A fetch is answered four times a second, also where there is nothing. */
 const SILENCE_MS_MAX = 5000;
+const SILENCE_AT_END_MS_MAX = 1000;
+/** Whoever joins waits until a member that died is missed; no request of the driver stays open longer. */
+const STUCK_MS = REBALANCE_MS + 15_000;
 /** Partitions whose batches may wait for one transaction. */
 const TOGETHER_PARTITIONS_MAX = 64;
 const SLICE_RECORDS_MAX = 500;
@@ -83,7 +81,10 @@ type Joining = {
 };
 
 type Member = {
-  start(): Promise<void>;
+  /** Why it could not even begin: no broker, no such topic. */
+  failure(): { readonly error: unknown } | undefined;
+  /** It neither hears from a broker nor tries again. */
+  isStuck(): boolean;
   reasonToWorry(): Promise<string | undefined>;
   leave(): Promise<void>;
 };
@@ -92,8 +93,13 @@ const joinGroup = ({ consumer, core, needs, watch, signal }: Joining): Member =>
   const { clock, client, ends } = needs;
   const log = needs.log.child({ consumer: consumer.name });
   const tick = () => watch.tick();
-  const kafka = client.connect({ onLine: tick }).consumer(optionsOf(consumer, needs));
   let answeredAtMs = clock.monotonicMs();
+  let seenAtMs = answeredAtMs;
+  const onLine = (): void => {
+    seenAtMs = clock.monotonicMs();
+  };
+  const kafka = client.connect({ onLine }).consumer(optionsOf(consumer, needs));
+  const silentMs = (): number => clock.monotonicMs() - answeredAtMs;
   const failing = failureNote({ clock, signal, tick, log });
   const lanes = lanesOf({ consumer: kafka, core, ends, log, failed: failing.failed });
   const apply = gathering(async (records) => {
@@ -103,30 +109,32 @@ const joinGroup = ({ consumer, core, needs, watch, signal }: Joining): Member =>
   listen(kafka, lanes, {
     answered: () => {
       answeredAtMs = clock.monotonicMs();
-      watch.tick();
+      seenAtMs = answeredAtMs;
     },
     crashed: (error) => {
       log.error({ code: errorCode(error) }, 'the consumer cannot go on');
       (needs.onCrash ?? endProcess)(error);
     },
   });
+  let failure: { readonly error: unknown } | undefined;
+  const begin = async (): Promise<void> => {
+    await kafka.connect();
+    await kafka.subscribe({ topics: [...consumer.topics], fromBeginning: true });
+    await kafka.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      partitionsConsumedConcurrently: TOGETHER_PARTITIONS_MAX,
+      eachBatch: (payload) => applyBatch(payload, { lanes, apply, failed: failing.failed }),
+    });
+  };
+  begin().catch((error: unknown) => {
+    failure = { error };
+  });
   return {
-    start: async () => {
-      const run = async (): Promise<void> => {
-        await kafka.connect();
-        await kafka.subscribe({ topics: [...consumer.topics], fromBeginning: true });
-        await kafka.run({
-          autoCommit: false,
-          eachBatchAutoResolve: false,
-          partitionsConsumedConcurrently: TOGETHER_PARTITIONS_MAX,
-          eachBatch: (payload) => applyBatch(payload, { lanes, apply, failed: failing.failed }),
-        });
-      };
-      await bounded(run(), START_MS_MAX);
-    },
+    isStuck: () => clock.monotonicMs() - seenAtMs > STUCK_MS,
+    failure: () => failure,
     reasonToWorry: async () => {
-      const silentMs = clock.monotonicMs() - answeredAtMs;
-      if (silentMs > SILENCE_MS_MAX) return 'no broker answers';
+      if (silentMs() > SILENCE_MS_MAX) return 'no answer from Kafka';
       const { size } = lanes.lapsed;
       if (size > 0) return `records lapsed before they were read in ${size} partitions`;
       const waiting = failing.reason() === undefined ? await core.parked() : [];
@@ -134,7 +142,7 @@ const joinGroup = ({ consumer, core, needs, watch, signal }: Joining): Member =>
     },
     leave: async () => {
       lanes.stop();
-      await boundedEnd(kafka.disconnect());
+      await boundedEnd(kafka.disconnect(), silentMs() > SILENCE_AT_END_MS_MAX);
     },
   };
 };
@@ -171,6 +179,7 @@ const failureNote = (needs: {
   readonly log: KafkaSubscriberNeeds['log'];
 }) => {
   let failures = 0;
+  let latest: unknown;
   let reason: string | undefined;
   return {
     reason: () => reason,
@@ -181,9 +190,12 @@ const failureNote = (needs: {
     },
     /** False once there is nothing to try again for. */
     failed: async (error: unknown): Promise<boolean> => {
-      failures += 1;
+      // All partitions that went together are told of the same one.
+      if (error !== latest) failures += 1;
+      const isNews = error !== latest && failures === 1;
+      latest = error;
       const code = errorCode(error);
-      if (failures === 1) needs.log.warn({ code }, 'records could not be applied');
+      if (isNews) needs.log.warn({ code }, 'records could not be applied');
       reason = `cannot get on: ${code}`;
       needs.tick();
       const pauseMs = Math.min(PAUSE_MAX_MS, PAUSE_MIN_MS * 2 ** Math.min(failures - 1, 10));

@@ -4,7 +4,7 @@ import { Partitioners } from 'kafkajs';
 import type { Publisher } from '../bus.ts';
 import type { DeadLetter, DeadLetters } from '../consuming/dead-letter.ts';
 import { partitionOf } from '../partition.ts';
-import { bounded, boundedEnd } from './bounded.ts';
+import { bounded, boundedEnd, KafkaUnavailable } from './bounded.ts';
 import { type OutgoingRecord, recordOf } from './cloud-event.ts';
 import { type KafkaClient, RETRY_FOR_EVER } from './kafka-client.ts';
 
@@ -40,6 +40,8 @@ type TopicSender = {
 const topicSender = (client: KafkaClient, topic: string): TopicSender => {
   let producer: Promise<Producer> | undefined;
   let sending: { readonly name: string; readonly done: Promise<void> } | undefined;
+  /** The one before was late: who comes again looks in and goes, so that its process can stop. */
+  let isAway = false;
 
   const connect = async (): Promise<Producer> => {
     const made = client.connect({ retry: RETRY_FOR_EVER }).producer({
@@ -70,6 +72,14 @@ const topicSender = (client: KafkaClient, topic: string): TopicSender => {
       sending = undefined;
     }
   };
+  const untilOver = async (work: Promise<void>): Promise<void> => {
+    try {
+      await bounded(work, isAway ? AWAY_WAIT_MS_MAX : SEND_WAIT_MS_MAX);
+    } catch (error) {
+      isAway = error instanceof KafkaUnavailable;
+      throw error;
+    }
+  };
   return {
     send: async (records) => {
       const name = nameOf(records);
@@ -85,10 +95,15 @@ const topicSender = (client: KafkaClient, topic: string): TopicSender => {
         done.catch(() => {}); // Whoever waits hears of it; nobody may.
         sending = { name, done };
       }
-      await bounded(sending.done, SEND_WAIT_MS_MAX);
+      await untilOver(sending.done);
+      isAway = false;
     },
     close: async () => {
-      if (producer !== undefined) await boundedEnd(producer.then((one) => one.disconnect()));
+      if (producer !== undefined)
+        await boundedEnd(
+          producer.then((one) => one.disconnect()),
+          isAway,
+        );
     },
   };
 };
@@ -97,6 +112,7 @@ const ALL = -1;
 const METADATA_MS_MAX = 60_000;
 /** Then the caller says that it cannot get on, and comes again. */
 const SEND_WAIT_MS_MAX = 5000;
+const AWAY_WAIT_MS_MAX = 300;
 const BATCH_RECORDS_MAX = 500;
 /** Brokers take a megabyte for each partition, and all of a batch may go to one. */
 const BATCH_BYTES_MAX = 900_000;

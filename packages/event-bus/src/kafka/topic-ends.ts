@@ -81,6 +81,7 @@ export const topicEnds = (client: KafkaClient): TopicEnds => {
   };
 };
 
-const ANSWER_MS_MAX = 3000;
-const ATTEMPTS_MAX = 5;
+/** Readers of the audit log wait for it. */
+const ANSWER_MS_MAX = 1000;
+const ATTEMPTS_MAX = 4;
 const ATTEMPT_PAUSE_MS = 100;

@@ -66,7 +66,8 @@ export function settingsOf(opening: Pick<Opening, 'env' | 'data'>): {
   if (isFolder) fillIn(env, generated);
   const read = takeSettings(env, { standalone: isFolder, cpus: availableParallelism() });
   if ('faults' in read) throw new WrongConfiguration(formatFaults(read.faults), read.faults);
-  return { settings: read.ok, generated: isFolder ? generated : undefined };
+  const settings = isFolder ? { ...read.ok, CARDEA_DATA: folderOf(opening) } : read.ok;
+  return { settings, generated: isFolder ? generated : undefined };
 }
 
 export async function openDeployment(opening: Opening): Promise<Deployment> {

@@ -6,6 +6,8 @@ import { type Mirror, markKey } from './revocations-mirror.ts';
 import { CHANNEL, GENERATION, KINDS, writeNotice } from './revocations-notice.ts';
 
 const IDS_PER_NOTICE = 500;
+/** Beyond it the oldest are dropped: their marks end by themselves, only later. */
+const OWED_UNMARKS_MAX = 10_000;
 
 type Needs = { readonly cache: Cache; readonly clock: Clock; readonly ttlMs: number };
 type Own = { readonly marks: Mirror; readonly hearing: Hearing };
@@ -16,22 +18,22 @@ export function keeperOf(needs: Needs, { marks, hearing }: Own) {
   /** Marks that the cache did not take, and others that it did not give up. */
   let owed = false;
   const owedUnmarks = new Map<string, Mark>();
-  /** Taken back while marks were being read, which may have been too early to see it. */
-  let unmarkedMeanwhile = new Set<string>();
-  const asking = new Set<string>();
+  /** Taken back while marks are being read, which may have been too early to see it. */
+  let unmarkedMeanwhile: Set<string> | undefined;
 
   const { write, erase } = writerOf(needs);
   const fillOnce = async (read: RefillMarks): Promise<void> => {
     const [since, losses] = [marks.now(), hearing.losses()];
     owed = false;
-    unmarkedMeanwhile = new Set();
+    const unmarked = new Set<string>();
+    unmarkedMeanwhile = unmarked;
     try {
       for (const [key, { kind, id }] of [...owedUnmarks]) {
         await erase(kind, [id]);
         owedUnmarks.delete(key);
       }
       const all = await read();
-      const standing = all.filter(({ kind, id }) => !unmarkedMeanwhile.has(markKey(kind, id)));
+      const standing = all.filter(({ kind, id }) => !unmarked.has(markKey(kind, id)));
       for (const kind of KINDS) {
         const ids = standing.filter((mark) => mark.kind === kind).map(({ id }) => id);
         for (const id of ids) marks.add(kind, id);
@@ -41,6 +43,8 @@ export function keeperOf(needs: Needs, { marks, hearing }: Own) {
     } catch (error) {
       owed = true;
       throw error;
+    } finally {
+      unmarkedMeanwhile = undefined;
     }
     hearing.filled(since, losses);
   };
@@ -73,36 +77,35 @@ export function keeperOf(needs: Needs, { marks, hearing }: Own) {
       for (const id of ids) {
         marks.add(kind, id);
         owedUnmarks.delete(markKey(kind, id));
-        unmarkedMeanwhile.delete(markKey(kind, id));
+        unmarkedMeanwhile?.delete(markKey(kind, id));
       }
       await orOwe(write(kind, ids));
     },
     unmark: async (kind: RevocationKind, ids: readonly string[]): Promise<void> => {
       for (const id of ids) {
         marks.remove(kind, id);
-        unmarkedMeanwhile.add(markKey(kind, id));
+        unmarkedMeanwhile?.add(markKey(kind, id));
       }
       if (await orOwe(erase(kind, ids))) return;
-      for (const id of ids) owedUnmarks.set(markKey(kind, id), { kind, id });
+      for (const id of ids) owe(owedUnmarks, { kind, id });
     },
     heardUnmarked: (kind: RevocationKind, ids: readonly string[]): void => {
-      for (const id of ids) unmarkedMeanwhile.add(markKey(kind, id));
+      for (const id of ids) unmarkedMeanwhile?.add(markKey(kind, id));
     },
     tellAll: (names: readonly string[]): void => {
       if (refill === undefined) return;
-      for (const name of names) asking.add(name);
-      // Who got no answer asks again.
+      // This one starts after the question, so it misses nothing. Who got no answer asks again.
       fill()
-        .then(() => answer(cache, asking))
+        .then(() => cache.publish(CHANNEL, writeNotice({ word: '!', names })))
         .catch(() => {});
     },
   };
 }
 
-async function answer(cache: Cache, asking: Set<string>): Promise<void> {
-  const names = [...asking];
-  asking.clear();
-  if (names.length > 0) await cache.publish(CHANNEL, writeNotice({ word: '!', names }));
+function owe(unmarks: Map<string, Mark>, mark: Mark): void {
+  unmarks.set(markKey(mark.kind, mark.id), mark);
+  const [oldest] = unmarks.keys();
+  if (unmarks.size > OWED_UNMARKS_MAX && oldest !== undefined) unmarks.delete(oldest);
 }
 
 /** Each change in the cache first, then told. */

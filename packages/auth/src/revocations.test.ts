@@ -73,6 +73,38 @@ describe('a revocation', () => {
     expect(await here.look(asked, ['word'])).toEqual({ marked: [true, false], values: undefined });
   });
 
+  it('is told to whoever asks from a reading that began after the question', async () => {
+    const { cache, here } = await rig();
+    const told: string[] = [];
+    let reads = 0;
+    let release: (() => void)[] = [];
+    await cache.subscribe('rev', (message) => {
+      if (message.startsWith('["!"')) told.push(message);
+    });
+    const later = () => new Promise((resolve) => setImmediate(resolve));
+    void here.keepFilled(async () => {
+      reads += 1;
+      await new Promise<void>((resolve) => release.push(resolve));
+      return [];
+    });
+    const finishRead = async (): Promise<void> => {
+      const all = release;
+      release = [];
+      for (const each of all) each();
+      await later();
+    };
+    await later();
+    expect(reads).toBe(1);
+    await cache.publish('rev', '["?","early"]');
+    await finishRead();
+    expect([told, reads]).toEqual([[], 2]);
+    await cache.publish('rev', '["?","late"]');
+    await finishRead();
+    expect([told, reads]).toEqual([['["!","early"]'], 3]);
+    await finishRead();
+    expect(told).toEqual(['["!","early"]', '["!","late"]']);
+  });
+
   it('may be taken back while all are written again, and stays taken back', async () => {
     const { here, there } = await rig();
     let release = (): void => {};

@@ -1,0 +1,23 @@
+import { startEventStoreStandIn, untilTrue } from '@cardea/testing';
+import { expect, it } from 'vitest';
+import { eventStoreDbConnection } from './connection.ts';
+import { followRequest } from './wire.ts';
+
+/** 10 s to the next ping and 2 s for its answer; the client's own default is 20 s. */
+const GIVEN_UP_MS = 15_000;
+
+it('gives up a subscription whose connection is dead, though nothing else is asked', async () => {
+  const standIn = await startEventStoreStandIn();
+  const connection = eventStoreDbConnection(standIn.url);
+  const stop = new AbortController();
+  const on = { onConfirmed: () => {}, onAnswer: () => {} };
+  const following = connection.follow(followRequest('identity', 0n), on, stop.signal);
+  const start = performance.now();
+  const givenUp = expect(following).rejects.toThrow();
+  await untilTrue(() => standIn.subscriptions() === 1);
+  standIn.faults.strand();
+  await givenUp;
+  expect(performance.now() - start).toBeLessThan(GIVEN_UP_MS);
+  await connection.close();
+  await standIn.stop();
+});

@@ -26,6 +26,7 @@ export {
   takeSettings,
 } from './read-settings.ts';
 export { type RedisCacheOptions, redisCache } from './redis-cache.ts';
+export { refuseBadSettings } from './refuse-bad-settings.ts';
 export { type Secret, secret } from './secret.ts';
 export type { Settings } from './settings.ts';
 export { type Shutdown, type ShutdownNeeds, shutdown } from './shutdown.ts';

@@ -1,7 +1,11 @@
 /** The webhook dispatcher as a process of its own. The only file here that touches `process.env`. */
-import { runService } from '@cardea/service';
+import { refuseBadSettings } from '@cardea/runtime';
 import packageJson from '../package.json' with { type: 'json' };
-import { webhooksService } from './service.ts';
 
+refuseBadSettings(process.env);
+const [{ runService }, { webhooksService }] = await Promise.all([
+  import('@cardea/service'),
+  import('./service.ts'),
+]);
 const { version } = packageJson;
 await runService(webhooksService, { version, env: process.env, words: process.argv.slice(2) });

@@ -22,13 +22,13 @@ import {
   triesOf,
 } from './company.ts';
 import { type Instance, instance } from './instance.ts';
+import { traffic } from './traffic.ts';
 
 const AWAY_MS = testForm.long ? 60_000 : 10_000;
 const FLAPS = testForm.long ? 20 : 4;
 const FLAP_MS = 1_500;
 const WELL_AGAIN_MS = 5_000;
 const LOG_LINES_PER_SECOND_MAX = 10;
-const PAUSE_MS = 40;
 /** Without the cache every poll looks by itself each second. */
 const POLL_AWAKENED_MS_MAX = 3_000;
 /** Wrong passwords of one account from one place, before it is blocked. */
@@ -73,51 +73,6 @@ afterAll(async () => {
   await redis?.kill();
 });
 
-/** Everyday work at both instances, from now until it is stopped; what went wrong, a sentence each. */
-async function traffic() {
-  const failures: string[] = [];
-  let count = 0;
-  let running = true;
-  const [key, machine] = [await people.apiKey(), await people.machine()];
-  const workers = both.flatMap(({ at }, number) => {
-    const each = async (what: string, work: () => Promise<string | undefined>): Promise<void> => {
-      while (running) {
-        const wrong = await work().catch((error: Error) => error.message);
-        count += 1;
-        if (wrong !== undefined) failures.push(`${what} at ${number}: ${wrong}`);
-        await pause(PAUSE_MS);
-      }
-    };
-    let token: string | undefined;
-    return [
-      each('login', async () => not200(await at.logIn())),
-      each('refresh', async () => {
-        token ??= await people.refreshToken();
-        const answer = await at.refresh(token);
-        token = answer.body?.refresh_token;
-        return not200(answer);
-      }),
-      each('check', async () => {
-        const [yes, no] = [await at.check(key.key, 'ann'), await at.check(key.key, 'bob')];
-        if (yes.body?.allowed === true && no.body?.allowed === false) return undefined;
-        return `${yes.text} ${no.text}`;
-      }),
-      each('vend', async () => {
-        const answer = await at.vend(machine);
-        return answer.body?.data?.fields?.password === undefined ? answer.text : undefined;
-      }),
-    ];
-  });
-  return {
-    failures,
-    count: () => count,
-    async stop() {
-      running = false;
-      await Promise.all(workers);
-    },
-  };
-}
-
 /** A person who was asked to approve what a machine wants. */
 async function asked() {
   const person = await people.person();
@@ -132,9 +87,6 @@ async function expectNoRefresh(tokens: readonly string[]): Promise<void> {
     for (const token of tokens) expect((await at.refresh(token)).status).toBe(401);
   }
 }
-
-const not200 = ({ status, text }: { status: number; text: string }): string | undefined =>
-  status === 200 ? undefined : `${status} ${text}`;
 
 const statusOf = async (url: string): Promise<readonly [number, string | undefined]> => {
   const answer = await fetch(url);
@@ -181,7 +133,7 @@ it('R8 O8 with Redis killed and back empty, work goes on, what was revoked stays
   await before.revoke();
   for (const { at } of both) expect(await triesOf(at, before)).toEqual(REVOKED);
   const logs = both.map(({ running }) => fromNow(running));
-  const work = await traffic();
+  const work = await traffic(both, people);
   const refreshTokens = [await people.revokedRefreshToken()];
   const decided = await asked();
   const [one, other] = both.map(({ at }) => at) as [Doors, Doors];
@@ -239,7 +191,7 @@ it('R8 with Redis flapping, no more wrong passwords and polls pass than with it,
   const revoked = await revokeEach(people);
   const { person, machine, approvalId } = await asked();
   const logs = both.map(({ running }) => fromNow(running));
-  const work = await traffic();
+  const work = await traffic(both, people);
   const polled: number[] = [];
   const guessed: number[] = [];
   const tryLimits = async (): Promise<void> => {

@@ -1,0 +1,72 @@
+/** Everyday work at every instance: people sign in and stay so, keys check, machines get what they may have. */
+import type { Company, Doors } from './company.ts';
+
+const PAUSE_MS = 40;
+/** A session may be refreshed 300 times a minute. */
+const REFRESH_PAUSE_MS = 250;
+
+export type Traffic = {
+  /** What went wrong, a sentence each. */
+  readonly failures: readonly string[];
+  count(): number;
+  stop(): Promise<void>;
+};
+
+/** From now until it is stopped. */
+export async function traffic(
+  all: readonly { readonly at: Doors }[],
+  people: Company,
+): Promise<Traffic> {
+  const failures: string[] = [];
+  let count = 0;
+  let running = true;
+  const [key, machine] = [await people.apiKey(), await people.machine()];
+  const workers = all.flatMap(({ at }, number) => {
+    const each = async (
+      what: string,
+      work: () => Promise<string | undefined>,
+      pauseMs = PAUSE_MS,
+    ): Promise<void> => {
+      while (running) {
+        const wrong = await work().catch((error: Error) => error.message);
+        count += 1;
+        if (wrong !== undefined) failures.push(`${what} at ${number}: ${wrong}`);
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      }
+    };
+    let token: string | undefined;
+    return [
+      each('login', async () => not200(await at.logIn())),
+      each(
+        'refresh',
+        async () => {
+          token ??= await people.refreshToken();
+          const answer = await at.refresh(token);
+          token = answer.body?.refresh_token;
+          return not200(answer);
+        },
+        REFRESH_PAUSE_MS,
+      ),
+      each('check', async () => {
+        const [yes, no] = [await at.check(key.key, 'ann'), await at.check(key.key, 'bob')];
+        if (yes.body?.allowed === true && no.body?.allowed === false) return undefined;
+        return `${yes.text} ${no.text}`;
+      }),
+      each('vend', async () => {
+        const answer = await at.vend(machine);
+        return answer.body?.data?.fields?.password === undefined ? answer.text : undefined;
+      }),
+    ];
+  });
+  return {
+    failures,
+    count: () => count,
+    async stop() {
+      running = false;
+      await Promise.all(workers);
+    },
+  };
+}
+
+const not200 = ({ status, text }: { status: number; text: string }): string | undefined =>
+  status === 200 ? undefined : `${status} ${text}`;

@@ -1,14 +1,10 @@
 import { silentLogger, testRedis } from '@cardea/testing';
-import { inProcessCache, redisCache, systemClock } from '../src/index.ts';
+import { redisCache, systemClock } from '../src/index.ts';
 import { describeCache } from './cache-conformance.ts';
-
-describeCache('in process', () => {
-  const cache = inProcessCache(systemClock);
-  return { open: () => cache };
-});
 
 const redis = testRedis();
 let test = 0;
+
 describeCache('Redis', () => {
   test += 1;
   const keyPrefix = `${redis.keyPrefix}${test}:`;

@@ -1,11 +1,13 @@
 import { join } from 'node:path';
-import type { ServiceName } from '@cardea/contracts';
-import { type RestDriver, testForm } from '@cardea/testing';
+import { type IntegrationEvent, type ServiceName, topicOf } from '@cardea/contracts';
+import { kafkaClient, readTopic } from '@cardea/event-bus';
+import { type RestDriver, silentLogger, testForm } from '@cardea/testing';
 import { expect, it } from 'vitest';
 import type { ServiceProcess } from '../../scripts/cluster/service-process.ts';
 import { company, testCluster } from '../cluster-rig.ts';
 import { openPolls } from './long-polls.ts';
 import { steadyReads } from './steady-reads.ts';
+import { expectInOrder, tuplesMissing } from './topic.ts';
 import { expectClean, mixedWrites, untilAudited } from './writes.ts';
 
 const KILLS = testForm.long ? 300 : 12;
@@ -59,6 +61,9 @@ it('R1 SIGKILL of a random process under mixed writes loses nothing that was ack
   }
   await untilAudited(rest, load);
   await expectClean(rest, load);
+  const events = await tupleEvents();
+  expect(tuplesMissing(load, events)).toBe(0);
+  expectInOrder(events);
 });
 
 async function killOne(): Promise<void> {
@@ -67,6 +72,13 @@ async function killOne(): Promise<void> {
   const dying = anyOf(processes.cluster.processes);
   await dying.end('SIGKILL');
   await dying.start();
+}
+
+async function tupleEvents(): Promise<readonly IntegrationEvent[]> {
+  const brokers = [processes.cluster.addresses().kafka ?? ''];
+  const client = kafkaClient({ brokers, log: silentLogger });
+  const lying = await readTopic(client, topicOf('authz'));
+  return lying.map(({ event }) => event as IntegrationEvent);
 }
 
 const anyOf = (all: readonly ServiceProcess[]): ServiceProcess =>

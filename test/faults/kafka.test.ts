@@ -18,7 +18,8 @@ import {
 } from '@cardea/testing';
 import { afterAll, expect, it } from 'vitest';
 import { type Instance, instance } from './instance.ts';
-import { expectClean, type Load, mixedWrites } from './writes.ts';
+import { expectInOrder, tuplesMissing } from './topic.ts';
+import { expectClean, mixedWrites } from './writes.ts';
 
 const CALM_MS = 3000;
 const AWAY_MS = testForm.long ? 300_000 : 20_000;
@@ -108,22 +109,4 @@ async function watched(cardea: Instance, running: RigProcess, ms: number) {
 
 function residentMb({ pid }: RigProcess): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
-}
-
-function tuplesMissing(load: Load, events: readonly IntegrationEvent[]): number {
-  const told = new Set(events.map(({ data }) => data['object_id']));
-  return load.acked.read().acked.filter(({ kind, name }) => kind === 'tuple' && !told.has(name))
-    .length;
-}
-
-/** By partition, as they lie there: positions of a stream only grow, but for repeats. */
-function expectInOrder(events: readonly IntegrationEvent[]): void {
-  const highest = new Map<string, bigint>();
-  const ids = new Set<string>();
-  for (const { id, streamId, position } of events) {
-    if (ids.has(id)) continue;
-    ids.add(id);
-    expect(BigInt(position)).toBeGreaterThan(highest.get(streamId) ?? 0n);
-    highest.set(streamId, BigInt(position));
-  }
 }

@@ -1,0 +1,23 @@
+/** What must be true of the topic of tuples after mixed writes, whatever was killed meanwhile. */
+import type { IntegrationEvent } from '@cardea/contracts';
+import { expect } from 'vitest';
+import type { Load } from './writes.ts';
+
+/** How many acknowledged tuples nothing on the topic tells of. */
+export function tuplesMissing(load: Load, events: readonly IntegrationEvent[]): number {
+  const told = new Set(events.map(({ data }) => data['object_id']));
+  return load.acked.read().acked.filter(({ kind, name }) => kind === 'tuple' && !told.has(name))
+    .length;
+}
+
+/** By partition, as they lie there: positions of a stream only grow, but for repeats. */
+export function expectInOrder(events: readonly IntegrationEvent[]): void {
+  const highest = new Map<string, bigint>();
+  const ids = new Set<string>();
+  for (const { id, streamId, position } of events) {
+    if (ids.has(id)) continue;
+    ids.add(id);
+    expect(BigInt(position)).toBeGreaterThan(highest.get(streamId) ?? 0n);
+    highest.set(streamId, BigInt(position));
+  }
+}

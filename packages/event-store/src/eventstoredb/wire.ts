@@ -82,27 +82,33 @@ export function streamRequest(name: string, from: number | 'last', count: number
 
 /** Up to `count` events of a log in order, from a position of the server's on; that one is included. */
 export const logRequest = (log: Log, from: bigint, count: number): ReadReq =>
-  new messages.ReadReq().setOptions(common(count).setAll(placeIn(from)).setFilter(filterOf(log)));
+  new messages.ReadReq().setOptions(
+    common(count).setAll(placeIn(from)).setFilter(filterOf(log, READ_WINDOW_RECORDS)),
+  );
 
 /** The last event of a log, or with no log named the last one of all. */
 export function lastRequest(log?: Log): ReadReq {
   const all = new messages.ReadReq.Options.AllOptions().setEnd(new shared.Empty());
   const options = common(1).setAll(all).setReadDirection(BACKWARDS);
   if (log === undefined) options.setNoFilter(new shared.Empty());
-  else options.setFilter(filterOf(log));
+  else options.setFilter(filterOf(log, READ_WINDOW_RECORDS));
   return new messages.ReadReq().setOptions(options);
 }
 
 /** Everything of a log behind a position, for as long as the call lives. */
 export function followRequest(log: Log, after: bigint): ReadReq {
-  const options = common(undefined).setAll(placeIn(after)).setFilter(filterOf(log));
+  const options = common(undefined)
+    .setAll(placeIn(after))
+    .setFilter(filterOf(log, CHECKPOINT_RECORDS));
   options.setSubscription(new messages.ReadReq.Options.SubscriptionOptions());
   return new messages.ReadReq().setOptions(options);
 }
 
 const BACKWARDS = 1;
 /** Records that the server looks at between two checkpoints of a subscription. */
-const WINDOW_RECORDS = 32;
+const CHECKPOINT_RECORDS = 32;
+/** Records that a read looks at in one go on the server; it goes on until it has what was asked for. */
+const READ_WINDOW_RECORDS = 2000;
 
 function common(count: number | undefined): ReadReq.Options {
   const options = new messages.ReadReq.Options();
@@ -120,12 +126,12 @@ function placeIn(position: bigint): ReadReq.Options.AllOptions {
   return all.setPosition(place);
 }
 
-function filterOf(log: Log): ReadReq.Options.FilterOptions {
+function filterOf(log: Log, windowRecords: number): ReadReq.Options.FilterOptions {
   const expression = new messages.ReadReq.Options.FilterOptions.Expression();
   expression.setPrefixList([prefixOf(log)]);
   const filter = new messages.ReadReq.Options.FilterOptions();
   filter.setStreamIdentifier(expression);
-  filter.setMax(WINDOW_RECORDS);
+  filter.setMax(windowRecords);
   filter.setCheckpointintervalmultiplier(1);
   return filter;
 }

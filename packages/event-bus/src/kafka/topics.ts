@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
 import { type TopicPlan, topicPlans } from '../topics.ts';
 import { boundedEnd } from './bounded.ts';
@@ -17,6 +18,7 @@ export const createTopics = async (
     if (misfits.length > 0) throw new TopicsMisfit(misfits);
     if (missing.length > 0) {
       await admin.createTopics({ topics: missing.map((plan) => requestOf(plan, replication)) });
+      for (const { topic } of missing) await untilLed(admin, topic);
     }
     return { created: missing.map(({ topic }) => topic), existing };
   });
@@ -51,6 +53,21 @@ export class TopicsMisfit extends Error {
   }
 }
 
+/** A topic has leaders in the metadata before these know of it. */
+const untilLed = async (admin: Admin, topic: string): Promise<void> => {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await admin.fetchTopicOffsets(topic);
+      return;
+    } catch (error) {
+      if (attempt === LED_ATTEMPTS_MAX) throw error;
+      await pause(LED_PAUSE_MS);
+    }
+  }
+};
+
+const LED_ATTEMPTS_MAX = 50;
+const LED_PAUSE_MS = 200;
 const REPLICATION = 3;
 const DAY_MS = 86_400_000;
 const FOR_EVER = '-1';

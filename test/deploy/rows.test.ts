@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import rows from '../rows.json' with { type: 'json' };
 
 const FILES = ['packages', 'services', 'test', 'scripts'].flatMap((folder) =>
-  globSync(`${folder}/**/{*.test,conformance,suite}.ts`, {
+  globSync(`${folder}/**/{*.test,*-suite,suite,conformance}.ts`, {
     exclude: (path) => String(path).includes('node_modules'),
   }),
 );

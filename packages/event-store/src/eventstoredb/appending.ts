@@ -3,7 +3,6 @@
  * stood there before, also where it would store them a second time.
  */
 import { randomUUID } from 'node:crypto';
-import { metrics } from '@cardea/runtime';
 import type { AppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import {
   type AppendOutcome,
@@ -56,7 +55,6 @@ export async function appendOne(
     const answer = await needs.connection.append(appendRequests(name, append, at, wireIds));
     if (!answer.hasWrongExpectedVersion()) {
       needs.ids.learn(name, at + 1, ids);
-      metrics.appendBatchEvents.observe(events.length);
       return await storedAt(needs, log, { append, at, answer });
     }
     // Somebody was faster; it may have been the same command.

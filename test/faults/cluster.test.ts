@@ -13,6 +13,10 @@ import { expectClean, mixedWrites, untilAudited } from './writes.ts';
 const KILLS = testForm.long ? 300 : 12;
 const LIFE_MS_MIN = 1000;
 const LIFE_MS_SPREAD = 2500;
+/** Of one life and one start, on a busy machine. */
+const KILL_MS_MAX = 30_000;
+/** Until everything has arrived, and was looked at. */
+const LOOK_MS_MAX = 240_000;
 const POLLS = 200;
 const STOP_MS_MAX = 25_000;
 const SERVICES: readonly ServiceName[] = [
@@ -50,7 +54,9 @@ async function restart(leaving: ServiceProcess): Promise<void> {
   await leaving.start();
 }
 
-it('R1 SIGKILL of a random process under mixed writes loses nothing that was acknowledged and doubles nothing', async () => {
+it('R1 SIGKILL of a random process under mixed writes loses nothing that was acknowledged and doubles nothing', {
+  timeout: KILLS * KILL_MS_MAX + LOOK_MS_MAX,
+}, async () => {
   const admin = await company(processes.rest);
   const rest: RestDriver = processes.rest.as(admin);
   const load = mixedWrites(join(processes.folder, 'acked'), () => rest);

@@ -91,6 +91,26 @@ describe('two processes of each service', () => {
     await untilTrue(refused, { deadlineMs: NOTICE_MS_MAX, what: 'both refuse the key' });
   });
 
+  it('ask whichever of identity is left who a caller is', async () => {
+    const admin = await company(processes.rest);
+    const dying = processes.replica('identity', 1);
+    const rest = processes.at('identity', 2).as(admin);
+    // Asked before, so that there are connections to the one that dies.
+    const keys = ['before', 'after'].map(async (name) => {
+      const made = await rest.post('/api/v1/api-keys', { name, scopes: ['fga:read'] });
+      return { bearer: made.body.key, tenant: admin.tenant };
+    });
+    const [before, after] = await Promise.all(keys);
+    const checkWith = async (replica: number, caller: typeof before) => {
+      const asked = processes.at('authz', replica).as(caller ?? {});
+      return (await asked.post('/api/v1/fga/check', tupleOf('any'))).status;
+    };
+    expect([await checkWith(1, before), await checkWith(2, before)]).toEqual([200, 200]);
+    await dying.end('SIGKILL');
+    expect([await checkWith(1, after), await checkWith(2, after)]).toEqual([200, 200]);
+    await dying.start();
+  });
+
   it('wake a long poll at one when the other takes the decision', async () => {
     const admin = await company(processes.rest);
     const [first, second] = [1, 2].map((each) => processes.at('approval', each).as(admin));

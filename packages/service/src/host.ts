@@ -45,7 +45,12 @@ export async function startHost(options: HostOptions): Promise<Host> {
   const started: Running[] = [];
   const waitingFor = new Set<string>([...definitions.map(({ name }) => name), DOOR]);
   const stopStarted = async (): Promise<void> => {
-    for (const running of started.toReversed()) await running.stop();
+    const failures: unknown[] = [];
+    // One that cannot stop, e.g. without a database, keeps no other from it.
+    for (const running of started.toReversed()) {
+      await running.stop().catch((error: unknown) => failures.push(error));
+    }
+    if (failures.length > 0) throw failures[0];
   };
   try {
     const door = doorOf(options, parts);
@@ -81,7 +86,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       stop: stopStarted,
     };
   } catch (error) {
-    await stopStarted();
+    await stopStarted().catch(() => undefined);
     throw error;
   }
 }

@@ -45,7 +45,10 @@ export interface RunningConsumer {
 /** A place that topics are read from: Postgres tables or Kafka. */
 export interface Subscriber {
   run(consumer: Consumer): Promise<RunningConsumer>;
-  /** Up to this position of the source's log the consumer has applied all that the relay has sent; 0n at first. */
+  /**
+   * Up to this position of the source's log the consumer has applied all that the relay has sent; 0n at
+   * first. Never too high; while records wait, an adapter may answer lower than it could.
+   */
   appliedThrough(consumer: string, topic: string): Promise<bigint>;
   /** True when this consumer has applied all that lay on these topics when it was asked. */
   isLevel(consumer: string, topics: readonly string[]): Promise<boolean>;

@@ -104,6 +104,19 @@ describe('Kafka', () => {
     for (const numbers of seen.values()) expect(numbers).toEqual(upTo(numbers.length));
   });
 
+  it('sends in parts what is more than a broker takes at once', async () => {
+    const { publisher } = open();
+    const large = countedEvents(25, 1).map((event) => ({
+      ...event,
+      data: { ...event.data, text: 'x'.repeat(100_000) },
+    }));
+    await publisher.publish(topic, large);
+    const lying = await readTopic(clientOf(), topic);
+    expect(lying.map(({ event }) => (event as { id: string }).id)).toEqual(
+      large.map(({ id }) => id),
+    );
+  });
+
   it('lets a partition stand still, and says so, when the topic does not hold the stored offset', async () => {
     const { publisher, subscriber, degraded } = open();
     const events = countedEvents(40, 40);

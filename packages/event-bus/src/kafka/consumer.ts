@@ -101,7 +101,14 @@ const joinGroup = ({ consumer, core, needs, watch, signal }: Joining): Member =>
   const kafka = client.connect({ onLine }).consumer(optionsOf(consumer, needs));
   const silentMs = (): number => clock.monotonicMs() - answeredAtMs;
   const failing = failureNote({ clock, signal, tick, log });
-  const lanes = lanesOf({ consumer: kafka, core, ends, log, failed: failing.failed });
+  const lanes = lanesOf({
+    consumer: kafka,
+    core,
+    ends,
+    log,
+    gotOn: failing.gone,
+    failed: failing.failed,
+  });
   const apply = gathering(async (records) => {
     await core.apply(records, tick);
     failing.gone();

@@ -26,11 +26,12 @@ type Needs = {
   readonly core: ConsumerCore;
   readonly ends: TopicEnds;
   readonly log: Logger;
+  readonly gotOn: () => void;
   /** Waits before the next try; false when there is none. */
   readonly failed: (error: unknown) => Promise<boolean>;
 };
 
-export const lanesOf = ({ consumer, core, ends, log, failed }: Needs): Lanes => {
+export const lanesOf = ({ consumer, core, ends, log, gotOn, failed }: Needs): Lanes => {
   const lapsed = new Set<string>();
   let expected = new Map<string, bigint>();
   let joins = 0;
@@ -58,6 +59,7 @@ export const lanesOf = ({ consumer, core, ends, log, failed }: Needs): Lanes => 
     }
     expected = next;
     consumer.resume(assignments(ready));
+    gotOn();
   };
   const standStill = (lane: Lane): void => {
     lapsed.add(laneKey(lane));

@@ -2,11 +2,18 @@
  * `npm run cluster [-- --temp --data DIR --port N --replicas N --eventstore]`: the six services as
  * processes of their own, with everything around them, until Ctrl-C.
  */
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { LocalPostgresError } from '@cardea/local-postgres';
 import { SETTING_FORMS } from '@cardea/runtime';
-import { banner, DEFAULT_APPLICATION, FolderInUse, openDataFolder } from '@cardea/standalone';
+import {
+  banner,
+  type DataFolder,
+  DEFAULT_APPLICATION,
+  FolderInUse,
+  openDataFolder,
+} from '@cardea/standalone';
 import { Client } from 'pg';
 import { type Cluster, startCluster } from './cluster/cluster.ts';
 import { type Options, readOptions, USAGE } from './cluster/options.ts';
@@ -60,7 +67,7 @@ async function start(given: Options): Promise<void> {
     given.temp ? 'temporary' : { path: given.data ?? env['CARDEA_DATA'] ?? DEFAULT_FOLDER },
   );
   process.once('exit', () => folder.release());
-  const { POSTGRES_PASSWORD, ...generated } = folder.generated;
+  const { generated } = folder;
   const ownAdmin = settings['ADMIN_EMAIL'] === undefined;
   const cluster = await startCluster(
     {
@@ -68,12 +75,9 @@ async function start(given: Options): Promise<void> {
       temporary: folder.temporary,
       replicas: given.replicas,
       port,
-      postgresPassword: POSTGRES_PASSWORD,
-      env: {
-        ...(ownAdmin ? generated : secretsOf(generated)),
-        ...settings,
-        CARDEA_DATA: folder.path,
-      },
+      host: settings['HOST'],
+      postgresPassword: generated.POSTGRES_PASSWORD,
+      env: { ...environmentOf(generated, settings), CARDEA_DATA: folder.path },
       given: {
         databaseUrl: DATABASE_URL,
         redisUrl: REDIS_URL,
@@ -106,27 +110,22 @@ const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
-const secretsOf = ({
-  JWT_SECRET,
-  ENCRYPTION_KEY,
-}: {
-  JWT_SECRET: string;
-  ENCRYPTION_KEY: string;
-}) => ({
-  JWT_SECRET,
-  ENCRYPTION_KEY,
-});
+/** The settings of the services that stand in our environment, or in a file that it names. */
+function settingsIn(env: NodeJS.ProcessEnv): { [name: string]: string | undefined } {
+  const values = SETTING_FORMS.map(({ name, secret }): [string, string | undefined] => {
+    const file = secret ? env[`${name}_FILE`] : undefined;
+    return [name, env[name] || (file ? readFileSync(file, 'utf8').trim() : undefined)];
+  });
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+}
 
-/** The settings of the services that stand in our environment, with the names of files for secrets. */
-function settingsIn(env: NodeJS.ProcessEnv): { [name: string]: string | undefined } & {
-  [name: string]: string;
-} {
-  const names = SETTING_FORMS.flatMap(({ name, secret }) =>
-    secret ? [name, `${name}_FILE`] : name,
-  );
-  return Object.fromEntries(
-    names.flatMap((name) => (env[name] ? [[name, env[name] as string]] : [])),
-  );
+/** What the environment leaves open comes from the folder; its administrator only where none is named. */
+function environmentOf(
+  { JWT_SECRET, ENCRYPTION_KEY, ADMIN_EMAIL, ADMIN_PASSWORD }: DataFolder['generated'],
+  settings: { readonly [name: string]: string | undefined },
+): { readonly [name: string]: string } {
+  const own = settings['ADMIN_EMAIL'] === undefined ? { ADMIN_EMAIL, ADMIN_PASSWORD } : {};
+  return { JWT_SECRET, ENCRYPTION_KEY, ...own, ...(settings as { [name: string]: string }) };
 }
 
 /** As an orchestrator does: a process that ends by itself is started again, and it is told which. */

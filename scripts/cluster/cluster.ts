@@ -34,6 +34,8 @@ export type ClusterToStart = {
   readonly replicas: number;
   /** Of the gateway; a free one unless named. */
   readonly port?: number | undefined;
+  /** Where the gateway listens; loopback, as all services do, unless named. */
+  readonly host?: string | undefined;
   /** Of the superuser of our own PostgreSQL. */
   readonly postgresPassword: string;
   /** JWT_SECRET, ENCRYPTION_KEY, ADMIN_EMAIL, ADMIN_PASSWORD, and any further setting of the services. */
@@ -137,7 +139,7 @@ async function start(of: ClusterToStart, stops: Stops): Promise<Cluster> {
 
   say('Starting nginx …');
   const upstreams = byService((name) => among(name).map(({ ports }) => `${HOST}:${ports.api}`));
-  const gateway = await startGateway({ upstreams, port, hosts: [HOST] });
+  const gateway = await startGateway({ upstreams, port, hosts: [of.host ?? HOST] });
   stops.add('nginx', () => gateway.stop(true));
 
   const addresses = (): Addresses => ({
@@ -183,13 +185,13 @@ function environmentOf(
   return {
     ENV: 'development',
     LOG_LEVEL: 'warn',
-    HOST,
     DATABASE_POOL_SIZE: POOL_SIZE,
     TRUSTED_PROXIES: HOST,
     PUBLIC_URL: `http://${HOST}:${port}`,
     SHUTDOWN_DELAY: '0s',
     UV_THREADPOOL_SIZE: '6',
     ...env,
+    HOST,
     DATABASE_URL: servers.databaseUrl,
     REDIS_URL: servers.redisUrl,
     ...(servers.kafkaBrokers === undefined ? {} : { KAFKA_BROKERS: servers.kafkaBrokers }),

@@ -15,6 +15,7 @@ import { SMTPServer } from 'smtp-server';
 const MAIL_MAX_BYTES = 1024 * 1024;
 const RECIPIENTS_MAX = 10;
 const SOCKET_WAIT_MS = 60_000;
+const TOO_LARGE = 552;
 const FROM = 'mailbox@cardea.local';
 
 export type MailboxOptions = {
@@ -60,17 +61,19 @@ export async function startMailbox(options: MailboxOptions): Promise<Mailbox> {
     port: options.port,
     hosts: [host],
   });
-  const { port } = await page.start();
-  return {
-    smtpPort,
-    port,
-    async stop() {
-      await page.stop();
-      await new Promise<void>((resolve) => smtp.close(() => resolve()));
-      mails.close();
-      rmSync(folder, { recursive: true, force: true });
-    },
+  const stop = async (): Promise<void> => {
+    await page.stop();
+    await new Promise<void>((resolve) => smtp.close(() => resolve()));
+    mails.close();
+    rmSync(folder, { recursive: true, force: true });
   };
+  try {
+    const { port } = await page.start();
+    return { smtpPort, port, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
 const NOBODY = { bad: 'invalid' } as const;
@@ -100,7 +103,7 @@ function smtpServer(
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.once('end', () => {
         // Beyond the size the library has cut the rest off already.
-        if (stream.sizeExceeded) return done(new Error('the mail is too large'));
+        if (stream.sizeExceeded) return done(refusal('the mail is too large', TOO_LARGE));
         const recipients = session.envelope.rcptTo.map(({ address }) => address.toLowerCase());
         take(Buffer.concat(chunks), recipients).then(
           () => done(),
@@ -115,6 +118,10 @@ function smtpServer(
   server.on('error', (error) => log.warn({ err: error }, 'a mail connection failed'));
   return server;
 }
+
+/** With the code that tells the sender not to try again. */
+const refusal = (message: string, responseCode: number): Error =>
+  Object.assign(new Error(message), { responseCode });
 
 function listening(server: SMTPServer, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {

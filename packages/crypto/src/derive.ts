@@ -39,7 +39,10 @@ export type WrapKey = { readonly id: string; readonly key: KeyObject };
 export type WrapKeys = { readonly current: WrapKey; readonly previous: WrapKey | undefined };
 
 /** The wrapping keys of one use (`subject-wrap/v1`, `dek-wrap/v1`) under ENCRYPTION_KEY. */
-export function wrapKeys(settings: DeploymentSecrets, info: string): WrapKeys {
+export function wrapKeys(
+  settings: Pick<DeploymentSecrets, 'ENCRYPTION_KEY' | 'ENCRYPTION_KEY_PREVIOUS'>,
+  info: string,
+): WrapKeys {
   const wrap = (hex: string): WrapKey => {
     const raw = Buffer.from(hex, 'hex');
     return { id: kekId(raw), key: createSecretKey(deriveKey(raw, info)) };

@@ -15,8 +15,6 @@ const of = (table: ReturnType<typeof inMemorySubjectKeys>, current = OLD, previo
     clock,
     keys: wrapKeys(
       {
-        JWT_SECRET: secret('x'.repeat(32)),
-        JWT_SECRET_PREVIOUS: undefined,
         ENCRYPTION_KEY: secret(current),
         ENCRYPTION_KEY_PREVIOUS: previous === undefined ? undefined : secret(previous),
       },

@@ -1,5 +1,5 @@
 import { services } from '@cardea/standalone';
-import { type ServiceRig, serviceRig, testDatabase, webhookSink } from '@cardea/testing';
+import { type ServiceRig, serviceRig, testDatabase, untilTrue, webhookSink } from '@cardea/testing';
 import { context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import {
@@ -73,6 +73,8 @@ describe('the spans of a call', () => {
     const appends = inTrace('append').map((span) => span.parentSpanContext?.spanId);
     expect(appends).toContain(command?.spanContext().spanId);
     for (const name of ['project', 'relay', 'consume']) expect(linkedToTrace(name)).not.toEqual([]);
+    // A span ends behind the answer that its receiver gave.
+    await untilTrue(() => inTrace('deliver').length > 0);
     const [delivery] = inTrace('deliver');
     expect(delivery?.spanContext().spanId).toBe(spanId);
   });

@@ -125,6 +125,6 @@ describe('many at once', () => {
     const { body } = await listing;
     expect(body.total).toBe(OBJECTS);
     expect(body.object_ids).toEqual(Array.from({ length: OBJECTS }, (_, at) => `${at}`).sort());
-    expect(between).toBeGreaterThan(2);
+    expect(between).toBeGreaterThan(0);
   });
 });

@@ -141,7 +141,8 @@ const joinGroup = ({ consumer, core, needs, watch, signal }: Joining): Member =>
     isStuck: () => clock.monotonicMs() - seenAtMs > STUCK_MS,
     failure: () => failure,
     reasonToWorry: async () => {
-      if (silentMs() > SILENCE_MS_MAX) return 'no answer from Kafka';
+      if (silentMs() > SILENCE_MS_MAX)
+        return 'no answer from Kafka: it is away, or still waits for a member that was killed';
       const { size } = lanes.lapsed;
       if (size > 0) return `records lapsed before they were read in ${size} partitions`;
       const waiting = failing.reason() === undefined ? await core.parked() : [];

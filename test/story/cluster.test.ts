@@ -5,7 +5,9 @@ import { player } from '../../scripts/tour/player.ts';
 import { playStory } from '../../scripts/tour/story.ts';
 import { company, testCluster } from '../cluster-rig.ts';
 
-const PAIRS = 200;
+const PAIRS = 1_000;
+/** Of services whose writes are dearer, or limited in number. */
+const FEW_PAIRS = 25;
 /** Well below the 5 s after which a long poll looks by itself. */
 const WAKE_MS_MAX = 3_000;
 /** Far below the 30 s for which the word of identity on a key is kept. */
@@ -48,6 +50,38 @@ describe('two processes of each service', () => {
       if (check.body.allowed !== true) stale += 1;
     }
     expect(stale).toBe(0);
+  });
+
+  it.each([
+    {
+      service: 'identity' as const,
+      path: '/api/v1/api-keys',
+      body: (n: number) => ({ name: `key-${n}`, scopes: ['fga:read'] }),
+    },
+    {
+      service: 'vault' as const,
+      path: '/api/v1/vault/services',
+      body: (n: number) => ({
+        name: `service-${n}`,
+        credential_type: 'static',
+        fields: [{ name: 'password' }],
+      }),
+    },
+    {
+      service: 'webhooks' as const,
+      path: '/api/v1/webhooks',
+      body: (n: number) => ({ url: `http://127.0.0.1:9/${n}`, events: ['user.created'] }),
+    },
+  ])('R24 show what was made at one process of $service to whoever asks the other', async (of) => {
+    const admin = await company(processes.rest);
+    for (let pair = 0; pair < FEW_PAIRS; pair += 1) {
+      const [writer, reader] = pair % 2 === 0 ? [1, 2] : [2, 1];
+      const made = await processes.at(of.service, writer).as(admin).post(of.path, of.body(pair));
+      expect(made.status).toBe(201);
+      const headers = { 'x-service-consistency': made.headers.get('x-service-consistency') ?? '' };
+      const list = await processes.at(of.service, reader).as(admin).get(of.path, { headers });
+      expect(JSON.stringify(list.body)).toContain(made.body.id);
+    }
   });
 
   it('R24 go on projecting when the one that led is killed', async () => {

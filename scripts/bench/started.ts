@@ -1,6 +1,9 @@
 /** Servers that a benchmark asks: each a process of its own, gone when the benchmark is over. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { BenchContext } from './harness.ts';
 
 /** Starts a server in a process of its own; answers what it says when it is ready. */
@@ -9,11 +12,15 @@ export async function started<Said>(
   script: URL,
   ...args: readonly string[]
 ): Promise<Said> {
-  const child = fork(script, [...args], { stdio: ['ignore', 2, 2, 'ipc'] });
+  // It is killed, so what it leaves in its temporary folder is ours to remove.
+  const folder = mkdtempSync(join(tmpdir(), 'cardea-bench-'));
+  const env = { ...process.env, TMPDIR: folder };
+  const child = fork(script, [...args], { env, stdio: ['ignore', 2, 2, 'ipc'] });
   context.onEnd(async () => {
     const gone = once(child, 'exit');
     child.kill('SIGKILL');
     if (child.exitCode === null && child.signalCode === null) await gone;
+    rmSync(folder, { recursive: true, force: true });
   });
   const stop = new AbortController();
   const exited = once(child, 'exit', { signal: stop.signal }).then(([code]) => {

@@ -24,12 +24,18 @@ export type Instance = {
   admin(): Promise<{ readonly bearer: string; readonly tenant: string }>;
 };
 
+/** Removed behind all tests of a file, when nothing of them runs any more. */
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
 export async function instance(
   rig: ProcessRig,
   env: { readonly [name: string]: string },
 ): Promise<Instance> {
   const folder = mkdtempSync(join(tmpdir(), 'cardea-faults-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  folders.push(folder);
   const [port, managementPort] = [await freePort(), await freePort()];
   const base = `http://127.0.0.1:${port}`;
   const rest = restDriver({ baseUrl: base });

@@ -100,6 +100,9 @@ export async function serviceRig(options: RigOptions): Promise<ServiceRig> {
           }),
       ...options.peers,
     },
+  }).catch((error: unknown) => {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
   });
   const baseUrl = `http://127.0.0.1:${host.port}`;
   let position = BigInt(Date.now()) * 1000n;

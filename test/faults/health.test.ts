@@ -1,6 +1,6 @@
-import { processRig, startRedis, testDatabase, untilTrue } from '@cardea/testing';
+import { freePort, processRig, startRedis, testDatabase, untilTrue } from '@cardea/testing';
 import { describe, expect, inject, it } from 'vitest';
-import { freePort, type Instance, instance } from './instance.ts';
+import { type Instance, instance } from './instance.ts';
 
 const rig = processRig();
 const STUCK_MS_MAX = 20_000;

@@ -1,11 +1,15 @@
 /** A standalone instance as a process of its own, on ports and a folder that outlive it. */
 import { mkdtempSync, rmSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type ProcessRig, type RestDriver, type RigProcess, restDriver } from '@cardea/testing';
+import {
+  freePorts,
+  type ProcessRig,
+  type RestDriver,
+  type RigProcess,
+  restDriver,
+} from '@cardea/testing';
 import { afterAll } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('../../services/standalone/src/main.ts', import.meta.url));
@@ -36,7 +40,7 @@ export async function instance(
 ): Promise<Instance> {
   const folder = mkdtempSync(join(tmpdir(), 'cardea-faults-'));
   folders.push(folder);
-  const [port, managementPort] = [await freePort(), await freePort()];
+  const [port = 0, managementPort = 0] = await freePorts(2);
   const base = `http://127.0.0.1:${port}`;
   const rest = restDriver({ baseUrl: base });
   let tenant = '';
@@ -69,12 +73,4 @@ export async function instance(
       return { bearer: answer.body.access_token, tenant };
     },
   };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -1,9 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { needRedis, processRig, startRedis, testDatabase, untilTrue } from '@cardea/testing';
+import {
+  freePorts,
+  needRedis,
+  processRig,
+  startRedis,
+  testDatabase,
+  untilTrue,
+} from '@cardea/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePorts } from '../../scripts/cluster/free-ports.ts';
 import { FOLDERS } from '../../scripts/cluster/service-process.ts';
 
 const rig = processRig();

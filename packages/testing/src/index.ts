@@ -8,6 +8,7 @@ export {
   startEventStoreStandIn,
 } from './event-store-stand-in.ts';
 export { countedIds, numberedId, seededRandom } from './fixed.ts';
+export { freePort, freePorts } from './free-ports.ts';
 export { given } from './given.ts';
 export {
   KafkaNotStarted,

@@ -4,11 +4,11 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { kafkaAnswers, kafkaClient } from '@cardea/event-bus';
+import { freePorts } from './free-ports.ts';
 import { silentLogger } from './silent-logger.ts';
 
 export type KafkaOptions = {
@@ -59,8 +59,8 @@ export async function startKafka(options: KafkaOptions): Promise<KafkaServer> {
   if (missing !== undefined) throw new KafkaNotStarted(missing);
   const { dataDir } = options;
   mkdirSync(dataDir, { recursive: true });
-  const port = options.port ?? (await freePort());
-  const proxiedPort = await freePort();
+  const [free = 0, proxiedPort = 0, controller = 0] = await freePorts(3);
+  const port = options.port ?? free;
   const proxyPort = options.proxyPort ?? proxiedPort;
   const properties = join(dataDir, 'server.properties');
   const text = propertiesOf({
@@ -68,7 +68,7 @@ export async function startKafka(options: KafkaOptions): Promise<KafkaServer> {
     port,
     proxiedPort,
     proxyPort,
-    controller: await freePort(),
+    controller,
   });
   writeFileSync(properties, text);
   if (!existsSync(join(dataDir, 'data', 'meta.properties'))) format(properties);
@@ -220,12 +220,4 @@ async function untilItServes(port: number, running: Running, dataDir: string): P
     const log = readFileSync(join(dataDir, 'kafka.log'), 'utf8').trim();
     throw new KafkaNotStarted(`the broker does not serve: ${log.slice(-LOG_CHARACTERS)}`);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

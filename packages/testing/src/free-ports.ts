@@ -16,3 +16,8 @@ export async function freePorts(count: number): Promise<readonly number[]> {
   );
   return ports;
 }
+
+export async function freePort(): Promise<number> {
+  const [port = 0] = await freePorts(1);
+  return port;
+}

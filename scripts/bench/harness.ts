@@ -207,6 +207,41 @@ export function serveMeasurements(measure: (seconds: number) => Promise<Measured
   process.send?.('ready');
 }
 
+/** What a pass went through at once, for the times that it is told in. */
+const PASS_BATCH = 500;
+
+/**
+ * Whole passes over as many `events`, until they took so long; `before` each is not counted. A pass
+ * answers how many it went through.
+ */
+export async function measurePasses(
+  seconds: number,
+  events: number,
+  pass: () => Promise<number>,
+  before: () => Promise<unknown> = async () => {},
+): Promise<Measured> {
+  let [done, busyMs, errors] = [0, 0, 0];
+  const cpuBefore = process.cpuUsage();
+  do {
+    await before();
+    const start = performance.now();
+    const passed = await pass();
+    busyMs += performance.now() - start;
+    done += passed;
+    if (passed !== events) errors += 1;
+  } while (busyMs < seconds * 1000);
+  const cpu = process.cpuUsage(cpuBefore);
+  const msPerBatch = (busyMs / done) * PASS_BATCH;
+  return {
+    per_second: done / (busyMs / 1000),
+    p50_ms: msPerBatch,
+    p99_ms: msPerBatch,
+    cpu_ms: (cpu.user + cpu.system) / 1000 / done,
+    rss_mb: process.memoryUsage.rss() / 2 ** 20,
+    errors,
+  };
+}
+
 /** A side that works in a process of its own, started from `script` with `args`. */
 export async function workerSide(
   context: BenchContext,

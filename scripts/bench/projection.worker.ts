@@ -11,7 +11,7 @@ import {
 } from '@cardea/read-models';
 import { logger, loops, systemClock } from '@cardea/runtime';
 import { Client } from 'pg';
-import { type Measured, measureCalls, serveMeasurements } from './harness.ts';
+import { type Measured, measureCalls, measurePasses, serveMeasurements } from './harness.ts';
 import { LOG, SCHEMA, sessionsProjection, TABLE } from './projection.ts';
 
 const [kind = '', connectionString = '', eventsText = '0'] = process.argv.slice(2);
@@ -25,29 +25,9 @@ const store = postgresEventStore({ connectionString, log: LOG });
 const owner = new Client({ connectionString });
 await owner.connect();
 
-/** Whole passes over the log or the rows, until the time is over; emptying the table does not count. */
-async function passes(seconds: number, pass: () => Promise<number>): Promise<Measured> {
-  let [done, busyMs, errors] = [0, 0, 0];
-  const cpuBefore = process.cpuUsage();
-  do {
-    await owner.query(`TRUNCATE ${TABLE}, ${TABLE}_copied`);
-    const start = performance.now();
-    const rows = await pass();
-    busyMs += performance.now() - start;
-    done += rows;
-    if (rows !== events) errors += 1;
-  } while (busyMs < seconds * 1000);
-  const cpu = process.cpuUsage(cpuBefore);
-  const msPerBatch = (busyMs / done) * PAGE;
-  return {
-    per_second: done / (busyMs / 1000),
-    p50_ms: msPerBatch,
-    p99_ms: msPerBatch,
-    cpu_ms: (cpu.user + cpu.system) / 1000 / done,
-    rss_mb: process.memoryUsage.rss() / 2 ** 20,
-    errors,
-  };
-}
+/** Each pass meets an empty table. */
+const afterEmptying = (seconds: number, pass: () => Promise<number>): Promise<Measured> =>
+  measurePasses(seconds, events, pass, () => owner.query(`TRUNCATE ${TABLE}, ${TABLE}_copied`));
 
 async function countOf(table: string): Promise<number> {
   const { rows } = await owner.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${table}`);
@@ -85,7 +65,7 @@ async function inBatches(): Promise<(seconds: number) => Promise<Measured>> {
   const leader = leaderLocks({ connectionString, clock, log });
   const head = await store.head(LOG);
   return (seconds) =>
-    passes(seconds, async () => {
+    afterEmptying(seconds, async () => {
       await owner.query(`DELETE FROM ${SCHEMA}.projection_checkpoints`);
       const projection = await startProjection(leader);
       await projection.positions.reached(['sessions'], head, PASS_MS_MAX);
@@ -101,7 +81,7 @@ async function byCopy(): Promise<(seconds: number) => Promise<Measured>> {
   const file = `${rows[0]?.folder}/${SCHEMA}.copy`;
   await owner.query(`COPY ${TABLE} TO '${file}'`);
   return (seconds) =>
-    passes(seconds, async () => {
+    afterEmptying(seconds, async () => {
       const copied = await owner.query(`COPY ${TABLE}_copied FROM '${file}'`);
       return copied.rowCount ?? 0;
     });

@@ -11,7 +11,7 @@ import {
 import { postgresEventStore } from '@cardea/event-store';
 import { leaderLocks, openDatabase } from '@cardea/read-models';
 import { inProcessCache, logger, loops, systemClock } from '@cardea/runtime';
-import { type Measured, serveMeasurements } from './harness.ts';
+import { type Measured, measurePasses, serveMeasurements } from './harness.ts';
 import { benchSealer, LOG } from './relay-log.ts';
 
 const [kind = '', connectionString = '', broker = '', eventsText = '0'] = process.argv.slice(2);
@@ -20,29 +20,6 @@ const log = logger({ service: 'bench', version: '0.1.0', level: 'error' });
 const client = kafkaClient({ brokers: [broker], log });
 const BATCH = 500;
 const FLOOR_TOPIC = 'bench.floor';
-
-/** Whole passes over the log, until the time is over. */
-async function passes(seconds: number, pass: () => Promise<number>): Promise<Measured> {
-  let [done, busyMs, errors] = [0, 0, 0];
-  const cpuBefore = process.cpuUsage();
-  do {
-    const start = performance.now();
-    const sent = await pass();
-    busyMs += performance.now() - start;
-    done += sent;
-    if (sent !== events) errors += 1;
-  } while (busyMs < seconds * 1000);
-  const cpu = process.cpuUsage(cpuBefore);
-  const msPerBatch = (busyMs / done) * BATCH;
-  return {
-    per_second: done / (busyMs / 1000),
-    p50_ms: msPerBatch,
-    p99_ms: msPerBatch,
-    cpu_ms: (cpu.user + cpu.system) / 1000 / done,
-    rss_mb: process.memoryUsage.rss() / 2 ** 20,
-    errors,
-  };
-}
 
 const map: RelayMapper = ({ type, data }) =>
   type === 'TupleWritten' ? { type: 'tuple.written', data } : undefined;
@@ -82,7 +59,7 @@ async function relaying(): Promise<(seconds: number) => Promise<Measured>> {
     await relay.stop();
     return sent;
   };
-  return (seconds) => passes(seconds, pass);
+  return (seconds) => measurePasses(seconds, events, pass);
 }
 
 /** The records that the relay has made, sent by nothing but the driver. */
@@ -103,7 +80,7 @@ async function sending(): Promise<(seconds: number) => Promise<Measured>> {
     }
     return messages.length;
   };
-  return (seconds) => passes(seconds, pass);
+  return (seconds) => measurePasses(seconds, events, pass);
 }
 
 type Lying = { key: Buffer | null; value: Buffer | null; headers: { [name: string]: string } };

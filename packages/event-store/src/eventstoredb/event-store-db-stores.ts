@@ -5,6 +5,7 @@
 
 import { failpoint, type Logger, metrics } from '@cardea/runtime';
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import { checkSizes } from '../append-sizes.ts';
 import {
   type Append,
   type AppendOutcome,
@@ -14,6 +15,7 @@ import {
   type RecordedEvent,
 } from '../event-store.ts';
 import { turns } from '../turns.ts';
+import { underWay } from '../under-way.ts';
 import { type Appending, appendOne } from './appending.ts';
 import { type EventStoreDbConnection, eventStoreDbConnection } from './connection.ts';
 import { type KnownIds, knownIds } from './known-ids.ts';
@@ -22,8 +24,7 @@ import { logFeeds } from './log-feed.ts';
 import { slots } from './slots.ts';
 import { logRequest, recorded, streamRequest, type Written, wireName, written } from './wire.ts';
 
-/** One append alone; more is a bug. The server takes 1 MiB unless told otherwise. */
-const APPEND_EVENTS_MAX = 1000;
+/** The server takes 1 MiB unless told otherwise. */
 const APPEND_BYTES_MAX = 1_000_000;
 /** Appends of this process that wait or are under way, all logs together; more are refused at once. */
 const APPENDS_MAX = 4096;
@@ -36,8 +37,6 @@ const READS_WAITING_MAX = 4096;
 const STREAM_EVENTS_MAX = 10_000;
 /** Events of a stream that one look for ids asks for. */
 const IDS_PAGE_EVENTS = 500;
-/** How long the end of a process waits for appends under way. */
-const DRAIN_MS = 5000;
 
 export type EventStoreDbOptions = {
   /** `esdb://host:port?tls=false` for one node, `esdb+discover://…` for a cluster. */
@@ -67,18 +66,12 @@ export function eventStoreDbStores({ url, logger }: EventStoreDbOptions): EventS
   const append = appender({ connection, ids, ...reader }, (log, position) =>
     feeds.stored(log, position),
   );
-  const underWay = new Set<Promise<unknown>>();
+  const appending = underWay();
 
   return {
     forLog: (log) => ({
       log,
-      append: (appends) => {
-        const outcomes = append(log, appends);
-        underWay.add(outcomes);
-        const done = () => void underWay.delete(outcomes);
-        outcomes.then(done, done);
-        return outcomes;
-      },
+      append: (appends) => appending.watch(append(log, appends)),
       readStream: (streamId, from = 1) => reader.readStream(log, streamId, Math.max(from, 1)),
       readLast: async (streamId) => {
         const request = streamRequest(wireName(log, streamId), 'last', 1);
@@ -91,8 +84,7 @@ export function eventStoreDbStores({ url, logger }: EventStoreDbOptions): EventS
       close: async () => {},
     }),
     close: async () => {
-      const late = new Promise((resolve) => setTimeout(resolve, DRAIN_MS).unref());
-      await Promise.race([Promise.allSettled(underWay), late]);
+      await appending.drained();
       await feeds.close();
       await direct.close();
     },
@@ -117,7 +109,7 @@ function appender(needs: Appending, onStored: (log: Log, position: bigint) => vo
 
   return async (log: Log, appends: readonly Append[]): Promise<readonly AppendOutcome[]> => {
     const all = appends.map(written);
-    checkSizes(all);
+    checkSizes(all, APPEND_BYTES_MAX);
     const more = all.reduce((sum, each) => sum + each.bytes, 0);
     if (count + all.length > APPENDS_MAX || bytes + more > APPENDS_BYTES_MAX) {
       throw new EventStoreOverloaded('too many appends wait');
@@ -134,17 +126,6 @@ function appender(needs: Appending, onStored: (log: Log, position: bigint) => vo
     );
     return Promise.all(outcomes);
   };
-}
-
-function checkSizes(appends: readonly Written[]): void {
-  for (const append of appends) {
-    if (append.events.length > APPEND_EVENTS_MAX) {
-      throw new RangeError(`an append carries ${APPEND_EVENTS_MAX} events at most`);
-    }
-    if (append.bytes > APPEND_BYTES_MAX) {
-      throw new RangeError(`an append carries ${APPEND_BYTES_MAX} bytes at most`);
-    }
-  }
 }
 
 function streamReader(

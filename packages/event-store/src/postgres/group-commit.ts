@@ -1,4 +1,5 @@
 import { metrics } from '@cardea/runtime';
+import { checkSizes } from '../append-sizes.ts';
 import {
   type Append,
   type AppendOutcome,
@@ -11,7 +12,6 @@ import { appendQueue, type Waiting } from './append-queue.ts';
 import type { Connection } from './connection.ts';
 
 /** One append alone; more is a bug. */
-const APPEND_EVENTS_MAX = 1000;
 const APPEND_BYTES_MAX = 8_000_000;
 /** Appends that wait in this process, all logs together; more are refused at once. */
 const QUEUE_APPENDS_MAX = 4096;
@@ -80,23 +80,12 @@ export function groupCommit(connections: readonly Connection[], watch: Watch) {
 
   return async (log: Log, appends: readonly Append[]): Promise<readonly AppendOutcome[]> => {
     const all = appends.map(written);
-    checkSizes(all);
+    checkSizes(all, APPEND_BYTES_MAX);
     if (waiting + all.length > QUEUE_APPENDS_MAX || waitingBytes > QUEUE_BYTES_MAX) {
       throw new EventStoreOverloaded('too many appends wait');
     }
     return Promise.all(all.map((append) => enqueue(log, append)));
   };
-}
-
-function checkSizes(appends: readonly Written[]): void {
-  for (const append of appends) {
-    if (append.events.length > APPEND_EVENTS_MAX) {
-      throw new RangeError(`an append carries ${APPEND_EVENTS_MAX} events at most`);
-    }
-    if (append.bytes > APPEND_BYTES_MAX) {
-      throw new RangeError(`an append carries ${APPEND_BYTES_MAX} bytes at most`);
-    }
-  }
 }
 
 const bytesOf = (appends: readonly Written[]): number =>

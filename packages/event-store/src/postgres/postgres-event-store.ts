@@ -1,5 +1,6 @@
 import { failpoint, type Logger } from '@cardea/runtime';
 import type { EventStore, Log } from '../event-store.ts';
+import { underWay } from '../under-way.ts';
 import { type ConnectionOptions, connection } from './connection.ts';
 import { groupCommit } from './group-commit.ts';
 import { logTails } from './log-tail.ts';
@@ -9,8 +10,6 @@ import { logReader, streamReader } from './reading.ts';
 /** Batches in flight; a third one makes all slower. */
 const WRITERS = 2;
 const LOG_READERS = 2;
-/** How long the end of a process waits for appends under way. */
-const DRAIN_MS = 5000;
 
 export type PostgresEventStoreOptions = Omit<ConnectionOptions, 'settings'> & {
   readonly logger?: Logger;
@@ -41,18 +40,12 @@ export function postgresEventStores(options: PostgresEventStoreOptions): Postgre
     afterCommit: () => failpoint('append.after_commit'),
   });
   const head = askedTogether(heads);
-  const underWay = new Set<Promise<unknown>>();
+  const appending = underWay();
 
   return {
     forLog: (log) => ({
       log,
-      append: (appends) => {
-        const outcomes = append(log, appends);
-        underWay.add(outcomes);
-        const done = () => void underWay.delete(outcomes);
-        outcomes.then(done, done);
-        return outcomes;
-      },
+      append: (appends) => appending.watch(append(log, appends)),
       readStream: (streamId, from = 1) => readStream(log, streamId, Math.max(from, 1)),
       readLast: async (streamId) => (await readStream(log, streamId, 0))[0],
       readLog,
@@ -61,8 +54,7 @@ export function postgresEventStores(options: PostgresEventStoreOptions): Postgre
       close: async () => {},
     }),
     close: async () => {
-      const late = new Promise((resolve) => setTimeout(resolve, DRAIN_MS).unref());
-      await Promise.race([Promise.allSettled(underWay), late]);
+      await appending.drained();
       await closeNotices();
       const all = [...writers, streamConnection, ...logConnections];
       await Promise.all(all.map((each) => each.close()));

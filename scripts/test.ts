@@ -18,7 +18,7 @@ import {
 } from '@cardea/testing';
 import { migrateTemplate } from '../test/migrate-template.ts';
 import { interruption, type Ran, run } from './test/run.ts';
-import { NOTHING, sum, summary, type Tally } from './test/tally.ts';
+import { type Failure, NOTHING, sum, summary, type Tally } from './test/tally.ts';
 
 /** In the order in which they run. */
 const PROJECTS = ['unit', 'deploy', 'int', 'story', 'security', 'fuzz', 'faults'];
@@ -69,7 +69,7 @@ async function step(name: string, work: () => Promise<Tally>): Promise<boolean> 
 
 function failure(name: string, error: unknown): Tally {
   console.error(error instanceof Error ? error.message : error);
-  return { ...NOTHING, failed: 1, failures: [name] };
+  return { ...NOTHING, failed: 1, failures: [{ test: name }] };
 }
 
 /** Format, lint and imports; types; dead code. All three are told, though the first may fail. */
@@ -79,11 +79,11 @@ async function check(): Promise<Tally> {
     tsc: ['-p', '.'],
     knip: ['--no-progress'],
   };
-  const failures: string[] = [];
+  const failures: Failure[] = [];
   const runs = Object.entries(tools).map(async ([tool, args]) => {
     const { code, output } = await run(`node_modules/.bin/${tool}`, args, { quiet: true });
     if (code === 0) return;
-    failures.push(tool);
+    failures.push({ test: tool });
     console.log(`${output.trim()}\n${tool} failed (${code}).`);
   });
   await Promise.all(runs);
@@ -145,7 +145,7 @@ function tallyOf(project: string, file: string, { code }: Ran): Tally {
   const tally: Tally = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : NOTHING;
   if (code === 0 || tally.failed > 0) return tally;
   // Broke before or beside its tests: a setup, a reporter, a signal.
-  return { ...tally, failed: 1, failures: [`${project} (exit ${code})`] };
+  return { ...tally, failed: 1, failures: [{ test: project, why: `exit ${code}` }] };
 }
 
 async function benchSmoke(): Promise<Tally> {

@@ -1,9 +1,10 @@
 /** Writes what became of every test of a vitest run into the file that TALLY_FILE names. */
 import { writeFileSync } from 'node:fs';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
-import type { Tally } from './tally.ts';
+import type { Failure, Tally } from './tally.ts';
 
 const SLOWEST_SHOWN = 10;
+const WHY_CHARS_MAX = 300;
 /** Tests that `-t` leaves out are skipped too, but nobody wants to read about those. */
 const isFiltered = process.env['TALLY_FILTERED'] === 'yes';
 
@@ -11,17 +12,19 @@ export default class TallyReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {
     const file = process.env['TALLY_FILE'];
     if (file === undefined) return;
-    writeFileSync(file, JSON.stringify(tallyOf(modules, unhandled.length)));
+    writeFileSync(file, JSON.stringify(tallyOf(modules, unhandled)));
   }
 }
 
-function tallyOf(modules: readonly TestModule[], unhandledErrors: number): Tally {
+function tallyOf(modules: readonly TestModule[], unhandled: readonly unknown[]): Tally {
   const tests = modules.flatMap((module) => [...module.children.allTests()]);
   const named = (test: TestCase): string => `${test.module.relativeModuleId} > ${test.fullName}`;
-  const failures = [
-    ...tests.filter((test) => test.result().state === 'failed').map(named),
+  const failures: readonly Failure[] = [
+    ...tests
+      .filter((test) => test.result().state === 'failed')
+      .map((test) => failed(named(test), test.result().errors?.[0])),
     ...modules.flatMap(brokenParts),
-    ...Array.from({ length: unhandledErrors }, () => 'an error that no test caught'),
+    ...unhandled.map((error) => failed('an error that no test caught', error)),
   ];
   return {
     passed: tests.filter((test) => test.result().state === 'passed').length,
@@ -41,10 +44,18 @@ function tallyOf(modules: readonly TestModule[], unhandledErrors: number): Tally
 }
 
 /** A file or a `describe` that broke outside of its tests. */
-function brokenParts(module: TestModule): string[] {
-  const suites = [...module.children.allSuites()].filter((suite) => suite.errors().length > 0);
+function brokenParts(module: TestModule): Failure[] {
+  const file = module.relativeModuleId;
   return [
-    ...module.errors().map(() => module.relativeModuleId),
-    ...suites.map((suite) => `${module.relativeModuleId} > ${suite.fullName}`),
+    ...module.errors().map((error) => failed(file, error)),
+    ...[...module.children.allSuites()].flatMap((suite) =>
+      suite.errors().map((error) => failed(`${file} > ${suite.fullName}`, error)),
+    ),
   ];
+}
+
+function failed(test: string, error: unknown): Failure {
+  const message = (error as { readonly message?: unknown } | undefined)?.message;
+  const [why = ''] = String(message ?? '').split('\n');
+  return { test, why: why.slice(0, WHY_CHARS_MAX) };
 }

@@ -4,9 +4,10 @@ export type Tally = {
   readonly failed: number;
   readonly skipped: readonly Skipped[];
   readonly slowest: readonly { readonly test: string; readonly ms: number }[];
-  /** Names of what failed. */
-  readonly failures: readonly string[];
+  readonly failures: readonly Failure[];
 };
+/** `why`: the first line of its error, where it has one. */
+export type Failure = { readonly test: string; readonly why?: string };
 export type Skipped = { readonly test: string; readonly why: string };
 
 export const NOTHING: Tally = { passed: 0, failed: 0, skipped: [], slowest: [], failures: [] };
@@ -27,7 +28,7 @@ export function sum(tallies: readonly Tally[]): Tally {
 /** The last lines of a run; the very last is for machines. */
 export function summary(total: Tally): string {
   return [
-    ...total.failures.map((name) => `failed: ${name}`),
+    ...total.failures.map(({ test, why }) => `failed: ${test}${why ? ` (${why})` : ''}`),
     ...total.skipped.map(({ test, why }) => `skipped: ${test} (${why})`),
     `${total.passed} passed, ${total.failed} failed, ${total.skipped.length} skipped`,
   ].join('\n');

@@ -64,16 +64,20 @@ describe('O8 a dependency that is away', () => {
       KAFKA_BROKERS: `127.0.0.1:${await freePort()}`,
     });
     const running = await cardea.start();
-    await untilTrue(async () => (await readiness(cardea)).status === 'degraded', {
-      deadlineMs: 60_000,
-    });
-    const { code, checks } = await readiness(cardea);
-    expect(code).toBe(200);
-    const reasons = Object.entries(checks).filter(([, check]) => check.status === 'degraded');
-    expect(reasons.map(([name]) => name)).toContainEqual(expect.stringMatching(/^relay:/));
+    // Consumers may miss the broker before a relay has anything to send.
+    await untilTrue(
+      async () =>
+        Object.entries((await readiness(cardea)).checks).some(
+          ([name, { status }]) => name.startsWith('relay:') && status === 'degraded',
+        ),
+      { deadlineMs: 60_000, what: 'a relay that says it is degraded' },
+    );
+    expect(await readiness(cardea)).toMatchObject({ code: 200, status: 'degraded' });
     await signsIn(cardea);
-    const metrics = await (await fetch(`${cardea.management}/metrics`)).text();
-    expect(metrics).toContain('cardea_dependency_up{name="kafka"} 0');
+    await untilTrue(async () => {
+      const metrics = await (await fetch(`${cardea.management}/metrics`)).text();
+      return metrics.includes('cardea_dependency_up{name="kafka"} 0');
+    });
     await running.end('SIGKILL');
   });
 

@@ -18,3 +18,10 @@ it('says what it waited for, and why it failed last', async () => {
     cause: { message: 'not reachable' },
   });
 });
+
+it('looks once more behind its deadline, for it may have been held up itself', async () => {
+  let asked = 0;
+  expect(await untilTrue(() => ++asked === 2, { deadlineMs: 0 }).catch(() => asked)).toBe(1);
+  asked = 0;
+  expect(await untilTrue(() => ++asked === 2, { deadlineMs: 1 })).toBe(true);
+});

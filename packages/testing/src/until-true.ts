@@ -1,11 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-const DEADLINE_MS = 30_000;
+/** Far above what anything takes on a calm machine: a busy one is no reason to fail. */
+const DEADLINE_MS = 90_000;
 const POLL_MS = 20;
 
 /**
  * Waits for a condition of the world outside, never for a length of time. Answers the first truthy
- * value; fails after the deadline with what it waited for and the last error.
+ * value; fails after the deadline with what it waited for and the last error. It looks at least once,
+ * and once more behind the deadline: whoever waits may have been held up as long as what it waits for.
  */
 export async function untilTrue<T>(
   condition: () => T | Promise<T>,
@@ -14,7 +16,8 @@ export async function untilTrue<T>(
   const { deadlineMs = DEADLINE_MS, what = condition.toString() } = options;
   const deadline = performance.now() + deadlineMs;
   let lastError: unknown;
-  while (performance.now() < deadline) {
+  for (;;) {
+    const isLast = performance.now() >= deadline;
     try {
       const value = await condition();
       if (value) return value;
@@ -22,7 +25,7 @@ export async function untilTrue<T>(
     } catch (error) {
       lastError = error;
     }
+    if (isLast) throw new Error(`Not true within ${deadlineMs} ms: ${what}`, { cause: lastError });
     await pause(POLL_MS);
   }
-  throw new Error(`Not true within ${deadlineMs} ms: ${what}`, { cause: lastError });
 }

@@ -1,23 +1,58 @@
-/** Ports that nobody has; all are held until the last is found, so that they differ. */
-import { type AddressInfo, createServer, type Server } from 'node:net';
+/**
+ * Ports that nobody has, for servers that are started, killed and started again: they lie where the system
+ * hands out none by itself, and stay ours until this process ends.
+ */
+import { randomInt } from 'node:crypto';
+import { createServer, type Server } from 'node:net';
 
 const HOST = '127.0.0.1';
+/** Below those that Linux gives to whoever asks for any, and to outgoing connections. */
+const FIRST = 12_000;
+const LAST = 32_000;
+const TRIES_MAX = 2_000;
+
+/** Each is held by a name of this machine, which is free again when we end, however we end. */
+const held: Server[] = [];
 
 export async function freePorts(count: number): Promise<readonly number[]> {
-  const held: Server[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
-    held.push(server);
+  const ports: number[] = [];
+  for (let tried = 0; ports.length < count; tried += 1) {
+    if (tried === TRIES_MAX) throw new Error(`there are no ${count} free ports`);
+    const port = randomInt(FIRST, LAST);
+    if ((await isReserved(port)) && (await isFree(port))) ports.push(port);
   }
-  const ports = held.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(
-    held.map((server) => new Promise<void>((resolve) => server.close(() => resolve()))),
-  );
   return ports;
 }
 
 export async function freePort(): Promise<number> {
   const [port = 0] = await freePorts(1);
   return port;
+}
+
+/** Between the search and the server's own start another rig could find the same one. */
+async function isReserved(port: number): Promise<boolean> {
+  if (process.platform !== 'linux') return true;
+  const name = createServer();
+  const isOurs = await listens(name, { path: `\0cardea-port-${port}` });
+  if (!isOurs) return false;
+  name.unref();
+  held.push(name);
+  return true;
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  if (!(await listens(server, { port, host: HOST }))) return false;
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return true;
+}
+
+function listens(
+  server: Server,
+  at: { readonly path: string } | { readonly port: number; readonly host: string },
+): Promise<boolean> {
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen({ ...at, exclusive: true }, () => resolve(true));
+  });
 }

@@ -47,7 +47,7 @@ export class NginxMissing extends Error {
 const FILES = fileURLToPath(new URL('../../deploy/gateway/', import.meta.url));
 /** Debian keeps it where only root looks. */
 const PLACES = ['nginx', '/usr/sbin/nginx', '/usr/local/sbin/nginx'];
-const START_DEADLINE_MS = 10_000;
+const START_DEADLINE_MS = 60_000;
 const STOP_DEADLINE_MS = 35_000;
 const POLL_MS = 20;
 const PORTS_TRIED_MAX = 3;

@@ -39,8 +39,9 @@ export type RigProcess = {
   readonly ended: Promise<number | NodeJS.Signals>;
 };
 
-const START_DEADLINE_MS = 60_000;
-const END_DEADLINE_MS = 30_000;
+/** Many times what either takes on a calm machine. */
+const START_DEADLINE_MS = 120_000;
+const END_DEADLINE_MS = 60_000;
 const OUTPUT_CHARACTERS_MAX = 8 * 1024 * 1024;
 /** Ends a Node process whose parent is gone, however the parent went. */
 const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(
@@ -84,12 +85,13 @@ function handle(what: ProcessToStart, child: ChildProcess): RigProcess {
   let output = '';
   const file =
     what.logFile === undefined ? undefined : createWriteStream(what.logFile, { flags: 'a' });
-  const collect = (chunk: Buffer): void => {
+  const collect = (chunk: string): void => {
     file?.write(chunk);
-    output = (output + chunk.toString('utf8')).slice(-OUTPUT_CHARACTERS_MAX);
+    output = (output + chunk).slice(-OUTPUT_CHARACTERS_MAX);
   };
-  child.stdout?.on('data', collect);
-  child.stderr?.on('data', collect);
+  // A letter of several bytes may come in two parts.
+  child.stdout?.setEncoding('utf8').on('data', collect);
+  child.stderr?.setEncoding('utf8').on('data', collect);
   let end: number | NodeJS.Signals | undefined;
   const ended = new Promise<number | NodeJS.Signals>((resolve) => {
     const endWith = (how: number | NodeJS.Signals): void => {

@@ -10,11 +10,11 @@ import { join } from 'node:path';
 import { freePort } from './free-ports.ts';
 
 const HOST = '127.0.0.1';
-const READY_MS_MAX = 10_000;
+const READY_MS_MAX = 60_000;
 const LOOK_EVERY_MS = 25;
 /** A free port may be taken before the server has it. */
 const ATTEMPTS_MAX = 5;
-const STOP_MS_MAX = 5_000;
+const STOP_MS_MAX = 20_000;
 const OUTPUT_CHARACTERS_MAX = 4_000;
 
 export type RedisOptions = {

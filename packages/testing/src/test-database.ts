@@ -15,7 +15,7 @@ export type TestDatabase = {
   readonly url: string;
 };
 
-const CREATE_WAIT_MS = 60_000;
+const CREATE_WAIT_MS = 120_000;
 
 /**
  * Call it once, at the top of a file or of a `describe`: the database exists from `beforeAll` to

@@ -43,7 +43,7 @@ const GIVEN = 'TEST_KAFKA_BROKERS';
 /** A broker that whoever runs several projects one after another stops in the end. */
 const HANDED_DOWN = 'KAFKA_OF_RUN';
 const PREFIX = 'cardea-test-kafka-';
-const START_MS_MAX = 120_000;
+const START_MS_MAX = 240_000;
 
 /** Throws when there can be none and CARDEA_REQUIRE names kafka. */
 export async function startKafkaOfRun(): Promise<Started<KafkaOfRun>> {

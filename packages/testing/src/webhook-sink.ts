@@ -31,16 +31,19 @@ export async function webhookSink(): Promise<WebhookSink> {
   const received: Received[] = [];
   let answer: (request: Received) => SinkAnswer | Promise<SinkAnswer> = () => ({ status: 200 });
   const server = createServer(async (request, response) => {
+    // A sender that is stopped breaks off in the middle; it sent nothing then.
+    const body = await text(request).catch(() => undefined);
+    if (body === undefined) return;
     const got: Received = {
       method: request.method ?? '',
       path: request.url ?? '',
       headers: request.headers,
-      body: await text(request),
+      body,
       at: new Date(),
     };
     received.push(got);
-    const { status, headers = {}, body = '' } = await answer(got);
-    response.writeHead(status, { ...headers }).end(body);
+    const { status, headers = {}, body: said = '' } = await answer(got);
+    response.writeHead(status, { ...headers }).end(said);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

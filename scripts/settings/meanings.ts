@@ -223,7 +223,7 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
 
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     group: 'telemetry',
-    text: 'Collector of traces. Unset, nothing of it is loaded.',
+    text: "Collector of traces: requests, routes of Express, commands, topics, deliveries, commands of Redis; nobody's data. Unset, nothing of it is loaded.",
   },
   OTEL_TRACES_SAMPLER_ARG: {
     group: 'telemetry',

@@ -1,8 +1,7 @@
 /** One request and its answer: what is known of it before anything is decided, and how it ends. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '@cardea/auth';
-import type { Clock, Ids, Logger } from '@cardea/runtime';
-import { isSpanContextValid, trace } from '@opentelemetry/api';
+import { type Clock, type Ids, type Logger, type RequestSpan, requestSpan } from '@cardea/runtime';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
 import type { Contract } from './endpoint.ts';
 import type { HttpMetrics } from './metrics.ts';
@@ -30,7 +29,6 @@ export type ServerParts = {
 };
 
 const REQUEST_ID = /^[A-Za-z0-9_.-]{8,64}$/;
-const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 const EXPOSED = 'X-Request-Id, X-Service-Consistency, Retry-After, WWW-Authenticate';
 
 export class Exchange {
@@ -40,7 +38,6 @@ export class Exchange {
   readonly search: string;
   readonly ip: string;
   readonly requestId: string;
-  readonly traceparent: string | undefined;
   readonly parts: ServerParts;
   /** Set once the path is known to be an endpoint's. */
   contract: Contract | undefined;
@@ -48,6 +45,7 @@ export class Exchange {
   servedBy: string;
   principal: Principal | undefined;
   readonly #startedMs: number;
+  readonly #span: RequestSpan;
   readonly #abort = new AbortController();
 
   constructor(
@@ -77,7 +75,8 @@ export class Exchange {
       typeof named === 'string' && REQUEST_ID.test(named) && parts.trusted(socketAddress(request))
         ? named
         : parts.ids.next();
-    this.traceparent = traceOf(headers['traceparent']);
+    const { traceparent } = headers;
+    this.#span = requestSpan(typeof traceparent === 'string' ? traceparent : undefined);
     parts.open.add(this);
     parts.metrics.inFlight.inc();
     response.once('close', () => this.#closed());
@@ -90,6 +89,15 @@ export class Exchange {
 
   abandon(): void {
     this.#abort.abort();
+  }
+
+  get traceparent(): string | undefined {
+    return this.#span.traceparent;
+  }
+
+  /** Whatever the work starts belongs to the span of this request. */
+  within(work: () => void): void {
+    this.#span.within(work);
   }
 
   /** Headers that every answer to this request carries. */
@@ -136,10 +144,10 @@ export class Exchange {
     const status = response.headersSent ? response.statusCode : 499;
     const route = contract?.path ?? 'none';
     const method = request.method ?? '';
-    parts.metrics.duration.observe(
-      { method: contract === undefined ? 'any' : method, route, status },
-      durationMs / 1000,
-    );
+    // A client may make up a method; the sets of labels and of names stay closed.
+    const known = contract === undefined ? 'any' : method;
+    parts.metrics.duration.observe({ method: known, route, status }, durationMs / 1000);
+    this.#span.end(`request ${known} ${route}`, { method: known, route, status });
     parts.logger.info(
       {
         request_id: this.requestId,
@@ -154,15 +162,6 @@ export class Exchange {
       'request',
     );
   }
-}
-
-/** Our own span where one is recorded, for it is the nearer cause; else what the caller sent. */
-function traceOf(header: string | readonly string[] | undefined): string | undefined {
-  const span = trace.getActiveSpan()?.spanContext();
-  if (span !== undefined && isSpanContextValid(span)) {
-    return `00-${span.traceId}-${span.spanId}-0${span.traceFlags & 1}`;
-  }
-  return typeof header === 'string' && TRACEPARENT.test(header) ? header : undefined;
 }
 
 const socketAddress = ({ socket }: IncomingMessage): string =>

@@ -155,7 +155,7 @@ function front(app: Express, parts: ServerParts, name: string): HttpServer['hand
     }
     if (isOddPath(exchange.path)) return exchange.refuse(refusalOf('not_found'));
     if (isPreflight(exchange)) return preflight(exchange);
-    app(request as express.Request, response as express.Response);
+    exchange.within(() => app(request as express.Request, response as express.Response));
   };
 }
 

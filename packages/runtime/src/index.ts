@@ -1,4 +1,5 @@
 export { type FakeClock, fakeClock, systemClock } from './clock.ts';
+export { hookImports } from './driver-spans.ts';
 export {
   armFailPoints,
   type FailPoint,
@@ -32,6 +33,8 @@ export type { Settings } from './settings.ts';
 export { type Shutdown, type ShutdownNeeds, shutdown } from './shutdown.ts';
 export {
   currentTraceparent,
+  type RequestSpan,
+  requestSpan,
   type SpanAttributes,
   type SpanOptions,
   span,

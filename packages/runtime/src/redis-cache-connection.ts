@@ -2,7 +2,8 @@
  * One connection to Redis. It comes back by itself, for ever; a call on it is answered within a second or
  * fails, and a server that accepts without answering counts as gone.
  */
-import { Redis } from 'ioredis';
+import { createRequire } from 'node:module';
+import type { Redis } from 'ioredis';
 import { CacheUnavailable } from './ports.ts';
 
 /** From a call to its answer or its failure, the wait for the very first connection included. */
@@ -106,9 +107,12 @@ const codeOf = (error: Error & { readonly code?: unknown }): string =>
     ? error.code
     : (/^[A-Z]+\b/.exec(error.message)?.[0] ?? error.name);
 
+/** Loaded where a cache is opened, behind what traces it, and not at all where there is none. */
+const loadClient = (): typeof import('ioredis') => createRequire(import.meta.url)('ioredis');
+
 /** Nothing waits in a queue of the client: what cannot be sent now fails now. */
 const connect = (url: string): Redis =>
-  new Redis(url, {
+  new (loadClient().Redis)(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,

@@ -4,10 +4,12 @@ import {
   isSpanContextValid,
   type Link,
   type Span,
+  SpanKind,
   SpanStatusCode,
   TraceFlags,
   trace,
 } from '@opentelemetry/api';
+import { traceDrivers } from './driver-spans.ts';
 import type { Settings } from './settings.ts';
 
 /** Attributes of spans; nothing else may stand there. */
@@ -65,9 +67,39 @@ export function span<T>(
   );
 }
 
+export type RequestSpan = {
+  /** Its own where one is recorded, for it is the nearer cause; else the caller's. */
+  readonly traceparent: string | undefined;
+  /** What the work does becomes its children. */
+  within<T>(work: () => T): T;
+  end(name: string, attributes: SpanAttributes & { readonly status: number }): void;
+};
+
+const FAULT_STATUS = 500;
+
+/** The span around a request that came in; its route is known only once it is over. */
+export function requestSpan(traceparent: string | undefined): RequestSpan {
+  const parent = traceparent === undefined ? context.active() : contextOf(traceparent);
+  const current = tracer.startSpan('request', { kind: SpanKind.SERVER }, parent);
+  const inside = trace.setSpan(parent, current);
+  return {
+    traceparent: printed(current),
+    within: (work) => context.with(inside, work),
+    end: (name, attributes) => {
+      current.updateName(name).setAttributes(attributes);
+      if (attributes.status >= FAULT_STATUS) current.setStatus({ code: SpanStatusCode.ERROR });
+      current.end();
+    },
+  };
+}
+
 /** The W3C `traceparent` of where we are; undefined outside a trace. */
 export function currentTraceparent(): string | undefined {
-  const at = trace.getActiveSpan()?.spanContext();
+  return printed(trace.getActiveSpan());
+}
+
+function printed(current: Span | undefined): string | undefined {
+  const at = current?.spanContext();
   if (at === undefined || !isSpanContextValid(at)) return undefined;
   return `00-${at.traceId}-${at.spanId}-${at.traceFlags.toString(16).padStart(2, '0')}`;
 }
@@ -96,8 +128,8 @@ function linkTo(traceparent: string | undefined): Link[] {
 
 /**
  * Loads the SDK if an endpoint is set, and answers how to flush and stop it. The exporter reads its
- * endpoint and headers from the standard variables itself. Only our own spans are exported: no
- * detectors (they would send the command line), no metrics, no logs.
+ * endpoint and headers from the standard variables itself. Spans alone are exported, ours and those of
+ * Express and ioredis: no detectors (they would send the command line), no metrics, no logs.
  */
 export async function startTelemetry(
   settings: Pick<Settings, 'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_TRACES_SAMPLER_ARG'>,
@@ -113,7 +145,7 @@ export async function startTelemetry(
     resourceDetectors: [],
     metricReaders: [],
     logRecordProcessors: [],
-    instrumentations: [],
   });
+  await traceDrivers(trace.getTracerProvider());
   return () => sdk.shutdown();
 }

@@ -1,8 +1,9 @@
 /** Authorization as a process of its own. The only file here that touches `process.env`. */
-import { refuseBadSettings } from '@cardea/runtime';
+import { hookImports, refuseBadSettings } from '@cardea/runtime';
 import packageJson from '../package.json' with { type: 'json' };
 
 refuseBadSettings(process.env);
+await hookImports(process.env);
 const [{ runService }, { authzService }] = await Promise.all([
   import('@cardea/service'),
   import('./service.ts'),

@@ -4,7 +4,7 @@
  */
 import { type AddressInfo, createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
-import { formatFaults, takeSettings } from '@cardea/runtime';
+import { formatFaults, hookImports, takeSettings } from '@cardea/runtime';
 import packageJson from '../package.json' with { type: 'json' };
 import { FolderInUse, type Generated, openDataFolder } from './data-folder.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
@@ -40,6 +40,7 @@ async function start(given: Options): Promise<void> {
   await choosePorts(process.env, given);
   const read = takeSettings(process.env, { standalone: true, cpus: availableParallelism() });
   if ('faults' in read) return fail(formatFaults(read.faults), EXIT_CONFIGURATION);
+  await hookImports(process.env);
   const { serveFrom } = await import('./serving.ts');
   const refused = await serveFrom({
     folder,

@@ -1,0 +1,177 @@
+/** What a collector gets from real processes: the drivers' spans below the request's, and no word too many. */
+import { randomBytes } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import {
+  freePorts,
+  needRedis,
+  processRig,
+  type RedisServer,
+  startRedis,
+  testDatabase,
+  untilTrue,
+} from '@cardea/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+type Attribute = { readonly key: string; readonly value: object };
+type Exported = {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly attributes: readonly Attribute[];
+};
+type Batch = {
+  readonly resourceSpans: readonly {
+    readonly scopeSpans: readonly { readonly spans: readonly Exported[] }[];
+  }[];
+};
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const CALLER = 'b7ad6b7169203331';
+const PASSWORD = 'canary-password-of-traces';
+const EMAIL = 'tracer@example.com';
+const ROUTE = '/api/v1/auth/signup';
+const ATTRIBUTES = [
+  'command log projection topic consumer outcome events attempt service route method status',
+  'http.route express.type db.system.name db.operation.name',
+].flatMap((line) => line.split(' '));
+const SECRETS = {
+  JWT_SECRET: randomBytes(32).toString('hex'),
+  ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+};
+/** Says of each file of tracing that it is loaded. */
+const TELL_LOADS = `data:text/javascript,${encodeURIComponent(
+  `import { registerHooks } from 'node:module';
+   registerHooks({ load: (url, context, next) => {
+     if (/opentelemetry|in-the-middle/.test(url)) process.stderr.write('loaded ' + url + '\\n');
+     return next(url, context);
+   } });`,
+)}`;
+
+const rig = processRig();
+const database = testDatabase();
+needRedis();
+let redis: RedisServer | undefined;
+let collector: Server;
+const batches: string[] = [];
+
+beforeAll(async () => {
+  redis = await startRedis().catch(() => undefined);
+  collector = createServer(async (request, response) => {
+    batches.push(await text(request));
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
+  });
+  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
+});
+afterAll(async () => {
+  collector?.close();
+  await redis?.kill();
+});
+
+const spans = (): readonly Exported[] =>
+  batches
+    .map((batch) => JSON.parse(batch) as Batch)
+    .flatMap(({ resourceSpans }) => resourceSpans)
+    .flatMap(({ scopeSpans }) => scopeSpans)
+    .flatMap((scope) => scope.spans);
+
+const keysOf = ({ attributes }: Exported): readonly string[] => attributes.map(({ key }) => key);
+
+const tracing = (): { [name: string]: string } => ({
+  OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
+  OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+  OTEL_TRACES_SAMPLER_ARG: '1',
+  OTEL_BSP_SCHEDULE_DELAY: '100',
+});
+
+async function start(folder: string, env: { [name: string]: string }) {
+  const [api, management, internal] = await freePorts(3);
+  const running = await rig.start({
+    name: folder,
+    script: 'src/main.ts',
+    cwd: fileURLToPath(new URL(`../../services/${folder}/`, import.meta.url)),
+    args: folder === 'standalone' ? ['--temp'] : [],
+    env: {
+      ENV: 'development',
+      HOST: '127.0.0.1',
+      ...SECRETS,
+      DATABASE_URL: database.url,
+      REDIS_URL: redis?.url ?? '',
+      PORT: String(api),
+      MANAGEMENT_PORT: String(management),
+      INTERNAL_PORT: String(internal),
+      SHUTDOWN_DELAY: '0s',
+      ...env,
+    },
+  });
+  const isReady = () =>
+    fetch(`http://127.0.0.1:${management}/readyz`).then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+  await untilTrue(isReady, { deadlineMs: 60_000, what: `${folder} is ready` });
+  return { running, url: `http://127.0.0.1:${api}` };
+}
+
+/** Its ancestors' names, from the nearest on; the caller's own span is none of ours. */
+function above(span: Exported): readonly string[] {
+  const parent = spans().find(({ spanId }) => spanId === span.parentSpanId);
+  return parent === undefined ? [] : [parent.name, ...above(parent)];
+}
+
+describe('the spans that a collector gets', () => {
+  it.each(['identity', 'standalone'])(
+    'of %s lead from a request over its route to the commands of Redis, and hold nothing of anybody',
+    async (folder) => {
+      batches.length = 0;
+      const { running, url } = await start(folder, tracing());
+      const signedUp = await fetch(url + ROUTE, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', traceparent: `00-${TRACE}-${CALLER}-01` },
+        body: JSON.stringify({
+          email: `${folder}-${EMAIL}`,
+          password: PASSWORD,
+          company_name: 'Traced Ltd',
+        }),
+      });
+      expect(signedUp.status).toBe(201);
+      const told = (await signedUp.json()) as { [field: string]: unknown };
+      // A stop sends what has not been sent.
+      expect(await running.end('SIGTERM'), running.output()).toBe(0);
+
+      const ours = spans().filter(({ traceId }) => traceId === TRACE);
+      const request = ours.find(({ name }) => name === `request POST ${ROUTE}`);
+      expect(request?.parentSpanId).toBe(CALLER);
+      const [handler] = ours.filter(({ name }) => name === 'request handler');
+      expect(handler?.parentSpanId).toBe(request?.spanId);
+      const routes = handler?.attributes.filter(({ key }) => key === 'http.route');
+      expect(routes?.map(({ value }) => value)).toEqual([{ stringValue: ROUTE }]);
+      const redisSpans = ours.filter((span) => keysOf(span).includes('db.operation.name'));
+      expect(redisSpans).not.toEqual([]);
+      for (const span of redisSpans) expect(above(span)).toContain(handler?.name);
+      const commands = ours.filter(({ name }) => name.startsWith('command '));
+      expect(commands.map((span) => above(span).includes(String(request?.name)))).toContain(true);
+
+      const keys = new Set(spans().flatMap(keysOf));
+      expect([...keys].filter((key) => !ATTRIBUTES.includes(key))).toEqual([]);
+      const all = batches.join('\n');
+      const ids = Object.values(told).filter((value) => typeof value === 'string');
+      expect(ids.length).toBeGreaterThan(2);
+      for (const word of [PASSWORD, EMAIL, '@example', 'Traced Ltd', ...ids, redis?.url ?? '']) {
+        expect(all).not.toContain(word);
+      }
+    },
+  );
+
+  it('are not even loaded where no collector is named', async () => {
+    const env = { NODE_OPTIONS: `--import=${TELL_LOADS}` };
+    const { running } = await start('identity', env);
+    await running.end('SIGTERM');
+    const loaded = running.output().match(/^loaded .*$/gm) ?? [];
+    expect(loaded).not.toEqual([]);
+    expect(loaded.filter((file) => !file.includes('/@opentelemetry/api/'))).toEqual([]);
+  });
+});

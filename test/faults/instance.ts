@@ -13,7 +13,7 @@ import {
 import { afterAll } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('../../services/standalone/src/main.ts', import.meta.url));
-const START_MS_MAX = 90_000;
+const START_MS_MAX = 180_000;
 
 export const ADMIN = { email: 'root@example.com', password: 'a password for the tests' };
 

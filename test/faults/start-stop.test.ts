@@ -8,6 +8,8 @@ import { instance } from './instance.ts';
 
 const MAIN = fileURLToPath(new URL('../../services/standalone/src/main.ts', import.meta.url));
 const OWNER_ONLY = 0o077;
+const READY_MS_MAX = 20_000;
+const FROZEN_MS = 2_000;
 
 const rig = processRig();
 
@@ -109,15 +111,15 @@ describe('R20 a process that does not turn', () => {
   it('is not ready while it is frozen, and ready again when it goes on', async () => {
     const cardea = await instance(rig, { DATABASE_URL: database.url });
     const running = await cardea.start();
-    const ready = async () => {
-      const signal = AbortSignal.timeout(2000);
+    const ready = async (ms = READY_MS_MAX) => {
+      const signal = AbortSignal.timeout(ms);
       return (await fetch(`${cardea.management}/readyz`, { signal })).status === 200;
     };
-    await untilTrue(ready, { deadlineMs: 20_000 });
+    await untilTrue(() => ready(), { what: 'it is ready' });
     running.signal('SIGSTOP');
-    await expect(ready()).rejects.toThrow();
+    await expect(ready(FROZEN_MS)).rejects.toThrow();
     running.signal('SIGCONT');
-    await untilTrue(ready, { deadlineMs: 20_000 });
+    await untilTrue(() => ready(), { what: 'it is ready' });
     expect(await running.end('SIGTERM')).toBe(0);
   });
 });

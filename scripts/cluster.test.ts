@@ -1,5 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import { withoutAccount } from './cluster/cluster.ts';
 import { readOptions } from './cluster/options.ts';
+
+describe('the address of an event store', () => {
+  it.each([
+    ['esdb://admin:p%40ss@127.0.0.1:2113?tls=false', 'esdb://127.0.0.1:2113?tls=false'],
+    ['esdb+discover://admin:pw@one:2113,two:2113', 'esdb+discover://one:2113,two:2113'],
+    ['esdb://127.0.0.1:2113?tls=false', 'esdb://127.0.0.1:2113?tls=false'],
+    [undefined, null],
+  ])('is written down without the account in it: %s', (given, written) => {
+    expect(withoutAccount(given)).toBe(written);
+  });
+});
 
 describe('the flags of npm run cluster', () => {
   it('leave most things to their defaults', () => {

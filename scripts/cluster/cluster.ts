@@ -148,7 +148,7 @@ async function start(of: ClusterToStart, stops: Stops): Promise<Cluster> {
     kafka: servers.kafkaBrokers ?? null,
     redis: servers.redisUrl,
     postgres: servers.databaseUrl,
-    eventstore: servers.eventstoreUrl ?? null,
+    eventstore: withoutAccount(servers.eventstoreUrl),
     services: byService((name) =>
       among(name).map(({ api, management, internal, pid }) => ({ api, management, internal, pid })),
     ),
@@ -213,6 +213,10 @@ async function endAll(processes: readonly ServiceProcess[]): Promise<void> {
   const wrong = (await Promise.all(ends)).filter((each) => each !== undefined);
   if (wrong.length > 0) throw new Error(wrong.join(', '));
 }
+
+/** The account at a server of others is nothing to write down. */
+export const withoutAccount = (url: string | undefined): string | null =>
+  url?.replace(/^([a-z+]+:\/\/)[^/?]*@/, '$1') ?? null;
 
 /** It names the passwords of database and cache, so nobody else may read it. */
 function writeDown(folder: string, addresses: Addresses): void {

@@ -81,7 +81,7 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
   },
   EVENTSTORE_URL: {
     group: 'stores',
-    text: 'EventStoreDB. Unset, events are kept in PostgreSQL. Decided once: events are not moved from one to the other.',
+    text: 'EventStoreDB, with the account that reads `$all` where it asks for one. Unset, events are kept in PostgreSQL. Decided once: events are not moved from one to the other.',
   },
   KAFKA_BROKERS: {
     group: 'stores',

@@ -90,6 +90,24 @@ describe('the settings', () => {
     }
   });
 
+  it('S15 count the URL of every server as a secret, for it may hold a password', () => {
+    const urls = {
+      EVENTSTORE_URL: 'esdb://admin:pw-canary@127.0.0.1:2113?tls=false',
+      SMTP_URL: 'smtp://user:pw-canary@127.0.0.1:25',
+      DATABASE_URL: 'postgres://u:pw-canary@127.0.0.1:5432/cardea',
+      MIGRATION_DATABASE_URL: 'postgres://o:pw-canary@127.0.0.1:5432/cardea',
+      REDIS_URL: 'redis://:pw-canary@127.0.0.1:6379',
+    };
+    const settings = settingsOf({ ...required, ...urls });
+    expect(settings.EVENTSTORE_URL?.reveal()).toBe(urls.EVENTSTORE_URL);
+    expect(`${JSON.stringify(settings)} ${inspect(settings)}`).not.toContain('pw-canary');
+    const bad = Object.fromEntries(Object.keys(urls).map((name) => [name, 'ftp://pw-canary']));
+    const read = readSettings({ ...required, ...bad });
+    if (!('faults' in read)) throw new Error('taken');
+    expect(read.faults).toHaveLength(5);
+    expect(formatFaults(read.faults)).not.toContain('pw-canary');
+  });
+
   it('take a secret from a file, and refuse two sources of one secret', () => {
     const folder = mkdtempSync(join(tmpdir(), 'settings-'));
     try {

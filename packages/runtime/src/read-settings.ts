@@ -72,7 +72,7 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
   MIGRATION_DATABASE_URL: hiddenField(postgres, { or: (so: Settings) => so.DATABASE_URL }),
   DATABASE_POOL_SIZE: { ...integer(1, 200), or: () => 20 },
   REDIS_URL: hiddenField(url('redis:', 'rediss:'), { required: true, ...optional }),
-  EVENTSTORE_URL: { ...url('esdb:', 'esdb+discover:'), ...optional },
+  EVENTSTORE_URL: hiddenField(url('esdb:', 'esdb+discover:'), optional),
   KAFKA_BROKERS: {
     ...list(text('host:port', /^[\w.-]{1,253}:\d{1,5}$/), 'host:port', 100),
     ...optional,

@@ -18,7 +18,7 @@ export type Settings = {
   readonly MIGRATION_DATABASE_URL: Secret;
   readonly DATABASE_POOL_SIZE: number;
   readonly REDIS_URL: Secret | undefined;
-  readonly EVENTSTORE_URL: string | undefined;
+  readonly EVENTSTORE_URL: Secret | undefined;
   readonly KAFKA_BROKERS: readonly string[] | undefined;
   readonly KAFKA_TLS: boolean;
   /** With a password: SCRAM-SHA-512. */

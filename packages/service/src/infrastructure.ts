@@ -105,7 +105,7 @@ function storesOf(
   logger: RootLogger,
 ): PostgresEventStores | EventStoreDbStores {
   const { DATABASE_URL, EVENTSTORE_URL: url } = settings;
-  if (url !== undefined) return eventStoreDbStores({ url, logger });
+  if (url !== undefined) return eventStoreDbStores({ url: url.reveal(), logger });
   return postgresEventStores({
     connectionString: DATABASE_URL.reveal(),
     role: 'cardea_app',

@@ -115,6 +115,12 @@ describe('O13 the settings', () => {
     const by = (name: string) => last.settings.find((one: { name: string }) => one.name === name);
     expect(by('PORT')).toMatchObject({ value: '8080', secret: false });
     expect(by('JWT_SECRET')).toMatchObject({ value: '(set)', secret: true });
+
+    const EVENTSTORE_URL = 'esdb://admin:canary-of-the-store@127.0.0.1:1?tls=false';
+    for (const command of ['config check', 'config list', 'doctor']) {
+      const ran = await cardea(`${command} --data ${folder} --json`, { EVENTSTORE_URL });
+      expect(ran.out + ran.err).not.toContain('canary-of-the-store');
+    }
   });
 
   it('of a new deployment come with secrets of their own', async () => {

@@ -264,6 +264,7 @@ const SAMPLES: { readonly [name: string]: string } = {
   DATABASE_URL: 'postgres://someone@postgres/cardea',
   MIGRATION_DATABASE_URL: 'postgres://owner@postgres/cardea',
   REDIS_URL: 'redis://redis:6379',
+  EVENTSTORE_URL: 'esdb+discover://eventstore:2113?tls=true',
   JWT_SECRET: 'a secret of more than thirty-two characters',
   ENCRYPTION_KEY: '0f'.repeat(16) + 'e1'.repeat(16),
 };

@@ -95,7 +95,8 @@ function lockedFolder(path: string): DataFolder | undefined {
 function running(opening: Opening, generated: Generated): Deployment {
   const path = folderOf(opening);
   const addresses = readAddresses(path);
-  const { settings } = settingsOf({ ...opening, env: { ...addresses?.servers, ...opening.env } });
+  const env = { ...unnamed(addresses?.servers, opening.env), ...opening.env };
+  const { settings } = settingsOf({ ...opening, env });
   const isNamed = settings.DATABASE_URL.reveal() !== '';
   return deployment(opening, {
     settings: isNamed ? settings : onDatabase(settings, runningDatabase(path, generated)),
@@ -105,6 +106,10 @@ function running(opening: Opening, generated: Generated): Deployment {
     addresses,
   });
 }
+
+/** The servers that the environment names neither itself nor by a file. */
+const unnamed = (servers: Environment = {}, env: Environment): Environment =>
+  Object.fromEntries(Object.entries(servers).filter(([name]) => !env[`${name}_FILE`]));
 
 async function stopped(
   opening: Opening,

@@ -23,7 +23,9 @@ import { expectClean, mixedWrites } from './writes.ts';
 
 const CALM_MS = 3000;
 const AWAY_MS = testForm.long ? 300_000 : 20_000;
-const WELL_AGAIN_MS = 90_000;
+/** Many times what a calm machine takes. */
+const WELL_AGAIN_MS = 180_000;
+const SEEN_MS_MAX = 120_000;
 const GROWTH_MB_MAX = 100;
 
 needKafka();
@@ -38,7 +40,7 @@ afterAll(async () => {
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 it('R9 Kafka killed under load costs the API nothing, shows as degraded, and drains in order when it is back', {
-  timeout: AWAY_MS + 240_000,
+  timeout: AWAY_MS + 600_000,
 }, async () => {
   kafka = await startKafka({ dataDir: folder });
   const client = kafkaClient({ brokers: kafka.brokers, log: silentLogger });
@@ -50,14 +52,16 @@ it('R9 Kafka killed under load costs the API nothing, shows as degraded, and dra
   const running = await cardea.start();
   const rest: RestDriver = cardea.rest.as(await cardea.admin());
   const load = mixedWrites(join(cardea.folder, 'acked'), () => rest);
-  await untilTrue(async () => (await readiness(cardea)).status === 'ready');
+  await untilTrue(async () => (await readiness(cardea)).status === 'ready', {
+    deadlineMs: SEEN_MS_MAX,
+    what: 'the instance is ready',
+  });
   await pause(CALM_MS);
 
   const calmMb = residentMb(running);
   await kafka.kill();
   const seen = await watched(cardea, running, AWAY_MS);
   expect(seen.codes).toEqual(new Set([200]));
-  expect(seen.states.has('degraded')).toBe(true);
   expect(seen.megabytes - calmMb).toBeLessThan(GROWTH_MB_MAX);
 
   await kafka.restart();
@@ -77,13 +81,12 @@ it('R9 Kafka killed under load costs the API nothing, shows as degraded, and dra
     { deadlineMs: WELL_AGAIN_MS, what: 'every acknowledged tuple is on the topic' },
   );
   expectInOrder(events);
-  // What lies on the topic last may still be on its way into the log.
-  await untilTrue(() => expectClean(rest, load).then(() => true), {
-    deadlineMs: WELL_AGAIN_MS,
-    what: 'each write has its row in the audit log once',
-  });
+  await expectClean(rest, load);
   await kafka.kill();
-  await untilTrue(async () => (await readiness(cardea)).status === 'degraded');
+  await untilTrue(async () => (await readiness(cardea)).status === 'degraded', {
+    deadlineMs: SEEN_MS_MAX,
+    what: 'readiness says that something is away',
+  });
   expect(await running.end('SIGTERM')).toBe(0);
 });
 
@@ -93,17 +96,20 @@ async function readiness(cardea: Instance): Promise<{ code: number; status: stri
   return { code: answer.status, status };
 }
 
-/** What readiness says and how large the process gets while the broker is away. */
+/** What readiness says and how large the process gets while the broker is away, until it has been missed. */
 async function watched(cardea: Instance, running: RigProcess, ms: number) {
-  const seen = { codes: new Set<number>(), states: new Set<string>(), megabytes: 0 };
-  const end = performance.now() + ms;
-  while (performance.now() < end) {
+  const seen = { codes: new Set<number>(), megabytes: 0 };
+  const enough = performance.now() + ms;
+  let missed = false;
+  const look = async (): Promise<boolean> => {
     const { code, status } = await readiness(cardea);
     seen.codes.add(code);
-    seen.states.add(status);
+    missed ||= status === 'degraded';
     seen.megabytes = Math.max(seen.megabytes, residentMb(running));
     await pause(250);
-  }
+    return missed && performance.now() >= enough;
+  };
+  await untilTrue(look, { deadlineMs: ms + SEEN_MS_MAX, what: 'readiness says degraded' });
   return seen;
 }
 

@@ -10,7 +10,9 @@ import { expectClean, mixedWrites } from './writes.ts';
 
 const CALM_MS = 2000;
 const AWAY_MS = 2000;
-const WELL_AGAIN_MS = 30_000;
+/** Many times what a calm machine takes. */
+const WELL_AGAIN_MS = 120_000;
+const TEST_MS_MAX = 600_000;
 
 const rig = processRig();
 const folder = mkdtempSync(join(tmpdir(), 'cardea-postgres-'));
@@ -22,7 +24,9 @@ afterAll(() => {
 const startPostgres = () => startLocalPostgres({ dataFolder: folder, password: 'for-this-test' });
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-it('R7 PostgreSQL killed and started again under load gives 503s, no exit, and recovery', async () => {
+it('R7 PostgreSQL killed and started again under load gives 503s, no exit, and recovery', {
+  timeout: TEST_MS_MAX,
+}, async () => {
   postgres = await startPostgres();
   await postgres.createDatabase('cardea');
   const cardea = await instance(rig, { DATABASE_URL: postgres.connectionString('cardea') });
@@ -32,7 +36,8 @@ it('R7 PostgreSQL killed and started again under load gives 503s, no exit, and r
   const load = mixedWrites(join(cardea.folder, 'acked'), () => rest);
   await pause(CALM_MS);
 
-  process.kill(postgres.pid, 'SIGQUIT');
+  const killed = postgres.pid;
+  process.kill(killed, 'SIGQUIT');
   const away = await untilTrue(
     async () => {
       const answer = await rest.get('/api/v1/fga/tuples', { signal: AbortSignal.timeout(10_000) });
@@ -43,6 +48,8 @@ it('R7 PostgreSQL killed and started again under load gives 503s, no exit, and r
   expect([away.status, away.headers.get('retry-after')]).toEqual([503, expect.any(String)]);
   expect((await cardea.rest.get('/health')).status).toBe(200);
   await pause(AWAY_MS);
+  // A server that is still going down would be taken for one that runs.
+  await untilTrue(() => isGone(killed), { what: 'the killed server is gone' });
   postgres = await startPostgres();
 
   await untilTrue(async () => (await rest.get('/api/v1/fga/tuples')).status === 200, {
@@ -65,11 +72,20 @@ it('R7 a standalone instance starts its own PostgreSQL again when it is killed',
   const rest = cardea.rest.as(await cardea.admin());
   const reads = async () => (await rest.get('/api/v1/fga/tuples')).status;
   expect(await reads()).toBe(200);
-  process.kill(postmasterOf(running.pid), 'SIGKILL');
-  await untilTrue(async () => (await reads()) === 503, { what: 'a read notices' });
-  await untilTrue(async () => (await reads()) === 200, { deadlineMs: 60_000, what: 'reads work' });
-  const pid = postmasterOf(running.pid);
-  expect(pid).toBeGreaterThan(1);
+  const killed = postmasterOf(running.pid);
+  process.kill(killed, 'SIGKILL');
+  // It may be back before the next read: that is 503 until then, and nothing else.
+  const seen = new Set<number>();
+  const pid = await untilTrue(
+    async () => {
+      const status = await reads();
+      seen.add(status);
+      const now = postmasterOf(running.pid);
+      return status === 200 && now > 1 && now !== killed ? now : undefined;
+    },
+    { deadlineMs: WELL_AGAIN_MS, what: 'reads work on a new server' },
+  );
+  expect([...seen].filter((status) => status !== 200 && status !== 503)).toEqual([]);
   expect(await running.end('SIGTERM')).toBe(0);
   await untilTrue(() => isGone(pid), { what: 'the new server is stopped too' });
 });
@@ -90,6 +106,6 @@ function postmasterOf(parent: number): number {
   const line = stdout
     .toString('utf8')
     .split('\n')
-    .find((each) => each.includes('postgres'));
+    .find((each) => each.includes('postgres') && !each.includes('<defunct>'));
   return Number(line?.trim().split(/\s+/)[0]);
 }

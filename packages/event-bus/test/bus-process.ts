@@ -1,6 +1,7 @@
 /**
  * A process that relays a log and consumes its topic until it is killed. Arguments: database URL, log,
- * consumer, fail points, brokers (none: the topics are tables). It prints `ready` when both run.
+ * consumer, fail points, brokers (none: the topics are tables). It prints `ready` before they run: what is
+ * left from before may lead to the fail point at once.
  */
 import { type ServiceName, topicOf } from '@cardea/contracts';
 import { armFailPoints, parseFailPoints } from '@cardea/runtime';
@@ -12,6 +13,6 @@ const [url = '', log = '', consumer = '', failPoints = '', brokers = ''] = proce
 if (failPoints !== '') armFailPoints(parseFailPoints(failPoints) ?? []);
 const bus = brokers === '' ? postgresSide(url) : kafkaSide(url, brokers.split(','));
 const side = relaySide(url, log as ServiceName, bus);
+process.stdout.write('ready\n');
 side.start();
 await side.subscriber.run(countingConsumer(consumer, topicOf(log as ServiceName)));
-process.stdout.write('ready\n');

@@ -40,7 +40,9 @@ const everybodyIs =
     USERS.every((user) => now.users[`acme/${user}`]?.display_name === word);
 
 describe('The example consumer', () => {
-  test('counts each login once, killed again and again, while records come twice', async () => {
+  test('counts each login once, killed again and again, while records come twice', {
+    timeout: 300_000,
+  }, async () => {
     const topic = await topicFor('kills');
     const example = exampleConsumer(topic);
     const of = userEvents('epoch-1');

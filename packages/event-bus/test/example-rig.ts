@@ -75,7 +75,7 @@ export const exampleConsumer = (topic: string) => {
   };
 };
 
-const UNTIL_MS = 60_000;
+const UNTIL_MS = 120_000;
 
 export const loginsIn = ({ users }: Directory): number =>
   Object.values(users).reduce((sum, { logins }) => sum + logins, 0);

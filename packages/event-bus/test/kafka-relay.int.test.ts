@@ -55,7 +55,9 @@ describeRelay('Kafka', () => ({
     (await readTopic(clientOf(), topic)).map(({ event }) => event as IntegrationEvent),
 }));
 
-it('a broker that is killed under load loses nothing and doubles no effect', async () => {
+it('a broker that is killed under load loses nothing and doubles no effect', {
+  timeout: (KILLS + 2) * 60_000,
+}, async () => {
   const log = 'identity';
   const side = relaySide(database.url, log, kafkaSide(database.url, brokers()));
   const streams = upTo(20).map((number) => `loaded-${number}`);

@@ -119,9 +119,9 @@ export function describeRelay(adapter: string, rig: () => RelayRig): void {
       const relay = healed.start();
       await appendRound(healed.store, streams, 8);
       await untilTrue(async () => countOf(await seen()) === 24);
-      await relay.stop();
       for (const stream of streams) expect((await seen()).get(stream)).toEqual(upTo(8));
-      expect(healed.relayDegraded()).toEqual([]);
+      await untilTrue(() => healed.relayDegraded().length === 0);
+      await relay.stop();
     });
 
     it('sends what came before an event that was parked, though a crash lay between', async () => {
@@ -148,15 +148,19 @@ export function describeRelay(adapter: string, rig: () => RelayRig): void {
       const [first, second] = [open(log), open(log)];
       const leader = first.start();
       await appendRound(first.store, ['thing-1'], 1);
-      await untilTrue(async () => (await onTopic(log)).length === 1);
+      // An event may come twice where relays change, so what counts is when each came first.
+      const numbers = async () => [
+        ...new Set((await onTopic(log)).map(({ data }) => data['number'])),
+      ];
+      await untilTrue(async () => (await numbers()).length === 1);
       const standby = second.start();
       await appendRound(first.store, ['thing-1'], 2);
-      await untilTrue(async () => (await onTopic(log)).length === 2);
+      await untilTrue(async () => (await numbers()).length === 2);
       await first.locks.close();
       await appendRound(first.store, ['thing-1'], 3);
-      await untilTrue(async () => (await onTopic(log)).length === 3);
+      await untilTrue(async () => (await numbers()).length === 3);
       await Promise.all([leader.stop(), standby.stop()]);
-      expect((await onTopic(log)).map(({ data }) => data['number'])).toEqual([1, 2, 3]);
+      expect(await numbers()).toEqual([1, 2, 3]);
     });
 
     it('R3 brings 5,000 events to the topic in order, with less than one repeat in a hundred', async () => {
@@ -168,7 +172,9 @@ export function describeRelay(adapter: string, rig: () => RelayRig): void {
       for (const number of upTo(50))
         acked.push(...(await appendRound(side.store, streams, number)));
       const last = String(await side.store.head(log));
-      await untilTrue(async () => (await side.cache.get(relayPositionKey(log))) === last);
+      await untilTrue(async () => (await side.cache.get(relayPositionKey(log))) === last, {
+        deadlineMs: 60_000,
+      });
       await relay.stop();
       const events = await onTopic(log);
       const ids = new Set(events.map(({ id }) => id));
@@ -179,7 +185,7 @@ export function describeRelay(adapter: string, rig: () => RelayRig): void {
     });
 
     it('R2 loses nothing and doubles no effect, wherever relay and consumer are killed', {
-      timeout: 180_000,
+      timeout: 300_000,
     }, async () => {
       const log = 'webhooks';
       const script = fileURLToPath(new URL('./bus-process.ts', import.meta.url));
@@ -216,9 +222,8 @@ export function describeRelay(adapter: string, rig: () => RelayRig): void {
       await side.subscriber.run(countingConsumer('killed', topicOf(log)));
       await untilTrue(
         async () => countOf(await effectsOf(rig().client, 'killed')) >= acked.length,
-        {
-          deadlineMs: 30_000,
-        },
+        // As much as could be appended while a killed member was not missed yet.
+        { deadlineMs: 120_000, what: 'all effects' },
       );
       await relay.stop();
       const seen = await effectsOf(rig().client, 'killed');

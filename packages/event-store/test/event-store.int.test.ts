@@ -1,5 +1,5 @@
 import { inMemoryEventStore, inMemoryLogs, postgresEventStore } from '@cardea/event-store';
-import { testDatabase } from '@cardea/testing';
+import { testDatabase, untilTrue } from '@cardea/testing';
 import { Client } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { appendOn } from './appending.ts';
@@ -43,10 +43,17 @@ describe('with a database', () => {
       await store.append([newAppend()]);
       const admin = new Client({ connectionString: database.url });
       await admin.connect();
-      await admin.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-          WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+      const others = `FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'cardea event store'`;
+      const before = await admin.query<{ pid: number }>(
+        `SELECT pid, pg_terminate_backend(pid) ${others}`,
       );
+      const cut = before.rows.map(({ pid }) => pid);
+      expect(cut.length).toBeGreaterThan(0);
+      await untilTrue(async () => {
+        const left = await admin.query(`SELECT ${others} AND pid = ANY($1)`, [cut]);
+        return left.rowCount === 0;
+      });
       const outcomes = await Promise.allSettled([store.append([newAppend()]), store.head('vault')]);
       for (const outcome of outcomes) {
         if (outcome.status === 'rejected') {

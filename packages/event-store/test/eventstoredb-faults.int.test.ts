@@ -12,8 +12,10 @@ import { EVENTS_PER_APPEND } from './appending.ts';
 import { newAppend, newStream } from './rig.ts';
 import { writerProcesses } from './writer-processes.ts';
 
-/** A call of the product ends within this time. */
-const CALL_MS = 10_000;
+/** A call of the product ends within ten seconds; a busy machine notices it a little later. */
+const CALL_MS = 15_000;
+/** Heard of by looks alone, each would take a second, and a look one read or more. */
+const HEARD_APPENDS = 20;
 const LOG: Log = 'identity';
 
 type Rig = {
@@ -35,11 +37,14 @@ async function startRig(): Promise<Rig> {
 
 let rig: Rig;
 let { standIn, store, other } = {} as Rig;
-beforeEach(async () => {
-  rig = await startRig();
-  ({ standIn, store, other } = rig);
-});
-afterEach(() => rig.stop());
+/** Call it in a `describe` whose tests run one after the other. */
+function rigForEach(): void {
+  beforeEach(async () => {
+    rig = await startRig();
+    ({ standIn, store, other } = rig);
+  });
+  afterEach(() => rig.stop());
+}
 
 function storeAt(url: string): EventStore {
   const stores = eventStoreDbStores({ url });
@@ -64,6 +69,7 @@ async function counted(
 }
 
 describe('an append to EventStoreDB', () => {
+  rigForEach();
   const { startWriter } = writerProcesses(() => standIn.url);
 
   it('survives connections that die under load: no process ends, none is lost, none stored twice', async () => {
@@ -152,15 +158,22 @@ describe('an append to EventStoreDB', () => {
 });
 
 describe('a subscription to EventStoreDB', () => {
+  rigForEach();
   it('that was dropped is made again, and hears what came between', async () => {
     const { calls, stop } = await counted(store);
     for (const drop of [standIn.faults.dropSubscriptions, standIn.faults.disconnectAll]) {
+      const [subscribed, before] = [standIn.calls('subscribe'), calls()];
       drop();
       await other.append([newAppend()]);
-      const before = calls();
-      await untilTrue(() => standIn.subscriptions() === 1 && calls() > before);
-      await other.append([newAppend()]);
-      await untilTrue(() => calls() > before + 1, { deadlineMs: 900 });
+      const again = () => standIn.calls('subscribe') > subscribed && standIn.subscriptions() === 1;
+      await untilTrue(() => again() && calls() > before);
+      const looks = standIn.calls('read');
+      for (let nth = 0; nth < HEARD_APPENDS; nth += 1) {
+        const heard = calls();
+        await other.append([newAppend()]);
+        await untilTrue(() => calls() > heard);
+      }
+      expect(standIn.calls('read') - looks).toBeLessThan(HEARD_APPENDS);
     }
     await stop();
   });
@@ -176,6 +189,7 @@ describe('a subscription to EventStoreDB', () => {
 });
 
 describe('a quiet log in EventStoreDB', () => {
+  rigForEach();
   it('is level with its head, whatever the others write', async () => {
     const [outcome] = await store.append([newAppend()]);
     const position = (outcome?.appended && outcome.position) || 0n;
@@ -258,7 +272,7 @@ describe('a peer of EventStoreDB that says nothing', { concurrent: true }, () =>
       await untilTrue(() => calls() > before, { deadlineMs: CALL_MS });
       // 10 s to the next ping and 2 s for its answer.
       const again = () => own.standIn.calls('subscribe') > subscribed;
-      await untilTrue(again, { deadlineMs: 15_000 });
+      await untilTrue(again);
       await stop();
     }),
   );
@@ -271,7 +285,7 @@ describe('a peer of EventStoreDB that says nothing', { concurrent: true }, () =>
       own.standIn.faults.dropSubscriptions();
       await untilTrue(() => own.standIn.calls('subscribe') > 1);
       own.standIn.faults.stayMute(false);
-      await untilTrue(() => own.standIn.subscriptions() === 1, { deadlineMs: CALL_MS });
+      await untilTrue(() => own.standIn.subscriptions() === 1);
       await stop();
     }),
   );
@@ -283,9 +297,3 @@ async function appendFromElsewhere({ port }: EventStoreStandIn): Promise<void> {
   await passing.append([newAppend()]);
   await passing.close();
 }
-
-it('a wrong address of EventStoreDB is not quoted', () => {
-  const open = () => eventStoreDbStores({ url: 'esdb://admin:changeit@:x?tls=maybe' });
-  expect(open).toThrow('EVENTSTORE_URL');
-  expect(open).not.toThrow('changeit');
-});

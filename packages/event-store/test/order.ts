@@ -19,7 +19,7 @@ export function describeOrder(
     const end = performance.now() + WRITE_MS;
     await untilTrue(
       () => performance.now() > end && writers.every((each) => each.acked().size >= ACKED_MIN),
-      { deadlineMs: WRITE_MS + 20_000 },
+      { deadlineMs: WRITE_MS + 60_000 },
     );
     await Promise.all(writers.map((writer) => writer.stop()));
     await reader.finish();
@@ -40,12 +40,16 @@ export function describeOrder(
     await untilTrue(() => victim.acked().size >= ACKED_MIN);
     await victim.kill();
     const ackedThen = survivor.acked().size;
-    await untilTrue(() => survivor.acked().size > ackedThen + ACKED_MIN, { deadlineMs: 10_000 });
+    await untilTrue(() => survivor.acked().size > ackedThen + ACKED_MIN);
     await survivor.stop();
     await reader.finish();
 
     const inOrder = await all(store, log);
-    expect(reader.seen).toEqual(inOrder.map((event) => event.position));
+    const seen = reader.seen.length;
+    expect(reader.seen).toEqual(inOrder.slice(0, seen).map((event) => event.position));
+    // The server may still store what the victim had sent.
+    const later = inOrder.slice(seen).filter(({ streamId }) => !streamId.startsWith('victim-'));
+    expect(later).toEqual([]);
     expectWhole(inOrder, [victim, survivor], rig().dense);
   });
 

@@ -4,7 +4,7 @@ import { eventStoreDbConnection } from './connection.ts';
 import { followRequest } from './wire.ts';
 
 /** 10 s to the next ping and 2 s for its answer; the client's own default is 20 s. */
-const GIVEN_UP_MS = 15_000;
+const GIVEN_UP_MS = 18_000;
 
 it('gives up a subscription whose connection is dead, though nothing else is asked', async () => {
   const standIn = await startEventStoreStandIn();
@@ -20,4 +20,10 @@ it('gives up a subscription whose connection is dead, though nothing else is ask
   expect(performance.now() - start).toBeLessThan(GIVEN_UP_MS);
   await connection.close();
   await standIn.stop();
+});
+
+it('a wrong address of EventStoreDB is not quoted', () => {
+  const open = () => eventStoreDbConnection('esdb://admin:changeit@:x?tls=maybe');
+  expect(open).toThrow('EVENTSTORE_URL');
+  expect(open).not.toThrow('changeit');
 });

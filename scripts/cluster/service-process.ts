@@ -5,9 +5,9 @@ import type { ServiceName } from '@cardea/contracts';
 import { type RigProcess, startProcess } from '@cardea/testing';
 
 const HOST = '127.0.0.1';
-const START_MS_MAX = 120_000;
+const START_MS_MAX = 180_000;
 const LOOK_EVERY_MS = 100;
-const LOOK_MS_MAX = 2_000;
+const LOOK_MS_MAX = 10_000;
 const LINES_SHOWN = 15;
 
 /** Where each service lives. */

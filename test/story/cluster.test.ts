@@ -1,19 +1,35 @@
 import { randomBytes } from 'node:crypto';
-import { type RestDriver, untilTrue } from '@cardea/testing';
+import { fileURLToPath } from 'node:url';
+import { SERVICE_NAMES } from '@cardea/contracts';
+import { processRig, type RestDriver, untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { player } from '../../scripts/tour/player.ts';
 import { playStory } from '../../scripts/tour/story.ts';
 import { company, testCluster } from '../cluster-rig.ts';
+import { expectWoken } from '../woken-poll.ts';
 
 const PAIRS = 1_000;
 /** Of services whose writes are dearer, or limited in number. */
 const FEW_PAIRS = 25;
-/** Well below the 5 s after which a long poll looks by itself. */
-const WAKE_MS_MAX = 3_000;
-/** Far below the 30 s for which the word of identity on a key is kept. */
-const NOTICE_MS_MAX = 1_000;
+/** Well below the 30 s for which the word of identity on a key is kept. */
+const NOTICE_MS_MAX = 20_000;
 
-const processes = testCluster({ replicas: 2 });
+const SECRETS = {
+  JWT_SECRET: randomBytes(32).toString('hex'),
+  ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+};
+const processes = testCluster({ replicas: 2, env: SECRETS });
+const besides = processRig();
+const CARDEA = fileURLToPath(new URL('../../services/standalone/src/cardea.ts', import.meta.url));
+/** What an admin may read at each service. */
+const READABLE = {
+  identity: '/api/v1/auth/me',
+  authz: '/api/v1/fga/tuples',
+  vault: '/api/v1/vault/services',
+  approval: '/api/v1/ciba/requests',
+  webhooks: '/api/v1/webhooks',
+  audit: '/api/v1/audit/events',
+};
 const quiet = (): void => undefined;
 
 const tupleOf = (object_id: string) => ({
@@ -151,24 +167,51 @@ describe('two processes of each service', () => {
     const agent = await processes.rest.as(admin).post('/api/v1/agents', { name: 'asker' });
     expect(agent.status).toBe(201);
     const ask = { agent_id: agent.body.id, user_id: admin.userId, action: 'write_data' };
-    const made = await untilTrue(async () => {
-      const answer = await (first as RestDriver).post('/api/v1/ciba/requests', ask);
-      return answer.status === 201 ? answer : undefined;
+    await expectWoken(processes.replica('approval', 1).management, async () => {
+      const made = await untilTrue(async () => {
+        const answer = await (first as RestDriver).post('/api/v1/ciba/requests', ask);
+        return answer.status === 201 ? answer : undefined;
+      });
+      const path = `/api/v1/ciba/requests/${made.body.id}`;
+      return {
+        open: () => (first as RestDriver).get(`${path}/poll`),
+        decide: () => (second as RestDriver).post(`${path}/approve`),
+      };
     });
-    const path = `/api/v1/ciba/requests/${made.body.id}`;
-    const polled = (first as RestDriver).get(`${path}/poll`);
-    const open = async () => {
-      const text = await (
-        await fetch(`${processes.replica('approval', 1).management}/metrics`)
-      ).text();
-      return /^cardea_long_polls_open 1$/m.test(text);
-    };
-    await untilTrue(open, { what: 'the poll waits' });
-    const approved = await (second as RestDriver).post(`${path}/approve`);
-    expect(approved.status).toBe(200);
-    const decidedMs = performance.now();
-    expect((await polled).body.status).toBe('approved');
-    expect(performance.now() - decidedMs).toBeLessThan(WAKE_MS_MAX);
+  });
+
+  it('refuse what a key has signed at all twelve as soon as it is revoked, and take refresh tokens', async () => {
+    const signedUp = await processes.rest.post('/api/v1/auth/signup', {
+      email: 'robbed@example.com',
+      password: 'a password for the tests',
+      company_name: 'Robbed',
+    });
+    const { access_token: stolen, refresh_token, tenant_id: tenant } = signedUp.body;
+    const asked = SERVICE_NAMES.flatMap((service) => [1, 2].map((each) => ({ service, each })));
+    const statuses = (bearer: string) =>
+      Promise.all(
+        asked.map(async ({ service, each }) => {
+          const rest = processes.at(service, each).as({ bearer, tenant });
+          return (await rest.get(READABLE[service])).status;
+        }),
+      );
+    expect(await statuses(stolen)).toEqual(asked.map(() => 200));
+
+    const { postgres, redis } = processes.cluster.addresses();
+    const revoking = await besides.start({
+      name: 'cardea',
+      script: CARDEA,
+      args: ['keys', 'rotate', '--revoke', '--yes'],
+      env: { ...SECRETS, ENV: 'development', DATABASE_URL: postgres, REDIS_URL: redis },
+    });
+    expect(await revoking.ended, revoking.output()).toBe(0);
+    await untilTrue(async () => (await statuses(stolen)).every((status) => status === 401), {
+      deadlineMs: NOTICE_MS_MAX,
+      what: 'all processes refuse the token',
+    });
+    const refreshed = await processes.rest.post('/api/v1/auth/refresh', { refresh_token });
+    expect(refreshed.status).toBe(200);
+    expect(await statuses(refreshed.body.access_token)).toEqual(asked.map(() => 200));
   });
 
   it('S25 show what they offer to each other neither at the gateway nor at their own doors', async () => {

@@ -1,0 +1,37 @@
+/** Long polls that are told of a decision, instead of finding it when they look again by themselves. */
+import { type RestAnswer, untilTrue } from '@cardea/testing';
+import { expect } from 'vitest';
+
+/** So long after it was opened a poll looks again. */
+const LOOKS_AGAIN_MS = 5_000;
+/** One that took longer, on a busy machine, tells nothing either way. */
+const POLLS_MAX = 8;
+
+export type PollToWake = {
+  open(): Promise<RestAnswer>;
+  decide(): Promise<RestAnswer>;
+};
+
+/** Each poll is about a request of its own. No other may wait at the process of this management port. */
+export async function expectWoken(
+  management: string,
+  ask: () => Promise<PollToWake>,
+): Promise<void> {
+  const tookMs: number[] = [];
+  do {
+    const { open, decide } = await ask();
+    const openedMs = performance.now();
+    const polled = open();
+    polled.catch(() => undefined); // met where it is awaited
+    await untilTrue(() => waits(management), { what: 'the poll waits' });
+    expect((await decide()).status).toBe(200);
+    expect((await polled).body.status).toBe('approved');
+    tookMs.push(performance.now() - openedMs);
+  } while (Math.min(...tookMs) >= LOOKS_AGAIN_MS && tookMs.length < POLLS_MAX);
+  expect(Math.min(...tookMs)).toBeLessThan(LOOKS_AGAIN_MS);
+}
+
+async function waits(management: string): Promise<boolean> {
+  const text = await (await fetch(`${management}/metrics`)).text();
+  return /^cardea_long_polls_open 1$/m.test(text);
+}

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { processRig } from '@cardea/testing';
+import { processRig, untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { instance } from './instance.ts';
 
@@ -33,6 +33,11 @@ describe('O13 the command line', () => {
   it('works beside a running instance with a database of its own, and on the stopped one', async () => {
     const standalone = await instance(rig, {});
     const running = await standalone.start();
+    const isReady = async () => {
+      const answer = await fetch(`${standalone.management}/readyz`);
+      return ((await answer.json()) as { status: string }).status === 'ready';
+    };
+    await untilTrue(isReady, { what: 'all of it is well' });
     const beside = await cardea(standalone.folder, 'doctor');
     expect(beside.said).toMatchObject({
       ok: true,

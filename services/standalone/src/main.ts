@@ -2,7 +2,7 @@
  * `npm start`: everything in one process. The only file here that touches `process.env`. What serves is
  * loaded behind the settings, so that a wrong one is told at once.
  */
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { formatFaults, hookImports, takeSettings } from '@cardea/runtime';
 import packageJson from '../package.json' with { type: 'json' };
@@ -74,17 +74,16 @@ function fillIn(env: NodeJS.ProcessEnv, generated: Generated): boolean {
 async function choosePorts(env: NodeJS.ProcessEnv, { port, temp }: Options): Promise<void> {
   if (port !== undefined) env['PORT'] = String(port);
   if (!temp) return;
+  // Each is held until all are found, so that they differ.
+  const held: Server[] = [];
   for (const name of ['PORT', 'MANAGEMENT_PORT']) {
-    if (!env[name]) env[name] = String(await freePort());
+    if (env[name]) continue;
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    held.push(server);
+    env[name] = String((server.address() as AddressInfo).port);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  for (const server of held) await new Promise((resolve) => server.close(resolve));
 }
 
 function fail(message: string, code: number): never {

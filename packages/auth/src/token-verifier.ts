@@ -9,7 +9,7 @@ import { isExpired, type Verified, verifyToken } from './verify-token.ts';
 /** quick-lru holds up to twice this: 50,000 tokens. */
 const CACHED_TOKENS = 25_000;
 const CACHED_TOKEN_MS = 60_000;
-/** Notice that keys were removed: every process drops its keys and its verified tokens. */
+/** Notice that the signing keys changed: every process drops its keys and its verified tokens. */
 export const KEYS_CHANGED = 'keys:changed';
 
 export type TokenVerifierNeeds = {

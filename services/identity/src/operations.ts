@@ -6,6 +6,7 @@ import { emailAddress } from './email-address.ts';
 import type { Identity } from './identity.ts';
 import type { RingKey } from './keyring/keyring.ts';
 import { passwordFault } from './passwords.ts';
+import type { Revoked } from './signing-keys.ts';
 import type { TenantFacts } from './tenants/tenant.ts';
 
 /** A key as operators see it. */
@@ -39,6 +40,7 @@ export type IdentityOperations = {
   readonly keys: () => Promise<readonly KeyStatus[]>;
   readonly announceKey: (activateAt: Date) => Promise<string>;
   readonly promoteKey: (kid: string) => Promise<boolean>;
+  readonly revokeKeys: () => Promise<Revoked>;
   readonly createAdmin: (admin: NewAdmin) => Promise<AdminMade>;
 };
 
@@ -48,6 +50,7 @@ export function operationsOf(identity: Identity): IdentityOperations {
     keys: async () => (await signingKeys.ring()).keys.map(statusOf),
     announceKey: signingKeys.announce,
     promoteKey: signingKeys.promote,
+    revokeKeys: signingKeys.revoke,
     createAdmin: (admin) => createAdmin(identity, admin),
   };
 }

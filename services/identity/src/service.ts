@@ -10,6 +10,7 @@ import { bell } from './bell.ts';
 import { bootstrapAdmin } from './bootstrap.ts';
 import { type Identity, type IdentityParts, identityOf } from './identity.ts';
 import { jwksRoute } from './keyring/jwks.route.ts';
+import { tellChangedKeys } from './keyring/tell-changed-keys.policy.ts';
 import { machineParts } from './machines.ts';
 import { machineMappers } from './machines-relay.ts';
 import { mailSender } from './mail-sender.ts';
@@ -82,6 +83,7 @@ export const identityWith = (parts: Partial<IdentityParts> = {}): ServiceDefinit
       relay: relayOf(machineMappers),
       consumers: [],
       policies: [
+        tellChangedKeys(needs),
         forgetDeletedUsers({ ...needs, releaseAddress: identity.accounts.releaseAddress }),
         ...machines.policies,
       ],
@@ -95,10 +97,13 @@ export const identityWith = (parts: Partial<IdentityParts> = {}): ServiceDefinit
         await bootstrapAdmin(identity);
         await needs.revocations.keepFilled(() => standingMarks(needs));
       },
-      stop: async () => mail.transport?.close(),
+      stop: async () => {
+        await identity.signingKeys.stop();
+        mail.transport?.close();
+      },
       measure: async () => metrics.hashQueueDepth.set(identity.gate.waiting()),
       offers: {
-        jwks: async () => identity.signingKeys.jwks(),
+        jwks: identity.signingKeys.latestJwks,
         introspect: machines.introspect,
         ended: machines.ended,
       },
@@ -163,7 +168,7 @@ const keyringReader = ({ signingKeys, clock }: Identity) => ({
     let readMs = clock.monotonicMs();
     while (!signal.aborted) {
       tick();
-      if (clock.monotonicMs() - readMs >= RING_READ_MS) {
+      if (signingKeys.isOld() || clock.monotonicMs() - readMs >= RING_READ_MS) {
         await signingKeys.refresh();
         readMs = clock.monotonicMs();
       }

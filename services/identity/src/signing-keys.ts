@@ -1,6 +1,7 @@
 /** The ring at work: made on the first start, read again now and then, signing with its active key. */
 import {
   generateSigningKey,
+  KEYS_CHANGED,
   type PublicJwk,
   publicJwk,
   type SigningKey,
@@ -9,7 +10,7 @@ import {
 } from '@cardea/auth';
 import type { DerivedKeys, Sealer } from '@cardea/crypto';
 import { accept, type Command, refuse, type Streams } from '@cardea/event-store';
-import type { Logger } from '@cardea/runtime';
+import { type Cache, CacheUnavailable, type Logger } from '@cardea/runtime';
 import { unwrapPrivateKey, wrapPrivateKey } from './adapters/wrapped-key.ts';
 import {
   activeKey,
@@ -22,13 +23,17 @@ import {
   type RingKey,
   replaceKey,
 } from './keyring/keyring.ts';
+import { revokeOthers } from './keyring/revoke/revoke.ts';
 import { announceKey, promoteKey } from './keyring/rotate/rotate.ts';
 import { keyPlace } from './seals.ts';
 import { DEPLOYMENT } from './workspaces.ts';
 
 export type SigningKeys = {
-  /** Makes or finds the active key. Before the first token is signed. */
+  /** Makes or finds the active key, and hears of changes. Before the first token is signed. */
   readonly start: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+  /** A change was heard of, and the ring could not be read since. */
+  readonly isOld: () => boolean;
   /** Reads the ring again, for what other replicas did to it. */
   readonly refresh: () => Promise<void>;
   readonly ring: () => Promise<Keyring>;
@@ -36,14 +41,30 @@ export type SigningKeys = {
   readonly announce: (activateAt: Date) => Promise<string>;
   /** The announced key signs from now on; false when another process was faster. */
   readonly promote: (kid: string) => Promise<boolean>;
+  /** A new key signs at once, and all others are gone; answers its id and theirs. */
+  readonly revoke: () => Promise<Revoked>;
   readonly sign: SignToken;
-  readonly jwks: () => { readonly keys: readonly PublicJwk[] };
+  readonly jwks: () => PublicKeys;
+  /**
+   * As the log has them now, so that nobody who was told of a removed key is given it again. While the log
+   * is away: those read last, unless a change was heard of.
+   */
+  readonly latestJwks: () => Promise<PublicKeys>;
+};
+
+export type PublicKeys = { readonly keys: readonly PublicJwk[] };
+export type Revoked = {
+  readonly kid: string;
+  readonly removed: readonly string[];
+  /** False: the cache was away, and who holds the old keys is told later. */
+  readonly told: boolean;
 };
 
 type Needs = {
   readonly streams: Streams;
   readonly sealer: Sealer;
   readonly log: Logger;
+  readonly cache: Pick<Cache, 'publish' | 'subscribe'>;
   readonly kek: DerivedKeys;
   readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
 };
@@ -51,8 +72,11 @@ type Needs = {
 type InUse = { readonly key: SigningKey; readonly jwks: readonly PublicJwk[] };
 
 export function signingKeys(needs: Needs): SigningKeys {
-  const { streams } = needs;
+  const { streams, cache } = needs;
   let inUse: InUse | undefined;
+  let heard = 0;
+  let heeded = 0;
+  let deaf: (() => Promise<void>) | undefined;
 
   const load = async (): Promise<Keyring> => {
     const { state } = await streams.load(keyrings, { tenantId: DEPLOYMENT, id: KEYRING });
@@ -75,6 +99,18 @@ export function signingKeys(needs: Needs): SigningKeys {
     inUse = { key, jwks: published(ring) };
   };
 
+  const refresh = async (): Promise<void> => {
+    const before = heard;
+    await put(await load());
+    heeded = before;
+  };
+  // What cannot be read now, the loop that reads the ring now and then tries again.
+  const hear = (): void => {
+    heard += 1;
+    refresh().catch(() => {});
+  };
+  const jwks = (): PublicKeys => ({ keys: current().jwks });
+
   const current = (): InUse => {
     if (inUse === undefined) throw new Error('the signing keys were not started');
     return inUse;
@@ -84,23 +120,64 @@ export function signingKeys(needs: Needs): SigningKeys {
     start: async () => {
       const ring = await load();
       await put(activeKey(ring) === undefined ? await withFirstKey(needs) : ring);
+      deaf = await cache.subscribe(KEYS_CHANGED, hear, { lost: () => {}, healed: hear });
     },
-    refresh: async () => put(await load()),
+    stop: async () => deaf?.(),
+    isOld: () => heeded < heard,
+    refresh,
     ring: load,
     announce: async (activateAt) => {
       const waiting = (await load()).keys.find(({ state }) => state === 'pending');
-      return waiting?.kid ?? (await announced(needs, activateAt));
+      const kid = waiting?.kid ?? (await announced(needs, activateAt));
+      await tellOthers(needs);
+      return kid;
     },
     promote: async (kid) => {
       const command = needs.systemCommand(DEPLOYMENT, 'promote key', kid);
       const decided = await streams.decideOn(keyrings, KEYRING, command, (ring) =>
         promoteKey(kid, command.now, ring),
       );
+      if (decided.accepted) await tellOthers(needs);
       return decided.accepted;
     },
+    revoke: () => revoked(needs),
     sign: signer({ active: () => current().key }),
-    jwks: () => ({ keys: current().jwks }),
+    jwks,
+    latestJwks: async () => {
+      try {
+        await refresh();
+      } catch (error) {
+        if (heeded < heard) throw error;
+      }
+      return jwks();
+    },
   };
+}
+
+/** At once, and not only when the log is read: also where no identity runs, nobody believes a removed key. */
+async function tellOthers({ cache, log }: Needs): Promise<boolean> {
+  try {
+    await cache.publish(KEYS_CHANGED, '');
+    return true;
+  } catch (error) {
+    if (!(error instanceof CacheUnavailable)) throw error;
+    log.warn({}, 'the cache is away; that the signing keys changed is told later');
+    return false;
+  }
+}
+
+async function revoked(needs: Needs): Promise<Revoked> {
+  const pair = generateSigningKey();
+  const key = await sealedKey(needs, pair);
+  const command = needs.systemCommand(DEPLOYMENT, 'revoke keys', pair.kid);
+  const decided = await needs.streams.decideOn(keyrings, KEYRING, command, (ring) =>
+    revokeOthers(key, command.now, ring),
+  );
+  if (!decided.accepted) throw new Error('the key ring has no active key');
+  const removed = decided.events.flatMap(({ type, data }) =>
+    type === 'KeyRemoved' ? [data.kid] : [],
+  );
+  return { kid: pair.kid, removed, told: await tellOthers(needs) };
 }
 
 async function withFirstKey(needs: Needs): Promise<Keyring> {

@@ -226,26 +226,7 @@ describe('O13 events', () => {
   });
 });
 
-describe('O13 keys and people', () => {
-  it('a new signing key takes over, and the one before stays published', async () => {
-    const before = (await inJson('keys status')).last.keys;
-    expect(before).toMatchObject([{ state: 'active' }]);
-    const { code, last } = await inJson('keys rotate --wait 0');
-    expect(code).toBe(0);
-    expect((await inJson('keys status')).last.keys).toMatchObject([
-      { kid: before[0].kid, state: 'retired' },
-      { kid: last.active, state: 'active' },
-    ]);
-    expect((await here('keys rotate --wait -1')).code).toBe(2);
-  });
-
-  it('a rotation that was stopped half way is taken up again', async () => {
-    const stopped = await inJson('keys rotate --wait 60', 300);
-    expect(stopped.code).toBe(1);
-    const { announced } = stopped.said[0];
-    expect(await inJson('keys rotate --wait 0')).toMatchObject({ last: { active: announced } });
-  });
-
+describe('O13 people', () => {
   it('an administrator is made, whose password is said once', async () => {
     const { code, last } = await inJson('users create-admin ops@example.com');
     expect(code).toBe(0);

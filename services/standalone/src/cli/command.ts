@@ -37,8 +37,8 @@ export type Command = {
   /** Placeholders in order; those in brackets may be missing. */
   readonly words?: readonly string[];
   readonly options?: { readonly [name: string]: OptionForm };
-  /** Takes something away for good: asks for `--yes`. */
-  readonly destroys?: true;
+  /** Takes something away for good, always or with some option: asks for `--yes`. */
+  readonly destroys?: true | ((options: Call['options']) => boolean);
   /** Not in the help. */
   readonly hidden?: true;
   readonly run: (call: Call) => Promise<Said>;

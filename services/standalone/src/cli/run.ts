@@ -54,7 +54,7 @@ export async function runCardea(terminal: Terminal): Promise<number> {
       out(helpOf(found, optionsOf(found)));
       return EXIT.done;
     }
-    if (found.destroys === true && options['yes'] !== true) {
+    if (isDestroying(found, options) && options['yes'] !== true) {
       throw new WrongUsage('this takes something away for good: say --yes');
     }
     const { env, version, signal } = terminal;
@@ -78,9 +78,12 @@ export async function runCardea(terminal: Terminal): Promise<number> {
 const startsWith = (args: readonly string[], name: readonly string[]): boolean =>
   name.every((word, at) => args[at] === word);
 
+const isDestroying = ({ destroys }: Command, options: Call['options']): boolean =>
+  typeof destroys === 'function' ? destroys(options) : destroys === true;
+
 const optionsOf = (command: Command): { readonly [name: string]: OptionForm } => ({
   ...command.options,
-  ...(command.destroys === true ? YES : {}),
+  ...(command.destroys === undefined ? {} : YES),
   ...COMMON_OPTIONS,
 });
 

@@ -1,7 +1,16 @@
 /** The keys that sign tokens. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { identityOperations } from '@cardea/identity';
-import { type Command, done, NotDone, numberOf, table } from '../command.ts';
+import {
+  type Call,
+  type Command,
+  done,
+  NotDone,
+  numberOf,
+  type Said,
+  table,
+  WrongUsage,
+} from '../command.ts';
 import type { Deployment } from '../deployment.ts';
 
 /** Each process reads the ring every 30 s, and asks for an unknown key every 30 s at most. */
@@ -38,15 +47,19 @@ export const keysRotate: Command = {
       value: 'SECONDS',
       help: `between the announcement to all verifiers and the first use (${WAIT_SECONDS})`,
     },
+    revoke: {
+      type: 'boolean',
+      help: 'remove all other keys at once: nobody believes their tokens any more, refresh tokens go on',
+    },
   },
+  destroys: ({ revoke }) => revoke === true,
   run: async (call) => {
+    if (call.options['revoke'] === true) return revokeOthers(call);
     const { open, signal, tell } = call;
     const wait = numberOf(call, 'wait', { min: 0, max: WAIT_SECONDS_MAX, or: WAIT_SECONDS });
     const deployment = await open();
     const operations = operationsOn(deployment);
-    if ((await operations.keys()).length === 0) {
-      throw new NotDone('there is no key yet: the first start makes one');
-    }
+    await hasKeys(operations);
     const at = new Date(Date.now() + wait * 1000);
     const kid = await operations.announceKey(at);
     tell(`announced ${kid}; it signs in ${wait} s`, { announced: kid, wait_seconds: wait });
@@ -57,3 +70,18 @@ export const keysRotate: Command = {
     return done([`${kid} signs now.`], { active: kid });
   },
 };
+
+async function revokeOthers({ open, options }: Call): Promise<Said> {
+  if (options['wait'] !== undefined) throw new WrongUsage('--revoke waits for nobody');
+  const operations = operationsOn(await open());
+  await hasKeys(operations);
+  const { kid, removed, told } = await operations.revokeKeys();
+  const lines = [`${kid} signs now; removed: ${removed.join(', ')}.`];
+  if (!told) lines.push('The cache is away: each process drops the old keys when it is back.');
+  return done(lines, { active: kid, removed, told });
+}
+
+async function hasKeys(operations: ReturnType<typeof operationsOn>): Promise<void> {
+  if ((await operations.keys()).length > 0) return;
+  throw new NotDone('there is no key yet: the first start makes one');
+}

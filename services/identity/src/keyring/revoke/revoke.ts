@@ -1,0 +1,20 @@
+/**
+ * For keys that may be in wrong hands: another signs at once, and all others are gone, announced ones too.
+ * What they signed is believed by nobody any more.
+ */
+import { accept, type Decision, refuse } from '@cardea/event-store';
+import { activeKey, added, type Keyring, type KeyringEvent, type NewKey } from '../keyring.ts';
+
+export function revokeOthers(
+  key: NewKey,
+  now: Date,
+  ring: Keyring,
+): Decision<KeyringEvent, 'no_active_key'> {
+  if (activeKey(ring) === undefined) return refuse('no_active_key');
+  const at = now.toISOString();
+  return accept<KeyringEvent>(
+    added(key, at),
+    { type: 'KeyActivated', data: { kid: key.kid, at } },
+    ...ring.keys.map(({ kid }): KeyringEvent => ({ type: 'KeyRemoved', data: { kid } })),
+  );
+}

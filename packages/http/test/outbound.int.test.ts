@@ -10,6 +10,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 let sink: Server;
 let silent: TcpServer;
 let client: Outbound;
+/** For what gives no answer: long enough for a connection on a busy machine, short enough to wait for. */
+let impatient: Outbound;
+const IMPATIENT = { connectWaitMs: 2_000, attemptWaitMs: 4_000 };
 const hits: string[] = [];
 const port = (server: TcpServer | Server) => (server.address() as AddressInfo).port;
 
@@ -42,23 +45,27 @@ beforeAll(async () => {
   silent = createTcpServer(() => {});
   await new Promise<void>((done) => sink.listen(0, '127.0.0.1', done));
   await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));
-  const limits = { connectWaitMs: 300, attemptWaitMs: 1_500 };
-  client = outbound({ env: 'development', allowedCidrs: [], ...limits });
+  client = outbound({ env: 'development', allowedCidrs: [] });
+  impatient = outbound({ env: 'development', allowedCidrs: [], ...IMPATIENT });
 });
 afterAll(async () => {
-  await client.close();
+  await Promise.all([client.close(), impatient.close()]);
   sink.closeAllConnections();
   sink.close();
   silent.close();
 });
 
-const post = (path: string, at: number = port(sink), scheme = 'http') =>
-  client.send({
+const sent = (by: Outbound, path: string, at: number, scheme = 'http') =>
+  by.send({
     url: `${scheme}://127.0.0.1:${at}${path}`,
     method: 'POST',
     headers: {},
     body: 'hello',
   });
+const post = (path: string, at: number = port(sink), scheme?: string) =>
+  sent(client, path, at, scheme);
+const postInHaste = (path: string, at: number = port(sink), scheme?: string) =>
+  sent(impatient, path, at, scheme);
 
 describe('a request of ours', () => {
   it('comes back with status and body', async () => {
@@ -71,9 +78,8 @@ describe('a request of ours', () => {
     expect(hits).not.toContain('/target');
   });
   it('webhooks 6 is decided by the status line, whatever its body does', async () => {
-    const endless = await post('/endless');
-    expect(endless.status).toBe(200);
-    expect(endless.durationMs).toBeLessThan(2_000);
+    // Its body never ends, so that this is answered at all shows the limit.
+    expect(await postInHaste('/endless')).toMatchObject({ status: 200 });
     expect((await post('/large')).body).toHaveLength(16 * 1024);
     expect(await post('/cut')).toMatchObject({ status: 200, body: Buffer.from('half') });
   });
@@ -86,10 +92,10 @@ describe('a request of ours', () => {
       post('/', free),
       post('/reset'),
       post('/garbage'),
-      post('/mute'),
+      postInHaste('/mute'),
       post('/', port(sink), 'https'),
-      post('/', port(silent), 'https'),
-      post('/', port(silent)),
+      postInHaste('/', port(silent), 'https'),
+      postInHaste('/', port(silent)),
     ]);
     expect(answers.map(({ status, error }) => [status, error])).toEqual([
       [0, 'connect_error'],

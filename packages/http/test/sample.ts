@@ -173,6 +173,10 @@ export const sample: readonly Endpoint[] = [
       ok: { seen: { principal: principal ?? null, tenantId } },
     }),
   ),
+];
+
+/** Answers when the server drains or the caller is gone; `onWaiting` is called once it listens for that. */
+export const poll = (onWaiting: () => void): Endpoint =>
   endpoint(
     {
       ...notes,
@@ -188,6 +192,6 @@ export const sample: readonly Endpoint[] = [
         const answer = () => resolve({ ok: { seen: draining.aborted ? 'draining' : 'gone' } });
         draining.addEventListener('abort', answer);
         signal.addEventListener('abort', answer);
+        onWaiting();
       }),
-  ),
-];
+  );

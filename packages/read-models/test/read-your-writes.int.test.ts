@@ -35,6 +35,9 @@ const nameOf = async ({ database }: Started, id: string): Promise<string | undef
 const passed = ({ positions }: Started, position: bigint) =>
   positions.reached(['things'], position, WAIT_MS);
 
+/** Long enough that a busy machine asks, and is answered, before it is over. */
+const PAUSE_MS = 6_000;
+
 describe('a write that was read back', () => {
   const PAIRS = 1000;
   const CLIENTS = 10;
@@ -61,14 +64,16 @@ describe('a write that was read back', () => {
   }, 120_000);
 
   it('R24 is not waited for longer than asked while the projection stands still', async () => {
-    armFailPoints([{ name: 'projection.before_commit', action: 'delay', delayMs: 2000, at: 1 }]);
+    armFailPoints([
+      { name: 'projection.before_commit', action: 'delay', delayMs: PAUSE_MS, at: 1 },
+    ]);
     const store = inMemoryEventStore(LOG);
     const paused = { ...thingsProjection(), name: 'paused' };
     const things = await runThings(test.url, { projections: [paused], store });
     const position = await append(store, '1', event('ThingMade', { id: '1', name: 'one' }));
     const before = systemClock.monotonicMs();
     expect(await things.positions.reached(['paused'], position, 200)).toBe(false);
-    expect(systemClock.monotonicMs() - before).toBeLessThan(1500);
+    expect(systemClock.monotonicMs() - before).toBeLessThan(PAUSE_MS - 1000);
     expect(await things.positions.reached(['paused'], position, WAIT_MS)).toBe(true);
     await things.stop();
   });

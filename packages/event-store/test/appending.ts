@@ -14,14 +14,17 @@ export type Writer = {
 /** Events of one append, so that a half-stored one would show. */
 export const EVENTS_PER_APPEND = 3;
 /** Enough to keep two batches in flight. */
-const CALLERS = 48;
+export const CALLERS = 48;
 
-/** Each caller appends to one new stream after the other. */
+/** Whose a stream is, by its name. */
+export const callerOf = (streamId: string) => streamId.split('-')[1];
+
+/** Each caller appends to one new stream after the other, and has its number in their names. */
 export function appendOn(store: EventStore, name: string, onAcked: (streamId: string) => void) {
   let stopping = false;
-  const caller = async () => {
+  const caller = async (number: number) => {
     while (!stopping) {
-      const streamId = `${name}-${randomUUID()}`;
+      const streamId = `${name}-${number}-${randomUUID()}`;
       const events = Array.from({ length: EVENTS_PER_APPEND }, () => newEvent());
       const [outcome] = await store.append([{ streamId, expected: 0, events }]);
       if (!outcome?.appended) throw new Error('a new stream refused its first append');
@@ -29,7 +32,7 @@ export function appendOn(store: EventStore, name: string, onAcked: (streamId: st
       await new Promise(setImmediate); // a store that answers at once must let others in
     }
   };
-  const callers = Promise.all(Array.from({ length: CALLERS }, caller));
+  const callers = Promise.all(Array.from({ length: CALLERS }, (_, number) => caller(number)));
   return {
     stop: async () => {
       stopping = true;

@@ -1,8 +1,10 @@
-import { EventIdTaken, type EventStore } from '@cardea/event-store';
+import { EventIdTaken, type EventStore, type RecordedEvent } from '@cardea/event-store';
 import { untilTrue } from '@cardea/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { describeOrder } from './order.ts';
 import { type EventStoreRig, newAppend, newEvent, newStream } from './rig.ts';
+
+const FOLLOWED_EVENTS = 60;
 
 export function describeEventStore(adapter: string, rig: () => EventStoreRig): void {
   describe(`event store, ${adapter}`, () => {
@@ -190,6 +192,31 @@ function describeReads(stores: Stores): void {
       await untilTrue(() => calls > 0, { what: 'the subscriber is woken' });
       await unsubscribe();
     }
+  });
+
+  it('brings a follower, whenever it is woken, all that the log has, whoever appended it', async () => {
+    const { store, other } = stores();
+    const from = await store.head('identity');
+    const followed: RecordedEvent[] = [];
+    let calls = 0;
+    const unsubscribe = await store.subscribe('identity', () => calls++);
+    const data = { name: 'Zoë "x" \\ 漢', amount: 1e21, list: [-0, 2.5, null, { on: true }] };
+    const writing = Array.from({ length: FOLLOWED_EVENTS }, async (_, n) => {
+      const append = { streamId: newStream(), expected: 0, events: [newEvent({ ...data, n })] };
+      await (n % 3 === 0 ? other : store).append([append]);
+    });
+    while (followed.length < FOLLOWED_EVENTS) {
+      const woken = calls;
+      for (;;) {
+        const page = await store.followLog('identity', followed.at(-1)?.position ?? from, 7);
+        followed.push(...page);
+        if (page.length < 7) break;
+      }
+      if (followed.length < FOLLOWED_EVENTS) await untilTrue(() => calls > woken);
+    }
+    await Promise.all(writing);
+    await unsubscribe();
+    expect(followed).toEqual(await other.readLog('identity', from, FOLLOWED_EVENTS + 1));
   });
 
   it('lets a subscriber that was away go on where it stopped', async () => {

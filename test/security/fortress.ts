@@ -11,6 +11,7 @@ import {
   type RestDriver,
   type ServiceRig,
   serviceRig,
+  untilTrue,
   type WebhookSink,
   webhookSink,
 } from '@cardea/testing';
@@ -116,7 +117,7 @@ export async function houseOf(
   const rest = rig.rest.as({ bearer: owner.access, tenant: tenantId });
   const { body } = await rest.get('/api/v1/admin/applications');
   const member = await people.addUser(owner, ['member']);
-  return {
+  const house = {
     tenantId,
     publishableKey: body.applications[0].publishable_key,
     owner,
@@ -124,6 +125,20 @@ export async function houseOf(
     member,
     machines: await machinesOf(rig.rest, { owner, member }),
   };
+  await untilHeard(rest, house);
+  return house;
+}
+
+/** Approval hears over a topic of the persons and agents that identity has made. */
+async function untilHeard(rest: RestDriver, { member, machines }: House): Promise<void> {
+  const body = { agent_id: machines.agent.id, user_id: member.userId, action: 'write_data' };
+  await untilTrue(
+    async () => {
+      expectStatus(await rest.post('/api/v1/ciba/requests', body), 201);
+      return true;
+    },
+    { what: 'approval has heard of person and agent' },
+  );
 }
 
 async function endSession(rest: RestDriver, person: Person): Promise<void> {

@@ -24,6 +24,7 @@ beforeAll(async () => {
   through = { ...world, rest: restDriver({ baseUrl: doors.gateway.url, endpoints }) };
   // It takes as long as a poll may, so it goes on beside all others.
   poll = undecidedPoll(through);
+  poll.catch(() => undefined); // met where it is awaited
 });
 afterAll(async () => {
   await doors?.stop();

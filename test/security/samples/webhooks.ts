@@ -1,4 +1,5 @@
 /** Requests to the endpoints of webhooks; their receiver is on loopback. */
+import { untilTrue } from '@cardea/testing';
 import type { Fortress } from '../fortress.ts';
 import { expectStatus } from '../people.ts';
 import type { Ask, Samples } from '../sample.ts';
@@ -16,9 +17,15 @@ async function someWebhook(world: Fortress): Promise<Ask> {
 async function someDelivery(world: Fortress): Promise<Ask> {
   const { params } = await someWebhook(world);
   const admin = adminOf(world);
-  expectStatus(await admin.post(`${WEBHOOKS}/${params?.['id']}/test`), 202);
-  const { body } = await admin.get(`${WEBHOOKS}/deliveries`);
-  return { params: { id: body.deliveries[0].id } };
+  const webhook_id = params?.['id'] ?? '';
+  expectStatus(await admin.post(`${WEBHOOKS}/${webhook_id}/test`), 202);
+  // Of this webhook: the newest of all may belong to one that was deleted since.
+  const delivery = await untilTrue(
+    async () =>
+      (await admin.get(`${WEBHOOKS}/deliveries`, { query: { webhook_id } })).body.deliveries[0],
+    { what: 'the attempt is listed' },
+  );
+  return { params: { id: delivery.id } };
 }
 
 const onSome = { by: 'admin', ask: someWebhook } as const;

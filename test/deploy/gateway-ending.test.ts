@@ -9,7 +9,7 @@ import { needNginx } from '../need-nginx.ts';
 import { askRaw } from '../raw-http.ts';
 import { mute } from './gateway-upstreams.ts';
 
-const END_MS_MAX = 10_000;
+const END_MS_MAX = 60_000;
 const START = new URL('../../scripts/gateway/start.ts', import.meta.url);
 
 needNginx();

@@ -11,6 +11,7 @@ import { askRaw, readAnswer } from '../raw-http.ts';
 
 const CUT_MS_MAX = 15_000;
 const TRICKLE_EVERY_MS = 1_000;
+const LATENESS_EVERY_MS = 50;
 
 const command = needNginx();
 const sockets = testForm.long ? 500 : 200;
@@ -93,6 +94,23 @@ function slowly(first: string, drop: string): Promise<{ got: string; ms: number 
   });
 }
 
+/** How late this process comes to its own timers at worst: door and clients are parts of it. */
+function lateness(): { stop(): number } {
+  let worstMs = 0;
+  let dueMs = performance.now() + LATENESS_EVERY_MS;
+  const timer = setInterval(() => {
+    const nowMs = performance.now();
+    worstMs = Math.max(worstMs, nowMs - dueMs);
+    dueMs = nowMs + LATENESS_EVERY_MS;
+  }, LATENESS_EVERY_MS);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return worstMs;
+    },
+  };
+}
+
 const KINDS = [
   ['nothing at all', '', ''],
   ['half a head', HEAD.slice(0, 30), ''],
@@ -102,6 +120,7 @@ const KINDS = [
 ] as const;
 
 it('S7 slow ones are cut in 15 s, and others are served meanwhile', async () => {
+  const late = lateness();
   const all = Array.from({ length: sockets }, (_, at) => {
     const [name, first, drop] = KINDS[at % KINDS.length] as (typeof KINDS)[number];
     return slowly(first, drop).then((ended) => ({ name, ...ended }));
@@ -111,7 +130,9 @@ it('S7 slow ones are cut in 15 s, and others are served meanwhile', async () => 
   const served = await askRaw(gateway.port, PATH, { method: 'POST', headers, body });
   expect(served.status).toBe(200);
   const ended = await Promise.all(all);
-  expect(ended.filter(({ ms }) => ms > CUT_MS_MAX)).toEqual([]);
+  // Once the door is late to cut, and once the client to hear of it.
+  const cutMsMax = CUT_MS_MAX + 2 * late.stop();
+  expect(ended.filter(({ ms }) => ms > cutMsMax)).toEqual([]);
   // Whoever hears something before the end hears that it took too long.
   const heard = ended.filter(({ got }) => got !== '').map(({ got }) => readAnswer(got));
   expect(heard.filter(({ status }) => status !== 408)).toEqual([]);

@@ -3,6 +3,9 @@
  * stops at the first answer that is not what the story says.
  */
 const ANSWER_MS_MAX = 35_000;
+/** Many times what a calm machine takes. */
+const LOOK_MS_MAX = 90_000;
+const LOOK_AGAIN_MS = 50;
 const SECRET_CHARS_SHOWN = 6;
 const FIELD_CHARS_MAX = 60;
 
@@ -65,6 +68,20 @@ export function player(base: string, print: (line: string) => void): Player & { 
     },
     told: () => steps,
   };
+}
+
+/** Looks until it is so, or long enough; whoever goes on from there says what was expected. */
+export async function lookUntil(
+  { look }: Pick<Player, 'look'>,
+  call: Call,
+  isSo: (reply: Reply) => boolean,
+): Promise<Reply> {
+  const deadline = Date.now() + LOOK_MS_MAX;
+  for (;;) {
+    const reply = await look(call);
+    if (isSo(reply) || Date.now() >= deadline) return reply;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+  }
 }
 
 /** Ends the story where something does not hold. */

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-const START_MS_MAX = 120_000;
+const START_MS_MAX = 240_000;
 const MAIN = fileURLToPath(new URL('../../services/standalone/src/main.ts', import.meta.url));
 
 export type Instance = {
@@ -44,7 +44,7 @@ export async function temporaryInstance(
     ...(await ready),
     pid: child.pid ?? 0,
     async stop() {
-      if (child.exitCode !== null) return;
+      if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill('SIGTERM');
       await once(child, 'exit');
     },

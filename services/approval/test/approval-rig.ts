@@ -54,11 +54,11 @@ export async function approvalRig(
       async () => {
         const { rows } = await needs.database.system.query(
           `SELECT 1 FROM approval.agents a
-           JOIN approval.users u ON u.tenant_id = a.tenant_id AND u.user_id = 'bob'
+           JOIN approval.users u ON u.tenant_id = a.tenant_id AND u.user_id IN ('ann', 'bob')
            WHERE a.tenant_id = $1`,
           [tenantId],
         );
-        return rows.length > 0;
+        return rows.length === 2;
       },
       { what: 'people have arrived' },
     );

@@ -1,4 +1,5 @@
 /** Agents wait for people, and others hear of what they decided. */
+import { metrics } from '@cardea/runtime';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApprovalRig, approvalRig, wanted } from './approval-rig.ts';
@@ -13,18 +14,30 @@ afterAll(async () => {
 });
 
 const REQUESTS = '/api/v1/ciba/requests';
+/** Far fewer than can be answered in the second after which a poll looks by itself. */
+const REQUESTS_MEANWHILE_MAX = 20;
+
+const untilPolled = (count: number) =>
+  untilTrue(async () => (await metrics.longPollsOpen.get()).values[0]?.value === count, {
+    what: `${count} polls are open`,
+  });
 
 describe('whoever waits for a person', () => {
   it('approval 8 hears of the decision within a quarter of a second', async () => {
     const { ann, bot } = await rig.people('eight');
     const { body } = await bot.post(REQUESTS, wanted());
     const waiting = bot.get(`${REQUESTS}/${body.id}/poll`);
-    const answeredAt = waiting.then(() => performance.now());
-    await ann.get(`${REQUESTS}/${body.id}`); // by now the poll, sent earlier, is under way
+    let isAnswered = false;
+    void waiting.finally(() => {
+      isAnswered = true;
+    });
+    await untilPolled(1);
     await ann.post(`${REQUESTS}/${body.id}/approve`);
-    const decidedAt = performance.now();
+    // Counted instead of timed: a busy machine is slow at both.
+    let meanwhile = 0;
+    for (; !isAnswered; meanwhile += 1) await ann.get(`${REQUESTS}/${body.id}`);
+    expect(meanwhile).toBeLessThan(REQUESTS_MEANWHILE_MAX);
     expect((await waiting).body.status).toBe('approved');
-    expect((await answeredAt) - decidedAt).toBeLessThan(250);
     expect((await bot.get(`${REQUESTS}/${body.id}/poll`)).body.status).toBe('approved');
   });
 
@@ -63,7 +76,7 @@ describe('whoever waits for a person', () => {
         return Array.from({ length: 10 }, () => user.get(`${REQUESTS}/${body.id}/poll`));
       }),
     );
-    await untilTrue(async () => (await users[0]?.get(`${REQUESTS}/x/poll`))?.status === 404);
+    await untilPolled(100);
     await other.stop();
     const answers = await Promise.all(polls.flat());
     expect(answers.map(({ status }) => status)).toEqual(Array(100).fill(200));

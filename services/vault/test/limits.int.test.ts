@@ -1,5 +1,5 @@
 /** How often a session may vend and refresh, and what is written down of refusals. */
-import { testDatabase } from '@cardea/testing';
+import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newTenant, type VaultRig, vaultRig } from './vault-rig.ts';
 
@@ -11,6 +11,9 @@ beforeAll(async () => {
 afterAll(async () => {
   await rig?.stop();
 });
+
+/** More than the rate lets through in the time that a busy machine takes for them. */
+const AT_ONCE = 400;
 
 const policy = async (tenantId: string, effect: string) => {
   const body = { name: 'p', service_name: 'db', fields: '*', agent_ids: '*', effect };
@@ -24,7 +27,7 @@ describe('vending too often', () => {
     await rig.keep(tenantId);
     const session = rig.session({ tenantId });
     const answers = await Promise.all(
-      Array.from({ length: 120 }, () => session.vend({ fields: [] })),
+      Array.from({ length: AT_ONCE }, () => session.vend({ fields: [] })),
     );
     const codes = answers.map(({ code }) => code);
     expect(new Set(codes)).toEqual(new Set(['INVALID_REQUEST', 'RATE_LIMITED']));
@@ -55,13 +58,16 @@ describe('vending too often', () => {
     const session = rig.session({ tenantId });
     await session.vend({ service_name: 'a name that was sent' });
     await session.vend({ fields: ['password', 'a field that was sent'] });
-    const refused = (await rig.eventsOf(tenantId)).filter(({ type }) => type === 'VendRefused');
-    expect(refused.map(({ data }) => [data['code'], data['service_name'], data['fields']])).toEqual(
-      [
-        ['NOT_FOUND', null, null],
-        ['CREDENTIAL_SCOPE_DENIED', 'db', ['password']],
-      ],
-    );
+    // A refusal is answered a quarter of a second later at most, recorded by then or not.
+    const refused = await untilTrue(async () => {
+      const all = (await rig.eventsOf(tenantId)).filter(({ type }) => type === 'VendRefused');
+      return all.length >= 2 ? all : undefined;
+    });
+    const said = refused.map(({ data }) => [data['code'], data['service_name'], data['fields']]);
+    expect(said.sort().reverse()).toEqual([
+      ['NOT_FOUND', null, null],
+      ['CREDENTIAL_SCOPE_DENIED', 'db', ['password']],
+    ]);
     expect(refused.map(({ metadata }) => metadata.actor)).toEqual(
       Array(2).fill({ type: 'agent', id: session.agentId }),
     );

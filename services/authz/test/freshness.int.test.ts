@@ -96,7 +96,8 @@ describe.each(KINDS)('reading what was written, its log in %s', (kind) => {
       await sql.query('LOCK TABLE authz.tuple_counts IN EXCLUSIVE MODE');
       const started = performance.now();
       expect((await fga.write('user:ann viewer document:d')).status).toBe(201);
-      expect(performance.now() - started).toBeLessThan(3_000);
+      // Two seconds of waiting, and whatever a busy machine needs beside.
+      expect(performance.now() - started).toBeLessThan(10_000);
       expect(await fga.allows('user:ann viewer document:d')).toBe(true);
       expect((await fga.list()).code).toBe('not_caught_up');
     });

@@ -45,7 +45,8 @@ describe('receivers that fail', () => {
       ['closed', closed.url, 'connect_error'],
       ['resetting', `http://127.0.0.1:${portOf(resetting)}/`, 'reset'],
       ['bad-tls', `https://127.0.0.1:${new URL(sink.url).port}/`, 'tls_error'],
-      ['unknown-name', 'https://no-such-host.invalid/', 'dns_error'],
+      // Too long a label to be asked for, so that no server of names takes part.
+      ['unknown-name', `https://${'x'.repeat(64)}.invalid/`, 'dns_error'],
     ] as const) {
       expect(await tested(name, url)).toMatchObject({ status_code: 0, success: false, error });
     }
@@ -72,9 +73,13 @@ describe('receivers that fail', () => {
     await makeWebhook(admin, `http://localhost:${port}/healthy`);
     for (let at = 0; at < 30; at++) await rig.publish(userCreated('hanging'));
     const came = (of: string) => sink.received.filter(({ path }) => path === of).length;
-    await untilTrue(() => came('/healthy') === 30, { deadlineMs: 8_000 });
-    // No more than eight at once for one webhook.
-    expect(came('/hanging')).toBe(8);
+    // Eight at once and no more for one webhook: others of it come when the first are given up.
+    let mostBefore = 0;
+    await untilTrue(() => {
+      if (came('/healthy') < 30) mostBefore = came('/hanging');
+      return came('/healthy') === 30 && came('/hanging') >= 8;
+    });
+    expect(mostBefore).toBeLessThanOrEqual(8);
   });
 
   it('webhooks 19 once a user is deleted, no body of theirs can be read or sent again', async () => {
@@ -92,7 +97,9 @@ describe('receivers that fail', () => {
     );
     expect(JSON.parse(told.body).data).toEqual(data);
     const query = { event: 'user.created' };
-    const [row] = (await admin.get(DELIVERIES, { query })).body.deliveries;
+    const row = await untilTrue(
+      async () => (await admin.get(DELIVERIES, { query })).body.deliveries[0],
+    );
     // Asked of the table, for each retry that comes too early is one more delivery to wait for.
     const { system } = rig.shared.database;
     await untilTrue(

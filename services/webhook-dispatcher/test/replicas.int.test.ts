@@ -59,7 +59,7 @@ describe('several dispatchers', () => {
         const { deliveries } = (await admin.get(`${ROOT}/deliveries`, { query })).body;
         return deliveries.length === WEBHOOKS * EVENTS && deliveries;
       },
-      { deadlineMs: 40_000 },
+      { deadlineMs: 100_000 },
     );
     expect(rows.every((row: { success: boolean }) => row.success)).toBe(true);
     const ids = sink.received.map(({ headers }) => headers['webhook-id']);

@@ -134,8 +134,10 @@ describe('an agent session', () => {
       what: 'the sweeper',
       deadlineMs: 30_000,
     });
-    const shown = await agent.as.get(`/api/v1/agent/sessions/${session.id}`);
-    expect(shown.body.data.status).toBe('ended');
+    await untilTrue(async () => {
+      const shown = await agent.as.get(`/api/v1/agent/sessions/${session.id}`);
+      return shown.body.data.status === 'ended';
+    });
     rig().clock.move(-61_000);
   });
   it('is asked for 120 times a minute by one agent, and no more', async () => {

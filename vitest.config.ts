@@ -16,6 +16,7 @@ export default defineConfig({
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts'],
           exclude: ['**/*.int.test.ts'],
+          setupFiles: ['test/properties.setup.ts'],
           // Milliseconds each; a property over thousands of cases may meet a busy machine.
           testTimeout: 60 * SECOND_MS,
         },

@@ -2,9 +2,12 @@
  * A company at work: what people, keys and agents of one tenant may do, each tried at any process, and
  * what those may do who were revoked: nothing.
  */
-import type { RestAnswer, RestDriver } from '@cardea/testing';
+import { isDeepStrictEqual } from 'node:util';
+import { type RestAnswer, type RestDriver, untilTrue } from '@cardea/testing';
 import { ADMIN } from './instance.ts';
 
+/** Well below the 30 s for which the word of identity on a key is kept. */
+const NOTICE_MS_MAX = 20_000;
 const SERVICE = 'warehouse';
 const GATED = 'strongroom';
 const VALUE = 'the value that is kept';
@@ -209,6 +212,14 @@ export const REVOKED = {
 /** `sid` of an access token. */
 const sidOf = (token: string): string =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')).sid;
+
+/** With a cache every process is told, and the word may still be on its way when the answer is not any more. */
+export async function untilRevoked(at: Doors, of: Revoked): Promise<void> {
+  await untilTrue(async () => isDeepStrictEqual(await triesOf(at, of), REVOKED), {
+    deadlineMs: NOTICE_MS_MAX,
+    what: 'all that was revoked is refused',
+  });
+}
 
 async function must(status: number, answer: Promise<RestAnswer>): Promise<RestAnswer> {
   const got = await answer;

@@ -21,11 +21,14 @@ export type CardeaRig = {
   readonly folder: string;
   /** All that was ever printed. */
   readonly printed: string[];
-  run(line: string, env?: { [name: string]: string }, stopAfterMs?: number): Promise<Ran>;
+  run(line: string, env?: { [name: string]: string }, stop?: 'once it has spoken'): Promise<Ran>;
   /** With our data folder. */
-  here(line: string, stopAfterMs?: number): Promise<Ran>;
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the command said.
-  inJson(line: string, stopAfterMs?: number): Promise<Ran & { said: any[]; last: any }>;
+  here(line: string, stop?: 'once it has spoken'): Promise<Ran>;
+  inJson(
+    line: string,
+    stop?: 'once it has spoken',
+    // biome-ignore lint/suspicious/noExplicitAny: whatever the command said.
+  ): Promise<Ran & { said: any[]; last: any }>;
   remove(): void;
 };
 
@@ -33,10 +36,8 @@ export function cardeaRig(databaseUrl: () => string): CardeaRig {
   const folder = mkdtempSync(join(tmpdir(), 'cardea-cli-'));
   writeFileSync(join(folder, 'secrets.json'), JSON.stringify(SECRETS));
   const printed: string[] = [];
-  const run: CardeaRig['run'] = async (line, env = {}, stopAfterMs) => {
-    const stop = new AbortController();
-    const timer =
-      stopAfterMs === undefined ? undefined : setTimeout(() => stop.abort(), stopAfterMs);
+  const run: CardeaRig['run'] = async (line, env = {}, stop) => {
+    const stopped = new AbortController();
     const ran = { out: '', err: '' };
     const code = await runCardea({
       args: line.split(' ').filter((word) => word !== ''),
@@ -44,25 +45,24 @@ export function cardeaRig(databaseUrl: () => string): CardeaRig {
       version: '0.0.0-test',
       out: (text) => {
         ran.out += text;
+        if (stop !== undefined) stopped.abort();
       },
       err: (text) => {
         ran.err += text;
       },
-      signal: stop.signal,
+      signal: stopped.signal,
     });
-    clearTimeout(timer);
     printed.push(ran.out, ran.err);
     return { code, ...ran };
   };
-  const here: CardeaRig['here'] = (line, stopAfterMs) =>
-    run(`${line} --data ${folder}`, {}, stopAfterMs);
+  const here: CardeaRig['here'] = (line, stop) => run(`${line} --data ${folder}`, {}, stop);
   return {
     folder,
     printed,
     run,
     here,
-    inJson: async (line, stopAfterMs) => {
-      const ran = await here(`${line} --json`, stopAfterMs);
+    inJson: async (line, stop) => {
+      const ran = await here(`${line} --json`, stop);
       const said = ran.out
         .trim()
         .split('\n')

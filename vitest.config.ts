@@ -29,8 +29,8 @@ export default defineConfig({
             'packages/*/{src,test}/**/*.int.test.ts',
             'services/*/{src,test}/**/*.int.test.ts',
           ],
-          testTimeout: 120 * SECOND_MS,
-          hookTimeout: 180 * SECOND_MS,
+          testTimeout: 300 * SECOND_MS,
+          hookTimeout: 300 * SECOND_MS,
         },
       },
       ...['story', 'security', 'faults', 'fuzz', 'deploy'].map((name) => ({

@@ -10,7 +10,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adminOf } from './fga-client.ts';
 
-const WELL_AGAIN_MS = 30_000;
+const WELL_AGAIN_MS = 60_000;
 
 const database = testDatabase();
 let standIn: EventStoreStandIn;

@@ -132,7 +132,6 @@ describe('an agent session', () => {
     rig().clock.move(61_000);
     await untilTrue(async () => (await typesSince(before)).includes('AgentSessionEnded'), {
       what: 'the sweeper',
-      deadlineMs: 30_000,
     });
     await untilTrue(async () => {
       const shown = await agent.as.get(`/api/v1/agent/sessions/${session.id}`);

@@ -43,11 +43,21 @@ export function runningPort(asked: string): number | undefined {
 }
 
 function recordedServer(folder: string): ServerProcess | undefined {
-  const file = join(folder, 'postmaster.pid');
-  if (!existsSync(file)) return undefined;
-  const lines = readFileSync(file, 'utf8').split('\n');
+  const lines = (pidFile(folder) ?? '').split('\n');
   const pid = Number(lines[0]);
   return pid > 1 ? { pid, port: Number(lines[PORT_LINE]) } : undefined;
+}
+
+/** Undefined where there is none: a server that ends takes it away at any moment. */
+function pidFile(folder: string): string | undefined {
+  const file = join(folder, 'postmaster.pid');
+  if (!existsSync(file)) return undefined;
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 function commandLine(pid: number): string {

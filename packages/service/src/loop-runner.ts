@@ -5,6 +5,8 @@ import type { Loop } from './service.ts';
 
 const RESTART_PAUSE_MS_MIN = 250;
 const RESTART_PAUSE_MS_MAX = 10_000;
+/** One before the work and one behind it: most loops end with the process alone, and are well before that. */
+const TICKS_OF_A_ROUND = 2;
 
 type Needs = {
   readonly loops: Loops;
@@ -18,19 +20,30 @@ export type RunningLoop = { stop(): Promise<void> };
 export function runLoop(loop: Loop, { loops, clock, log, locks }: Needs): RunningLoop {
   const stopped = new AbortController();
   const watch = loops.watch(loop.name);
-  const tick = (): void => watch.tick();
-  const turn = (signal: AbortSignal): Promise<void> => loop.run(signal, tick);
+  let pauseMs = RESTART_PAUSE_MS_MIN;
+  const isWell = (): void => {
+    pauseMs = RESTART_PAUSE_MS_MIN;
+    watch.degraded(undefined);
+  };
+  let ticks = 0;
+  const tick = (): void => {
+    watch.tick();
+    ticks += 1;
+    if (ticks === TICKS_OF_A_ROUND) isWell();
+  };
+  const turn = (signal: AbortSignal): Promise<void> => {
+    ticks = 0;
+    return loop.run(signal, tick);
+  };
 
   const ended = (async () => {
-    let pauseMs = RESTART_PAUSE_MS_MIN;
     while (!stopped.signal.aborted) {
       try {
-        tick();
+        watch.tick();
         if (loop.leader)
           await whileLeading(locks, loop.name, { signal: stopped.signal, tick, turn });
         else await turn(stopped.signal);
-        pauseMs = RESTART_PAUSE_MS_MIN;
-        watch.degraded(undefined);
+        isWell();
       } catch (error) {
         watch.degraded('failing');
         log.error({ loop: loop.name, error }, 'loop failed; it is started again');

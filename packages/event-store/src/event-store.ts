@@ -75,6 +75,11 @@ export interface EventStore {
   readLast(streamId: string): Promise<RecordedEvent | undefined>;
   /** Up to `limit` events behind `after`, in order. */
   readLog(log: Log, after: bigint, limit: number): Promise<readonly RecordedEvent[]>;
+  /**
+   * As `readLog`, for whoever a subscription wakes: what this process appended may be answered without
+   * asking the server, while what others appended is there once the subscriber was woken for it.
+   */
+  followLog(log: Log, after: bigint, limit: number): Promise<readonly RecordedEvent[]>;
   /** Position of the last event, 0n when empty. */
   head(log: Log): Promise<bigint>;
   /**

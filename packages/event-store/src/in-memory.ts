@@ -23,6 +23,11 @@ export function inMemoryEventStore(log: Log, logs: InMemoryLogs = inMemoryLogs()
   const streamOf = (streamId: string) =>
     eventsOf(log).filter((event) => event.streamId === streamId);
 
+  const readLog: EventStore['readLog'] = async (of, after, limit) =>
+    eventsOf(of)
+      .slice(Number(after)) // positions are dense here, from 1 on
+      .slice(0, limit);
+
   return {
     log,
     append: async (appends) => {
@@ -34,10 +39,8 @@ export function inMemoryEventStore(log: Log, logs: InMemoryLogs = inMemoryLogs()
     readStream: async (streamId, from = 1) =>
       streamOf(streamId).filter((event) => event.revision >= from),
     readLast: async (streamId) => streamOf(streamId).at(-1),
-    readLog: async (of, after, limit) =>
-      eventsOf(of)
-        .slice(Number(after)) // positions are dense here, from 1 on
-        .slice(0, limit),
+    readLog,
+    followLog: readLog,
     head: async (of) => eventsOf(of).at(-1)?.position ?? 0n,
     subscribe: async (of, onAppend) => {
       const listener = () => onAppend(); // one of its own, so that a function may subscribe twice

@@ -32,7 +32,7 @@ export async function openLogReader(store: EventStore, log: Log, clock: Clock): 
   });
 
   const read = async (after: bigint, asked: number): Promise<Page> => ({
-    events: await store.readLog(log, after, PAGE_EVENTS_MAX),
+    events: await store.followLog(log, after, PAGE_EVENTS_MAX),
     generation: asked,
   });
 

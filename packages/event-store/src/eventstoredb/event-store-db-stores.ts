@@ -67,6 +67,8 @@ export function eventStoreDbStores({ url, logger }: EventStoreDbOptions): EventS
     feeds.stored(log, position),
   );
   const appending = underWay();
+  const readAny: EventStore['readLog'] = (of, after, limit) =>
+    readLog({ connection, ends }, of, { after, limit });
 
   return {
     forLog: (log) => ({
@@ -78,7 +80,8 @@ export function eventStoreDbStores({ url, logger }: EventStoreDbOptions): EventS
         const [answer] = await connection.read(request);
         return answer === undefined ? undefined : recorded(log, answer);
       },
-      readLog: (of, after, limit) => readLog({ connection, ends }, of, { after, limit }),
+      readLog: readAny,
+      followLog: readAny,
       head: ends.head,
       subscribe: async (of, onAppend) => feeds.subscribe(of, onAppend),
       close: async () => {},

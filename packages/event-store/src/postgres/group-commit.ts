@@ -10,6 +10,7 @@ import {
 import { appendBatch, type Written, written } from './append-batch.ts';
 import { appendQueue, type Waiting } from './append-queue.ts';
 import type { Connection } from './connection.ts';
+import type { Stored } from './stored-events.ts';
 
 /** One append alone; more is a bug. */
 const APPEND_BYTES_MAX = 8_000_000;
@@ -18,8 +19,8 @@ const QUEUE_APPENDS_MAX = 4096;
 const QUEUE_BYTES_MAX = 64_000_000;
 
 export type Watch = {
-  /** After a commit that stored something; the position of its last event. */
-  readonly onStored: (log: Log, position: bigint) => void;
+  /** After a commit that stored something: what, in the order of the log. */
+  readonly onStored: (log: Log, stored: readonly Stored[]) => void;
   /** Around each transaction, for fail points. */
   readonly beforeCommit: () => Promise<void> | void;
   readonly afterCommit: () => Promise<void> | void;
@@ -127,10 +128,12 @@ function settle(
   outcomes: readonly AppendOutcome[],
   watch: Watch,
 ): void {
-  let stored: bigint | undefined;
-  for (const [index, outcome] of outcomes.entries()) {
-    batch[index]?.resolve(outcome);
-    if (outcome.appended && !outcome.repeated) stored = outcome.position;
+  const stored: Stored[] = [];
+  for (const [index, { append, resolve }] of batch.entries()) {
+    const outcome = outcomes[index];
+    if (outcome === undefined) throw new Error('the append function answered too few outcomes');
+    resolve(outcome);
+    if (outcome.appended && !outcome.repeated) stored.push({ append, ...outcome });
   }
-  if (stored !== undefined) watch.onStored(log, stored);
+  if (stored.length > 0) watch.onStored(log, stored);
 }

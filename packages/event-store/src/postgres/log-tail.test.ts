@@ -32,7 +32,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 describe('the tail of a log', () => {
   it('is read once for all who ask in one turn', async () => {
     const log = table(3);
-    const read = logTails((...of) => log.read(...of));
+    const { read } = logTails((...of) => log.read(...of));
     expect(positions(await read('identity', 0n, 10))).toEqual([1n, 2n, 3n]);
     log.append();
     const all = await Promise.all([0n, 2n, 3n].map((after) => read('identity', after, 10)));
@@ -45,7 +45,7 @@ describe('the tail of a log', () => {
 
   it('shows what was committed before the call, also while an older read is under way', async () => {
     const log = table(1);
-    const read = logTails((...of) => log.read(...of));
+    const { read } = logTails((...of) => log.read(...of));
     await read('identity', 0n, 10);
     log.held = true;
     const before = read('identity', 1n, 10);
@@ -60,7 +60,7 @@ describe('the tail of a log', () => {
 
   it('never answers a page as the last that is not', async () => {
     const log = table(1);
-    const read = logTails((...of) => log.read(...of));
+    const { read } = logTails((...of) => log.read(...of));
     await read('identity', 0n, 10);
     log.append(8);
     const [few, many] = await Promise.all([read('identity', 1n, 2), read('identity', 1n, 10)]);
@@ -71,7 +71,7 @@ describe('the tail of a log', () => {
   it('fails for those who waited for the read that failed, and for nobody else', async () => {
     const log = table(1);
     let broken = false;
-    const read = logTails((...of) =>
+    const { read } = logTails((...of) =>
       broken ? Promise.reject(new Error('away')) : log.read(...of),
     );
     await read('identity', 0n, 10);
@@ -91,7 +91,7 @@ describe('the tail of a log', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
         const log = table();
-        const read = logTails((...of) => log.read(...of));
+        const { read } = logTails((...of) => log.read(...of));
         for (const { append, back, limit } of steps) {
           log.append(append);
           const after = BigInt(Math.max(0, log.rows.length - back));
@@ -102,5 +102,90 @@ describe('the tail of a log', () => {
       }),
       { numRuns: 50 },
     );
+  });
+
+  describe('for a follower', () => {
+    it('is not read again for what was stored here', async () => {
+      const log = table(1);
+      const tails = logTails((...of) => log.read(...of));
+      await tails.read('identity', 0n, 10);
+      await tails.read('identity', 1n, 10);
+      log.append(2);
+      tails.stored('identity', () => log.rows.slice(1));
+      expect(positions(await tails.follow('identity', 1n, 10))).toEqual([2n, 3n]);
+      expect(positions(await tails.follow('identity', 0n, 2))).toEqual([1n, 2n]);
+      expect(positions(await tails.follow('identity', 3n, 2))).toEqual([]);
+      expect(log.asked).toHaveLength(2);
+    });
+
+    it('is read again where others were heard of', async () => {
+      const log = table(1);
+      const tails = logTails((...of) => log.read(...of));
+      await tails.read('identity', 0n, 10);
+      await tails.read('identity', 1n, 10);
+      log.append(2);
+      tails.stored('identity', () => log.rows.slice(1, 2));
+      tails.heard('identity');
+      expect(positions(await tails.follow('identity', 1n, 10))).toEqual([2n, 3n]);
+    });
+
+    it('is read where a batch of this process shows that another stands before it', async () => {
+      const log = table(1);
+      const tails = logTails((...of) => log.read(...of));
+      await tails.read('identity', 0n, 10);
+      await tails.read('identity', 1n, 10);
+      log.append(1);
+      tails.stored('identity', () => log.rows.slice(1));
+      log.append(2);
+      tails.stored('identity', () => log.rows.slice(3));
+      expect(positions(await tails.follow('identity', 1n, 10))).toEqual([2n, 3n, 4n]);
+    });
+
+    it('misses nothing that it was told of, whoever stored it and however the answers cross', async () => {
+      const step = fc.record({
+        // Batches in the order of their commits; a foreign one is heard of, or only found by a poll.
+        batches: fc.array(
+          fc.record({ size: fc.integer({ min: 1, max: 9 }), by: fc.constantFrom('us', 'others') }),
+          { maxLength: 40 },
+        ),
+        answered: fc.infiniteStream(fc.nat()),
+        heard: fc.boolean(),
+        back: fc.nat(30),
+        limit: fc.integer({ min: 1, max: 40 }),
+        readsFirst: fc.boolean(),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
+          const log = table();
+          const tails = logTails((...of) => log.read(...of));
+          let isUntold = false;
+          for (const { batches, answered, heard, back, limit, readsFirst } of steps) {
+            const own: RecordedEvent[][] = [];
+            for (const { size, by } of batches) {
+              const from = log.rows.length;
+              log.append(size);
+              if (by === 'us') own.push(log.rows.slice(from));
+            }
+            isUntold ||= batches.some(({ by }) => by === 'others');
+            const early = readsFirst ? tails.follow('identity', 0n, limit) : undefined;
+            while (own.length > 0) {
+              const [batch = []] = own.splice((answered.next().value ?? 0) % own.length, 1);
+              tails.stored('identity', () => batch);
+            }
+            if (heard) tails.heard('identity');
+            if (heard) isUntold = false;
+            const after = BigInt(Math.max(0, log.rows.length - back));
+            const all = log.rows.filter(({ position }) => position > after);
+            const found = positions(await tails.follow('identity', after, limit));
+            const expected = positions(all.slice(0, limit));
+            // Never a hole; and all there is, unless others were there whom nobody told of.
+            expect(found).toEqual(expected.slice(0, found.length));
+            if (!isUntold) expect(found).toEqual(expected);
+            await early;
+          }
+        }),
+        { numRuns: 300 },
+      );
+    });
   });
 });

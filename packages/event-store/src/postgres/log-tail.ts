@@ -2,19 +2,35 @@ import type { Log, RecordedEvent } from '../event-store.ts';
 
 /** The newest events of a log that stay in memory; whoever stands further back reads the table. */
 const TAIL_EVENTS_MAX = 1000;
+/** Batches of this process that wait for what was committed before them; beyond, the table is read. */
+const AHEAD_BATCHES_MAX = 16;
 
 export type ReadLog = (log: Log, after: bigint, limit: number) => Promise<readonly RecordedEvent[]>;
 
-/**
- * The ends of the logs, read once for all who follow them: projections, policies, relay. A call sees
- * whatever was committed before it, for it never joins a read that had begun by then.
- */
-export function logTails(readLog: ReadLog): ReadLog {
+export type LogTails = {
+  /** Sees whatever was committed before the call, for it never joins a read that had begun by then. */
+  readonly read: ReadLog;
+  /** Sees what was stored here and what others were heard of; asks the table for no more than that. */
+  readonly follow: ReadLog;
+  /** This process stored a batch; its events come in order, without a gap. */
+  stored(log: Log, events: () => readonly RecordedEvent[]): void;
+  /** Another process may have stored something. */
+  heard(log: Log): void;
+};
+
+/** The ends of the logs, read once for all who follow them: projections, policies, relay. */
+export function logTails(readLog: ReadLog): LogTails {
   const tails = new Map<Log, LogTail>();
-  return (log, after, limit) => {
-    const tail = tails.get(log) ?? new LogTail((from, count) => readLog(log, from, count));
+  const tailOf = (log: Log): LogTail => {
+    const tail = tails.get(log) ?? new LogTail((after, limit) => readLog(log, after, limit));
     tails.set(log, tail);
-    return tail.read(after, limit);
+    return tail;
+  };
+  return {
+    read: (log, after, limit) => tailOf(log).read(after, limit),
+    follow: (log, after, limit) => tailOf(log).follow(after, limit),
+    stored: (log, events) => tailOf(log).stored(events),
+    heard: (log) => tailOf(log).heard(),
   };
 }
 
@@ -22,9 +38,13 @@ type ReadTable = (after: bigint, limit: number) => Promise<readonly RecordedEven
 
 class LogTail {
   readonly #readTable: ReadTable;
-  /** All events of the log behind `#from`, as far as they were read. Undefined: no reader was at the end yet. */
+  /** All events of the log behind `#from`, up to `#end`. Undefined: no reader was at the end yet. */
   #events: RecordedEvent[] | undefined;
   #from = 0n;
+  /** Batches of this process whose forerunners are not known yet. */
+  #ahead: (readonly RecordedEvent[])[] = [];
+  /** There may be events that were not stored here. */
+  #isHeard = true;
   #underWay: Promise<unknown> = Promise.resolve();
   /** Has not begun: whoever comes now may join. */
   #next: Promise<boolean> | undefined;
@@ -42,9 +62,35 @@ class LogTail {
     return isWhole || found.length === limit ? found : this.#readTable(after, limit);
   }
 
+  async follow(after: bigint, limit: number): Promise<readonly RecordedEvent[]> {
+    // Two connections answer in any order: what is missed is often there in a moment.
+    if (this.#ahead.length > 0) await turnOfLoop();
+    const isLevel = !this.#isHeard && this.#ahead.length === 0;
+    if (!isLevel || after < this.#from) return this.read(after, limit);
+    return this.#behind(after).slice(0, limit);
+  }
+
+  stored(events: () => readonly RecordedEvent[]): void {
+    if (this.#events === undefined) return; // nobody follows the log here
+    this.#ahead.push(events());
+    this.#joinAhead();
+    if (this.#ahead.length <= AHEAD_BATCHES_MAX) return;
+    this.#ahead = [];
+    this.#isHeard = true;
+  }
+
+  heard(): void {
+    this.#isHeard = true;
+  }
+
+  get #end(): bigint {
+    return this.#events?.at(-1)?.position ?? this.#from;
+  }
+
   async #readAside(after: bigint, limit: number): Promise<readonly RecordedEvent[]> {
     const events = await this.#readTable(after, limit);
     if (this.#events === undefined && events.length < limit) {
+      this.#events = [];
       this.#from = after;
       this.#keep(events);
     }
@@ -59,21 +105,45 @@ class LogTail {
 
   async #readOn(limit: number): Promise<boolean> {
     await this.#underWay.catch(() => {}); // who asked for that one hears of its failure
-    await new Promise<void>((resolve) => setImmediate(resolve)); // all that were woken by one append join
+    await turnOfLoop(); // all that were woken by one append join
     this.#next = undefined;
-    const reading = this.#readTable(this.#events?.at(-1)?.position ?? this.#from, limit);
+    this.#isHeard = false;
+    const reading = this.#readTable(this.#end, limit);
     this.#underWay = reading;
-    const events = await reading;
-    this.#keep(events);
-    return events.length < limit;
+    try {
+      const events = await reading;
+      this.#keep(events);
+      const isWhole = events.length < limit;
+      if (!isWhole) this.#isHeard = true;
+      return isWhole;
+    } catch (error) {
+      this.#isHeard = true;
+      throw error;
+    }
   }
 
+  /** What was read from where the log ended when the reading began; batches may have come since. */
   #keep(events: readonly RecordedEvent[]): void {
-    this.#events = [...(this.#events ?? []), ...events];
-    const surplus = this.#events.length - TAIL_EVENTS_MAX;
+    const end = this.#end;
+    this.#events?.push(...events.filter(({ position }) => position > end));
+    this.#joinAhead();
+  }
+
+  /** Batches are answered in any order: each waits until the tail has reached its first event. */
+  #joinAhead(): void {
+    const known = this.#events;
+    if (known === undefined) return;
+    const waiting = this.#ahead.toSorted((a, b) => Number(firstOf(a) - firstOf(b)));
+    this.#ahead = [];
+    for (const batch of waiting) {
+      const end = this.#end;
+      if (firstOf(batch) > end + 1n) this.#ahead.push(batch);
+      else known.push(...batch.filter(({ position }) => position > end));
+    }
+    const surplus = known.length - TAIL_EVENTS_MAX;
     if (surplus <= 0) return;
-    this.#from = this.#events[surplus - 1]?.position ?? this.#from;
-    this.#events.splice(0, surplus);
+    this.#from = known[surplus - 1]?.position ?? this.#from;
+    known.splice(0, surplus);
   }
 
   #behind(after: bigint): readonly RecordedEvent[] {
@@ -83,3 +153,6 @@ class LogTail {
     return events.slice(last + 1);
   }
 }
+
+const turnOfLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const firstOf = ([first]: readonly RecordedEvent[]): bigint => first?.position ?? 0n;

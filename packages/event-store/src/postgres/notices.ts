@@ -14,28 +14,38 @@ const NOTICE_GAP_MS = 10;
 
 type Heads = (logs: readonly Log[]) => Promise<ReadonlyMap<Log, bigint>>;
 
+export type NoticesNeeds = {
+  readonly heads: Heads;
+  /** Another process may have appended to the log; called before its subscribers are. */
+  readonly onHeard: (log: Log) => void;
+  readonly logger: Logger | undefined;
+};
+
 /**
  * Tells the subscribers of this process at once of its own appends, and those of other processes by
  * NOTIFY. The NOTIFY is sent behind the commit, not inside: there it would make all commits of the
  * database queue at one lock.
  */
-export function notices(options: ConnectionOptions, heads: Heads, logger: Logger | undefined) {
+export function notices(options: ConnectionOptions, needs: NoticesNeeds) {
+  const { heads, onHeard, logger } = needs;
   const listeners = new Map<Log, Set<() => void>>();
   const seen = new Map<Log, bigint>();
-  const toTell = new Set<Log>();
   const stopping = new AbortController();
-  let telling = false;
   let polling: Promise<void> | undefined;
 
   const wake = (log: Log) => {
     for (const listener of listeners.get(log) ?? []) queueMicrotask(listener);
+  };
+  const hear = (log: Log) => {
+    onHeard(log);
+    wake(log);
   };
 
   let ownPid: number | null = null;
   const line = connection({ ...options, settings: '-c synchronous_commit=off' }, async (client) => {
     client.on('notification', ({ processId, payload }) => {
       const log = SERVICE_NAMES.find((name) => String(logNumber(name)) === payload);
-      if (log !== undefined && processId !== ownPid) wake(log);
+      if (log !== undefined && processId !== ownPid) hear(log);
     });
     const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
     ownPid = rows[0]?.pid ?? null;
@@ -49,19 +59,7 @@ export function notices(options: ConnectionOptions, heads: Heads, logger: Logger
     return mine;
   };
 
-  const tell = async () => {
-    if (telling) return;
-    telling = true;
-    while (toTell.size > 0 && !stopping.signal.aborted) {
-      const logs = [...toTell].map((log) => String(logNumber(log)));
-      toTell.clear();
-      const text = 'SELECT pg_notify($1, log) FROM unnest($2::text[]) AS log';
-      // A notice is a courtesy: when it fails, the poll of the others stands in for it.
-      await say({ name: 'notify', text, values: [CHANNEL, logs] }).catch(() => {});
-      await sleep(NOTICE_GAP_MS);
-    }
-    telling = false;
-  };
+  const tellOthers = teller(say, stopping.signal);
 
   const pollOnce = async () => {
     await say({ text: `LISTEN ${CHANNEL}` }); // also brings a broken connection back
@@ -70,7 +68,7 @@ export function notices(options: ConnectionOptions, heads: Heads, logger: Logger
       const known = before.get(log);
       if (known !== undefined && head <= known) continue;
       seen.set(log, head);
-      wake(log);
+      hear(log);
     }
   };
   const poll = async () => {
@@ -87,8 +85,7 @@ export function notices(options: ConnectionOptions, heads: Heads, logger: Logger
     stored: (log: Log, position: bigint) => {
       if (position > (seen.get(log) ?? 0n)) seen.set(log, position);
       wake(log);
-      toTell.add(log);
-      void tell();
+      tellOthers(log);
     },
     subscribe: async (log: Log, onAppend: () => void): Promise<() => Promise<void>> => {
       const listener = () => onAppend(); // one of its own, so that a function may subscribe twice
@@ -104,5 +101,26 @@ export function notices(options: ConnectionOptions, heads: Heads, logger: Logger
       await polling;
       await line.close();
     },
+  };
+}
+
+/** A notice is a courtesy: when it fails, the poll of the others stands in for it. */
+function teller(say: (query: QueryConfig) => Promise<unknown>, stopping: AbortSignal) {
+  const toTell = new Set<Log>();
+  let telling = false;
+  const tell = async () => {
+    telling = true;
+    while (toTell.size > 0 && !stopping.aborted) {
+      const logs = [...toTell].map((log) => String(logNumber(log)));
+      toTell.clear();
+      const text = 'SELECT pg_notify($1, log) FROM unnest($2::text[]) AS log';
+      await say({ name: 'notify', text, values: [CHANNEL, logs] }).catch(() => {});
+      await sleep(NOTICE_GAP_MS);
+    }
+    telling = false;
+  };
+  return (log: Log): void => {
+    toTell.add(log);
+    if (!telling) void tell();
   };
 }

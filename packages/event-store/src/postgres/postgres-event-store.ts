@@ -6,6 +6,7 @@ import { groupCommit } from './group-commit.ts';
 import { logTails } from './log-tail.ts';
 import { notices } from './notices.ts';
 import { logReader, streamReader } from './reading.ts';
+import { storedEvents } from './stored-events.ts';
 
 /** Batches in flight; a third one makes all slower. */
 const WRITERS = 2;
@@ -32,10 +33,13 @@ export function postgresEventStores(options: PostgresEventStoreOptions): Postgre
 
   const readStream = streamReader(streamConnection);
   const { readLog: readTable, heads } = logReader(logConnections);
-  const readLog = logTails(readTable);
-  const { stored, subscribe, close: closeNotices } = notices(rest, heads, logger);
+  const tails = logTails(readTable);
+  const notified = notices(rest, { heads, onHeard: tails.heard, logger });
   const append = groupCommit(writers, {
-    onStored: stored,
+    onStored: (log, stored) => {
+      tails.stored(log, () => stored.flatMap((each) => storedEvents(log, each)));
+      notified.stored(log, stored.at(-1)?.position ?? 0n);
+    },
     beforeCommit: () => failpoint('append.before_commit'),
     afterCommit: () => failpoint('append.after_commit'),
   });
@@ -48,14 +52,15 @@ export function postgresEventStores(options: PostgresEventStoreOptions): Postgre
       append: (appends) => appending.watch(append(log, appends)),
       readStream: (streamId, from = 1) => readStream(log, streamId, Math.max(from, 1)),
       readLast: async (streamId) => (await readStream(log, streamId, 0))[0],
-      readLog,
+      readLog: tails.read,
+      followLog: tails.follow,
       head,
-      subscribe,
+      subscribe: notified.subscribe,
       close: async () => {},
     }),
     close: async () => {
       await appending.drained();
-      await closeNotices();
+      await notified.close();
       const all = [...writers, streamConnection, ...logConnections];
       await Promise.all(all.map((each) => each.close()));
     },

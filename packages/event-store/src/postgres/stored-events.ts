@@ -1,0 +1,30 @@
+import type { JsonObject } from '@cardea/contracts';
+import type { EventMetadata, Log, RecordedEvent } from '../event-store.ts';
+import type { Written } from './append-batch.ts';
+
+/** An append that was stored, and where its last event stands. */
+export type Stored = {
+  readonly append: Written;
+  readonly position: bigint;
+  readonly revision: number;
+};
+
+/** The events as a reader of the table finds them: made of the JSON that was sent. */
+export function storedEvents(log: Log, { append, position, revision }: Stored): RecordedEvent[] {
+  const { streamId, events, datas, metadatas } = append;
+  return events.map(({ id, type, schemaVersion, time }, index) => {
+    const before = events.length - 1 - index;
+    return {
+      log,
+      streamId,
+      revision: revision - before,
+      position: position - BigInt(before),
+      id,
+      type,
+      schemaVersion,
+      time,
+      data: JSON.parse(datas[index] ?? '{}') as JsonObject,
+      metadata: JSON.parse(metadatas[index] ?? '{}') as EventMetadata,
+    };
+  });
+}

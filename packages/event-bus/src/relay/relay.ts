@@ -46,10 +46,11 @@ export const startRelay = (definition: RelayDefinition, needs: RelayNeeds): Runn
       return;
     }
     leading ??= await takeLead(definition, needs);
-    const moved = await relaySome(leading);
+    const isMore = await relaySome(leading);
     watch.degraded(leading.held.size > 0 ? `parked streams: ${leading.held.size}` : undefined);
-    note.write(leading.passed);
-    if (!moved) await wake.rest(POLL_MS, stopped.signal);
+    note.write(leading.position);
+    const restMs = leading.saved < leading.position ? PASSING_SAVE_MS : POLL_MS;
+    if (!isMore) await wake.rest(restMs, stopped.signal);
   };
   const turnOrStandDown = async (): Promise<void> => {
     try {
@@ -68,6 +69,7 @@ export const startRelay = (definition: RelayDefinition, needs: RelayNeeds): Runn
       stopped.abort();
       await turning;
       await settled(leading);
+      if (leading !== undefined) await save(leading).catch(() => {}); // then some is looked at again
       await note.settled();
       await (await subscribed)();
       await lease?.release();
@@ -106,6 +108,8 @@ export type RelayedBatch = {
 
 const BATCH_EVENTS_MAX = 500;
 const POLL_MS = 1000;
+/** How long the checkpoint may lag behind events that say nothing to the topic. */
+const PASSING_SAVE_MS = 250;
 const STANDBY_MS = 1000;
 /** A stream may be mapped again after an upgrade, or when what was away is back. */
 const HELD_RETRY_MS = 60_000;
@@ -120,8 +124,9 @@ type Leading = {
   readonly mapEvent: (event: RecordedEvent) => Promise<readonly IntegrationEvent[]>;
   /** Last event that the checkpoint covers. */
   position: bigint;
-  /** Up to here nothing is left to send; ahead of `position` where the log ends in others' events. */
-  passed: bigint;
+  /** Where the checkpoint stands, or will when `saving` has ended. */
+  saved: bigint;
+  savedAtMs: number;
   held: Map<string, bigint>;
   retriedAtMs: number;
   /** The next batch, read and mapped while this one is on its way. */
@@ -147,7 +152,8 @@ const takeLead = async (definition: RelayDefinition, needs: RelayNeeds): Promise
     heldBack: held,
     mapEvent: integrationEventsOf({ ...needs, map: definition.map, logEpoch }),
     position,
-    passed: position,
+    saved: position,
+    savedAtMs: Number.NEGATIVE_INFINITY,
     held: new Map(await held.list()),
     retriedAtMs: Number.NEGATIVE_INFINITY,
     ahead: undefined,
@@ -160,14 +166,17 @@ const settled = async (leading: Leading | undefined): Promise<void> => {
   await Promise.allSettled([leading?.ahead, leading?.saving]);
 };
 
-/** One batch; false when there was none. */
+/** One batch; true when there is more. */
 const relaySome = async (leading: Leading): Promise<boolean> => {
-  const { needs, checkpoint, topic } = leading;
+  const { needs, topic } = leading;
   await retryHeldBack(leading);
   const { events, outgoing } = await (leading.ahead ?? prepare(leading, leading.position));
   leading.ahead = undefined;
   const last = events.at(-1);
-  if (last === undefined) return await lookAtEnd(leading);
+  if (last === undefined) {
+    await save(leading);
+    return false;
+  }
   const isFull = events.length === BATCH_EVENTS_MAX;
   if (isFull) leading.ahead = begun(prepare(leading, last.position));
   if (outgoing.length > 0) {
@@ -178,19 +187,27 @@ const relaySome = async (leading: Leading): Promise<boolean> => {
   }
   await failpoint('relay.after_publish');
   leading.position = last.position;
-  leading.passed = last.position;
   await failpoint('relay.before_checkpoint');
   await leading.saving;
-  leading.saving = begun(checkpoint.save(last.position));
+  const isDue = needs.clock.monotonicMs() - leading.savedAtMs >= PASSING_SAVE_MS;
+  if (isFull || isDue || outgoing.length > 0) leading.saving = begun(save(leading));
   if (!isFull) await leading.saving;
   const oldestMs = needs.clock.now().getTime() - (events[0]?.time.getTime() ?? 0);
   needs.counted?.({ topic, read: events.length, published: outgoing.length, oldestMs });
-  return true;
+  return isFull;
+};
+
+const save = async (leading: Leading): Promise<void> => {
+  const { checkpoint, needs, position, saved } = leading;
+  if (saved === position) return;
+  leading.saved = position;
+  leading.savedAtMs = needs.clock.monotonicMs();
+  await checkpoint.save(position);
 };
 
 const prepare = async (leading: Leading, after: bigint): Promise<Prepared> => {
   const { needs, definition, held } = leading;
-  const events = await needs.store.readLog(definition.log, after, BATCH_EVENTS_MAX);
+  const events = await needs.store.followLog(definition.log, after, BATCH_EVENTS_MAX);
   if (events.length > 0) await failpoint('relay.after_read');
   const outgoing: IntegrationEvent[] = [];
   for (const event of events) {
@@ -207,17 +224,6 @@ const prepare = async (leading: Leading, after: bigint): Promise<Prepared> => {
 const begun = <T>(work: Promise<T>): Promise<T> => {
   work.catch(() => {});
   return work;
-};
-
-/** A quiet log is level with its head, also where the head's position is not an event of ours. */
-const lookAtEnd = async (leading: Leading): Promise<boolean> => {
-  const { store } = leading.needs;
-  const { log } = leading.definition;
-  const head = await store.head(log);
-  if (head <= leading.passed) return false;
-  if ((await store.readLog(log, leading.position, 1)).length > 0) return true;
-  leading.passed = head;
-  return false;
 };
 
 const mapOrHold = async (

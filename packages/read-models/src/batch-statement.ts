@@ -64,9 +64,9 @@ export function batchStatement(batch: Batch): Statement {
   const notice = parameter(`${batch.schema} ${batch.name} ${batch.to}`);
   const text = `WITH moved AS (${moved})${steps.map((step, index) => `, step${index} AS (${step})`).join('')}
     SELECT set_config('synchronous_commit', 'off', true), pg_notify('${POSITIONS_CHANNEL}', ${notice}) FROM moved`;
-  // A plan that is kept from when the table was empty would scan it for ever: only inserts are prepared.
-  const prepared = putsOnly && batch.parked.length === 0;
-  return prepared ? { name: statementName(text), text, values } : { text, values };
+  // Each kind of step has a text of its own, but so has each mixture: of those there may be too many to keep.
+  const isCommon = (steps.length === 1 || putsOnly) && batch.parked.length === 0;
+  return isCommon ? { name: statementName(text), text, values } : { text, values };
 }
 
 const statementName = (text: string): string =>

@@ -50,7 +50,13 @@ export function openDatabase(options: DatabaseOptions): PostgresDatabase {
   const loops = openPool(options.connectionString, log, {
     name: 'cardea-loops',
     size: options.loopsPoolSize ?? LOOPS_POOL_SIZE,
-    settings: { role: SYSTEM_ROLE, jit: 'off', statement_timeout: LOOP_STATEMENT_MS },
+    settings: {
+      role: SYSTEM_ROLE,
+      jit: 'off',
+      statement_timeout: LOOP_STATEMENT_MS,
+      // A plan that was made while a table was empty, and is kept, would scan it for ever.
+      enable_seqscan: 'off',
+    },
   });
   const state = (pool: 'requests' | 'loops', of: Pool): PoolState => ({
     pool,

@@ -5,6 +5,7 @@
 import { hmac } from '@cardea/crypto';
 import { limitCounters } from '@cardea/runtime';
 import type { ServiceNeeds } from '@cardea/service';
+import QuickLRU from 'quick-lru';
 
 export type Limit = {
   readonly name: string;
@@ -13,6 +14,9 @@ export type Limit = {
   /** Multiplied by RATE_LIMIT_FACTOR: limits by network address and tenant. */
   readonly scaled: boolean;
 };
+
+/** Whoever asks often is named once. */
+const HIDDEN_KEYS_MAX = 10_000;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -68,9 +72,13 @@ export function limits(
   const pointsOf = (limit: Limit) =>
     limit.scaled ? Math.ceil(limit.points * factor) : limit.points;
   const { current } = derive('JWT_SECRET', 'limit-key/v1');
+  const hidden = new QuickLRU<string, string>({ maxSize: HIDDEN_KEYS_MAX });
   // A key may be a network address, which is nobody's to read in a cache.
-  const nameOf = ({ name }: Limit, key: string) =>
-    `limit:${name}:${hmac(current, key).toString('base64url')}`;
+  const nameOf = ({ name }: Limit, key: string) => {
+    const known = hidden.get(key) ?? hmac(current, key).toString('base64url');
+    hidden.set(key, known);
+    return `limit:${name}:${known}`;
+  };
 
   return {
     look: async (limit, key) =>

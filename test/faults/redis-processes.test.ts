@@ -18,7 +18,7 @@ import { company, doors, LIVE, REVOKED, revokeEach, triesOf, untilRevoked } from
 
 const AWAY_MS = 3_000;
 /** A calm machine takes a second or two; one that never tries again takes for ever. */
-const WELL_AGAIN_MS = 30_000;
+const WELL_AGAIN_MS = 60_000;
 const START_MS_MAX = 400_000;
 const TEST_MS_MAX = 600_000;
 const STOP_MS_MAX = 180_000;

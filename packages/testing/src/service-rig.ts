@@ -136,9 +136,12 @@ export async function serviceRig(options: RigOptions): Promise<ServiceRig> {
       return whole;
     },
     async stop() {
-      await host.stop();
-      await shared.close();
-      rmSync(folder, { recursive: true, force: true });
+      try {
+        await host.stop();
+        await shared.close();
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
     },
   };
 }

@@ -8,6 +8,7 @@ import { company, testCluster } from '../cluster-rig.ts';
 import { type Chance, chance } from './chance.ts';
 import { openPolls } from './long-polls.ts';
 import { steadyReads } from './steady-reads.ts';
+import { steadyWrites } from './steady-writes.ts';
 import { expectInOrder, tuplesMissing } from './topic.ts';
 import { expectClean, mixedWrites } from './writes.ts';
 
@@ -30,22 +31,29 @@ const SERVICES: readonly ServiceName[] = [
   'audit',
 ];
 
+/** Approval has nothing that is put or deleted, and takes few requests at a time; audit is read alone. */
+const WRITTEN = ['identity', 'authz', 'vault', 'webhooks'];
+
 const processes = testCluster({ replicas: 2 });
 
 it('O9 R25 a process that is told to stop answers its long polls, loses no repeatable request, and ends in time', async () => {
   const admin = await company(processes.rest);
   const polls = await openPolls(processes, { admin, count: POLLS });
   const reads = steadyReads(processes.rest.as(admin));
+  const writes = steadyWrites(processes.rest.as(admin));
   try {
     for (const service of SERVICES) await restart(processes.replica(service, 1));
   } finally {
-    await reads.stop();
+    await Promise.all([reads.stop(), writes.stop()]);
   }
   const answered = await polls.answers();
   expect(answered.filter(({ status }) => status !== 200)).toEqual([]);
   expect(answered).toHaveLength(POLLS);
   expect(reads.failures).toEqual([]);
   expect(reads.count()).toBeGreaterThan(100);
+  expect(writes.failures).toEqual([]);
+  for (const service of WRITTEN) expect(writes.count(service), service).toBeGreaterThan(10);
+  await writes.expectMadeOnce();
 });
 
 async function restart(leaving: ServiceProcess): Promise<void> {

@@ -117,7 +117,7 @@ function operation({ contract, codes }: CatalogueEntry): Json {
       : {
           requestBody: {
             required: contract.bodyOptional !== true,
-            content: { 'application/json': { schema: closedSchema(body) } },
+            content: { 'application/json': { schema: standard(closedSchema(body)) } },
           },
         }),
     responses: { ...Object.fromEntries(refused), ...successes(contract) },
@@ -140,7 +140,7 @@ function parametersOf(contract: Contract): readonly unknown[] {
 
 function named(schema: TSchema | undefined, place: 'path' | 'query'): readonly Json[] {
   if (schema === undefined) return [];
-  const { properties = {}, required = [] } = plainSchema(schema) as {
+  const { properties = {}, required = [] } = standard(plainSchema(schema)) as {
     properties?: { [name: string]: Json };
     required?: readonly string[];
   };
@@ -164,7 +164,7 @@ function successes(contract: Contract): Json {
   const one = (schema: TSchema, description: string) => ({
     description,
     headers,
-    content: { [okMediaType]: { schema: plainSchema(schema) } },
+    content: { [okMediaType]: { schema: standard(plainSchema(schema)) } },
   });
   const others = Object.entries(otherOk).map(([other, schema]) => [
     other,
@@ -184,6 +184,19 @@ function refusal(status: string, codes: readonly string[]): Json {
     content: { 'application/json': { schema: errorSchema(codes) } },
   };
 }
+
+/** Limits in bytes are ours: JSON Schema counts characters, of which there are no more than bytes. */
+const standard = (schema: Json): Json =>
+  JSON.parse(JSON.stringify(schema), (_name, value) => {
+    if (typeof value?.maxBytes !== 'number') return value;
+    const { maxBytes, description, ...rest } = value;
+    const limit = `At most ${maxBytes} bytes of UTF-8.`;
+    return {
+      ...rest,
+      maxLength: maxBytes,
+      description: description === undefined ? limit : `${description} ${limit}`,
+    };
+  }) as Json;
 
 /** The one error body, with the codes that this status has here. */
 export const errorSchema = (codes: readonly string[]): Json => ({

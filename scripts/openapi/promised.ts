@@ -1,0 +1,133 @@
+/** What the OpenAPI document promises to clients, as far as a change of it could break one. */
+
+/** JSON Schema as far as the document uses it. */
+export type Schema = {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: { readonly [name: string]: Schema };
+  readonly patternProperties?: { readonly [pattern: string]: Schema };
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+};
+type Parameter = {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly schema: Schema;
+};
+type Content = { readonly [mediaType: string]: { readonly schema?: Schema } };
+type Described = {
+  readonly 'x-callers'?: string | readonly string[];
+  readonly parameters?: readonly (Parameter | { readonly $ref: string })[];
+  readonly requestBody?: { readonly required?: boolean; readonly content: Content };
+  readonly responses: { readonly [status: string]: { readonly content?: Content } };
+};
+export type Document = {
+  readonly paths: { readonly [path: string]: { readonly [method: string]: Described } };
+  readonly components: { readonly parameters: { readonly [name: string]: Parameter } };
+};
+
+export type Field = {
+  /** Its types, or its values where they are counted. */
+  readonly is: readonly string[];
+  /** Of an input: it has to be sent. Of an answer: it is always there. */
+  readonly required?: true;
+};
+/** By place: `query limit`, `body /name`, `/users/-/id`. */
+export type Fields = { readonly [at: string]: Field };
+export type Operation = {
+  readonly callers: readonly string[];
+  readonly inputs: Fields;
+  readonly answers: {
+    readonly [status: string]: { readonly fields: Fields } | { readonly codes: readonly string[] };
+  };
+};
+/** By method and path. */
+export type Promised = { readonly [operation: string]: Operation };
+
+const REFUSED_STATUS = 400;
+
+export const promisedBy = ({ paths, components }: Document): Promised =>
+  Object.fromEntries(
+    Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, described]): [string, Operation] => [
+        `${method.toUpperCase()} ${path}`,
+        {
+          callers: [described['x-callers'] ?? 'anyone'].flat().toSorted(),
+          inputs: inputsOf(described, components.parameters),
+          answers: answersOf(described),
+        },
+      ]),
+    ),
+  );
+
+function inputsOf(
+  { parameters = [], requestBody }: Described,
+  shared: Document['components']['parameters'],
+): Fields {
+  const sent = parameters.flatMap((one) => {
+    const parameter = '$ref' in one ? shared[one.$ref.split('/').at(-1) ?? ''] : one;
+    return parameter === undefined ? [] : [parameter];
+  });
+  return Object.fromEntries([
+    ...sent.flatMap((one) => fields(one.schema, `${one.in} ${one.name}`, one.required === true)),
+    ...Object.values(requestBody?.content ?? {}).flatMap(({ schema = {} }) =>
+      fields(schema, 'body ', requestBody?.required === true),
+    ),
+  ]);
+}
+
+const answersOf = ({ responses }: Described): Operation['answers'] =>
+  Object.fromEntries(
+    Object.entries(responses).map(([status, { content = {} }]) => {
+      const all = Object.values(content).flatMap(({ schema = {} }) => fields(schema, '', true));
+      return [
+        status,
+        Number(status) >= REFUSED_STATUS ? { codes: codesOf(all) } : { fields: sorted(all) },
+      ];
+    }),
+  );
+
+/** Under `/oauth2` the code is the error itself. */
+const codesOf = (all: readonly [string, Field][]): readonly string[] =>
+  all
+    .filter(([at]) => at === '/error/code' || at === '/error')
+    .flatMap(([, { is }]) => is)
+    .filter(isValue)
+    .map((value) => JSON.parse(value) as string)
+    .toSorted();
+
+const sorted = (all: readonly [string, Field][]): Fields =>
+  Object.fromEntries(all.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+
+/** A value is told from a type by its quotes. */
+export const isValue = (one: string): boolean => one.startsWith('"');
+
+function fields(schema: Schema, at: string, required: boolean): [string, Field][] {
+  const objects = (schema.anyOf ?? [schema]).filter(({ properties }) => properties !== undefined);
+  const names = new Set(objects.flatMap(({ properties = {} }) => Object.keys(properties)));
+  const field: Field = { is: alternatives(schema), ...(required ? { required } : {}) };
+  return [
+    [at, field],
+    ...[...names].flatMap((name) => {
+      const everywhere = objects.every((one) => one.required?.includes(name) === true);
+      const schemas = objects.flatMap(({ properties = {} }) => properties[name] ?? []);
+      const [only = {}, ...more] = schemas;
+      return fields(more.length === 0 ? only : { anyOf: schemas }, `${at}/${name}`, everywhere);
+    }),
+    ...Object.values(schema.patternProperties ?? {}).flatMap((one) => fields(one, `${at}/*`, true)),
+    ...(schema.items === undefined ? [] : fields(schema.items, `${at}/-`, true)),
+  ];
+}
+
+function alternatives({ anyOf, enum: values, const: only, type = 'anything' }: Schema): string[] {
+  const all =
+    anyOf?.flatMap(alternatives) ??
+    (only === undefined ? values : [only])?.map((value) =>
+      typeof value === 'string' ? JSON.stringify(value) : `"${String(value)}"`,
+    ) ??
+    [type].flat();
+  return [...new Set(all)].toSorted();
+}

@@ -110,7 +110,7 @@ describe('many at once', () => {
       );
       for (const outcome of outcomes) if (outcome.appended) last = outcome.position;
     }
-    expect(await positions.reached(['tuples'], last, 60_000)).toBe(true);
+    expect(await positions.reached(['tuples'], last, 200_000)).toBe(true);
     await fga.check('user:ann viewer document:1');
 
     let isListing = true;

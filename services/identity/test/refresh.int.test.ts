@@ -22,7 +22,10 @@ const setRefreshMode = (tenantId: string, mode: 'strict' | 'idempotent') =>
 
 describe('refreshing', () => {
   it('identity 4 of fifty at once with one token one wins, and its successor works', async () => {
-    const { refresh } = await rig.register(admin.tenantId);
+    const { tenantId } = await rig.signUp();
+    // However long a busy machine takes for fifty.
+    await rig.setTenant(tenantId, { refresh: { mode: 'strict', leeway_seconds: 300 } });
+    const { refresh } = await rig.register(tenantId);
     const answers = await Promise.all(Array.from({ length: 50 }, () => rig.refresh(refresh)));
     const winners = answers.filter(({ status }) => status === 200);
     expect(codes(answers)).toEqual(['200 ok', ...Array(49).fill('401 refresh_token_rotated')]);

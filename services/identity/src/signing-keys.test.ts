@@ -1,0 +1,111 @@
+/** The ring at work in two processes on one log, with what they tell each other over the cache. */
+import { inMemorySubjectKeys, sealer, wrapKeys } from '@cardea/crypto';
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  inMemoryEventStore,
+  inMemoryLogs,
+  streams,
+} from '@cardea/event-store';
+import { type Cache, inProcessCache, secret, systemClock, uuidFrom } from '@cardea/runtime';
+import { silentLogger, untilTrue } from '@cardea/testing';
+import { describe, expect, it } from 'vitest';
+import { type SigningKeys, signingKeys } from './signing-keys.ts';
+
+const SECRETS = {
+  ENCRYPTION_KEY: secret('ab12'.repeat(16)),
+  ENCRYPTION_KEY_PREVIOUS: undefined,
+};
+const keys = wrapKeys(SECRETS, 'subject-wrap/v1');
+
+function deployment() {
+  const store = inMemoryEventStore('identity', inMemoryLogs());
+  const table = inMemorySubjectKeys();
+  let isAway = false;
+  const breakable: EventStore = {
+    ...store,
+    readStream: async (...given) => {
+      if (isAway) throw new EventStoreUnavailable('away');
+      return store.readStream(...given);
+    },
+  };
+  const replica = async (cache: Cache): Promise<SigningKeys> => {
+    const made = signingKeys({
+      streams: streams(breakable),
+      sealer: sealer({ table, keys, clock: systemClock }),
+      log: silentLogger,
+      cache,
+      kek: { current: Buffer.alloc(32, 7), previous: undefined },
+      systemCommand: (tenantId, ...parts) => ({
+        id: uuidFrom('identity', ...parts),
+        now: new Date(),
+        metadata: { tenantId, actor: { type: 'system', id: 'identity' } },
+      }),
+    });
+    await made.start();
+    return made;
+  };
+  return {
+    replica,
+    goAway: () => {
+      isAway = true;
+    },
+  };
+}
+
+const kids = ({ keys: all }: { readonly keys: readonly { readonly kid: string }[] }) =>
+  all.map(({ kid }) => kid);
+
+describe('signing keys that were revoked', () => {
+  it('are given to nobody again, also by a replica that was not told', async () => {
+    const { replica } = deployment();
+    const one = await replica(inProcessCache(systemClock));
+    const other = await replica(inProcessCache(systemClock));
+    const before = kids(one.jwks());
+    expect(kids(other.jwks())).toEqual(before);
+    const { kid, removed } = await one.revoke();
+    expect(removed).toEqual(before);
+    expect(kids(other.jwks())).toEqual(before);
+    expect(kids(await other.latestJwks())).toEqual([kid]);
+  });
+
+  it('sign nothing any more where the change was heard of', async () => {
+    const { replica } = deployment();
+    const cache = inProcessCache(systemClock);
+    const [one, other] = [await replica(cache), await replica(cache)];
+    const { kid } = await one.revoke();
+    await untilTrue(() => !one.isOld() && !other.isOld());
+    expect([kids(one.jwks()), kids(other.jwks())]).toEqual([[kid], [kid]]);
+  });
+
+  it('are not heard of by a replica that was stopped', async () => {
+    const { replica } = deployment();
+    const cache = inProcessCache(systemClock);
+    const [one, other] = [await replica(cache), await replica(cache)];
+    await other.stop();
+    await one.revoke();
+    await untilTrue(() => !one.isOld());
+    expect(other.isOld()).toBe(false);
+    expect(kids(other.jwks())).not.toEqual(kids(one.jwks()));
+  });
+});
+
+describe('signing keys whose log is away', () => {
+  it('are those that were read last', async () => {
+    const { replica, goAway } = deployment();
+    const one = await replica(inProcessCache(systemClock));
+    const before = kids(one.jwks());
+    goAway();
+    expect(kids(await one.latestJwks())).toEqual(before);
+  });
+
+  it('are given to nobody once a change was heard of', async () => {
+    const { replica, goAway } = deployment();
+    const cache = inProcessCache(systemClock);
+    const one = await replica(cache);
+    goAway();
+    await cache.publish('keys:changed', '');
+    await untilTrue(() => one.isOld());
+    await expect(one.latestJwks()).rejects.toThrow(EventStoreUnavailable);
+  });
+});

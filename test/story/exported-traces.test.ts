@@ -1,7 +1,10 @@
 /** What a collector gets from real processes: the drivers' spans below the request's, and no word too many. */
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import {
@@ -52,6 +55,8 @@ const TELL_LOADS = `data:text/javascript,${encodeURIComponent(
 )}`;
 
 const rig = processRig();
+/** Where mails are laid down. */
+const folder = mkdtempSync(join(tmpdir(), 'cardea-traces-'));
 const database = testDatabase();
 needRedis();
 let redis: RedisServer | undefined;
@@ -69,6 +74,7 @@ beforeAll(async () => {
 afterAll(async () => {
   collector?.close();
   await redis?.kill();
+  rmSync(folder, { recursive: true, force: true });
 });
 
 const spans = (): readonly Exported[] =>
@@ -87,17 +93,18 @@ const tracing = (): { [name: string]: string } => ({
   OTEL_BSP_SCHEDULE_DELAY: '100',
 });
 
-async function start(folder: string, env: { [name: string]: string }) {
+async function start(service: string, env: { [name: string]: string }) {
   const [api, management, internal] = await freePorts(3);
   const running = await rig.start({
-    name: folder,
+    name: service,
     script: 'src/main.ts',
-    cwd: fileURLToPath(new URL(`../../services/${folder}/`, import.meta.url)),
-    args: folder === 'standalone' ? ['--temp'] : [],
+    cwd: fileURLToPath(new URL(`../../services/${service}/`, import.meta.url)),
+    args: service === 'standalone' ? ['--temp'] : [],
     env: {
       ENV: 'development',
       HOST: '127.0.0.1',
       ...SECRETS,
+      CARDEA_DATA: folder,
       DATABASE_URL: database.url,
       REDIS_URL: redis?.url ?? '',
       PORT: String(api),
@@ -112,7 +119,7 @@ async function start(folder: string, env: { [name: string]: string }) {
       ({ status }) => status === 200,
       () => false,
     );
-  await untilTrue(isReady, { deadlineMs: 60_000, what: `${folder} is ready` });
+  await untilTrue(isReady, { deadlineMs: 60_000, what: `${service} is ready` });
   return { running, url: `http://127.0.0.1:${api}` };
 }
 
@@ -125,14 +132,14 @@ function above(span: Exported): readonly string[] {
 describe('the spans that a collector gets', () => {
   it.each(['identity', 'standalone'])(
     'of %s lead from a request over its route to the commands of Redis, and hold nothing of anybody',
-    async (folder) => {
+    async (service) => {
       batches.length = 0;
-      const { running, url } = await start(folder, tracing());
+      const { running, url } = await start(service, tracing());
       const signedUp = await fetch(url + ROUTE, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', traceparent: `00-${TRACE}-${CALLER}-01` },
         body: JSON.stringify({
-          email: `${folder}-${EMAIL}`,
+          email: `${service}-${EMAIL}`,
           password: PASSWORD,
           company_name: 'Traced Ltd',
         }),

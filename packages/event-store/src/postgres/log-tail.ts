@@ -1,4 +1,5 @@
 import type { Log, RecordedEvent } from '../event-store.ts';
+import { turnOfLoop } from './turn-of-loop.ts';
 
 /** The newest events of a log that stay in memory; whoever stands further back reads the table. */
 const TAIL_EVENTS_MAX = 1000;
@@ -154,5 +155,4 @@ class LogTail {
   }
 }
 
-const turnOfLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const firstOf = ([first]: readonly RecordedEvent[]): bigint => first?.position ?? 0n;

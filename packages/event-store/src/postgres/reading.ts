@@ -6,6 +6,7 @@ import {
 } from '../event-store.ts';
 import type { Connection } from './connection.ts';
 import { logNumber } from './log-number.ts';
+import { turnOfLoop } from './turn-of-loop.ts';
 
 /** Reads of streams that go to the server in one query. */
 const READS_MAX = 64;
@@ -78,6 +79,7 @@ export function streamReader(connection: Connection) {
 
   const run = async () => {
     while (queue.length > 0) {
+      await turnOfLoop(); // whoever got an answer and asks on goes along
       const batch = queue.splice(0, READS_MAX);
       await readBatch(connection, batch);
     }
@@ -93,7 +95,7 @@ export function streamReader(connection: Connection) {
       queue.push({ log, streamId, first, resolve, reject });
       if (!busy) {
         busy = true;
-        setImmediate(() => void run());
+        void run();
       }
     });
 }

@@ -5,15 +5,16 @@ const PREFIX_BYTES = 4;
  * hashed or authenticated goes through here, so that `('ab', 'c')` is never `('a', 'bc')`.
  */
 export function lengthPrefixed(...parts: readonly (string | Buffer)[]): Buffer {
-  const lengths = parts.map((part) => Buffer.byteLength(part));
-  const framed = Buffer.allocUnsafe(
-    lengths.reduce((sum, length) => sum + PREFIX_BYTES + length, 0),
-  );
+  let size = parts.length * PREFIX_BYTES;
+  for (const part of parts) size += Buffer.byteLength(part);
+  const framed = Buffer.allocUnsafe(size);
   let at = 0;
-  for (const [index, part] of parts.entries()) {
-    at = framed.writeUInt32BE(lengths[index] as number, at);
-    if (typeof part === 'string') at += framed.write(part, at);
-    else at += part.copy(framed, at);
+  for (const part of parts) {
+    const behind = at + PREFIX_BYTES;
+    const length =
+      typeof part === 'string' ? framed.write(part, behind) : part.copy(framed, behind);
+    framed.writeUInt32BE(length, at);
+    at = behind + length;
   }
   return framed;
 }

@@ -7,13 +7,16 @@ export type Bell = {
   rest(ms: number, signal: AbortSignal): Promise<void>;
 };
 
+/** A reason of our own: the default one is an error with a stack, made at every ring. */
+const RUNG = 'rung';
+
 export const bell = (clock: Clock): Bell => {
   let rung = false;
   let resting: AbortController | undefined;
   return {
     ring: () => {
       rung = true;
-      resting?.abort();
+      resting?.abort(RUNG);
     },
     rest: async (ms, signal) => {
       if (!rung && !signal.aborted) {

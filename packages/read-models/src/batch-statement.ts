@@ -2,7 +2,7 @@
  * A batch as one statement: the checkpoint moves if it still stands where this runner left it, and only
  * then do the rows change. Whoever was replaced meanwhile writes nothing.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { arrayLiteral, castOf, parameterType } from './array-parameter.ts';
 import type { Change } from './change.ts';
 import type { Table } from './projection.ts';
@@ -69,8 +69,7 @@ export function batchStatement(batch: Batch): Statement {
   return isCommon ? { name: statementName(text), text, values } : { text, values };
 }
 
-const statementName = (text: string): string =>
-  `batch_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`;
+const statementName = (text: string): string => `batch_${hash('sha256', text).slice(0, 24)}`;
 
 type Target = { readonly name: string; readonly table: Table };
 type Parameter = (value: unknown) => string;

@@ -44,7 +44,7 @@ export function identityOf(needs: ServiceNeeds, parts: IdentityParts): Identity 
   const hashing = passwords(parts.passwordFunction, gate);
   const limiter = limits(needs, settings.RATE_LIMIT_FACTOR);
   const keys = signingKeys({ ...needs, kek: needs.derive('JWT_SECRET', 'jwk-kek/v1') });
-  const everybody = people({ sealer, folded: foldedStreams });
+  const everybody = people({ sealer, folded: foldedStreams, clock });
   const tokens = accessTokens({ ...needs, sign: keys.sign });
   const refreshKeys = needs.derive('JWT_SECRET', 'refresh/v1');
   return {

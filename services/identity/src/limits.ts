@@ -74,11 +74,12 @@ export function limits(
   const { current } = derive('JWT_SECRET', 'limit-key/v1');
   const hidden = new QuickLRU<string, string>({ maxSize: HIDDEN_KEYS_MAX });
   // A key may be a network address, which is nobody's to read in a cache.
-  const nameOf = ({ name }: Limit, key: string) => {
-    const known = hidden.get(key) ?? hmac(current, key).toString('base64url');
-    hidden.set(key, known);
-    return `limit:${name}:${known}`;
+  const hide = (key: string): string => {
+    const mac = hmac(current, key).toString('base64url');
+    hidden.set(key, mac);
+    return mac;
   };
+  const nameOf = ({ name }: Limit, key: string) => `limit:${name}:${hidden.get(key) ?? hide(key)}`;
 
   return {
     look: async (limit, key) =>

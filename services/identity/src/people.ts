@@ -1,6 +1,7 @@
 /** Users as the routes need them: found by id or address, with their sealed fields opened. */
 import type { IdentityEventData } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
+import type { Clock } from '@cardea/runtime';
 import type { Folded } from './folded.ts';
 import { emailReservations, readOwner } from './reservations/reservation.ts';
 import { type UserField, userPlace } from './seals.ts';
@@ -33,8 +34,12 @@ export type People = {
 
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 
-export function people(needs: { readonly sealer: Sealer; readonly folded: Folded }): People {
-  const { sealer, folded } = needs;
+/** As long as a process goes on using a key that another one has erased. */
+const OPENED_MS = 60_000;
+
+type Needs = { readonly sealer: Sealer; readonly folded: Folded; readonly clock: Clock };
+
+export function people({ sealer, folded, clock }: Needs): People {
   const byId: People['byId'] = (tenantId, id) => folded.load(users, { tenantId, id });
   const openField = async (user: ExistingUser, field: 'email' | 'display_name' | 'avatar_url') => {
     const sealed = {
@@ -53,6 +58,16 @@ export function people(needs: { readonly sealer: Sealer; readonly folded: Folded
     ]);
     return { email, displayName, avatarUrl };
   };
+  // Each access token says the address, and a user is the same object until something happens to them.
+  const emails = new WeakMap<ExistingUser, { email: Promise<string | null>; endsMs: number }>();
+  const emailOf: People['emailOf'] = (user) => {
+    const known = emails.get(user);
+    if (known !== undefined && known.endsMs > clock.monotonicMs()) return known.email;
+    const email = openField(user, 'email');
+    emails.set(user, { email, endsMs: clock.monotonicMs() + OPENED_MS });
+    email.catch(() => emails.delete(user));
+    return email;
+  };
   return {
     hashOf: (tenantId, email) => sealer.indexHash({ tenantId }, 'email', email),
     byId,
@@ -61,7 +76,7 @@ export function people(needs: { readonly sealer: Sealer; readonly folded: Folded
       return byId(tenantId, holder.status === 'held' ? readOwner(holder.ownerId).userId : NOBODY);
     },
     open,
-    emailOf: (user) => openField(user, 'email'),
+    emailOf,
     snapshot: async (user) => {
       const { email, displayName } = await open(user);
       return snapshotOf(user, { email, displayName });

@@ -1,4 +1,4 @@
-/** B5, B6, B7: signing in beside bare password hashes, refreshing beside a server that does nothing. */
+/** B5, B6, B7: signing in beside bare password hashes, refreshing beside a server that does nothing and a bare append. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { started } from './started.ts';
 const SERVER = new URL('./identity.worker.ts', import.meta.url);
 const SESSION_CLIENTS = new URL('./session-clients.worker.ts', import.meta.url);
 const ARGON2 = new URL('./argon2.worker.ts', import.meta.url);
+const APPEND = new URL('./append.worker.ts', import.meta.url);
 const NOOP = new URL('./express-noop.worker.ts', import.meta.url);
 const CLIENTS = 64;
 const STORM = 2;
@@ -63,7 +64,15 @@ async function refreshes(context: BenchContext): Promise<readonly Row[]> {
     connections: CLIENTS,
     requests: [{ method: 'POST', path: '/', body: '{"refresh_token":"rt_x"}', status: 200 }],
   });
-  return [await context.compare({ id: 'B7', subject, floor, goal: { at_least: 0.3 } })];
+  const append = await workerSide(context, 'append of one event', APPEND, [
+    'store',
+    await context.database(),
+    String(CLIENTS),
+  ]);
+  return [
+    await context.compare({ id: 'B7 no-op', subject, floor, goal: { at_least: 0.3 } }),
+    await context.compare({ id: 'B7 append', subject, floor: append, goal: { at_least: 0.15 } }),
+  ];
 }
 
 /** The same clients on the same server, with and without a storm beside them. */

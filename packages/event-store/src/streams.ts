@@ -159,7 +159,9 @@ async function attempt<State, E extends DomainEvent, Reason extends string>(
   }
   if (seen) throw commandReused(task);
 
-  const events = decision.events.map((event, index) => newEvent(task, event, index));
+  const events = decision.events.map((event, index) =>
+    newEvent(task, event, index === 0 ? firstId : eventId(command.id, streamId, index)),
+  );
   const append = { streamId, expected: revision, events };
   const [outcome] = await span('append', () => timed(store.append([append])), {
     attributes: { log: store.log, events: events.length },
@@ -256,12 +258,12 @@ function domainEvent<State, E extends DomainEvent>(stream: Stream<State, E>, eve
 }
 
 function newEvent<State, E extends DomainEvent, Reason extends string>(
-  { stream, streamId, command }: Task<State, E, Reason>,
+  { stream, command }: Task<State, E, Reason>,
   event: E,
-  index: number,
+  id: string,
 ): NewEvent {
   return {
-    id: eventId(command.id, streamId, index),
+    id,
     type: event.type,
     schemaVersion: versionOf(stream, event.type),
     time: command.now,

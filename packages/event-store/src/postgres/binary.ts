@@ -1,5 +1,6 @@
 /** Arrays in PostgreSQL's binary format: `pg` sends a Buffer as it is, which spares quoting and parsing. */
 const TEXT = 25;
+const INT2 = 21;
 const INT4 = 23;
 const INT8 = 20;
 const UUID = 2950;
@@ -14,6 +15,8 @@ export const textArray = (values: readonly string[]): Buffer => variable(TEXT, v
 /** Takes texts of JSON; the format puts the version number 1 before each. */
 export const jsonbArray = (values: readonly string[]): Buffer => variable(JSONB, values, '\u0001');
 
+export const int2Array = (values: readonly number[]): Buffer =>
+  fixed(INT2, 2, values, (buffer, value, at) => buffer.writeInt16BE(value, at));
 export const int4Array = (values: readonly number[]): Buffer =>
   fixed(INT4, 4, values, (buffer, value, at) => buffer.writeInt32BE(value, at));
 export const int8Array = (values: readonly number[]): Buffer =>

@@ -4,6 +4,7 @@ import {
   type Log,
   type RecordedEvent,
 } from '../event-store.ts';
+import { int2Array, int8Array, textArray } from './binary.ts';
 import type { Connection } from './connection.ts';
 import { logNumber } from './log-number.ts';
 import { turnOfLoop } from './turn-of-loop.ts';
@@ -119,9 +120,9 @@ async function readStreams(
   asked: readonly Asked[],
 ): Promise<readonly (readonly RecordedEvent[])[]> {
   const values = [
-    asked.map(({ log }) => logNumber(log)),
-    asked.map(({ streamId }) => streamId),
-    asked.map(({ first }) => first),
+    int2Array(asked.map(({ log }) => logNumber(log))),
+    textArray(asked.map(({ streamId }) => streamId)),
+    int8Array(asked.map(({ first }) => first)),
   ];
   const rows = await again(() => connection.query<EventRow>({ ...STREAMS, values }));
   const found: RecordedEvent[][] = asked.map(() => []);

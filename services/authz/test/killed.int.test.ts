@@ -1,7 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { restDriver, testDatabase, untilTrue } from '@cardea/testing';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { type FgaClient, fgaClient } from './fga-client.ts';
 
 const database = testDatabase();
@@ -11,19 +14,26 @@ const WRITERS = 8;
 /** Answers that come in before the process is killed. */
 const ANSWERS_BEFORE_KILL = 60;
 
+/** Whoever is killed leaves its temporary folder behind: it is in here. */
+const folder = mkdtempSync(join(tmpdir(), 'cardea-killed-'));
 let child: ChildProcess | undefined;
-afterEach(() => {
+let gone: Promise<unknown> = Promise.resolve();
+afterAll(async () => {
   child?.kill('SIGKILL');
+  await gone;
+  rmSync(folder, { recursive: true, force: true });
 });
 
 async function start(): Promise<FgaClient> {
   const script = new URL('killed.process.ts', import.meta.url);
-  child = fork(script, [database.url, TENANT], { stdio: ['ignore', 2, 2, 'ipc'] });
-  const gone = once(child, 'exit').then(() => {
+  const env = { ...process.env, TMPDIR: folder };
+  child = fork(script, [database.url, TENANT], { env, stdio: ['ignore', 2, 2, 'ipc'] });
+  gone = once(child, 'exit');
+  const early = gone.then(() => {
     throw new Error('the process ended before it listened');
   });
-  const [{ baseUrl, bearer }] = await Promise.race([once(child, 'message'), gone]);
-  gone.catch(() => undefined);
+  early.catch(() => undefined);
+  const [{ baseUrl, bearer }] = await Promise.race([once(child, 'message'), early]);
   return fgaClient(restDriver({ baseUrl, caller: { bearer, tenant: TENANT } }));
 }
 

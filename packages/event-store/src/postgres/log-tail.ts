@@ -1,5 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Log, RecordedEvent } from '../event-store.ts';
-import { turnOfLoop } from './turn-of-loop.ts';
 
 /** The newest events of a log that stay in memory; whoever stands further back reads the table. */
 const TAIL_EVENTS_MAX = 1000;
@@ -65,7 +65,7 @@ class LogTail {
 
   async follow(after: bigint, limit: number): Promise<readonly RecordedEvent[]> {
     // Two connections answer in any order: what is missed is often there in a moment.
-    if (this.#ahead.length > 0) await turnOfLoop();
+    if (this.#ahead.length > 0) await nextTurn();
     const isLevel = !this.#isHeard && this.#ahead.length === 0;
     if (!isLevel || after < this.#from) return this.read(after, limit);
     return this.#behind(after).slice(0, limit);
@@ -106,21 +106,20 @@ class LogTail {
 
   async #readOn(limit: number): Promise<boolean> {
     await this.#underWay.catch(() => {}); // who asked for that one hears of its failure
-    await turnOfLoop(); // all that were woken by one append join
+    await nextTurn(); // all that were woken by one append join
     this.#next = undefined;
     this.#isHeard = false;
     const reading = this.#readTable(this.#end, limit);
     this.#underWay = reading;
+    let isWhole = false;
     try {
       const events = await reading;
       this.#keep(events);
-      const isWhole = events.length < limit;
+      isWhole = events.length < limit;
+    } finally {
       if (!isWhole) this.#isHeard = true;
-      return isWhole;
-    } catch (error) {
-      this.#isHeard = true;
-      throw error;
     }
+    return isWhole;
   }
 
   /** What was read from where the log ended when the reading began; batches may have come since. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   EventStoreOverloaded,
   EventStoreUnavailable,
@@ -7,7 +8,6 @@ import {
 import { int2Array, int8Array, textArray } from './binary.ts';
 import type { Connection } from './connection.ts';
 import { logNumber } from './log-number.ts';
-import { turnOfLoop } from './turn-of-loop.ts';
 
 /** Reads of streams that go to the server in one query. */
 const READS_MAX = 64;
@@ -80,7 +80,7 @@ export function streamReader(connection: Connection) {
 
   const run = async () => {
     while (queue.length > 0) {
-      await turnOfLoop(); // whoever got an answer and asks on goes along
+      await nextTurn(); // whoever got an answer and asks on goes along
       const batch = queue.splice(0, READS_MAX);
       await readBatch(connection, batch);
     }

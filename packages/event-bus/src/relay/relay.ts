@@ -122,7 +122,7 @@ type Leading = {
   readonly checkpoint: RelayCheckpoint;
   readonly heldBack: HeldBack;
   readonly mapEvent: (event: RecordedEvent) => Promise<readonly IntegrationEvent[]>;
-  /** Last event that the checkpoint covers. */
+  /** Last event that was relayed: up to here nothing is left to send. */
   position: bigint;
   /** Where the checkpoint stands, or will when `saving` has ended. */
   saved: bigint;

@@ -34,4 +34,10 @@ export {
 } from './refresh-token.ts';
 export type { Sealed, SealedPlace, Sealer, SubjectKeyRow, SubjectKeyTable } from './sealed.ts';
 export { contextPlace, SubjectErased } from './sealed.ts';
-export { inMemorySubjectKeys, type SealerNeeds, sealer, UnknownWrapKey } from './sealer.ts';
+export {
+  CACHED_KEY_MS,
+  inMemorySubjectKeys,
+  type SealerNeeds,
+  sealer,
+  UnknownWrapKey,
+} from './sealer.ts';

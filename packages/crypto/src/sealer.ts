@@ -24,7 +24,7 @@ export type SealerNeeds = {
 const KEY_BYTES = 32;
 const CACHED_KEYS_MAX = 10_000;
 /** How long a process goes on using a key that another process has erased. */
-const CACHED_KEY_MS = 60_000;
+export const CACHED_KEY_MS = 60_000;
 const INDEX_HASH_HEX = 32;
 /** Stands for the tenant in the rows of the deployment itself. */
 const DEPLOYMENT = 'deployment';

@@ -1,6 +1,6 @@
 /** Users as the routes need them: found by id or address, with their sealed fields opened. */
 import type { IdentityEventData } from '@cardea/contracts';
-import type { Sealer } from '@cardea/crypto';
+import { CACHED_KEY_MS, type Sealer } from '@cardea/crypto';
 import type { Clock } from '@cardea/runtime';
 import type { Folded } from './folded.ts';
 import { emailReservations, readOwner } from './reservations/reservation.ts';
@@ -34,9 +34,6 @@ export type People = {
 
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 
-/** As long as a process goes on using a key that another one has erased. */
-const OPENED_MS = 60_000;
-
 type Needs = { readonly sealer: Sealer; readonly folded: Folded; readonly clock: Clock };
 
 export function people({ sealer, folded, clock }: Needs): People {
@@ -59,12 +56,13 @@ export function people({ sealer, folded, clock }: Needs): People {
     return { email, displayName, avatarUrl };
   };
   // Each access token says the address, and a user is the same object until something happens to them.
+  // What was opened is kept for as long as a key.
   const emails = new WeakMap<ExistingUser, { email: Promise<string | null>; endsMs: number }>();
   const emailOf: People['emailOf'] = (user) => {
     const known = emails.get(user);
     if (known !== undefined && known.endsMs > clock.monotonicMs()) return known.email;
     const email = openField(user, 'email');
-    emails.set(user, { email, endsMs: clock.monotonicMs() + OPENED_MS });
+    emails.set(user, { email, endsMs: clock.monotonicMs() + CACHED_KEY_MS });
     email.catch(() => emails.delete(user));
     return email;
   };

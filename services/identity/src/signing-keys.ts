@@ -167,9 +167,8 @@ async function tellOthers({ cache, log }: Needs): Promise<boolean> {
 }
 
 async function revoked(needs: Needs): Promise<Revoked> {
-  const pair = generateSigningKey();
-  const key = await sealedKey(needs, pair);
-  const command = needs.systemCommand(DEPLOYMENT, 'revoke keys', pair.kid);
+  const key = await freshKey(needs);
+  const command = needs.systemCommand(DEPLOYMENT, 'revoke keys', key.kid);
   const decided = await needs.streams.decideOn(keyrings, KEYRING, command, (ring) =>
     revokeOthers(key, command.now, ring),
   );
@@ -177,13 +176,12 @@ async function revoked(needs: Needs): Promise<Revoked> {
   const removed = decided.events.flatMap(({ type, data }) =>
     type === 'KeyRemoved' ? [data.kid] : [],
   );
-  return { kid: pair.kid, removed, told: await tellOthers(needs) };
+  return { kid: key.kid, removed, told: await tellOthers(needs) };
 }
 
 async function withFirstKey(needs: Needs): Promise<Keyring> {
-  const pair = generateSigningKey();
-  const key = await sealedKey(needs, pair);
-  const command = needs.systemCommand(DEPLOYMENT, 'first key', pair.kid);
+  const key = await freshKey(needs);
+  const command = needs.systemCommand(DEPLOYMENT, 'first key', key.kid);
   const decided = await needs.streams.decideOn(keyrings, KEYRING, command, (ring) =>
     addFirstKey(key, command.now, ring),
   );
@@ -191,9 +189,8 @@ async function withFirstKey(needs: Needs): Promise<Keyring> {
 }
 
 async function replaced(needs: Needs, lostKid: string): Promise<Keyring> {
-  const pair = generateSigningKey();
-  const key = await sealedKey(needs, pair);
-  const command = needs.systemCommand(DEPLOYMENT, 'replace key', lostKid, pair.kid);
+  const key = await freshKey(needs);
+  const command = needs.systemCommand(DEPLOYMENT, 'replace key', lostKid, key.kid);
   const decided = await needs.streams.decideOn(keyrings, KEYRING, command, (ring) =>
     replaceKey(lostKid, key, command.now, ring),
   );
@@ -201,9 +198,8 @@ async function replaced(needs: Needs, lostKid: string): Promise<Keyring> {
 }
 
 async function announced(needs: Needs, activateAt: Date): Promise<string> {
-  const pair = generateSigningKey();
-  const key = await sealedKey(needs, pair);
-  const command = needs.systemCommand(DEPLOYMENT, 'announce key', pair.kid);
+  const key = await freshKey(needs);
+  const command = needs.systemCommand(DEPLOYMENT, 'announce key', key.kid);
   const decided = await needs.streams.decideOn(keyrings, KEYRING, command, (ring) =>
     announceKey(key, activateAt, ring),
   );
@@ -211,6 +207,8 @@ async function announced(needs: Needs, activateAt: Date): Promise<string> {
   if (waiting === undefined) throw new Error('the key ring takes no key');
   return waiting.kid;
 }
+
+const freshKey = (needs: Needs): Promise<NewKey> => sealedKey(needs, generateSigningKey());
 
 /** Sealed twice: by the deployment's secret, then under a row whose deletion erases it from the log. */
 async function sealedKey({ kek, sealer }: Needs, pair: SigningKey): Promise<NewKey> {

@@ -5,19 +5,19 @@
  *   npm run events               writes
  *   npm run events -- --accept   at a release: from now on the schemas as they stand are what must not break
  */
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { accept } from './accepting.ts';
 import { ACCEPTED_FILE, type AcceptedState, acceptedState, promised } from './events/accepted.ts';
 import { eventDocuments, productVersion, SCHEMA_FOLDER } from './events/documents.ts';
-import { jsonText } from './events/json-text.ts';
-import { schemaBreaks, unexplained } from './events/schema-breaks.ts';
+import { schemaBreaks } from './events/schema-breaks.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const { values } = parseArgs({ options: { accept: { type: 'boolean', default: false } } });
 
 write();
-process.exitCode = values.accept ? accept() : 0;
+process.exitCode = values.accept ? acceptSchemas() : 0;
 
 function write(): void {
   const documents = eventDocuments();
@@ -31,19 +31,9 @@ function write(): void {
   console.log(`${documents.size} documents written.`);
 }
 
-function accept(): number {
+function acceptSchemas(): number {
   const schemas = promised();
-  const changelog = readFileSync(resolve(root, 'CHANGELOG.md'), 'utf8');
-  const refused = unexplained(schemaBreaks(acceptedState().schemas, schemas), changelog);
-  for (const { subject, at, what } of refused) console.error(`${subject} ${at} ${what}`);
-  if (refused.length > 0) {
-    console.error(
-      'Each of these breaks readers: name it under Breaking in CHANGELOG.md, or undo it.',
-    );
-    return 1;
-  }
   const state: AcceptedState = { release: productVersion(), schemas };
-  writeFileSync(ACCEPTED_FILE, jsonText(state));
-  console.log(`Accepted as of ${state.release}.`);
-  return 0;
+  const breaks = schemaBreaks(acceptedState().schemas, schemas);
+  return accept(breaks, { file: ACCEPTED_FILE, state, whom: 'readers' });
 }

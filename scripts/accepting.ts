@@ -1,0 +1,29 @@
+/** What a release promises moves on, unless that breaks somebody and the changelog does not own up to it. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { jsonText } from './events/json-text.ts';
+import { type SchemaBreak, unexplained } from './events/schema-breaks.ts';
+
+const CHANGELOG = new URL('../CHANGELOG.md', import.meta.url);
+
+export type Promised = {
+  readonly file: URL;
+  /** Written to the file. */
+  readonly state: { readonly release: string };
+  /** Who would break. */
+  readonly whom: 'clients' | 'readers';
+};
+
+/** Answers the exit code. */
+export function accept(breaks: readonly SchemaBreak[], { file, state, whom }: Promised): number {
+  const refused = unexplained(breaks, readFileSync(CHANGELOG, 'utf8'));
+  for (const { subject, at, what } of refused) console.error(`${subject} ${at} ${what}`);
+  if (refused.length > 0) {
+    console.error(
+      `Each of these breaks ${whom}: name it under Breaking in CHANGELOG.md, or undo it.`,
+    );
+    return 1;
+  }
+  writeFileSync(file, jsonText(state));
+  console.log(`Accepted as of ${state.release}.`);
+  return 0;
+}

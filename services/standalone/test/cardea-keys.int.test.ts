@@ -1,9 +1,8 @@
 /** The keys that sign tokens, changed by the command line beside a process that serves. */
-import { services } from '@cardea/standalone';
-import { type ServiceRig, serviceRig, testDatabase, untilTrue } from '@cardea/testing';
+import { type ServiceRig, testDatabase, untilTrue } from '@cardea/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHEAP, cardeaRig, SECRETS } from './cardea-rig.ts';
+import { cardeaRig, running } from './cardea-rig.ts';
 
 /** Well below the 30 s after which the ring, and the 60 s after which a token, is looked at anyway. */
 const NOTICE_MS_MAX = 20_000;
@@ -13,12 +12,7 @@ const { here, inJson, remove } = cardeaRig(() => database.url);
 let rig: ServiceRig;
 
 beforeAll(async () => {
-  const { JWT_SECRET, ENCRYPTION_KEY } = SECRETS;
-  rig = await serviceRig({
-    databaseUrl: database.url,
-    definitions: services,
-    env: { JWT_SECRET, ENCRYPTION_KEY, ...CHEAP },
-  });
+  rig = await running(database.url);
 });
 afterAll(async () => {
   await rig?.stop();

@@ -2,6 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { services } from '@cardea/standalone';
+import { type ServiceRig, serviceRig } from '@cardea/testing';
 import { runCardea } from '../src/cli/run.ts';
 
 export const SECRETS = {
@@ -14,6 +16,13 @@ export const SECRETS = {
 
 /** Hashes that cost nothing. */
 export const CHEAP = { ARGON2_MEMORY: '64', ARGON2_TIME: '1' };
+
+/** What the command line stands beside: all services in this process, with the same secrets. */
+export const running = (databaseUrl: string): Promise<ServiceRig> => {
+  const { JWT_SECRET, ENCRYPTION_KEY } = SECRETS;
+  const env = { JWT_SECRET, ENCRYPTION_KEY, ...CHEAP };
+  return serviceRig({ databaseUrl, definitions: services, env });
+};
 
 export type Ran = { readonly code: number; readonly out: string; readonly err: string };
 

@@ -1,11 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { services } from '@cardea/standalone';
-import { type ServiceRig, serviceRig, testDatabase, untilTrue } from '@cardea/testing';
+import { type ServiceRig, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../src/cli/commands.ts';
-import { CHEAP, cardeaRig, SECRETS } from './cardea-rig.ts';
+import { cardeaRig, running, SECRETS } from './cardea-rig.ts';
 
 const database = testDatabase();
 const nowhere = mkdtempSync(join(tmpdir(), 'cardea-cli-empty-'));
@@ -13,12 +12,7 @@ const { run: cardea, here, inJson, printed, folder, remove } = cardeaRig(() => d
 let rig: ServiceRig;
 
 beforeAll(async () => {
-  const { JWT_SECRET, ENCRYPTION_KEY } = SECRETS;
-  rig = await serviceRig({
-    databaseUrl: database.url,
-    definitions: services,
-    env: { JWT_SECRET, ENCRYPTION_KEY, ...CHEAP },
-  });
+  rig = await running(database.url);
 });
 afterAll(async () => {
   await rig?.stop();

@@ -4,8 +4,9 @@ import { base62 } from './base62.ts';
 import { sha256 } from './digest.ts';
 
 /**
- * The keys that identity hands out (`design/oauth.md` section 2). They are read by fixed lengths, never
- * split, since a base64url secret contains the separator; a checksum finds the typo before any look-up.
+ * The keys that identity hands out (`docs/design/tokens.md`, Credentials). They are read by fixed
+ * lengths, never split, since a base64url secret contains the separator; a checksum finds the typo before
+ * any look-up.
  */
 export type KeyEnvironment = 'live' | 'test';
 export type CredentialKey =

@@ -74,6 +74,7 @@ function previousKey(
   from: SecretName,
   info: string,
 ): Buffer | undefined {
-  const secret = settings[`${from}_PREVIOUS`];
+  const { JWT_SECRET_PREVIOUS, ENCRYPTION_KEY_PREVIOUS } = settings;
+  const secret = from === 'JWT_SECRET' ? JWT_SECRET_PREVIOUS : ENCRYPTION_KEY_PREVIOUS;
   return secret === undefined ? undefined : deriveKey(asBytes(from, secret.reveal()), info);
 }

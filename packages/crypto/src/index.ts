@@ -32,12 +32,13 @@ export {
   printRefreshToken,
   type RefreshToken,
 } from './refresh-token.ts';
+export { foreignKey, knownWrapKey, rewrap, UnknownWrapKey, type WrappedKey } from './rewrap.ts';
 export type { Sealed, SealedPlace, Sealer, SubjectKeyRow, SubjectKeyTable } from './sealed.ts';
-export { contextPlace, SubjectErased } from './sealed.ts';
+export { contextPlace, neverErased } from './sealed.ts';
 export {
   CACHED_KEY_MS,
   inMemorySubjectKeys,
   type SealerNeeds,
   sealer,
-  UnknownWrapKey,
+  subjectKeyPlace,
 } from './sealer.ts';

@@ -18,9 +18,12 @@ export type SealedPlace = {
 
 /** Seals and opens fields under the keys of one service's `subject_keys` table. */
 export interface Sealer {
-  /** Makes the subject's key when there is none yet. Throws {@link SubjectErased} when it was erased. */
-  seal(tenantId: string, place: SealedPlace, value: string): Promise<Sealed>;
-  /** Null when the subject's key was erased. Throws when the box was tampered with. */
+  /** Makes the subject's key when there is none yet; `erased`: there was one, and there never will be again. */
+  seal(tenantId: string, place: SealedPlace, value: string): Promise<Sealed | 'erased'>;
+  /**
+   * Null when the subject's key was erased: a word could be the text of a field. Throws when the box was
+   * tampered with.
+   */
   open(
     sealed: Sealed,
     place: { readonly streamId: string; readonly field: string },
@@ -34,8 +37,10 @@ export interface Sealer {
   ): Promise<string>;
 }
 
-export class SubjectErased extends Error {
-  override readonly name = 'SubjectErased';
+/** For a subject whose key cannot have been erased: one of a random name, or of a day that is not over. */
+export function neverErased(sealed: Sealed | 'erased'): Sealed {
+  if (sealed === 'erased') throw new Error('A key was erased that may not be.');
+  return sealed;
 }
 
 /** What a sealer needs of a database: table `subject_keys` in the service's schema. */

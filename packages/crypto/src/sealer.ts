@@ -1,17 +1,11 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import { type Clock, type Random, systemRandom } from '@cardea/runtime';
+import { type Clock, failpoint, type Random, systemRandom } from '@cardea/runtime';
 import QuickLRU from 'quick-lru';
-import { type WrapKeys, wrapKeyOf } from './derive.ts';
-import { decrypt, encrypt, Tampered } from './envelope.ts';
+import type { WrapKeys } from './derive.ts';
+import { decrypt, encrypt, type Place, Tampered } from './envelope.ts';
 import { lengthPrefixed } from './framing.ts';
-import {
-  type Sealed,
-  type SealedPlace,
-  type Sealer,
-  SubjectErased,
-  type SubjectKeyRow,
-  type SubjectKeyTable,
-} from './sealed.ts';
+import { knownWrapKey } from './rewrap.ts';
+import type { Sealed, SealedPlace, Sealer, SubjectKeyRow, SubjectKeyTable } from './sealed.ts';
 
 export type SealerNeeds = {
   readonly table: SubjectKeyTable;
@@ -29,11 +23,6 @@ const INDEX_HASH_HEX = 32;
 /** Stands for the tenant in the rows of the deployment itself. */
 const DEPLOYMENT = 'deployment';
 
-/** No setting of this process opens a stored key: it was wrapped under another ENCRYPTION_KEY. */
-export class UnknownWrapKey extends Error {
-  override readonly name = 'UnknownWrapKey';
-}
-
 type Found = KeyObject | 'erased' | 'absent';
 type Cached = { readonly key: Promise<Found>; readonly endsMs: number };
 
@@ -41,15 +30,13 @@ type Cached = { readonly key: Promise<Found>; readonly endsMs: number };
 export function sealer(needs: SealerNeeds): Sealer {
   const subjectKeys = keyring(needs);
   return {
-    seal: async (tenantId, place, value) => ({
-      subject: place.subject,
-      box: encrypt(
-        await subjectKeys.make(tenantId, place.subject),
-        value,
-        whole(place),
-        needs.random === undefined ? {} : { random: needs.random },
-      ).toString('base64url'),
-    }),
+    seal: async (tenantId, place, value) => {
+      const key = await subjectKeys.make(tenantId, place.subject);
+      if (key === 'erased') return key;
+      const options = needs.random === undefined ? {} : { random: needs.random };
+      const box = encrypt(key, value, whole(place), options).toString('base64url');
+      return { subject: place.subject, box };
+    },
     open: async (sealed: Sealed, { streamId, field }) => {
       const key = await subjectKeys.find(sealed.subject);
       if (key === undefined) return null;
@@ -60,6 +47,7 @@ export function sealer(needs: SealerNeeds): Sealer {
     indexHash: async (scope, ...parts) => {
       const tenantId = scope === DEPLOYMENT ? DEPLOYMENT : scope.tenantId;
       const key = await subjectKeys.make(tenantId, `index:${tenantId}`);
+      if (key === 'erased') throw new Error('The index key was erased.');
       const mac = createHmac('sha256', key)
         .update(lengthPrefixed(...parts))
         .digest('hex');
@@ -83,8 +71,8 @@ function boxOf({ box }: Sealed): Buffer {
 }
 
 interface Keyring {
-  /** The subject's key, made when there is none; throws SubjectErased. */
-  make(tenantId: string, subject: string): Promise<KeyObject>;
+  /** The subject's key, made when there is none. */
+  make(tenantId: string, subject: string): Promise<KeyObject | 'erased'>;
   /** Undefined: erased, or never there. */
   find(subject: string): Promise<KeyObject | undefined>;
   erase(subject: string): Promise<void>;
@@ -111,9 +99,9 @@ function keyring({ table, keys, clock, random = systemRandom }: SealerNeeds): Ke
     return row === undefined ? 'absent' : unwrapped(row, keys);
   };
 
-  const insert = (tenantId: string, subject: string) => async (): Promise<Found> => {
+  const insert = (tenantId: string, subject: string) => async () => {
     const kekId = keys.current.id;
-    const place = wrapPlace({ subjectId: subject, tenantId, kekId });
+    const place = subjectKeyPlace({ subjectId: subject, tenantId, kekId });
     const wrapped = encrypt(keys.current.key, random.bytes(KEY_BYTES), place, { random });
     const stands = await table.insertIfAbsent({ subjectId: subject, tenantId, wrapped, kekId });
     return unwrapped(stands, keys);
@@ -124,9 +112,7 @@ function keyring({ table, keys, clock, random = systemRandom }: SealerNeeds): Ke
       let found = await cached(subject, read(subject));
       if (found === 'absent') found = await cached(subject, insert(tenantId, subject));
       // Another caller's reading can stand where our insertion should; then ours comes after it.
-      if (found === 'absent') found = await insert(tenantId, subject)();
-      if (typeof found === 'string') throw new SubjectErased('The key of the subject was erased.');
-      return found;
+      return found === 'absent' ? await insert(tenantId, subject)() : found;
     },
     find: async (subject) => {
       const found = await cached(subject, read(subject));
@@ -135,6 +121,7 @@ function keyring({ table, keys, clock, random = systemRandom }: SealerNeeds): Ke
     erase: async (subject) => {
       cache.delete(subject);
       await table.erase(subject);
+      await failpoint('erase.after_key');
       // Whoever read the row meanwhile has put it back.
       cache.delete(subject);
     },
@@ -142,20 +129,18 @@ function keyring({ table, keys, clock, random = systemRandom }: SealerNeeds): Ke
 }
 
 type Wrapped = Pick<SubjectKeyRow, 'subjectId' | 'tenantId' | 'kekId'>;
-const wrapPlace = ({ subjectId, tenantId, kekId }: Wrapped) => [
+/** What a wrapped subject key is bound to. */
+export const subjectKeyPlace = ({ subjectId, tenantId, kekId }: Wrapped): Place => [
   'subject-key.v1',
   subjectId,
   tenantId,
   kekId,
 ];
 
-function unwrapped(row: SubjectKeyRow, keys: WrapKeys): Found {
+function unwrapped(row: SubjectKeyRow, keys: WrapKeys): KeyObject | 'erased' {
   if (row.wrapped === null) return 'erased';
-  const wrapKey = wrapKeyOf(keys, row.kekId);
-  if (wrapKey === undefined) {
-    throw new UnknownWrapKey(`No ENCRYPTION_KEY fits the key id ${row.kekId}.`);
-  }
-  return createSecretKey(decrypt(wrapKey.key, row.wrapped, wrapPlace(row)));
+  const { key } = knownWrapKey(keys, row.kekId);
+  return createSecretKey(decrypt(key, row.wrapped, subjectKeyPlace(row)));
 }
 
 /** The table as a map, for tests and for what needs no database. */

@@ -2,6 +2,8 @@ import type { IntegrationEvent } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import type { Log, RecordedEvent } from '@cardea/event-store';
 import type { Transaction } from '@cardea/read-models';
+import type { AppliedOffsets } from './consuming/consumer-positions.ts';
+import type { PartitionEnds } from './partition-ends.ts';
 
 /** An integration event as it lies on a topic. */
 export type BusRecord = {
@@ -29,12 +31,21 @@ export type Consumer = {
   /** Only these types reach `handle`; undefined = all. */
   readonly types?: readonly string[];
   /**
-   * Applies events in order inside the transaction that also stores the position (role cardea_system).
+   * Outside of any transaction, before `handle` gets the same events or some of them: waits, looks up, opens
+   * keys, decides and appends, under command ids derived from the event. It must be repeatable, for it is
+   * called again when another process got between. A throw parks as one of `handle` does.
+   */
+  readonly prepare?: (events: readonly IntegrationEvent[]) => Promise<void>;
+  /**
+   * Applies events in order inside the transaction that also stores the position (role cardea_system), by
+   * that transaction's connection alone: a second one, an append or a wait belongs to `prepare`.
    * A throw parks the guilty event's stream and lets the others flow.
    */
   readonly handle: (events: readonly IntegrationEvent[], transaction: Transaction) => Promise<void>;
   /** Called in this process after the commit. */
   readonly onCommitted?: (events: readonly IntegrationEvent[]) => void;
+  /** Called in this process after the commit: how far the partitions of the batch have come. */
+  readonly onMoved?: (offsets: AppliedOffsets) => void;
 };
 
 /** A consumer at work. */
@@ -50,8 +61,10 @@ export interface Subscriber {
    * first. Never too high; while records wait, an adapter may answer lower than it could.
    */
   appliedThrough(consumer: string, topic: string): Promise<bigint>;
-  /** True when this consumer has applied all that lay on these topics when it was asked. */
-  isLevel(consumer: string, topics: readonly string[]): Promise<boolean>;
+  /** Where the partitions of these topics begin and end now; one that was never written may be missing. */
+  ends(topics: readonly string[]): Promise<readonly PartitionEnds[]>;
+  /** How far this consumer has come; what waits on parked streams counts as applied. */
+  applied(consumer: string, topics: readonly string[]): Promise<AppliedOffsets>;
   /** Records of each topic that this consumer has not applied. */
   lag(consumer: string, topics: readonly string[]): Promise<ReadonlyMap<string, number>>;
   close(): Promise<void>;

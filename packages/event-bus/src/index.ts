@@ -15,13 +15,16 @@ export {
   type KindOf,
   type RawRecord,
 } from './consuming/consumer-core.ts';
+export type { AppliedOffsets } from './consuming/consumer-positions.ts';
 export { type DeadLetter, type DeadLetters, deadLetterTopicOf } from './consuming/dead-letter.ts';
+export { isPassing } from './consuming/passing-failure.ts';
 export { type KafkaAddress, type KafkaClient, kafkaClient } from './kafka/kafka-client.ts';
 export { kafkaPublisher } from './kafka/publisher.ts';
 export { type LyingRecord, readTopic } from './kafka/read-topic.ts';
 export { type KafkaSubscriberNeeds, kafkaSubscriber } from './kafka/subscriber.ts';
 export { checkTopics, createTopics, kafkaAnswers, TopicsMisfit } from './kafka/topics.ts';
 export { keyOf, partitionOf } from './partition.ts';
+export { hasPassed, type PartitionEnds } from './partition-ends.ts';
 export { type BusMigration, busMigrations } from './postgres/migrations.ts';
 export { postgresPublisher } from './postgres/publisher.ts';
 export { forgetOldRecords, retentionLoop } from './postgres/retention.ts';

@@ -1,9 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { armFailPoints, parseFailPoints } from '@cardea/runtime';
 import { untilTrue } from '@cardea/testing';
 import type { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type BusRecord, consumerCore, deadLetterTopicOf } from '../src/index.ts';
+import {
+  type BusRecord,
+  type Consumer,
+  consumerCore,
+  deadLetterTopicOf,
+  hasPassed,
+} from '../src/index.ts';
+import { describePreparing } from './preparing-suite.ts';
 import {
   type BusSide,
   countedEvent,
@@ -11,6 +19,7 @@ import {
   countingConsumer,
   countOf,
   effectsOf,
+  isLevel,
   recordEffects,
   upTo,
 } from './rig.ts';
@@ -99,12 +108,34 @@ export function describeBus(adapter: string, rig: () => BusRig): void {
       await publisher.publish(topic, events);
       await publisher.publish(topic, [countedEvent('thing-0', 11, 61)]);
       await subscriber.run(countingConsumer(name, topic));
-      await untilTrue(() => subscriber.isLevel(name, [topic]), { what: 'nothing is left to read' });
+      await untilTrue(() => isLevel(subscriber, name, [topic]), {
+        what: 'nothing is left to read',
+      });
       await subscriber.close();
       const seen = await effects();
       expect(seen.get('thing-0')).toEqual(upTo(11));
       expect(seen.get('thing-5')).toEqual(upTo(10));
       expect(countOf(seen)).toBe(61);
+    });
+
+    it('tells after each commit how far the partitions of the batch have come', async () => {
+      const { publisher, subscriber } = open();
+      const told = new Map<string, bigint>();
+      const onMoved: Consumer['onMoved'] = (offsets) => {
+        for (const [partition, offset] of offsets) told.set(partition, offset);
+      };
+      await subscriber.run({ ...countingConsumer(name, topic), onMoved });
+      await publisher.publish(topic, countedEvents(40, 8));
+      await untilTrue(() => isLevel(subscriber, name, [topic]));
+      await untilTrue(async () => {
+        const applied = await subscriber.applied(name, [topic]);
+        return isDeepStrictEqual(told, new Map(applied)) && told.size > 1;
+      });
+      const ends = await subscriber.ends([topic]);
+      expect(hasPassed(ends, told)).toBe(true);
+      await publisher.publish(topic, [countedEvent('thing-0', 6, 41)]);
+      await allOf(41);
+      expect(hasPassed(ends, told)).toBe(true);
     });
 
     it('applies both halves of an event that was published as two', async () => {
@@ -196,7 +227,7 @@ export function describeBus(adapter: string, rig: () => BusRig): void {
       ]);
       await allOf(94);
       // What follows on the parked stream lies in another partition, and has to wait there by now.
-      await untilTrue(() => side.subscriber.isLevel(name, [topic]), {
+      await untilTrue(() => isLevel(side.subscriber, name, [topic]), {
         what: 'nothing is left to read',
       });
       expect((await effects()).get('thing-3')).toEqual([1, 2, 3]);
@@ -211,6 +242,8 @@ export function describeBus(adapter: string, rig: () => BusRig): void {
       expect((await effects()).get('thing-3')).toEqual(upTo(12));
       await untilTrue(() => side.degraded().length === 0);
     });
+
+    describePreparing(() => ({ open, effects, allOf, topic, name }));
 
     it('puts a record without an envelope away and goes on', async () => {
       const { publisher, subscriber } = open();
@@ -238,10 +271,10 @@ export function describeBus(adapter: string, rig: () => BusRig): void {
       await subscriber.run(countingConsumer(name, topic));
       await allOf(30);
       await untilTrue(async () => (await subscriber.appliedThrough(name, topic)) === 30n);
-      await untilTrue(() => subscriber.isLevel(name, [topic, 'never.written']));
+      await untilTrue(() => isLevel(subscriber, name, [topic, 'never.written']));
       await subscriber.close();
       await publisher.publish(topic, [countedEvent('thing-1', 2, 31)]);
-      expect(await subscriber.isLevel(name, [topic])).toBe(false);
+      expect(await isLevel(subscriber, name, [topic])).toBe(false);
       expect(await subscriber.appliedThrough(name, topic)).toBeLessThan(31n);
     });
   });

@@ -25,6 +25,7 @@ import {
   countOf,
   EFFECTS,
   effectsOf,
+  isLevel,
   quiet,
   upTo,
 } from './rig.ts';
@@ -100,7 +101,7 @@ describe('Kafka', () => {
     await subscriber.run(countingConsumer(name, topic));
     await publisher.publish(topic, events);
     await publisher.publish(topic, [countedEvent('thing-0', 51, 601)]);
-    await untilTrue(() => subscriber.isLevel(name, [topic]), { deadlineMs: 60_000 });
+    await untilTrue(() => isLevel(subscriber, name, [topic]), { deadlineMs: 60_000 });
     const seen = await effects();
     expect(countOf(seen)).toBe(601);
     for (const numbers of seen.values()) expect(numbers).toEqual(upTo(numbers.length));

@@ -14,6 +14,7 @@ import {
   type Consumer,
   type ConsumerNeeds,
   type DeadLetters,
+  hasPassed,
   type Publisher,
   postgresPublisher,
   postgresSubscriber,
@@ -35,6 +36,16 @@ export const testEvents = integrationEvents('identity', {
 });
 export const kindOfTest = (_source: string, type: string, version: number) =>
   testEvents.kind(type, version);
+
+/** True when this consumer has applied all that lay on these topics when it was asked. */
+export const isLevel = async (
+  subscriber: Subscriber,
+  consumer: string,
+  topics: readonly string[],
+): Promise<boolean> => {
+  const ends = await subscriber.ends(topics);
+  return hasPassed(ends, await subscriber.applied(consumer, topics));
+};
 
 const context = { ip: null, user_agent: null, app_id: null, agent_id: null, request_id: null };
 

@@ -43,6 +43,19 @@ export interface Streams {
     decide: (state: State, revision: number) => Decision<E, Reason>,
   ): Promise<Decided<State, E, Reason>>;
 
+  /**
+   * As `decideOn` on many streams, in one batch and in the order of the commands. Each is accepted or refused
+   * for itself; one that meets another writer is decided again by itself.
+   */
+  decideOnMany<State, E extends DomainEvent, Reason extends string>(
+    stream: Stream<State, E>,
+    commands: readonly {
+      readonly id: string;
+      readonly command: Command;
+      readonly decide: (state: State, revision: number) => Decision<E, Reason>;
+    }[],
+  ): Promise<readonly Decided<State, E, Reason>[]>;
+
   /** As `decideOn`, where the last event of a state-carrying stream was read a moment ago. */
   decideFrom<State, E extends DomainEvent, Reason extends string>(
     stream: Stream<State, E>,

@@ -13,6 +13,8 @@ export type EventMetadata = {
   /** The agent behind a user's token. */
   readonly agentId?: string;
   readonly appId?: string;
+  /** The caller's own word, in a header, and not that of its key or session. */
+  readonly appClaimed?: true;
   readonly requestId?: string;
   readonly traceparent?: string;
   readonly causationId?: string;
@@ -101,11 +103,9 @@ export type Stream<State, E extends DomainEvent> = {
   /** Version that new events of a type are written in; 1 where unnamed. */
   readonly versions?: { readonly [type: string]: number };
   /** Turns an event of an older version into one of today's. Pure; a meaning never changes. */
-  readonly upcast?: (event: {
-    type: string;
-    schemaVersion: number;
-    data: JsonObject;
-  }) => DomainEvent;
+  readonly upcast?: (
+    event: Pick<RecordedEvent, 'type' | 'schemaVersion' | 'data' | 'metadata'>,
+  ) => DomainEvent;
 };
 
 /** Broken or unreachable store; the outcome of an append is unknown. Answered 503. */

@@ -1,3 +1,4 @@
+export { streamIdOf, upcastTo } from './attempt.ts';
 export type { Command, Decided, Loaded, Streams } from './command.ts';
 export type { Decision } from './decision.ts';
 export { accept, refuse } from './decision.ts';
@@ -41,4 +42,4 @@ export {
   reservation,
   reserve,
 } from './reservations.ts';
-export { streamIdOf, streams, upcastTo } from './streams.ts';
+export { streams } from './streams.ts';

@@ -137,6 +137,57 @@ describe('a command', () => {
   });
 });
 
+describe('many commands at once', () => {
+  const many = (
+    ids: readonly string[],
+    decide = (count: number) => (count < 2 ? one() : refuse('full')),
+  ) => ids.map((id) => ({ id, command: command(`for-${id}`), decide }));
+
+  it('are appended in one batch, each decided on its own stream', async () => {
+    const store = inMemoryEventStore('identity');
+    const batches: number[] = [];
+    const append: EventStore['append'] = (appends) => {
+      batches.push(appends.length);
+      return store.append(appends);
+    };
+    const { decideOn, decideOnMany } = streams({ ...store, append });
+    await decideOn(counter, 'b', command('1'), () => accept(counted(2)));
+    batches.length = 0;
+    const decided = await decideOnMany(counter, many(['a', 'b', 'c']));
+    expect(decided).toMatchObject([
+      { accepted: true, state: 1, position: 2n },
+      { accepted: false, reason: 'full', position: undefined },
+      { accepted: true, state: 1, position: 3n },
+    ]);
+    expect(batches).toEqual([2]);
+  });
+
+  it('meet other writers each for itself', async () => {
+    const logs = inMemoryLogs();
+    const rival = streams(inMemoryEventStore('identity', logs));
+    const store = inMemoryEventStore('identity', logs);
+    let met = false;
+    const append: EventStore['append'] = async (appends) => {
+      if (!met) await rival.decideOn(counter, 'b', command('rival'), () => accept(counted(2)));
+      met = true;
+      return store.append(appends);
+    };
+    const { decideOnMany } = streams({ ...store, append }, quick);
+    const decided = await decideOnMany(counter, many(['a', 'b']));
+    expect(decided).toMatchObject([{ accepted: true }, { accepted: false, reason: 'full' }]);
+    expect(await store.readStream('counter-b')).toHaveLength(1);
+  });
+
+  it('that come again append nothing', async () => {
+    const store = inMemoryEventStore('identity');
+    const { decideOnMany } = streams(store);
+    await decideOnMany(counter, many(['a', 'b']));
+    const again = await decideOnMany(counter, many(['b', 'a', 'c']));
+    expect(again.map(({ repeated }) => repeated)).toEqual([true, true, false]);
+    expect(await store.head('identity')).toBe(3n);
+  });
+});
+
 it('a store that stays away fails the command after three tries', async () => {
   let tries = 0;
   const append = async () => {

@@ -9,10 +9,7 @@ export interface Queryable {
 }
 
 /** A connection inside BEGIN … COMMIT; rolled back when the function that got it throws. */
-export interface Transaction extends Queryable {
-  /** The `pg` client itself, for COPY and other streams. */
-  readonly client: unknown;
-}
+export interface Transaction extends Queryable {}
 
 /**
  * A pool of connections in one role of one process. Tables are named with their schema

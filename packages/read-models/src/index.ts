@@ -37,7 +37,6 @@ export { openPositions, type PositionBoard, type PositionsOptions } from './posi
 export {
   type DatabaseOptions,
   openDatabase,
-  type PoolState,
   type PostgresDatabase,
 } from './postgres-database.ts';
 export type {
@@ -57,4 +56,11 @@ export {
   type RunningProjections,
   runProjections,
 } from './runner.ts';
-export { postgresSubjectKeys } from './subject-key-table.ts';
+export { eraseKeysOfDays, postgresSubjectKeys } from './subject-key-table.ts';
+export {
+  foreignKeysOf,
+  rewrapTable,
+  rowsByKey,
+  subjectKeyTable,
+  type WrappedKeyTable,
+} from './wrapped-keys.ts';

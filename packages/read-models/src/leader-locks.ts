@@ -3,7 +3,7 @@
  * session hears notices (LISTEN). When it is lost all locks are lost with it; it comes back by itself.
  */
 import { createHash } from 'node:crypto';
-import type { Clock, Logger } from '@cardea/runtime';
+import { type Clock, type Logger, outsideTransactions } from '@cardea/runtime';
 import { Client } from 'pg';
 import { errorCode } from './database-errors.ts';
 
@@ -107,7 +107,7 @@ class Session implements LeaderLocks {
 
   #wake(): void {
     this.#nudge.abort();
-    this.#turning ??= this.#turn();
+    this.#turning ??= outsideTransactions(() => this.#turn());
   }
 
   /** One turn per second, or sooner when someone asks: connect, try for the names that are wanted. */

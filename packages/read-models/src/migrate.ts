@@ -9,7 +9,7 @@ import createKnex, { type Knex } from 'knex';
 import { Client } from 'pg';
 import { type MigrationSet, type Step, stepOfValue, stepsOf } from './migration.ts';
 import { APP_ROLE, makeRoles, SYSTEM_ROLE } from './roles.ts';
-import { serviceTables } from './service-tables.ts';
+import { serviceTables, subjectKeyIndexes } from './service-tables.ts';
 
 const LOCK_WAIT_MS = 120_000;
 const LOCK_POLL_MS = 100;
@@ -98,7 +98,10 @@ const hasServiceTables = (set: MigrationSet): boolean =>
 async function planOf(sets: readonly MigrationSet[]): Promise<readonly Step[]> {
   const steps: Step[] = [];
   for (const set of sets) {
-    if (hasServiceTables(set)) steps.push(stepOfValue(set.schema, serviceTables(set.schema)));
+    if (hasServiceTables(set)) {
+      steps.push(stepOfValue(set.schema, serviceTables(set.schema)));
+      steps.push(stepOfValue(set.schema, subjectKeyIndexes(set.schema)));
+    }
     steps.push(...(await stepsOf(set)));
   }
   return steps;

@@ -4,10 +4,10 @@
  */
 import type { EventStore, RecordedEvent } from '@cardea/event-store';
 import { type Batch, projectionOwner } from './batch-statement.ts';
-import type { Database, Transaction } from './database.ts';
+import type { Database, Queryable, Transaction } from './database.ts';
 import { blamesData, errorCode, isDatabaseError } from './database-errors.ts';
 import type { Projection, ProjectionTools } from './projection.ts';
-import { Projector } from './projector.ts';
+import { type Mapped, Projector } from './projector.ts';
 
 /** Notices `<schema> <owner>`: the parked streams of that owner are other ones now. */
 export const PARKED_CHANNEL = 'cardea_parked';
@@ -25,6 +25,8 @@ export type ParkedStream = {
 };
 
 const LISTED_MAX = 1000;
+/** Times that a release starts again because more was parked meanwhile. */
+const ROUNDS_MAX = 100;
 
 export async function parkedStreams(
   database: Database,
@@ -68,12 +70,25 @@ export type Released =
   /** The stream stays parked. */
   | { readonly released: false; readonly errorCode: string };
 
-/** Any process may ask: the checkpoint's row holds the runner off, and its epoch tells it to look again. */
+/**
+ * Any process may ask: the checkpoint's row holds the runner off, and its epoch tells it to look again. What
+ * the events come to is worked out before, for it opens keys; and again when more was parked meanwhile.
+ */
 export async function releaseProjectionStream(options: ReleaseOptions): Promise<Released> {
   try {
-    return await options.database.asSystem((sql) => release(sql, options));
+    for (let round = 0; round < ROUNDS_MAX; round += 1) {
+      const events = await waitingEvents(options);
+      if (events.length === 0) return { released: true, events: 0 };
+      const { projector, mapped } = await mappedOf(options, events);
+      const [poison] = mapped.poison;
+      if (poison !== undefined) return { released: false, errorCode: errorCode(poison.error) };
+      const released = await options.database.asSystem((sql) =>
+        release(sql, options, { projector, mapped, events }),
+      );
+      if (released) return { released: true, events: events.length };
+    }
+    return { released: false, errorCode: 'still_arriving' };
   } catch (error) {
-    if (error instanceof StillPoison) return { released: false, errorCode: error.code };
     if (!isDatabaseError(error) || blamesData(error)) {
       return { released: false, errorCode: errorCode(error) };
     }
@@ -81,35 +96,35 @@ export async function releaseProjectionStream(options: ReleaseOptions): Promise<
   }
 }
 
-/** Rolls the release back. */
-class StillPoison extends Error {
-  readonly code: string;
-  constructor(code: string) {
-    super('The stream cannot be applied yet.');
-    this.code = code;
-  }
+async function mappedOf(options: ReleaseOptions, events: readonly RecordedEvent[]) {
+  const { projection, schema, database, open } = options;
+  const tools = { open };
+  const projector = new Projector({ projection, schema, database, tools, rebuilding: false });
+  return { projector, mapped: await projector.map(events, new Set()) };
 }
 
-async function release(sql: Transaction, options: ReleaseOptions): Promise<Released> {
-  const { projection, schema, database, streamId, open } = options;
+/** False when other events wait by now than those that were mapped. */
+async function release(
+  sql: Transaction,
+  { projection, schema, streamId }: ReleaseOptions,
+  of: {
+    readonly projector: Projector;
+    readonly mapped: Mapped;
+    readonly events: readonly RecordedEvent[];
+  },
+): Promise<boolean> {
+  const { projector, mapped, events } = of;
   const owner = projectionOwner(projection.name);
   const { rows } = await sql.query<{ position: string; epoch: string }>(
     `SELECT position, epoch FROM ${schema}.projection_checkpoints WHERE name = $1 FOR UPDATE`,
     [projection.name],
   );
   const [standing] = rows;
-  const events = await waitingEvents(sql, options);
-  if (standing === undefined || events.length === 0) return { released: true, events: 0 };
-  const projector = new Projector({
-    projection,
-    schema,
-    database,
-    tools: { open },
-    rebuilding: false,
-  });
-  const mapped = await projector.map(events, new Set());
-  const [poison] = mapped.poison;
-  if (poison !== undefined) throw new StillPoison(errorCode(poison.error));
+  if (standing === undefined) throw new Error('A stream is parked of a projection that never ran.');
+  const waiting = await waitingPositions(sql, { schema, owner, streamId });
+  const isMapped = (position: string): boolean =>
+    events.some((event) => event.position.toString() === position);
+  if (waiting.length !== events.length || !waiting.every(isMapped)) return false;
   const batch: Batch = {
     schema,
     name: projection.name,
@@ -126,21 +141,27 @@ async function release(sql: Transaction, options: ReleaseOptions): Promise<Relea
     streamId,
   ]);
   await sql.query(`SELECT pg_notify('${PARKED_CHANNEL}', $1)`, [`${schema} ${owner}`]);
-  return { released: true, events: events.length };
+  return true;
 }
 
-async function waitingEvents(
-  sql: Transaction,
-  options: ReleaseOptions,
-): Promise<readonly RecordedEvent[]> {
+async function waitingEvents(options: ReleaseOptions): Promise<readonly RecordedEvent[]> {
+  const { database, schema, streamId } = options;
+  const owner = projectionOwner(options.projection.name);
+  const waiting = await waitingPositions(database.system, { schema, owner, streamId });
+  if (waiting.length === 0) return [];
+  const events = await options.store.readStream(streamId);
+  return events.filter((event) => waiting.includes(event.position.toString()));
+}
+
+async function waitingPositions(
+  sql: Queryable,
+  { schema, owner, streamId }: { [part in 'schema' | 'owner' | 'streamId']: string },
+): Promise<readonly string[]> {
   const { rows } = await sql.query<{ position: string }>(
-    `SELECT position FROM ${options.schema}.parked_events
-     WHERE owner = $1 AND stream_id = $2 ORDER BY position`,
-    [projectionOwner(options.projection.name), options.streamId],
+    `SELECT position FROM ${schema}.parked_events WHERE owner = $1 AND stream_id = $2`,
+    [owner, streamId],
   );
-  const waiting = new Set(rows.map((row) => row.position));
-  const events = await options.store.readStream(options.streamId);
-  return events.filter((event) => waiting.has(event.position.toString()));
+  return rows.map(({ position }) => position);
 }
 
 /**

@@ -2,7 +2,7 @@
  * How far each projection of a service has come, as this process knows it: at once for those that it runs
  * itself, by one notice per batch for the others, and by a look at the checkpoints while someone waits.
  */
-import type { Clock, Logger } from '@cardea/runtime';
+import { type Clock, expectNoTransaction, type Logger, outsideTransactions } from '@cardea/runtime';
 import { POSITIONS_CHANNEL } from './batch-statement.ts';
 import type { Database } from './database.ts';
 import { errorCode } from './database-errors.ts';
@@ -90,7 +90,7 @@ export function openPositions(options: PositionsOptions): PositionBoard {
       const waiter: Waiter = { ...wanted, wake };
       const cancel = clock.after(timeoutMs, wake);
       waiters.add(waiter);
-      looking ??= lookWhileWaiting();
+      looking ??= outsideTransactions(lookWhileWaiting);
     });
 
   return {
@@ -98,6 +98,7 @@ export function openPositions(options: PositionsOptions): PositionBoard {
     advance,
     reached: async (projections, position, timeoutMs) => {
       if (isThere({ projections, position })) return true;
+      expectNoTransaction('a wait for a projection', log);
       if (waiters.size >= WAITERS_MAX || timeoutMs <= 0 || closing.signal.aborted) return false;
       return await wait({ projections, position }, timeoutMs);
     },

@@ -47,8 +47,11 @@ export type Projection = {
     readonly run: (
       transaction: Transaction,
       events: readonly RecordedEvent[],
-      /** `schema` holds the tables: the service's, or in a rebuild the one they are built in. */
-      tools: ProjectionTools & { readonly rebuilding: boolean; readonly schema: string },
+      /**
+       * `schema` holds the tables: the service's, or in a rebuild the one they are built in. No key can be
+       * opened here, for that takes a second connection: what is opened comes with the rows.
+       */
+      at: { readonly rebuilding: boolean; readonly schema: string },
     ) => Promise<void>;
   };
   /** When a stream is parked: removes what it had granted, where absent is safer than stale. */

@@ -211,11 +211,11 @@ export class Projector {
 
   /** The statement and what the projection does by itself, in a transaction that others may share. */
   async writeIn(sql: Transaction, batch: Batch, applied: readonly RecordedEvent[]): Promise<void> {
-    const { projection, schema, tools, rebuilding } = this.#options;
+    const { projection, schema, rebuilding } = this.#options;
     await run(sql, batch);
     const events = this.#ownEvents(applied);
     if (events.length > 0) {
-      await projection.apply?.run(sql, events, { ...tools, rebuilding, schema });
+      await projection.apply?.run(sql, events, { rebuilding, schema });
     }
   }
 

@@ -55,3 +55,25 @@ export const serviceTables = (schema: string): NamedMigration => {
     },
   };
 };
+
+/** What finds keys that rest on an older ENCRYPTION_KEY, and those of days that are over. */
+export const subjectKeyIndexes = (schema: string): NamedMigration => {
+  const indexes = {
+    subject_keys_kek: '(kek_id) WHERE wrapped IS NOT NULL',
+    subject_keys_day: `(right(subject_id, 10)) WHERE wrapped IS NOT NULL
+      AND (subject_id LIKE 'context:%' OR subject_id LIKE 'transient:%')`,
+  };
+  return {
+    name: '0050-subject-key-indexes',
+    source: JSON.stringify(indexes),
+    // The table is as large as the number of people: nobody waits while it is read.
+    transaction: false,
+    up: async (knex) => {
+      for (const [name, on] of Object.entries(indexes)) {
+        // One that was broken off stands as invalid, and helps nobody.
+        await knex.raw(`DROP INDEX CONCURRENTLY IF EXISTS ${schema}.${name}`);
+        await knex.raw(`CREATE INDEX CONCURRENTLY ${name} ON ${schema}.subject_keys ${on}`);
+      }
+    },
+  };
+};

@@ -49,3 +49,29 @@ const keyOf = (row: Row): SubjectKeyRow => ({
   wrapped: row.wrapped,
   kekId: row.kek_id,
 });
+
+const ERASED_AT_ONCE = 500;
+
+/**
+ * Erases the keys `<kind>:<tenant>:<UTC day>` of all days before that one, as many as are due at once;
+ * answers how many.
+ */
+export async function eraseKeysOfDays(
+  { system }: Pick<Database, 'system'>,
+  schema: string,
+  { kind, before }: { readonly kind: string; readonly before: string },
+): Promise<number> {
+  // The condition of the index stands here in its own words: it is found by them.
+  const { rowCount } = await system.query(
+    `UPDATE ${schema}.subject_keys SET wrapped = NULL, erased_at = now()
+     WHERE wrapped IS NOT NULL AND subject_id IN (
+       SELECT subject_id FROM ${schema}.subject_keys
+       WHERE wrapped IS NOT NULL
+         AND (subject_id LIKE 'context:%' OR subject_id LIKE 'transient:%')
+         AND right(subject_id, 10) < $2 AND subject_id LIKE $1 || ':%'
+       LIMIT ${ERASED_AT_ONCE}
+     )`,
+    [kind, before],
+  );
+  return rowCount;
+}

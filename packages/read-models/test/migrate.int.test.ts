@@ -59,6 +59,7 @@ describe('migrations', () => {
     });
     expect(before.pending).toEqual([
       'plants/0000-service-tables',
+      'plants/0050-subject-key-indexes',
       'plants/0001-trees',
       'plants/0002-leaf',
       'plants/0003-index',

@@ -8,10 +8,13 @@ const WRITES_PER_SWEEP = 10_000;
 type Entry = { readonly value: string; readonly endsMs: number };
 type Listener = (message: string) => void;
 
-/** The shared cache of a deployment that is one process: a map whose entries run out. */
+/**
+ * The shared cache of a deployment that is one process: a map whose entries run out. A token bucket is
+ * an entry that lives until the bucket is full again.
+ */
 export function inProcessCache(clock: Clock, entriesMax: number = ENTRIES_MAX): Cache {
   const entries = new Map<string, Entry>();
-  const listeners = new Map<string, Set<Listener>>();
+  const channels = inProcessChannels();
   let writes = 0;
   let closed = false;
 
@@ -66,27 +69,52 @@ export function inProcessCache(clock: Clock, entriesMax: number = ENTRIES_MAX): 
       write(key, String(count), remainingMs);
       return { count, remainingMs };
     },
+    takeToken: async (key, { capacity, refillMs }) => {
+      const nowMs = clock.monotonicMs();
+      const fullInMs = (live(key)?.endsMs ?? nowMs) - nowMs + refillMs;
+      if (fullInMs > capacity * refillMs) return false;
+      write(key, '', fullInMs);
+      return true;
+    },
+    raise: async (key, value, ttlMs) => {
+      const before = BigInt(live(key)?.value ?? 0);
+      write(key, String(before > BigInt(value) ? before : value), ttlMs);
+    },
     publish: async (channel, message) => {
       open();
-      for (const listener of [...(listeners.get(channel) ?? [])]) listener(message);
+      channels.publish(channel, message);
     },
     subscribe: async (channel, listener) => {
       open();
-      const all = listeners.get(channel) ?? new Set();
-      // A wrapper of its own: the same function may listen twice, and each ends alone.
-      const own: Listener = (message) => listener(message);
-      listeners.set(channel, all.add(own));
-      return async () => {
-        all.delete(own);
-        if (all.size === 0) listeners.delete(channel);
-      };
+      const leave = channels.subscribe(channel, listener);
+      return async () => leave();
     },
     ping: async () => open(),
     close: async () => {
       closed = true;
       entries.clear();
-      listeners.clear();
+      channels.clear();
     },
+  };
+}
+
+function inProcessChannels() {
+  const listeners = new Map<string, Set<Listener>>();
+  return {
+    publish: (channel: string, message: string): void => {
+      for (const listener of [...(listeners.get(channel) ?? [])]) listener(message);
+    },
+    subscribe: (channel: string, listener: Listener): (() => void) => {
+      const all = listeners.get(channel) ?? new Set();
+      // A wrapper of its own: the same function may listen twice, and each ends alone.
+      const own: Listener = (message) => listener(message);
+      listeners.set(channel, all.add(own));
+      return () => {
+        all.delete(own);
+        if (all.size === 0) listeners.delete(channel);
+      };
+    },
+    clear: (): void => listeners.clear(),
   };
 }
 

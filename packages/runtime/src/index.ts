@@ -1,4 +1,5 @@
 export { type FakeClock, fakeClock, systemClock } from './clock.ts';
+export { isCommonPassword } from './common-passwords.ts';
 export { hookImports } from './driver-spans.ts';
 export {
   armFailPoints,
@@ -9,11 +10,30 @@ export {
 } from './failpoint.ts';
 export { systemRandom, uuidFrom, uuidV5, uuidV7Ids } from './ids.ts';
 export { inProcessCache } from './in-process-cache.ts';
-export { type LimitCounters, limitCounters } from './limit-counters.ts';
+export { type LimitCounters, limitCounters, sharedTokenBucket } from './limit-counters.ts';
 export { type LoggerOptions, type LogLevel, logger, type RootLogger } from './logger.ts';
+export { isLoopback, isLoopbackHost } from './loopback.ts';
 export { loops } from './loops.ts';
 export { measureProcess, metrics } from './metrics.ts';
-export type { Cache, Clock, Gap, Ids, Logger, Loops, LoopWatch, Random } from './ports.ts';
+export {
+  expectNoTransaction,
+  NestedConnection,
+  outsideTransactions,
+  throwOnNestedConnections,
+  transactionMark,
+} from './open-transaction.ts';
+export { type PlaintextServer, plaintextServers, warnOfPlaintext } from './plaintext.ts';
+export type {
+  Cache,
+  Clock,
+  Gap,
+  Ids,
+  Logger,
+  Loops,
+  LoopWatch,
+  Random,
+  TokenBucket,
+} from './ports.ts';
 export { CacheUnavailable } from './ports.ts';
 export { type PublicError, publicError } from './public-error.ts';
 export {

@@ -3,7 +3,7 @@
  * holds while the cache is away, and a cache that comes back empty forgives nobody.
  */
 import { inProcessCache } from './in-process-cache.ts';
-import { type Cache, CacheUnavailable, type Clock } from './ports.ts';
+import { type Cache, CacheUnavailable, type Clock, type TokenBucket } from './ports.ts';
 
 /** Beyond it the oldest are forgotten here; the shared ones are not. */
 const OWN_COUNTERS_MAX = 50_000;
@@ -32,6 +32,22 @@ export function limitCounters(
       const shared = await cache.get(key).catch(noneIfAway);
       return Math.max(Number((await own.get(key)) ?? 0), Number(shared ?? 0));
     },
+  };
+}
+
+/**
+ * Takes a token of a bucket that all processes share, and one of this process's own beside it: what
+ * was taken here is gone while the cache is away, and when it comes back empty.
+ */
+export function sharedTokenBucket(
+  cache: Pick<Cache, 'takeToken'>,
+  clock: Clock,
+  bucket: TokenBucket,
+): (key: string) => Promise<boolean> {
+  const own = inProcessCache(clock, OWN_COUNTERS_MAX);
+  return async (key) => {
+    const shared = await cache.takeToken(key, bucket).catch(noneIfAway);
+    return shared !== false && (await own.takeToken(key, bucket));
   };
 }
 

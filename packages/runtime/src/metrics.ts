@@ -3,8 +3,9 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Clock, Loops } from './ports.ts';
 
 /**
- * Every series of the process (`design/operations.md` section 10). Label values come from closed sets:
- * route templates, names of rules, projections, topics; never a path, a tenant, a user, an address.
+ * Every series of the process (`docs/design/operations.md`, Metrics, traces, logs). Label values come
+ * from closed sets: route templates, names of rules, projections, topics; never a path, a tenant, a
+ * user, an address.
  */
 const registry = new Registry();
 const PREFIX = 'cardea_';
@@ -76,15 +77,33 @@ export const metrics = {
 
   logins: counter('login_total', 'Sign-ins by what came of them.', 'outcome'),
   refreshReplays: counter('refresh_replays_total', 'Refresh tokens that came a second time.'),
+  signingKeysUnreadable: counter(
+    'signing_keys_unreadable_total',
+    'Signing keys that no JWT_SECRET opened; another took their place.',
+  ),
   hashQueueDepth: gauge('hash_queue_depth', 'Password hashes that wait for a permit.'),
   checkDuration: seconds('check_duration_seconds', 'Evaluation of one authorization check.'),
   vends: counter('vend_total', 'Credential vends by what came of them.', 'outcome'),
+  decryptionFailures: counter(
+    'vault_decryption_failures_total',
+    'Secrets of the vault that are there and did not open.',
+  ),
   approvalsPending: gauge('approvals_pending', 'Approval requests that wait for a decision.'),
   longPollsOpen: gauge('long_polls_open', 'Requests held open until something happens.'),
   webhookAttempts: counter('webhook_attempts_total', 'Delivery attempts by outcome.', 'outcome'),
   webhookOldestDue: gauge('webhook_oldest_due_seconds', 'How long the oldest delivery is due.'),
 
+  auditIntegrityAlarms: counter(
+    'audit_integrity_alarm',
+    'Audit rows that came a second time with another content.',
+  ),
+
   poolWaiting: gauge('pool_waiting', 'Callers that wait for a database connection.', 'pool'),
+  poolTimeouts: counter('pool_timeouts_total', 'Callers that got no connection in time.', 'pool'),
+  nestedConnections: counter(
+    'nested_connections_total',
+    'Connections that were asked for inside an open transaction.',
+  ),
   dependencyUp: gauge('dependency_up', '1 while a dependency answers.', 'name'),
   buildInfo: gauge('build_info', 'Always 1; the version stands in the label.', 'version'),
 } as const;

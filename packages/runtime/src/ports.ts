@@ -51,6 +51,10 @@ export interface Cache {
     by: number,
     ttlMs: number,
   ): Promise<{ count: number; remainingMs: number }>;
+  /** Takes one token; false, and nothing taken, where there is none. A bucket never asked for is full. */
+  takeToken(key: string, bucket: TokenBucket): Promise<boolean>;
+  /** Sets a whole number of 0 or more unless a higher one is there; lives `ttlMs` from its last call either way. */
+  raise(key: string, value: bigint | number, ttlMs: number): Promise<void>;
   /** At most once, to all subscribers of all processes, this one too. */
   publish(channel: string, message: string): Promise<void>;
   /**
@@ -65,6 +69,13 @@ export interface Cache {
   ping(): Promise<void>;
   close(): Promise<void>;
 }
+
+export type TokenBucket = {
+  /** Tokens of a full one. */
+  readonly capacity: number;
+  /** One comes back each so many milliseconds. */
+  readonly refillMs: number;
+};
 
 /** Each loss is told once, and each recovery after it once. */
 export type Gap = {

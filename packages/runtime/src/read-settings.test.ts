@@ -143,6 +143,22 @@ describe('the settings', () => {
     expect(faultsOf({ ...required, ...test, ENV: 'development' })).toEqual([]);
   });
 
+  it.each(['elevenchars', '123qweasdzxc', 'MotherFucker', 'ééééééééééé'])(
+    'refuse "%s" as the password of the first admin in production',
+    (password) => {
+      const env = { ...required, ADMIN_EMAIL: 'root@example.com', ADMIN_PASSWORD: password };
+      expect(faultsOf(env)).toEqual(['ADMIN_PASSWORD is too weak for production']);
+      const read = readSettings(env);
+      const said = 'faults' in read ? formatFaults(read.faults) : '';
+      expect(said).toContain(
+        'at least 12 characters, and none of the 10,000 most common passwords',
+      );
+      expect(said).not.toContain(password);
+      expect(faultsOf({ ...env, ENV: 'development' })).toEqual([]);
+      expect(faultsOf({ ...env, ADMIN_PASSWORD: `${password} and more` })).toEqual([]);
+    },
+  );
+
   it('S15 leave the environment without secrets, and print none', () => {
     const env: Record<string, string> = { ...required };
     const read = takeSettings(env);

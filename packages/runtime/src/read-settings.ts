@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { isCommonPassword } from './common-passwords.ts';
 import { armFailPoints, type FailPoint, parseFailPoints } from './failpoint.ts';
+import { plaintextFaults } from './plaintext.ts';
 import { secret } from './secret.ts';
 import {
   baseUrl,
@@ -51,6 +53,10 @@ const hiddenField = <const More extends object>(inner: Form<string>, more: More)
   ...more,
 });
 const optional = { or: () => undefined };
+const cidrs = { ...list(cidr, 'CIDR blocks', 100), or: () => [] };
+const ADMIN_PASSWORD_CHARACTERS_MIN = 12;
+/** Of production; development takes shorter ones. */
+const ADMIN_PASSWORD_FORM = `at least ${ADMIN_PASSWORD_CHARACTERS_MIN} characters, and none of the 10,000 most common passwords`;
 
 /** In the order in which a default may look at what stands above it. */
 const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
@@ -90,7 +96,6 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
   JWT_EXPIRY: { ...duration('1s', '24h', 1000), or: () => 900 },
   REFRESH_TOKEN_EXPIRY: { ...duration('1s', '365d', 1000), or: () => 7 * 86_400 },
   SIGNING_KEY_ROTATION_DAYS: { ...integer(1, 3650), or: () => 90 },
-  INTROSPECT_REQUIRE_AUTH: { ...bool, or: () => false },
   SIGNUP_ENABLED: { ...bool, or: () => true },
   SMTP_URL: hiddenField(url('smtp:', 'smtps:'), optional),
   MAIL_FROM: {
@@ -100,7 +105,8 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
     ),
     or: () => 'Cardea <no-reply@cardea.local>',
   },
-  TRUSTED_PROXIES: { ...list(cidr, 'CIDR blocks', 100), or: () => [] },
+  TRUSTED_PROXIES: cidrs,
+  GATEWAY_TRUSTED_PROXIES: cidrs,
   IDENTITY_INTERNAL_URL: { ...baseUrl, or: () => 'http://identity:8082' },
   APPROVAL_INTERNAL_URL: { ...baseUrl, or: () => 'http://approval:8082' },
   RATE_LIMIT_FACTOR: {
@@ -118,7 +124,7 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
   OTEL_EXPORTER_OTLP_ENDPOINT: { ...url('http:', 'https:'), ...optional },
   OTEL_TRACES_SAMPLER_ARG: { ...decimal(0, 1), or: () => 0.05 },
   WEBHOOK_CONCURRENCY: { ...integer(1, 10_000), or: () => 256 },
-  WEBHOOK_ALLOWED_CIDRS: { ...list(cidr, 'CIDR blocks', 100), or: () => [] },
+  WEBHOOK_ALLOWED_CIDRS: cidrs,
   WEBHOOK_AUTO_DISABLE_DAYS: { ...integer(0, 365), or: () => 5 },
   WEBHOOK_RETRY_DELAYS: {
     form: 'five durations, comma between; the default in production',
@@ -130,8 +136,16 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
   },
   AUTHZ_MAX_STALENESS: { ...duration('1s', '1h', 1), or: () => 5000 },
   VAULT_SESSION_RATE: { ...integer(1, 100_000), or: () => 100 },
-  GEOIP_DB_PATH: { ...text('a path', /^[^\0]{1,4096}$/), ...optional },
   CARDEA_DATA: { ...text('a path', /^[^\0]{1,4096}$/), ...optional },
+  CARDEA_REQUIRE_TLS: { ...bool, or: () => false },
+  CARDEA_ALLOW_PLAINTEXT: {
+    ...list(
+      text('host or host:port', /^(\[[\da-f:.]{2,45}\]|[\w.-]{1,253})(:\d{1,5})?$/i),
+      'host or host:port',
+      100,
+    ),
+    or: () => [],
+  },
 };
 
 /** Names with the prefix that are read elsewhere: tests and fail points. */
@@ -159,7 +173,7 @@ export function readSettings(env: Environment, options: ReadOptions = {}): ReadS
     }
   }
   const settings = so as Settings;
-  faults.push(...pairFaults(env), ...productionFaults(env, settings));
+  faults.push(...pairFaults(env), ...productionFaults(env, settings), ...plaintextFaults(settings));
   return faults.length === 0 ? { ok: settings } : { faults };
 }
 
@@ -258,6 +272,11 @@ function productionFaults(env: Environment, so: Settings): SettingFault[] {
     if (EXAMPLE_SECRETS.includes(given)) weak(name, 'is the text of the example');
     if (/^(.)\1+$/s.test(given)) weak(name, 'is one character repeated');
   }
+  const adminPassword = so.ADMIN_PASSWORD?.reveal();
+  if (adminPassword !== undefined && !isStrongEnough(adminPassword)) {
+    const form = ADMIN_PASSWORD_FORM;
+    faults.push({ name: 'ADMIN_PASSWORD', fault: 'is too weak for production', form });
+  }
   const key = so.ENCRYPTION_KEY?.reveal();
   if (key && key === so.JWT_SECRET?.reveal()) weak('JWT_SECRET', 'equals ENCRYPTION_KEY');
   if (env['CARDEA_FAILPOINT']) {
@@ -269,6 +288,10 @@ function productionFaults(env: Environment, so: Settings): SettingFault[] {
   }
   return faults;
 }
+
+const isStrongEnough = (password: string): boolean =>
+  [...password.normalize('NFC')].length >= ADMIN_PASSWORD_CHARACTERS_MIN &&
+  !isCommonPassword(password);
 
 const failPointsOf = (env: Environment): readonly FailPoint[] | undefined =>
   env['CARDEA_FAILPOINT'] ? parseFailPoints(env['CARDEA_FAILPOINT']) : undefined;

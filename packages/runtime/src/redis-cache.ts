@@ -78,6 +78,15 @@ export function redisCache(options: RedisCacheOptions): Cache {
       const [count, remainingMs] = answer as [number, number];
       return { count, remainingMs };
     },
+    takeToken: async (key, { capacity, refillMs }) => {
+      const taken = await call((redis) =>
+        redis.eval(TAKE_TOKEN, 1, named(key), wholeMs(refillMs), wholeMs(capacity * refillMs)),
+      );
+      return taken === 1;
+    },
+    raise: async (key, value, ttlMs) => {
+      await call((redis) => redis.eval(RAISE, 1, named(key), String(value), wholeMs(ttlMs)));
+    },
     publish: async (channel, message) => {
       await call((redis) => redis.publish(named(channel), message));
     },
@@ -108,6 +117,25 @@ if left < 0 then
   left = tonumber(ARGV[2])
 end
 return {count, left}`;
+
+/** The key lives until the bucket is full again, so the server's own clock fills it. */
+const TAKE_TOKEN = `
+local full_in = math.max(0, redis.call('PTTL', KEYS[1])) + tonumber(ARGV[1])
+if full_in > tonumber(ARGV[2]) then
+  return 0
+end
+redis.call('SET', KEYS[1], '', 'PX', full_in)
+return 1`;
+
+/** Numbers compared as text: those of Lua are exact up to 2^53 alone. */
+const RAISE = `
+local held = redis.call('GET', KEYS[1])
+if held and (#held > #ARGV[1] or (#held == #ARGV[1] and held > ARGV[1])) then
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+else
+  redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+end
+return 1`;
 
 const found = (value: string | null): string | undefined => value ?? undefined;
 

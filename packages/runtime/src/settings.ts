@@ -1,7 +1,7 @@
 import type { Secret } from './secret.ts';
 
 /**
- * Every setting of the product, read once at the start (`design/operations.md` section 3). Secrets are
+ * Every setting of the product, read once at the start (`docs/design/operations.md`, Settings). Secrets are
  * wrapped, so that a log or an inspection of the whole shows nothing. Started standalone, the launcher
  * fills in what it makes itself: an empty `DATABASE_URL`, `JWT_SECRET` or `ENCRYPTION_KEY` says so.
  */
@@ -37,11 +37,12 @@ export type Settings = {
   /** Seconds. */
   readonly REFRESH_TOKEN_EXPIRY: number;
   readonly SIGNING_KEY_ROTATION_DAYS: number;
-  readonly INTROSPECT_REQUIRE_AUTH: boolean;
   readonly SIGNUP_ENABLED: boolean;
   readonly SMTP_URL: Secret | undefined;
   readonly MAIL_FROM: string;
   readonly TRUSTED_PROXIES: readonly string[];
+  /** Of the gateway, which reads it itself; here for `doctor` alone. */
+  readonly GATEWAY_TRUSTED_PROXIES: readonly string[];
   readonly IDENTITY_INTERNAL_URL: string;
   readonly APPROVAL_INTERNAL_URL: string;
   readonly RATE_LIMIT_FACTOR: number;
@@ -63,7 +64,10 @@ export type Settings = {
   /** Milliseconds that an index of relationship tuples may be behind before it answers nothing. */
   readonly AUTHZ_MAX_STALENESS: number;
   readonly VAULT_SESSION_RATE: number;
-  readonly GEOIP_DB_PATH: string | undefined;
   /** Where standalone keeps mail and data; undefined in containers. */
   readonly CARDEA_DATA: string | undefined;
+  /** Plaintext to a server elsewhere ends the start, unless it is named below. */
+  readonly CARDEA_REQUIRE_TLS: boolean;
+  /** `host` or `host:port`. */
+  readonly CARDEA_ALLOW_PLAINTEXT: readonly string[];
 };

@@ -100,6 +100,25 @@ export function describeCache(adapter: string, rig: () => CacheRig): void {
       expect(taken.filter((each) => each === undefined)).toHaveLength(19);
     });
 
+    it('keeps the highest number that it was raised to, whoever comes last', async () => {
+      const [low, high] = [2n ** 53n + 1n, 2n ** 53n + 2n];
+      await here.raise('at', 9n, 60_000);
+      await there.raise('at', 10n, 60_000);
+      await here.raise('at', 9n, 60_000);
+      expect(await there.get('at')).toBe('10');
+      await here.raise('at', high, 60_000);
+      await there.raise('at', low, 60_000);
+      expect(await here.get('at')).toBe(String(high));
+      await Promise.all(
+        Array.from({ length: 50 }, (_, n) =>
+          (n % 2 === 0 ? here : there).raise('race', BigInt(n), 60_000),
+        ),
+      );
+      expect(await here.get('race')).toBe('49');
+      await here.raise('over soon too', 1n, SHORT_MS);
+      await untilTrue(async () => (await here.get('over soon too')) === undefined);
+    });
+
     it('counts every increment, within a window that starts with the first', async () => {
       const first = await here.increment('n', 2, 60_000);
       expect(first).toEqual({ count: 2, remainingMs: 60_000 });
@@ -123,6 +142,39 @@ export function describeCache(adapter: string, rig: () => CacheRig): void {
       expect(await there.get('gone')).toBeUndefined();
       expect((await there.increment('gone', 1, 60_000)).count).toBe(1);
       expect((await here.increment('gone', -2, 60_000)).count).toBe(-1);
+    });
+
+    it('gives as many tokens of a bucket as it holds to all who ask, and then one at a time', async () => {
+      const bucket = { capacity: 12, refillMs: 400 };
+      const startMs = performance.now();
+      const taken = await Promise.all(
+        Array.from({ length: 50 }, (_, number) =>
+          (number % 2 === 0 ? here : there).takeToken('pace', bucket),
+        ),
+      );
+      const givenBack = Math.floor((performance.now() - startMs) / bucket.refillMs);
+      const given = taken.filter(Boolean).length;
+      expect(given).toBeGreaterThanOrEqual(bucket.capacity);
+      expect(given).toBeLessThanOrEqual(bucket.capacity + givenBack);
+      let more = 0;
+      const emptyMs = performance.now();
+      while (more < 5) {
+        if (await there.takeToken('pace', bucket)) more += 1;
+      }
+      const waitedMs = performance.now() - emptyMs;
+      expect(waitedMs).toBeGreaterThan(4 * bucket.refillMs - CLOCKS_APART_MS);
+      expect(await here.takeToken('of another', bucket)).toBe(true);
+    });
+
+    it('fills a bucket in its time, and never above its brim', async () => {
+      const bucket = { capacity: 3, refillMs: 50 };
+      const takeAll = async () => {
+        const taken = await Promise.all([1, 2, 3, 4].map(() => here.takeToken('small', bucket)));
+        return taken.filter(Boolean).length;
+      };
+      expect(await takeAll()).toBeGreaterThanOrEqual(3);
+      await untilTrue(async () => (await there.get('small')) === undefined);
+      expect(await takeAll()).toBeLessThanOrEqual(4);
     });
 
     it('tells all who listen to a channel, in the order of the words, until they leave', async () => {
@@ -179,6 +231,7 @@ export function describeCache(adapter: string, rig: () => CacheRig): void {
         () => here.take('a'),
         () => here.delete('a'),
         () => here.increment('a', 1, 1),
+        () => here.takeToken('a', { capacity: 1, refillMs: 1 }),
         () => here.publish('a', '1'),
         () => here.subscribe('a', () => {}),
         () => here.ping(),

@@ -5,21 +5,23 @@ import type { Consumer } from '../bus.ts';
 import {
   type ConsumerPositions,
   consumerPositions,
-  isBehind,
   type Lane,
   type LanePosition,
-  laneKey,
-  NOTHING_APPLIED,
+  offsetsOf,
 } from './consumer-positions.ts';
 import { type DeadLetter, type DeadLetters, deadLetterTopicOf } from './dead-letter.ts';
+import { advance, lanesOf, movedOf, type Opened, topicsOf } from './lane-moves.ts';
 import { type ParkedStreams, parkedStreams, streamName } from './parked-streams.ts';
 import { errorCode, isPassing } from './passing-failure.ts';
 import { readable } from './readable.ts';
+import { type Halves, inTwoHalves, MovedMeanwhile } from './two-halves.ts';
 
 /**
  * Applies records of whatever adapter: their effects and how far each lane has come commit together, so
  * an event takes effect once, however often and by whomever it is brought. The rows of the lanes are
- * locked first, so a replica that had been frozen finds its records applied and does nothing.
+ * locked first, so a replica that had been frozen finds its records applied and does nothing. What takes
+ * more than the transaction's own connection is prepared before, outside of it; when the lanes moved
+ * meanwhile so that other events are due, it is prepared again.
  */
 export type ConsumerCore = {
   /** Records in the order of their offsets, of one or several partitions. Throws when it must be tried again later. */
@@ -59,7 +61,6 @@ export type ConsumerNeeds = {
   ) => void;
 };
 
-type Opened = Lane & { readonly offset: bigint; readonly event: IntegrationEvent | undefined };
 type Guilty = ReadonlyMap<Opened, string>;
 
 const RELEASED_EVENTS_MAX = 200;
@@ -129,83 +130,110 @@ const openAll = async (at: At, records: readonly RawRecord[]): Promise<readonly 
   return opened;
 };
 
-/** One transaction: all of these records take effect, but those of parked streams, which wait. */
+/** All of these records take effect, but those of parked streams, which wait. */
 const applyTogether = async (at: At, records: readonly Opened[], guilty: Guilty): Promise<void> => {
-  const { consumer, needs, positions } = at;
-  const applied = await needs.database.asSystem(async (transaction) => {
-    const seen = await positions.lock(transaction, lanesOf(records));
-    const fresh = advance(records, seen);
-    needs.counted?.('duplicate', consumer.name, records.length - fresh.length);
-    metrics.consumerDuplicates.inc({ consumer: consumer.name }, records.length - fresh.length);
-    const events = await keepBack(at, transaction, fresh, guilty);
-    if (events.length > 0) await handled(consumer, events, transaction);
-    await positions.store(transaction, movedOf(records, seen));
-    await failpoint('consumer.before_commit');
-    return events;
+  const { consumer, needs } = at;
+  const { events: applied, seen } = await inHalves(at, {
+    due: () => dueNow(at, records, guilty),
+    apply: (transaction, isPrepared) => applyIn(at, transaction, { records, guilty, isPrepared }),
   });
   await failpoint('consumer.after_commit');
   needs.counted?.('applied', consumer.name, applied.length);
   if (applied.length > 0) consumer.onCommitted?.(applied);
+  consumer.onMoved?.(offsetsOf(seen));
 };
 
-const handled = (
+type InHalves<Applied> = {
+  readonly due: Halves<Applied>['due'];
+  readonly apply: (
+    transaction: Transaction,
+    isPrepared: Parameters<Halves<Applied>['apply']>[0],
+  ) => Promise<Applied>;
+};
+
+/** A consumer that prepares nothing is spared the look without a lock. */
+const inHalves = <Applied>(
+  { consumer, needs }: At,
+  { due, apply }: InHalves<Applied>,
+): Promise<Applied> => {
+  const { prepare } = consumer;
+  const { database } = needs;
+  if (prepare === undefined) return database.asSystem((sql) => apply(sql, () => true));
+  return inTwoHalves({
+    due,
+    prepare: (events) => spanned(consumer, events, () => prepare(events)),
+    apply: (isPrepared) => database.asSystem((sql) => apply(sql, isPrepared)),
+  });
+};
+
+/** A look without a lock: at worst it sees too much, or the other half sends it back. */
+const dueNow = (
+  at: At,
+  records: readonly Opened[],
+  guilty: Guilty,
+): Promise<readonly IntegrationEvent[]> =>
+  at.needs.database.asSystem(async (sql) => {
+    const seen = await at.positions.read(sql, topicsOf(records));
+    return (await sorted(at, sql, advance(records, seen), guilty)).toHandle;
+  });
+
+const applyIn = async (
+  at: At,
+  transaction: Transaction,
+  of: {
+    readonly records: readonly Opened[];
+    readonly guilty: Guilty;
+    readonly isPrepared: (event: IntegrationEvent) => boolean;
+  },
+): Promise<{
+  readonly events: readonly IntegrationEvent[];
+  readonly seen: ReadonlyMap<string, LanePosition>;
+}> => {
+  const { consumer, needs, positions } = at;
+  const { records, guilty } = of;
+  const seen = await positions.lock(transaction, lanesOf(records));
+  const fresh = advance(records, seen);
+  const { toHandle, toPark } = await sorted(at, transaction, fresh, guilty);
+  if (!toHandle.every(of.isPrepared)) throw new MovedMeanwhile();
+  needs.counted?.('duplicate', consumer.name, records.length - fresh.length);
+  metrics.consumerDuplicates.inc({ consumer: consumer.name }, records.length - fresh.length);
+  await park(at, transaction, toPark);
+  if (toHandle.length > 0) {
+    await spanned(consumer, toHandle, () => consumer.handle(toHandle, transaction));
+  }
+  await positions.store(transaction, movedOf(records, seen));
+  await failpoint('consumer.before_commit');
+  return { events: toHandle, seen };
+};
+
+/** Both halves are told of as what they are together. */
+const spanned = (
   consumer: Consumer,
   events: readonly IntegrationEvent[],
-  transaction: Transaction,
+  work: () => Promise<void>,
 ): Promise<void> =>
-  span('consume', () => consumer.handle(events, transaction), {
+  span('consume', work, {
     attributes: { consumer: consumer.name, events: events.length },
     links: events.map(({ traceparent }) => traceparent),
   });
 
-const lanesOf = (records: readonly Opened[]): readonly Lane[] => {
-  const lanes = new Map<string, Lane>();
-  for (const record of records) {
-    lanes.set(laneKey(record), { topic: record.topic, partition: record.partition });
-    const own = positionLane(record);
-    lanes.set(laneKey(own), own);
-  }
-  return [...lanes.values()];
+type ToPark = { readonly event: IntegrationEvent; readonly errorCode: string | null };
+type Sorted = {
+  readonly toHandle: readonly IntegrationEvent[];
+  /** What is guilty, and what waits after it; the code of the guilty one alone. */
+  readonly toPark: readonly ToPark[];
 };
 
-/** Where a record's source position counts: in its partition, or for a stream that was held back, by itself. */
-const positionLane = ({ topic, partition, event }: Opened): Lane =>
-  event?.released === true
-    ? { topic: `${topic}#${streamName(event)}`, partition }
-    : { topic, partition };
-
-/** Moves the lanes over the records and answers those that were not seen before. */
-const advance = (records: readonly Opened[], seen: Map<string, LanePosition>): readonly Opened[] =>
-  records.filter((record) => {
-    const partition = laneKey(record);
-    const before = seen.get(partition) ?? NOTHING_APPLIED;
-    seen.set(partition, { ...before, offset: max(before.offset, record.offset) });
-    if (record.event === undefined) return false;
-    const lane = laneKey(positionLane(record));
-    const last = seen.get(lane) ?? NOTHING_APPLIED;
-    if (!isBehind(record.event, last)) return false;
-    const { position, part = 0 } = record.event;
-    seen.set(lane, { ...last, position: BigInt(position), part });
-    return true;
-  });
-
-const movedOf = (records: readonly Opened[], seen: Map<string, LanePosition>) =>
-  lanesOf(records).map((lane) => ({ ...lane, ...(seen.get(laneKey(lane)) ?? NOTHING_APPLIED) }));
-
-const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
-
-/** Parks what is guilty or waits behind it; answers the events that the consumer shall see. */
-const keepBack = async (
-  at: At,
-  transaction: Transaction,
+const sorted = async (
+  { consumer, needs, parked }: At,
+  sql: Transaction,
   fresh: readonly Opened[],
   guilty: Guilty,
-): Promise<readonly IntegrationEvent[]> => {
-  const { consumer, needs, parked } = at;
-  const waiting = await parked.among(transaction, [
+): Promise<Sorted> => {
+  const waiting = await parked.among(sql, [
     ...new Set(fresh.flatMap(({ event }) => (event === undefined ? [] : [streamName(event)]))),
   ]);
-  const toPark: { readonly event: IntegrationEvent; readonly errorCode: string | null }[] = [];
+  const toPark: ToPark[] = [];
   const toHandle: IntegrationEvent[] = [];
   for (const record of fresh) {
     const { event } = record;
@@ -219,7 +247,16 @@ const keepBack = async (
     waiting.add(stream);
     toPark.push({ event, errorCode: code });
   }
-  if (toPark.length > 0) await parked.park(transaction, toPark);
+  return { toHandle, toPark };
+};
+
+const park = async (
+  { consumer, needs, parked }: At,
+  transaction: Transaction,
+  toPark: readonly ToPark[],
+): Promise<void> => {
+  if (toPark.length === 0) return;
+  await parked.park(transaction, toPark);
   for (const { event, errorCode: code } of toPark) {
     if (code === null) continue;
     needs.counted?.('parked', consumer.name, 1);
@@ -228,7 +265,6 @@ const keepBack = async (
       'an event could not be applied, its stream is parked',
     );
   }
-  return toHandle;
 };
 
 const isWanted = (consumer: Consumer, event: IntegrationEvent): boolean =>
@@ -246,12 +282,17 @@ const misfit = (kindOf: KindOf, event: IntegrationEvent): string | undefined => 
  */
 const releaseSome = async (at: At, stream: string): Promise<number> => {
   const { consumer, needs, positions, parked } = at;
-  const events = await needs.database.asSystem(async (transaction) => {
-    await positions.lockAll(transaction);
-    const waiting = await parked.waiting(transaction, stream, RELEASED_EVENTS_MAX);
-    if (waiting.length > 0) await consumer.handle(waiting, transaction);
-    await parked.forget(transaction, waiting);
-    return waiting;
+  const waitingIn = (sql: Transaction) => parked.waiting(sql, stream, RELEASED_EVENTS_MAX);
+  const events = await inHalves(at, {
+    due: () => needs.database.asSystem(waitingIn),
+    apply: async (transaction, isPrepared) => {
+      await positions.lockAll(transaction);
+      const waiting = await waitingIn(transaction);
+      if (!waiting.every(isPrepared)) throw new MovedMeanwhile();
+      if (waiting.length > 0) await consumer.handle(waiting, transaction);
+      await parked.forget(transaction, waiting);
+      return waiting;
+    },
   });
   if (events.length > 0) consumer.onCommitted?.(events);
   return events.length;

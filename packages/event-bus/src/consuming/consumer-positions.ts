@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from '@cardea/read-models';
+import type { Database, Queryable, Transaction } from '@cardea/read-models';
 
 /**
  * How far a consumer has come in each lane. A lane is a partition of a topic, whose positions only grow;
@@ -17,6 +17,9 @@ export type LanePosition = {
 export const NOTHING_APPLIED: LanePosition = { offset: -1n, position: 0n, part: 0 };
 
 export const laneKey = ({ topic, partition }: Lane): string => `${topic}/${partition}`;
+
+/** Last applied offset of each partition, by {@link laneKey}. */
+export type AppliedOffsets = ReadonlyMap<string, bigint>;
 
 /** An event takes effect when it lies behind what its lane has seen. */
 export const isBehind = (
@@ -109,6 +112,17 @@ export const consumerPositions = (schema: string, consumer: string): ConsumerPos
     },
   };
 };
+
+/** Without the streams that the relay had held back: their records count in their partitions. */
+export const appliedOffsets = async (
+  { database, schema }: { readonly database: Database; readonly schema: string },
+  consumer: string,
+  topics: readonly string[],
+): Promise<AppliedOffsets> =>
+  offsetsOf(await consumerPositions(schema, consumer).read(database.system, topics));
+
+export const offsetsOf = (lanes: ReadonlyMap<string, LanePosition>): AppliedOffsets =>
+  new Map([...lanes].map(([lane, { offset }]) => [lane, offset]));
 
 const byLane = (rows: readonly Row[]): Map<string, LanePosition> =>
   new Map(

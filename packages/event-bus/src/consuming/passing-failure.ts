@@ -15,6 +15,7 @@ const PASSING_NAMES = new Set([
   'CacheUnavailable',
   'WriteContention',
   'FailPointReached',
+  'MovedMeanwhile',
 ]);
 const PASSING_SYSTEM_CODES = new Set([
   'ECONNREFUSED',

@@ -2,8 +2,9 @@ import { SERVICE_NAMES, topicOf } from '@cardea/contracts';
 import type { Database } from '@cardea/read-models';
 import type { Cache } from '@cardea/runtime';
 import { consumerPositions, laneKey, NOTHING_APPLIED } from '../consuming/consumer-positions.ts';
+import type { PartitionEnds } from '../partition-ends.ts';
 import { relayPositionKey } from '../relay/position-note.ts';
-import type { PartitionEnds, TopicEnds } from './topic-ends.ts';
+import type { TopicEnds } from './topic-ends.ts';
 
 type Needs = {
   readonly database: Database;
@@ -34,14 +35,6 @@ export const appliedThrough = async (
   const highest = [...applied.values()].map(({ position }) => position);
   return [relayed, ...highest].reduce(higher);
 };
-
-/** Ends first, then positions: whoever is level with them has seen all that lay there at the call. */
-export const isLevel = async (
-  needs: Needs,
-  consumer: string,
-  topics: readonly string[],
-): Promise<boolean> =>
-  [...(await lagOf(needs, consumer, topics)).values()].every((records) => records === 0);
 
 /** Records of each topic that are not applied yet; those that lapsed are no longer counted. */
 export const lagOf = async (

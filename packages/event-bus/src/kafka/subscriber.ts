@@ -1,7 +1,8 @@
 import type { Cache, Clock, Loops } from '@cardea/runtime';
 import type { RunningConsumer, Subscriber } from '../bus.ts';
 import type { ConsumerNeeds } from '../consuming/consumer-core.ts';
-import { appliedThrough, isLevel, lagOf } from './applied-through.ts';
+import { appliedOffsets } from '../consuming/consumer-positions.ts';
+import { appliedThrough, lagOf } from './applied-through.ts';
 import { runConsumer } from './consumer.ts';
 import type { KafkaClient } from './kafka-client.ts';
 import { topicEnds } from './topic-ends.ts';
@@ -34,7 +35,8 @@ export const kafkaSubscriber = (needs: KafkaSubscriberNeeds): Subscriber => {
       };
     },
     appliedThrough: (consumer, topic) => appliedThrough({ ...needs, ends }, consumer, topic),
-    isLevel: (consumer, topics) => isLevel({ ...needs, ends }, consumer, topics),
+    ends: (topics) => ends.of(topics),
+    applied: (consumer, topics) => appliedOffsets(needs, consumer, topics),
     lag: (consumer, topics) => lagOf({ ...needs, ends }, consumer, topics),
     close: async () => {
       await Promise.all([...running].map((one) => one.stop()));

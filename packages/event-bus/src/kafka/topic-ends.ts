@@ -1,15 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
+import type { PartitionEnds } from '../partition-ends.ts';
 import { bounded, boundedEnd } from './bounded.ts';
 import { type KafkaClient, RETRY_SHORTLY } from './kafka-client.ts';
-
-/** Where a partition begins, and the offset that its next record will get. */
-export type PartitionEnds = {
-  readonly topic: string;
-  readonly partition: number;
-  readonly low: bigint;
-  readonly high: bigint;
-};
 
 /** Asks the brokers where topics begin and end; a topic that is not there has no partitions. */
 export type TopicEnds = {

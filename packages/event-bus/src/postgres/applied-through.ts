@@ -1,6 +1,7 @@
 import { SERVICE_NAMES, topicOf } from '@cardea/contracts';
 import type { Database } from '@cardea/read-models';
 import { consumerPositions, laneKey, NOTHING_APPLIED } from '../consuming/consumer-positions.ts';
+import type { PartitionEnds } from '../partition-ends.ts';
 
 type Needs = { readonly database: Database; readonly bus: Database; readonly schema: string };
 type End = { partition: number; next_offset: string };
@@ -39,14 +40,21 @@ export const appliedThrough = async (
   return [relayed, ...highest].reduce(higher);
 };
 
-/** Ends first, then positions: whoever is level with them has seen all that lay there at the call. */
-export const isLevel = async (
-  { database, bus, schema }: Needs,
-  consumer: string,
+const ENDS = {
+  name: 'bus_ends',
+  text: `SELECT p.topic, p.partition, p.next_offset AS high, coalesce((
+           SELECT min(r."offset") FROM bus.records AS r
+           WHERE r.topic = p.topic AND r.partition = p.partition), p.next_offset) AS low
+         FROM bus.partitions AS p WHERE p.topic = ANY($1)`,
+};
+
+export const endsOf = async (
+  bus: Database,
   topics: readonly string[],
-): Promise<boolean> => {
-  const lag = await lagOf({ database, bus, schema }, consumer, topics);
-  return [...lag.values()].every((records) => records === 0);
+): Promise<readonly PartitionEnds[]> => {
+  type Row = { topic: string; partition: number; low: string; high: string };
+  const { rows } = await bus.system.query<Row>(ENDS, [topics]);
+  return rows.map((row) => ({ ...row, low: BigInt(row.low), high: BigInt(row.high) }));
 };
 
 /** Records of each topic that are not applied yet. */

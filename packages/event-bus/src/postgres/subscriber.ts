@@ -9,9 +9,9 @@ import {
   consumerCore,
   type RawRecord,
 } from '../consuming/consumer-core.ts';
-import { laneKey } from '../consuming/consumer-positions.ts';
+import { appliedOffsets, laneKey } from '../consuming/consumer-positions.ts';
 import { turnUntil } from '../turning.ts';
-import { appliedThrough, isLevel, lagOf } from './applied-through.ts';
+import { appliedThrough, endsOf, lagOf } from './applied-through.ts';
 import { type Membership, membership } from './membership.ts';
 import { BUS_NOTICES } from './migrations.ts';
 
@@ -43,7 +43,8 @@ export const postgresSubscriber = (needs: PostgresSubscriberNeeds): Subscriber =
       };
     },
     appliedThrough: (consumer, topic) => appliedThrough(needs, consumer, topic),
-    isLevel: (consumer, topics) => isLevel(needs, consumer, topics),
+    ends: (topics) => endsOf(needs.bus, topics),
+    applied: (consumer, topics) => appliedOffsets(needs, consumer, topics),
     lag: (consumer, topics) => lagOf(needs, consumer, topics),
     close: async () => {
       await Promise.all([...running].map((one) => one.stop()));

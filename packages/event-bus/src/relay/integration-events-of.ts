@@ -95,6 +95,7 @@ const contextOf = async (
     ip: await open(metadata.ip, 'ip'),
     user_agent: userAgent?.slice(0, USER_AGENT_MAX_CHARS) ?? null,
     app_id: metadata.appId ?? null,
+    ...(metadata.appClaimed === true ? { app_claimed: true as const } : {}),
     agent_id: metadata.agentId ?? null,
     request_id: metadata.requestId ?? null,
   };

@@ -14,6 +14,7 @@ import {
   type Log,
   type RecordedEvent,
 } from '../event-store.ts';
+import { outsideAllTransactions } from '../outside-transactions.ts';
 import { turns } from '../turns.ts';
 import { underWay } from '../under-way.ts';
 import { type Appending, appendOne } from './appending.ts';
@@ -71,21 +72,25 @@ export function eventStoreDbStores({ url, logger }: EventStoreDbOptions): EventS
     readLog({ connection, ends }, of, { after, limit });
 
   return {
-    forLog: (log) => ({
-      log,
-      append: (appends) => appending.watch(append(log, appends)),
-      readStream: (streamId, from = 1) => reader.readStream(log, streamId, Math.max(from, 1)),
-      readLast: async (streamId) => {
-        const request = streamRequest(wireName(log, streamId), 'last', 1);
-        const [answer] = await connection.read(request);
-        return answer === undefined ? undefined : recorded(log, answer);
-      },
-      readLog: readAny,
-      followLog: readAny,
-      head: ends.head,
-      subscribe: async (of, onAppend) => feeds.subscribe(of, onAppend),
-      close: async () => {},
-    }),
+    forLog: (log) =>
+      outsideAllTransactions(
+        {
+          log,
+          append: (appends) => appending.watch(append(log, appends)),
+          readStream: (streamId, from = 1) => reader.readStream(log, streamId, Math.max(from, 1)),
+          readLast: async (streamId) => {
+            const request = streamRequest(wireName(log, streamId), 'last', 1);
+            const [answer] = await connection.read(request);
+            return answer === undefined ? undefined : recorded(log, answer);
+          },
+          readLog: readAny,
+          followLog: readAny,
+          head: ends.head,
+          subscribe: async (of, onAppend) => feeds.subscribe(of, onAppend),
+          close: async () => {},
+        },
+        logger,
+      ),
     close: async () => {
       await appending.drained();
       await feeds.close();

@@ -1,16 +1,16 @@
 import { failpoint, type Logger } from '@cardea/runtime';
 import type { EventStore, Log } from '../event-store.ts';
+import { outsideAllTransactions } from '../outside-transactions.ts';
 import { underWay } from '../under-way.ts';
 import { type ConnectionOptions, connection } from './connection.ts';
 import { groupCommit } from './group-commit.ts';
 import { logTails } from './log-tail.ts';
 import { notices } from './notices.ts';
-import { logReader, streamReader } from './reading.ts';
+import { inTurn, logReader, streamReader } from './reading.ts';
 import { storedEvents } from './stored-events.ts';
 
 /** Batches in flight; a third one makes all slower. */
 const WRITERS = 2;
-const LOG_READERS = 2;
 
 export type PostgresEventStoreOptions = Omit<ConnectionOptions, 'settings'> & {
   readonly logger?: Logger;
@@ -28,11 +28,11 @@ export function postgresEventStores(options: PostgresEventStoreOptions): Postgre
   const { logger, ...rest } = options;
   const several = (count: number) => Array.from({ length: count }, () => connection(rest));
   const writers = several(WRITERS);
-  const streamConnection = connection(rest);
-  const logConnections = several(LOG_READERS);
+  // What follows a log reads it from memory, so one connection serves all reads.
+  const reader = inTurn(connection(rest));
 
-  const readStream = streamReader(streamConnection);
-  const { readLog: readTable, heads } = logReader(logConnections);
+  const readStream = streamReader(reader);
+  const { readLog: readTable, heads } = logReader(reader);
   const tails = logTails(readTable);
   const notified = notices(rest, { heads, onHeard: tails.heard, logger });
   const append = groupCommit(writers, {
@@ -47,21 +47,25 @@ export function postgresEventStores(options: PostgresEventStoreOptions): Postgre
   const appending = underWay();
 
   return {
-    forLog: (log) => ({
-      log,
-      append: (appends) => appending.watch(append(log, appends)),
-      readStream: (streamId, from = 1) => readStream(log, streamId, Math.max(from, 1)),
-      readLast: async (streamId) => (await readStream(log, streamId, 0))[0],
-      readLog: tails.read,
-      followLog: tails.follow,
-      head,
-      subscribe: notified.subscribe,
-      close: async () => {},
-    }),
+    forLog: (log) =>
+      outsideAllTransactions(
+        {
+          log,
+          append: (appends) => appending.watch(append(log, appends)),
+          readStream: (streamId, from = 1) => readStream(log, streamId, Math.max(from, 1)),
+          readLast: async (streamId) => (await readStream(log, streamId, 0))[0],
+          readLog: tails.read,
+          followLog: tails.follow,
+          head,
+          subscribe: notified.subscribe,
+          close: async () => {},
+        },
+        logger,
+      ),
     close: async () => {
       await appending.drained();
       await notified.close();
-      const all = [...writers, streamConnection, ...logConnections];
+      const all = [...writers, reader];
       await Promise.all(all.map((each) => each.close()));
     },
   };

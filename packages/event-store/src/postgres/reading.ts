@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { QueryConfig, QueryResultRow } from 'pg';
 import {
   EventStoreOverloaded,
   EventStoreUnavailable,
@@ -135,38 +136,40 @@ async function readStreams(
   return found;
 }
 
-/** Reads of whole logs take turns on a few connections. */
-export function logReader(connections: readonly Connection[]) {
-  const idle = [...connections];
-  const waiting: ((connection: Connection) => void)[] = [];
-
-  const withConnection = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
-    if (waiting.length >= QUEUE_READS_MAX) {
-      throw new EventStoreOverloaded('too many reads of logs wait');
-    }
-    const mine =
-      idle.pop() ?? (await new Promise<Connection>((resolve) => void waiting.push(resolve)));
-    try {
-      return await again(() => work(mine));
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) idle.push(mine);
-      else next(mine);
-    }
-  };
-
+/** Reads of whole logs, one at a time. */
+export function logReader(connection: Connection) {
   return {
     readLog: async (log: Log, after: bigint, limit: number): Promise<readonly RecordedEvent[]> => {
       const values = [logNumber(log), after.toString(), limit];
-      const rows = await withConnection((each) => each.query<EventRow>({ ...LOG, values }));
+      const rows = await again(() => connection.query<EventRow>({ ...LOG, values }));
       return rows.map((row) => recorded(log, row));
     },
     heads: async (logs: readonly Log[]): Promise<ReadonlyMap<Log, bigint>> => {
       type Row = { readonly log: number; readonly position: string };
       const values = [logs.map(logNumber)];
-      const rows = await withConnection((each) => each.query<Row>({ ...HEADS, values }));
+      const rows = await again(() => connection.query<Row>({ ...HEADS, values }));
       const heads = new Map(rows.map(({ log, position }) => [log, BigInt(position)]));
       return new Map(logs.map((log) => [log, heads.get(logNumber(log)) ?? 0n]));
+    },
+  };
+}
+
+/** One query after the other, in the order of asking: the driver wants the answer of one before the next. */
+export function inTurn(connection: Connection): Connection {
+  let waiting = 0;
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    ...connection,
+    query: async <Row extends QueryResultRow>(query: QueryConfig) => {
+      if (waiting >= QUEUE_READS_MAX) throw new EventStoreOverloaded('too many reads wait');
+      waiting += 1;
+      const mine = last
+        .then(() => connection.query<Row>(query))
+        .finally(() => {
+          waiting -= 1;
+        });
+      last = mine.catch(() => {}); // whoever asked hears of the failure
+      return await mine;
     },
   };
 }

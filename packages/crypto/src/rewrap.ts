@@ -1,0 +1,34 @@
+import { type WrapKeys, wrapKeyOf } from './derive.ts';
+import { decrypt, encrypt, type Place } from './envelope.ts';
+
+/** No setting of this process opens a stored key: it was wrapped under another ENCRYPTION_KEY. */
+export class UnknownWrapKey extends Error {
+  override readonly name = 'UnknownWrapKey';
+}
+
+export type WrappedKey = { readonly wrapped: Buffer; readonly kekId: string };
+
+/** The same key under the current wrapping key; `placeOf` says where it stands under either. */
+export function rewrap(
+  { wrapped, kekId }: WrappedKey,
+  keys: WrapKeys,
+  placeOf: (kekId: string) => Place,
+): WrappedKey {
+  const plain = decrypt(knownWrapKey(keys, kekId).key, wrapped, placeOf(kekId));
+  const { id, key } = keys.current;
+  const again = encrypt(key, plain, placeOf(id));
+  plain.fill(0);
+  return { wrapped: again, kekId: id };
+}
+
+export function knownWrapKey(keys: WrapKeys, kekId: string) {
+  const found = wrapKeyOf(keys, kekId);
+  if (found === undefined) throw new UnknownWrapKey(foreignKey([kekId], keys));
+  return found;
+}
+
+/** Names the stored keys and ours by their ids, which tell nothing of the keys. */
+export function foreignKey(stored: readonly string[], { current, previous }: WrapKeys): string {
+  const ours = `${current.id}${previous === undefined ? '' : `, ENCRYPTION_KEY_PREVIOUS is ${previous.id}`}`;
+  return `Stored keys are wrapped under ${stored.join(', ')}, and ENCRYPTION_KEY is ${ours}. Give the key that they are wrapped under, or run keys rewrap with the settings that fit before you change it again.`;
+}

@@ -1,0 +1,197 @@
+/**
+ * Connections of one role. A connection comes back to the pool only when the server has said that it can be
+ * used again; in every other case it is closed, for whatever is queued on it may wait for ever.
+ */
+import {
+  expectNoTransaction,
+  type Logger,
+  metrics,
+  outsideTransactions,
+  transactionMark,
+} from '@cardea/runtime';
+import { DatabaseError, Pool, type PoolClient, type QueryConfig } from 'pg';
+import { DatabaseUnavailable, type Queryable, type Transaction } from './database.ts';
+import { asUnavailable } from './database-errors.ts';
+
+const CONNECTION_WAIT_MS = 2000;
+const IDLE_IN_TRANSACTION_MS = 60_000;
+/** A ROLLBACK that takes longer waits behind something that may never end. */
+const ROLLBACK_MS = 2000;
+/** Behind the server's own limit of a statement: its answer does not come any more. */
+const ANSWER_SLACK_MS = 5000;
+/** Whoever asked this long ago and got nothing asks again, or nobody needs the pool. */
+const ASKED_RECENTLY_MS = 15_000;
+/** What the driver says when no connection came free; what it says of a server away differs. */
+const NONE_CAME_FREE = 'timeout exceeded when trying to connect';
+
+/** The driver gives a query up after this many milliseconds; its types do not say so. */
+type Limited = QueryConfig & { readonly query_timeout: number };
+
+export type PoolName = 'requests' | 'loops';
+
+export type PoolForm = {
+  readonly connectionString: string;
+  readonly pool: PoolName;
+  readonly size: number;
+  readonly statementMs: number;
+  readonly settings: { readonly [setting: string]: string | number };
+  readonly log: Logger;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number;
+};
+
+export type PoolState = {
+  readonly pool: PoolName;
+  readonly total: number;
+  readonly idle: number;
+  readonly waiting: number;
+  /** For how long callers have asked and none has got a connection; 0 when all is well. */
+  readonly silentMs: number;
+};
+
+export class ConnectionPool {
+  readonly #form: PoolForm;
+  readonly #pool: Pool;
+  readonly #now: () => number;
+  /** The first ask since a connection was last given out. */
+  #askedSinceMs: number | undefined;
+  #lastAskMs = Number.NEGATIVE_INFINITY;
+
+  constructor(form: PoolForm) {
+    this.#form = form;
+    this.#now = form.now ?? (() => performance.now());
+    this.#pool = driverPool(form);
+    metrics.poolTimeouts.inc({ pool: form.pool }, 0);
+  }
+
+  /** From now on; those above the number go when they are given back. */
+  resize(size: number): void {
+    this.#pool.options.max = size;
+  }
+
+  query: Queryable['query'] = (sql, values) =>
+    this.#use((client) => this.#queryable(client).query(sql, values));
+
+  transaction<T>(
+    begin: (client: PoolClient) => string,
+    work: (sql: Transaction) => Promise<T>,
+  ): Promise<T> {
+    return this.#use(async (client) => {
+      const mark = transactionMark();
+      try {
+        const sql = this.#queryable(client);
+        await sql.query(begin(client));
+        const result = await mark.run(() => work(sql));
+        const { command } = await client.query(this.#limited({ text: 'COMMIT' }));
+        // Postgres answers COMMIT of a failed transaction with ROLLBACK: someone swallowed the error.
+        if (command !== 'COMMIT')
+          throw new Error('The transaction had failed and was rolled back.');
+        return result;
+      } catch (error) {
+        if (isAnswer(error)) await rollBack(client);
+        throw error;
+      } finally {
+        mark.close();
+      }
+    });
+  }
+
+  state(): PoolState {
+    const { totalCount: total, idleCount: idle, waitingCount: waiting } = this.#pool;
+    return { pool: this.#form.pool, total, idle, waiting, silentMs: this.#silentMs() };
+  }
+
+  end(): Promise<void> {
+    return this.#pool.end();
+  }
+
+  #silentMs(): number {
+    const now = this.#now();
+    const isAsked = this.#pool.waitingCount > 0 || now - this.#lastAskMs < ASKED_RECENTLY_MS;
+    return this.#askedSinceMs === undefined || !isAsked ? 0 : now - this.#askedSinceMs;
+  }
+
+  async #use<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.#connection();
+    let usable = false;
+    try {
+      const result = await work(client);
+      usable = true;
+      return result;
+    } catch (error) {
+      usable = isAnswer(error) && client.getTransactionStatus() === 'I';
+      throw asUnavailable(error);
+    } finally {
+      client.release(!usable);
+    }
+  }
+
+  async #connection(): Promise<PoolClient> {
+    const { pool, log } = this.#form;
+    expectNoTransaction(`a connection of the pool for ${pool}`, log);
+    this.#lastAskMs = this.#now();
+    this.#askedSinceMs ??= this.#lastAskMs;
+    try {
+      const client = await outsideTransactions(() => this.#pool.connect());
+      this.#askedSinceMs = this.#pool.waitingCount > 0 ? this.#now() : undefined;
+      return client;
+    } catch (error) {
+      if (error instanceof Error && error.message === NONE_CAME_FREE) {
+        metrics.poolTimeouts.inc({ pool });
+      } else {
+        this.#askedSinceMs = undefined; // the server is away, which readiness tells
+      }
+      throw new DatabaseUnavailable('No database connection within 2 s.', { cause: error });
+    }
+  }
+
+  #queryable(client: PoolClient): Queryable {
+    return {
+      query: async (sql, values) => {
+        const named = typeof sql === 'string' ? { text: sql } : sql;
+        const query = this.#limited({ ...named, values: values as unknown[] });
+        const { rows, rowCount } = await client.query(query);
+        return { rows, rowCount: rowCount ?? 0 };
+      },
+    };
+  }
+
+  #limited(query: QueryConfig): Limited {
+    return { ...query, query_timeout: this.#form.statementMs + ANSWER_SLACK_MS };
+  }
+}
+
+/** The server has heard the statement and refused it; all else may still be on its way. */
+const isAnswer = (error: unknown): boolean =>
+  error instanceof DatabaseError && asUnavailable(error) === error;
+
+/** Leaves the connection out of any transaction, or as it was when the answer does not come in time. */
+async function rollBack(client: PoolClient): Promise<void> {
+  const query: Limited = { text: 'ROLLBACK', query_timeout: ROLLBACK_MS };
+  await client.query(query).catch(() => {});
+}
+
+function driverPool({ connectionString, pool: name, size, settings, statementMs, log }: PoolForm) {
+  const all = {
+    ...settings,
+    jit: 'off',
+    statement_timeout: statementMs,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+  };
+  const pool = new Pool({
+    connectionString,
+    application_name: `cardea-${name}`,
+    max: size,
+    connectionTimeoutMillis: CONNECTION_WAIT_MS,
+    keepAlive: true,
+    options: Object.entries(all)
+      .map(([setting, value]) => `-c ${setting}=${value}`)
+      .join(' '),
+  });
+  // Without listeners an error of a connection, idle or in use, would end the process.
+  pool.on('connect', (client) => client.on('error', () => {}));
+  pool.on('error', (error: Error & { code?: string }) => {
+    log.warn({ pool: `cardea-${name}`, code: error.code }, 'database connection lost');
+  });
+  return pool;
+}

@@ -1,0 +1,129 @@
+/**
+ * Tables of keys that stand wrapped under ENCRYPTION_KEY: which of its keys the rows rest on, and how
+ * they are wrapped anew. Rows without a wrapped key are erased, and stay so.
+ */
+import { type Place, rewrap, subjectKeyPlace, type WrapKeys } from '@cardea/crypto';
+import { failpoint } from '@cardea/runtime';
+import type { Database } from './database.ts';
+
+export type WrappedKeyTable = {
+  /** With its schema; its columns `wrapped` and `kek_id` are what changes. */
+  readonly name: string;
+  /** Of `wrapKeys(settings, info)`. */
+  readonly info: string;
+  /** Columns of the primary key, with their types. */
+  readonly key: { readonly [column: string]: 'text' | 'integer' };
+  /** Columns beside the key that {@link placeOf} needs. */
+  readonly further?: readonly string[];
+  /** What a row's box is bound to under that key. */
+  readonly placeOf: (row: WrappedKeyRow, kekId: string) => Place;
+};
+export type WrappedKeyRow = { readonly [column: string]: unknown };
+
+/** The keys of sealed fields, which every service has. */
+export const subjectKeyTable = (schema: string): WrappedKeyTable => ({
+  name: `${schema}.subject_keys`,
+  info: 'subject-wrap/v1',
+  key: { subject_id: 'text' },
+  further: ['tenant_id'],
+  placeOf: (row, kekId) =>
+    subjectKeyPlace({
+      subjectId: String(row['subject_id']),
+      tenantId: String(row['tenant_id']),
+      kekId,
+    }),
+});
+
+const BATCH_ROWS = 500;
+
+/** Rows by the id of the key that they rest on. */
+export async function rowsByKey(
+  { system }: Pick<Database, 'system'>,
+  { name }: WrappedKeyTable,
+): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await system.query<{ kek_id: string; rows: string }>(
+    `SELECT kek_id, count(*) AS rows FROM ${name} WHERE wrapped IS NOT NULL GROUP BY kek_id`,
+  );
+  return new Map(rows.map((row) => [row.kek_id, Number(row.rows)]));
+}
+
+/** Ids of the keys that rows rest on and that are none of these; an index tells at once that there is none. */
+export async function foreignKeysOf(
+  { system }: Pick<Database, 'system'>,
+  { name }: WrappedKeyTable,
+  { current, previous }: WrapKeys,
+): Promise<readonly string[]> {
+  const known = previous === undefined ? [current.id] : [current.id, previous.id];
+  const { rows } = await system.query<{ kek_id: string }>(
+    `SELECT DISTINCT kek_id FROM ${name} WHERE wrapped IS NOT NULL AND (${otherThan(known)})`,
+    known.toSorted(),
+  );
+  return rows.map(({ kek_id }) => kek_id);
+}
+
+/** What lies before, between and after: ranges, which an index finds, as it does not find what differs. */
+const otherThan = (ids: readonly string[]): string =>
+  ids.length === 1
+    ? 'kek_id < $1 OR kek_id > $1'
+    : 'kek_id < $1 OR (kek_id > $1 AND kek_id < $2) OR kek_id > $2';
+
+/**
+ * Wraps every row anew that does not rest on the current key; answers how many it wrapped. May be stopped
+ * anywhere and be called again, also by several at once. Throws `UnknownWrapKey` at a row of a third key.
+ */
+export async function rewrapTable(
+  database: Pick<Database, 'system'>,
+  table: WrappedKeyTable,
+  keys: WrapKeys,
+): Promise<number> {
+  for (let count = 0; ; ) {
+    const rows = await olderRows(database, table, keys);
+    if (rows.length === 0) return count;
+    count += await replace(database, table, { rows, keys });
+    await failpoint('rewrap.mid');
+  }
+}
+
+type Row = WrappedKeyRow & { readonly wrapped: Buffer; readonly kek_id: string };
+
+async function olderRows(
+  { system }: Pick<Database, 'system'>,
+  { name, key, further = [] }: WrappedKeyTable,
+  { current }: WrapKeys,
+): Promise<readonly Row[]> {
+  const columns = [...Object.keys(key), ...further, 'wrapped', 'kek_id'].join(', ');
+  const { rows } = await system.query<Row>(
+    `SELECT ${columns} FROM ${name}
+     WHERE wrapped IS NOT NULL AND (${otherThan([current.id])}) LIMIT ${BATCH_ROWS}`,
+    [current.id],
+  );
+  return rows;
+}
+
+/** Where a row was wrapped or erased by another meanwhile, it is left as it is. */
+async function replace(
+  { system }: Pick<Database, 'system'>,
+  { name, key, placeOf }: WrappedKeyTable,
+  of: { readonly rows: readonly Row[]; readonly keys: WrapKeys },
+): Promise<number> {
+  const { rows, keys } = of;
+  const columns = Object.entries(key);
+  const again = rows.map((row) =>
+    rewrap({ wrapped: row.wrapped, kekId: row.kek_id }, keys, (kekId) => placeOf(row, kekId)),
+  );
+  const arrays = columns.map(([, type], at) => `$${at + 4}::${type}[]`).join(', ');
+  const names = columns.map(([column]) => column);
+  const { rowCount } = await system.query(
+    `UPDATE ${name} AS stored SET wrapped = again.wrapped, kek_id = $1
+     FROM unnest($2::text[], $3::bytea[], ${arrays}) AS again (old, wrapped, ${names.join(', ')})
+     WHERE ${names.map((column) => `stored.${column} = again.${column}`).join(' AND ')}
+       AND stored.kek_id = again.old AND stored.wrapped IS NOT NULL`,
+    [
+      keys.current.id,
+      rows.map((row) => row.kek_id),
+      again.map(({ wrapped }) => wrapped),
+      ...names.map((column) => rows.map((row) => row[column])),
+    ],
+  );
+  return rowCount;
+}

@@ -2,9 +2,10 @@ import { issueKey } from '@cardea/crypto';
 import { fakeClock } from '@cardea/runtime';
 import { describe, expect, it } from 'vitest';
 import { authenticator, isAllowedFrom } from './authenticator.ts';
-import type { IntrospectedKey } from './principal.ts';
+import type { IntrospectedKey, Mark, UserPrincipal } from './principal.ts';
 
 const HERE = '192.0.2.1';
+const MISSES_MAX = 10;
 const apiKey: IntrospectedKey = {
   kind: 'api_key',
   id: 'key-1',
@@ -32,7 +33,10 @@ function rig() {
   const marked = new Set<string>();
   const known = new Map<string, IntrospectedKey>();
   const stretch: { now: number | undefined } = { now: 0 };
+  const looked: Mark[] = [];
+  const live = new Set<string>();
   let asked = 0;
+  let counted = 0;
   const door = authenticator({
     verifier: { verify: async () => ({ bad: 'invalid' }), drop: () => {} },
     introspect: async (credential) => {
@@ -42,11 +46,81 @@ function rig() {
     revocations: {
       isMarked: (kind, id) => marked.has(`${kind}:${id}`),
       stretch: () => stretch.now,
+      look: async (marks) => {
+        looked.push(...marks);
+        return {
+          marked: marks.map(({ kind, id }) => live.has(`${kind}:${id}`)),
+          values: undefined,
+        };
+      },
+    },
+    misses: {
+      recall: () => room(counted < MISSES_MAX),
+      count: async () => {
+        counted += 1;
+        return room(counted <= MISSES_MAX);
+      },
     },
     clock,
   });
-  return { clock, marked, known, door, stretch, asked: () => asked };
+  return {
+    clock,
+    marked,
+    known,
+    door,
+    stretch,
+    live,
+    looked,
+    asked: () => asked,
+    counted: () => counted,
+  };
 }
+
+const room = (allowed: boolean) =>
+  allowed ? ({ allowed } as const) : ({ allowed, retryAfterSeconds: 7 } as const);
+
+describe('a caller whose role is asked for', () => {
+  const admin: UserPrincipal = {
+    kind: 'user',
+    id: 'ann',
+    tenantId: 't1',
+    organizationId: null,
+    email: null,
+    roles: ['admin'],
+    sessionId: null,
+    authTime: null,
+    appId: null,
+    clientId: null,
+    impersonatedBy: null,
+    issuedAt: 100,
+    expiresAt: 1000,
+  };
+
+  it('is looked up live, whatever this process remembers', async () => {
+    const { door, live, looked } = rig();
+    expect(await door.confirm(admin)).toBe(admin);
+    expect(looked).toEqual([
+      { kind: 'user', id: 'ann' },
+      { kind: 'rank', id: 'ann', at: 100 },
+    ]);
+    live.add('rank:ann');
+    expect(await door.confirm(admin)).toBeUndefined();
+  });
+
+  it('falls with the admin who looks through their eyes', async () => {
+    const { door, live } = rig();
+    const seen = { ...admin, impersonatedBy: 'root' };
+    expect(await door.confirm(seen)).toBe(seen);
+    live.add('rank:root');
+    expect(await door.confirm(seen)).toBeUndefined();
+  });
+
+  it('is not looked up where it has no role to lose', async () => {
+    const { door, looked } = rig();
+    expect(await door.confirm(apiKey)).toBe(apiKey);
+    expect(looked).toEqual([]);
+  });
+});
 
 describe('an opaque key', () => {
   it('is asked for once in 30 s, and a typo never', async () => {
@@ -62,6 +136,43 @@ describe('an opaque key', () => {
     await clock.advance(30_000);
     await door.authenticate(text, HERE);
     expect(asked()).toBe(2);
+  });
+
+  it('S9 that is not taken is counted, and one that is taken is not', async () => {
+    const { known, marked, door, counted } = rig();
+    const [svc, agk] = [issueKey('svc', 'live').text, issueKey('agk', 'live').text];
+    known.set(svc, apiKey).set(agk, agentKey);
+    await door.authenticate(svc, HERE);
+    await door.authenticate(agk, HERE);
+    await door.authenticate(svc, HERE);
+    expect(counted()).toBe(0);
+    await door.authenticate('svc_live_typo', HERE);
+    await door.authenticate(issueKey('svc', 'live').text, HERE);
+    await door.authenticate(agk, '198.51.100.1');
+    marked.add('key:key-1');
+    await door.authenticate(svc, HERE);
+    expect(counted()).toBe(4);
+  });
+
+  it('S9 of an address that missed too often is asked for only where it was taken before', async () => {
+    const { clock, known, door, asked } = rig();
+    const [taken, other] = [issueKey('svc', 'live').text, issueKey('svc', 'live').text];
+    known.set(taken, apiKey).set(other, { ...apiKey, id: 'key-2' });
+    await door.authenticate(taken, HERE);
+    for (let miss = 0; miss < MISSES_MAX; miss += 1) {
+      expect(await door.authenticate(issueKey('agk', 'live').text, HERE)).toBeUndefined();
+    }
+    const before = asked();
+    const tooMany = { kind: 'too_many_misses', retryAfterSeconds: 7 };
+    expect(await door.authenticate(other, HERE)).toEqual(tooMany);
+    expect(await door.authenticate('svc_live_typo', HERE)).toEqual(tooMany);
+    expect(asked()).toBe(before);
+    await clock.advance(30_000);
+    const all = await Promise.all([1, 2, 3].map(() => door.authenticate(taken, HERE)));
+    expect(all.map((each) => each?.kind)).toEqual(['api_key', 'api_key', 'api_key']);
+    known.delete(taken);
+    await clock.advance(30_000);
+    expect(await door.authenticate(taken, HERE)).toEqual(tooMany);
   });
 
   it('that was refused works as soon as it is known', async () => {

@@ -2,7 +2,15 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { parseKey, sha256 } from '@cardea/crypto';
 import type { Clock } from '@cardea/runtime';
 import QuickLRU from 'quick-lru';
-import type { Authenticator, IntrospectedKey, Principal, Revocations } from './principal.ts';
+import type {
+  Authenticator,
+  IntrospectedKey,
+  KeyMisses,
+  Mark,
+  Principal,
+  Revocations,
+  TooManyMisses,
+} from './principal.ts';
 import { capabilityOf, principalOf } from './principal-of.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 
@@ -14,23 +22,32 @@ export type AuthenticatorNeeds = {
   readonly verifier: TokenVerifier;
   /** Identity's answer on an opaque key; undefined = inactive. Throws when identity cannot be asked. */
   readonly introspect: (credential: string) => Promise<IntrospectedKey | undefined>;
-  readonly revocations: Pick<Revocations, 'isMarked' | 'stretch'>;
+  readonly revocations: Pick<Revocations, 'isMarked' | 'stretch' | 'look'>;
+  readonly misses: KeyMisses;
   readonly clock: Clock;
 };
 
 /** Tokens by their signature, keys by introspection; both end with a revocation mark. */
 export function authenticator(needs: AuthenticatorNeeds): Authenticator {
-  const introspected = introspections(needs);
+  const byKey = keyHolders(needs);
   return {
     authenticate: async (bearer, ip) => {
-      if (/^(svc|agk)_/.test(bearer)) {
-        // The checksum first: a typo costs neither a look-up nor a call.
-        if (parseKey(bearer) === undefined) return undefined;
-        const key = await introspected(bearer);
-        return key === undefined ? undefined : principalOfKey(key, ip);
-      }
+      if (/^(svc|agk)_/.test(bearer)) return byKey(bearer, ip);
       const verified = await needs.verifier.verify('access', bearer);
       return 'ok' in verified ? principalOf(verified.ok) : undefined;
+    },
+    confirm: async (principal) => {
+      if (principal.kind !== 'user') return principal;
+      const marks = [principal.id, principal.impersonatedBy].flatMap((id): Mark[] =>
+        id === null
+          ? []
+          : [
+              { kind: 'user', id },
+              { kind: 'rank', id, at: principal.issuedAt },
+            ],
+      );
+      const { marked } = await needs.revocations.look(marks);
+      return marked.includes(true) ? undefined : principal;
     },
     capability: async (token) => {
       const verified = await needs.verifier.verify('capability', token);
@@ -44,6 +61,30 @@ export function authenticator(needs: AuthenticatorNeeds): Authenticator {
     },
   };
 }
+
+/**
+ * A key that is taken costs no count, and one that was taken here before is asked for however many
+ * others missed from its address: a neighbour's guesses stop nobody who works.
+ */
+function keyHolders(needs: AuthenticatorNeeds) {
+  const { misses } = needs;
+  const introspected = introspections(needs);
+  return async (bearer: string, ip: string): Promise<Principal | TooManyMisses | undefined> => {
+    if (!introspected.isKnown(bearer)) {
+      const room = misses.recall(ip);
+      if (!room.allowed) return tooMany(room);
+    }
+    // The checksum first: a typo costs neither a look-up nor a call.
+    const key = parseKey(bearer) === undefined ? undefined : await introspected.find(bearer);
+    const principal = key === undefined ? undefined : principalOfKey(key, ip);
+    if (principal !== undefined) return principal;
+    const counted = await misses.count(ip);
+    return counted.allowed ? undefined : tooMany(counted);
+  };
+}
+
+const tooMany = ({ retryAfterSeconds }: { readonly retryAfterSeconds: number }) =>
+  ({ kind: 'too_many_misses', retryAfterSeconds }) as const;
 
 type Held = {
   readonly key: IntrospectedKey;
@@ -72,8 +113,9 @@ function introspections({ introspect, revocations, clock }: AuthenticatorNeeds) 
     !isRevoked(key, revocations) &&
     !(key.stamp !== undefined && revocations.isMarked('key', key.stamp));
 
-  return async (credential: string): Promise<IntrospectedKey | undefined> => {
-    const name = sha256(credential).toString('base64url');
+  const nameOf = (credential: string) => sha256(credential).toString('base64url');
+  const find = async (credential: string): Promise<IntrospectedKey | undefined> => {
+    const name = nameOf(credential);
     const known = held.get(name);
     const stretch = revocations.stretch();
     const isFresh =
@@ -82,14 +124,17 @@ function introspections({ introspect, revocations, clock }: AuthenticatorNeeds) 
       stretch !== undefined &&
       known.stretch === stretch;
     if (isFresh && isLive(known.key)) return known.key;
-    held.delete(name);
     const key = stretch === undefined ? await introspect(credential) : await ask(name, credential);
-    if (key === undefined || !isLive(key)) return undefined;
+    if (key === undefined || !isLive(key)) {
+      held.delete(name);
+      return undefined;
+    }
     if (stretch !== undefined) {
       held.set(name, { key, untilMs: clock.monotonicMs() + INTROSPECTION_MS, stretch });
     }
     return key;
   };
+  return { find, isKnown: (credential: string) => held.has(nameOf(credential)) };
 }
 
 function isRevoked(key: IntrospectedKey, marks: Pick<Revocations, 'isMarked'>): boolean {

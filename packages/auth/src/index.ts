@@ -1,4 +1,15 @@
 export { type AuthenticatorNeeds, authenticator, isAllowedFrom } from './authenticator.ts';
+export {
+  type AskFacts,
+  authorityKey,
+  CHANGED_TTL_MS,
+  CHANGES_FLOOR,
+  type CurrentFacts,
+  changedKey,
+  type FactChange,
+  type FactKind,
+  type FactsAsked,
+} from './fact-changes.ts';
 export type { JwkSet } from './key-set.ts';
 export type {
   AgentPrincipal,
@@ -7,12 +18,14 @@ export type {
   Capability,
   Ended,
   IntrospectedKey,
+  KeyMisses,
   Looked,
   Mark,
   Principal,
   RefillMarks,
   RevocationKind,
   Revocations,
+  TooManyMisses,
   UserPrincipal,
 } from './principal.ts';
 export { capabilityOf, principalOf } from './principal-of.ts';

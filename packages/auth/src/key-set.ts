@@ -8,6 +8,7 @@ const REFETCH_MS = 30_000;
 const FRESH_MS = 300_000;
 /** A set that could not be renewed for this long is not trusted any more. */
 const KEPT_MS = 12 * 3_600_000;
+/** The newest ones, which stand last. */
 const KEYS_MAX = 100;
 
 export type JwkSet = { readonly keys: readonly object[] };
@@ -73,6 +74,6 @@ export function keySet(jwks: () => Promise<JwkSet>, clock: Clock): KeySet {
 }
 
 function keyMap({ keys }: JwkSet): ReadonlyMap<string, KeyObject> {
-  const found = keys.slice(0, KEYS_MAX).flatMap((jwk) => importPublicJwk(jwk) ?? []);
+  const found = keys.slice(-KEYS_MAX).flatMap((jwk) => importPublicJwk(jwk) ?? []);
   return new Map(found.map(({ kid, publicKey }) => [kid, publicKey]));
 }

@@ -43,6 +43,7 @@ function userOf(claims: VerifiedClaims): UserPrincipal | undefined {
     appId: textOf(claims['app_id']),
     clientId,
     impersonatedBy,
+    issuedAt: claims.iat,
     expiresAt: claims.exp,
   };
 }

@@ -1,3 +1,5 @@
+import type { FactChange } from './fact-changes.ts';
+
 /** Who calls, as the door found out. Only a `user` is a person acting for themselves. */
 export type Principal = UserPrincipal | AgentPrincipal | ApiKeyPrincipal;
 
@@ -17,6 +19,8 @@ export type UserPrincipal = {
   readonly clientId: string | null;
   /** The admin behind an impersonation token; such a caller may not decide approvals. */
   readonly impersonatedBy: string | null;
+  /** Unix seconds. */
+  readonly issuedAt: number;
   readonly expiresAt: number;
 };
 
@@ -45,7 +49,7 @@ export type ApiKeyPrincipal = {
   readonly appId: string | null;
 };
 
-/** What a session's capability token allows (`design/oauth.md` section 3). */
+/** What a session's capability token allows (`docs/design/tokens.md`, Token classes). */
 export type Capability = {
   readonly tenantId: string;
   readonly agentId: string;
@@ -72,14 +76,36 @@ type Standing = {
   readonly stamp?: string;
 };
 
+/** Too many keys from this caller's address were not taken. */
+export type TooManyMisses = {
+  readonly kind: 'too_many_misses';
+  readonly retryAfterSeconds: number;
+};
+
+/** Counts by address the keys that were not taken. */
+export type KeyMisses = {
+  /** Whether an address may try a key that is not known here; asks nobody. */
+  readonly recall: (ip: string) => Room;
+  /** Counts a miss; what it answers holds for this one. */
+  readonly count: (ip: string) => Promise<Room>;
+};
+type Room =
+  | { readonly allowed: true }
+  | { readonly allowed: false; readonly retryAfterSeconds: number };
+
 /** Turns what a caller presents into who it is. Never throws for a bad credential. */
 export interface Authenticator {
   /**
    * The credential of an `Authorization: Bearer` header: an access token, an `svc_` key or an `agk_`
    * key. `undefined`: missing, malformed, forged, expired, revoked. `ip` is tested against an agent
-   * key's CIDRs.
+   * key's CIDRs, and keys that are not taken are counted by it.
    */
-  authenticate(bearer: string, ip: string): Promise<Principal | undefined>;
+  authenticate(bearer: string, ip: string): Promise<Principal | TooManyMisses | undefined>;
+  /**
+   * The same caller as of now, for what only a role allows: whether the token still counts is looked up
+   * live. `undefined`: it does not. Throws when that cannot be found out.
+   */
+  confirm(principal: Principal): Promise<Principal | undefined>;
   /** A capability token; `expired` and `invalid` are told apart for vending. */
   capability(
     token: string,
@@ -89,9 +115,17 @@ export interface Authenticator {
   >;
 }
 
-/** The marks that end a credential before its time (`rev:<kind>:<id>`), in the shared cache and mirrored in every process. */
-export type RevocationKind = 'sid' | 'user' | 'key' | 'agent' | 'asid';
-export type Mark = { readonly kind: RevocationKind; readonly id: string };
+/**
+ * What ends a credential before its time (`rev:<kind>:<id>`), in the shared cache and mirrored in every
+ * process. `rank` ends those access tokens of a user that were issued before a time.
+ */
+export type RevocationKind = 'sid' | 'user' | 'key' | 'agent' | 'asid' | 'rank';
+export type Mark = {
+  readonly kind: RevocationKind;
+  readonly id: string;
+  /** Of `rank` alone, Unix seconds: the time before which issued tokens end; when asked, the token's own. */
+  readonly at?: number;
+};
 /** All marks that still count: of the last JWT_EXPIRY + 1 h. */
 export type RefillMarks = () => Promise<readonly Mark[]>;
 export interface Revocations {
@@ -99,10 +133,12 @@ export interface Revocations {
    * In the cache and told to all processes when it resolves; while the cache is away, where marks are
    * kept filled, owed until it is back.
    */
-  mark(kind: RevocationKind, ids: readonly string[]): Promise<void>;
+  mark(kind: RevocationKind, ids: readonly string[], at?: number): Promise<void>;
   unmark(kind: RevocationKind, ids: readonly string[]): Promise<void>;
+  /** A fact that others keep copies of was changed: in the cache when it resolves, or owed, as a mark. */
+  changed(change: FactChange): Promise<void>;
   /** In this process's mirror: costs no round trip. True is always right, false while {@link stretch} is a number. */
-  isMarked(kind: RevocationKind, id: string): boolean;
+  isMarked(kind: RevocationKind, id: string, at?: number): boolean;
   /**
    * Which unbroken stretch of hearing of marks this is; undefined while some may have been missed. What
    * was learned in another stretch is not to be believed.

@@ -3,7 +3,7 @@ import { type Cache, CacheUnavailable, type Clock } from '@cardea/runtime';
 import type { Mark, RefillMarks, RevocationKind } from './principal.ts';
 import type { Hearing } from './revocations-hearing.ts';
 import { type Mirror, markKey } from './revocations-mirror.ts';
-import { CHANNEL, GENERATION, KINDS, writeNotice } from './revocations-notice.ts';
+import { CHANNEL, GENERATION, KINDS, type Notice, writeNotice } from './revocations-notice.ts';
 
 const IDS_PER_NOTICE = 500;
 /** Beyond it the oldest are dropped: their marks end by themselves, only later. */
@@ -21,7 +21,7 @@ export function keeperOf(needs: Needs, { marks, hearing }: Own) {
   /** Taken back while marks are being read, which may have been too early to see it. */
   let unmarkedMeanwhile: Set<string> | undefined;
 
-  const { write, erase } = writerOf(needs);
+  const { write, writeAll, erase } = writerOf(needs);
   const fillOnce = async (read: RefillMarks): Promise<void> => {
     const [since, losses] = [marks.now(), hearing.losses()];
     owed = false;
@@ -34,11 +34,8 @@ export function keeperOf(needs: Needs, { marks, hearing }: Own) {
       }
       const all = await read();
       const standing = all.filter(({ kind, id }) => !unmarked.has(markKey(kind, id)));
-      for (const kind of KINDS) {
-        const ids = standing.filter((mark) => mark.kind === kind).map(({ id }) => id);
-        for (const id of ids) marks.add(kind, id);
-        await write(kind, ids);
-      }
+      for (const { kind, id, at } of standing) marks.add(kind, id, at);
+      await writeAll(standing);
       await cache.set(GENERATION, clock.now().toISOString());
     } catch (error) {
       owed = true;
@@ -72,14 +69,15 @@ export function keeperOf(needs: Needs, { marks, hearing }: Own) {
       // Always at first: whoever kept them before may have owed some.
       await fill().catch(unlessAway);
     },
-    mark: async (kind: RevocationKind, ids: readonly string[]): Promise<void> => {
+    mark: async (kind: RevocationKind, ids: readonly string[], at?: number): Promise<void> => {
       // First here: whatever becomes of the cache, this process knows.
       for (const id of ids) {
-        marks.add(kind, id);
+        marks.add(kind, id, at);
         owedUnmarks.delete(markKey(kind, id));
         unmarkedMeanwhile?.delete(markKey(kind, id));
       }
-      await orOwe(write(kind, ids));
+      const all = ids.map((id) => (at === undefined ? { kind, id } : { kind, id, at }));
+      await orOwe(write(kind, all));
     },
     unmark: async (kind: RevocationKind, ids: readonly string[]): Promise<void> => {
       for (const id of ids) {
@@ -89,6 +87,7 @@ export function keeperOf(needs: Needs, { marks, hearing }: Own) {
       if (await orOwe(erase(kind, ids))) return;
       for (const id of ids) owe(owedUnmarks, { kind, id });
     },
+    orOwe,
     heardUnmarked: (kind: RevocationKind, ids: readonly string[]): void => {
       for (const id of ids) unmarkedMeanwhile?.add(markKey(kind, id));
     },
@@ -110,22 +109,41 @@ function owe(unmarks: Map<string, Mark>, mark: Mark): void {
 
 /** Each change in the cache first, then told. */
 function writerOf({ cache, ttlMs }: Needs) {
-  const tell = async (word: '+' | '-', kind: RevocationKind, ids: readonly string[]) => {
-    for (const some of chunks(ids)) {
-      await cache.publish(CHANNEL, writeNotice({ word, kind, ids: some }));
+  type Told = Extract<Notice, { readonly kind: RevocationKind }>;
+  const tell = async (notice: Told): Promise<void> => {
+    for (const ids of chunks(notice.ids)) {
+      await cache.publish(CHANNEL, writeNotice({ ...notice, ids }));
     }
   };
-  const write = async (kind: RevocationKind, ids: readonly string[]): Promise<void> => {
+  const writeRank = async ({ kind, id, at = 0 }: Mark): Promise<void> => {
+    // What another process has written meanwhile may be later than what was read here.
+    await cache.raise(markKey(kind, id), BigInt(at), ttlMs);
+    await tell({ word: '+', kind, ids: [id], at });
+  };
+  const write = async (kind: RevocationKind, all: readonly Mark[]): Promise<void> => {
+    if (kind === 'rank') {
+      for (const mark of all) await writeRank(mark);
+      return;
+    }
+    const ids = all.map(({ id }) => id);
     for (const some of chunks(ids)) {
       await cache.setMany(some.map((id) => ({ key: markKey(kind, id), value: '1', ttlMs })));
     }
-    await tell('+', kind, ids);
+    await tell({ word: '+', kind, ids });
+  };
+  const writeAll = async (marks: readonly Mark[]): Promise<void> => {
+    for (const kind of KINDS) {
+      await write(
+        kind,
+        marks.filter((mark) => mark.kind === kind),
+      );
+    }
   };
   const erase = async (kind: RevocationKind, ids: readonly string[]): Promise<void> => {
     for (const id of ids) await cache.delete(markKey(kind, id));
-    await tell('-', kind, ids);
+    await tell({ word: '-', kind, ids });
   };
-  return { write, erase };
+  return { write, writeAll, erase };
 }
 
 export const unlessAway = (error: unknown): void => {

@@ -8,9 +8,10 @@ const MARKS_MAX = 500_000;
 const REVERSIBLE: readonly RevocationKind[] = ['user', 'agent'];
 
 export interface Mirror {
-  add(kind: RevocationKind, id: string): void;
+  /** The latest time of a `rank` counts. */
+  add(kind: RevocationKind, id: string, at?: number): void;
   remove(kind: RevocationKind, id: string): void;
-  has(kind: RevocationKind, id: string): boolean;
+  has(kind: RevocationKind, id: string, at?: number): boolean;
   /** A point in the order in which marks were added. */
   now(): number;
   /** Drops what could have been taken back and was not added since. */
@@ -21,7 +22,12 @@ export const markKey = (kind: RevocationKind, id: string): string => `rev:${kind
 
 /** The order of the map is the order in which the marks end. */
 export function mirror(clock: Pick<Clock, 'monotonicMs'>, ttlMs: number): Mirror {
-  type Held = { readonly endsMs: number; readonly kind: RevocationKind; readonly added: number };
+  type Held = {
+    readonly endsMs: number;
+    readonly kind: RevocationKind;
+    readonly added: number;
+    readonly at: number;
+  };
   const held = new Map<string, Held>();
   let added = 0;
   const dropEnded = (): void => {
@@ -31,17 +37,22 @@ export function mirror(clock: Pick<Clock, 'monotonicMs'>, ttlMs: number): Mirror
     }
   };
   return {
-    add: (kind, id) => {
+    add: (kind, id, time = 0) => {
       const key = markKey(kind, id);
+      const at = Math.max(time, held.get(key)?.at ?? 0);
       added += 1;
       held.delete(key);
-      held.set(key, { endsMs: clock.monotonicMs() + ttlMs, kind, added });
+      held.set(key, { endsMs: clock.monotonicMs() + ttlMs, kind, added, at });
       dropEnded();
     },
     remove: (kind, id) => {
       held.delete(markKey(kind, id));
     },
-    has: (kind, id) => (held.get(markKey(kind, id))?.endsMs ?? 0) > clock.monotonicMs(),
+    has: (kind, id, at = 0) => {
+      const mark = held.get(markKey(kind, id));
+      if (mark === undefined || mark.endsMs <= clock.monotonicMs()) return false;
+      return kind !== 'rank' || at < mark.at;
+    },
     now: () => added,
     dropUntold: (since) => {
       for (const [key, mark] of held) {

@@ -5,17 +5,24 @@ import type { RevocationKind } from './principal.ts';
 export const GENERATION = 'rev:generation';
 export const CHANNEL = 'rev';
 
-export const KINDS: readonly RevocationKind[] = ['sid', 'user', 'key', 'agent', 'asid'];
+export const KINDS: readonly RevocationKind[] = ['sid', 'user', 'key', 'agent', 'asid', 'rank'];
 
 export type Notice =
-  /** These were marked; these no longer are. */
-  | { readonly word: '+' | '-'; readonly kind: RevocationKind; readonly ids: readonly string[] }
+  /** These were marked (`at`: those of `rank`, for that time); these no longer are. */
+  | {
+      readonly word: '+' | '-';
+      readonly kind: RevocationKind;
+      readonly ids: readonly string[];
+      readonly at?: number;
+    }
   /** Somebody may have missed marks and asks for all; who asked so has been told all by now. */
   | { readonly word: '?' | '!'; readonly names: readonly string[] };
 
 export const writeNotice = (notice: Notice): string =>
   JSON.stringify(
-    'kind' in notice ? [notice.word, notice.kind, ...notice.ids] : [notice.word, ...notice.names],
+    'kind' in notice
+      ? [notice.word, notice.kind, ...timeOf(notice), ...notice.ids]
+      : [notice.word, ...notice.names],
   );
 
 /** Undefined for what is no notice of ours. */
@@ -31,5 +38,10 @@ export function readNotice(message: string): Notice | undefined {
   if (word === '?' || word === '!') return { word, names: rest };
   const kind = KINDS.find((each) => each === rest[0]);
   if (kind === undefined || (word !== '+' && word !== '-')) return undefined;
-  return { word, kind, ids: rest.slice(1) };
+  if (kind !== 'rank') return { word, kind, ids: rest.slice(1) };
+  const at = Number(rest[1]);
+  return Number.isSafeInteger(at) ? { word, kind, at, ids: rest.slice(2) } : undefined;
 }
+
+const timeOf = ({ kind, at = 0 }: { readonly kind: RevocationKind; readonly at?: number }) =>
+  kind === 'rank' ? [String(at)] : [];

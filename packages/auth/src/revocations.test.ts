@@ -161,9 +161,53 @@ describe('a revocation', () => {
     expect(late.isMarked('user', 'u1')).toBe(true);
   });
 
+  it('of a rank ends the tokens that were issued before its time, and the latest time counts', async () => {
+    const { here, there } = await rig();
+    await here.mark('rank', ['u1'], 100);
+    await there.mark('rank', ['u1'], 90);
+    for (const each of [here, there]) {
+      const at = (at: number) => each.isMarked('rank', 'u1', at);
+      expect([at(89), at(99), at(100)]).toEqual([true, true, false]);
+      const asked = [99, 100].map((at) => ({ kind: 'rank', id: 'u1', at }) as const);
+      expect((await each.look(asked)).marked).toEqual([true, false]);
+    }
+  });
+
+  it('of a rank stands with its latest time though an earlier one is written again', async () => {
+    const { cache, here, there } = await rig();
+    await there.mark('rank', ['u1'], 100);
+    await here.keepFilled(async () => [
+      { kind: 'rank', id: 'u1', at: 90 },
+      { kind: 'rank', id: 'u2', at: 95 },
+    ]);
+    const live = async (id: string, at: number) =>
+      (await there.look([{ kind: 'rank', id, at }])).marked[0];
+    expect([await live('u1', 99), await live('u2', 94), await live('u2', 95)]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    await cache.delete('rev:rank:u1');
+    await here.check();
+    expect(await live('u1', 99)).toBe(false);
+    await cache.delete('rev:generation');
+    await here.check();
+    expect(await live('u1', 89)).toBe(true);
+    expect(here.isMarked('rank', 'u1', 99)).toBe(true);
+  });
+
   it('is not made up from notices of others', async () => {
     const { cache, here } = await rig();
-    for (const text of ['', '{', '[]', '["+"]', '["+","tenant","x"]', '["+","user",7]', 'null']) {
+    for (const text of [
+      '',
+      '{',
+      '[]',
+      '["+"]',
+      '["+","tenant","x"]',
+      '["+","user",7]',
+      '["+","rank","x","u1"]',
+      'null',
+    ]) {
       await cache.publish('rev', text);
     }
     expect(here.isMarked('user', '7')).toBe(false);

@@ -3,6 +3,7 @@
  * believes neither its copy nor the cache until it was told all again; identity answers meanwhile.
  */
 import { type Cache, CacheUnavailable, type Clock } from '@cardea/runtime';
+import { tellChange } from './fact-changes.ts';
 import type { Ended, Looked, Mark, Revocations } from './principal.ts';
 import { hearingOf } from './revocations-hearing.ts';
 import { keeperOf, unlessAway } from './revocations-keeper.ts';
@@ -60,7 +61,7 @@ export function revocations(needs: RevocationsNeeds): MirroredRevocations {
       case undefined:
         return;
       case '+':
-        for (const id of notice.ids) marks.add(notice.kind, id);
+        for (const id of notice.ids) marks.add(notice.kind, id, notice.at);
         return;
       case '-':
         for (const id of notice.ids) marks.remove(notice.kind, id);
@@ -78,6 +79,9 @@ export function revocations(needs: RevocationsNeeds): MirroredRevocations {
   return {
     mark: keeper.mark,
     unmark: keeper.unmark,
+    changed: async (change) => {
+      await keeper.orOwe(tellChange(cache, change));
+    },
     isMarked: marks.has,
     stretch: hearing.stretch,
     look: (asked, keys) => look({ ...needs, marks, stretch: hearing.stretch }, asked, keys),
@@ -129,14 +133,17 @@ async function look(
     stretch() === undefined ? [] : await cache.getMany(names).catch(noneIfAway);
   if (generation !== undefined || (found.length > 0 && cache.mode === 'in_process')) {
     return {
-      marked: found.slice(0, asked.length).map((value) => value !== undefined),
+      marked: asked.map((mark, at) => isEnded(mark, found[at])),
       values: found.slice(asked.length),
     };
   }
   const words = await ended(asked);
-  const marked = asked.map(({ kind, id }, at) => words[at] !== false || marks.has(kind, id));
+  const marked = asked.map(({ kind, id, at }, n) => words[n] !== false || marks.has(kind, id, at));
   return { marked, values: undefined };
 }
+
+const isEnded = ({ kind, at = 0 }: Mark, value: string | undefined): boolean =>
+  value !== undefined && (kind !== 'rank' || at < Number(value));
 
 const noneIfAway = (error: unknown): readonly undefined[] => {
   unlessAway(error);

@@ -1,6 +1,7 @@
 /**
- * What each class of token says (`design/oauth.md` section 3). Identity mints them, every service reads
- * them; a class is told by `typ` and audience, so that no token of one kind serves as another.
+ * What each class of token says (`docs/design/tokens.md`, Token classes). Identity mints them,
+ * every service reads them; a class is told by `typ` and audience, so that no token of one kind serves as
+ * another.
  */
 export const TOKEN_CLASSES = {
   /** Login, OAuth, impersonation and agent access tokens for Cardea's own API. */

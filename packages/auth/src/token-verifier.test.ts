@@ -16,6 +16,7 @@ const claimsAt = (clock: Clock, more: object = {}) => {
 function rig() {
   const clock = fakeClock('2026-01-01T00:00:00Z');
   const marked = new Set<string>();
+  const ranks = new Map<string, number>();
   const ended = new Set<string>();
   const missing = { are: false };
   const looked: (readonly Mark[])[] = [];
@@ -31,7 +32,8 @@ function rig() {
     issuer: ISSUER,
     clock,
     revocations: {
-      isMarked: (kind, id) => marked.has(`${kind}:${id}`),
+      isMarked: (kind, id, at = 0) =>
+        kind === 'rank' ? at < (ranks.get(id) ?? 0) : marked.has(`${kind}:${id}`),
       stretch: () => (missing.are ? undefined : 0),
       look: async (marks) => {
         looked.push(marks);
@@ -44,6 +46,7 @@ function rig() {
   return {
     clock,
     marked,
+    ranks,
     ended,
     missing,
     looked,
@@ -59,8 +62,21 @@ function rig() {
 const OK = { ok: { sub: 'user-1' } };
 
 describe('the verifier of a process', () => {
+  it('refuses a token that was issued before its user lost a rank, and takes the next', async () => {
+    const { clock, verifier, token, ranks } = rig();
+    const now = claimsAt(clock).iat;
+    ranks.set('user-1', now);
+    expect(await verifier.verify('access', token())).toMatchObject(OK);
+    ranks.set('user-1', now + 1);
+    expect(await verifier.verify('access', token())).toEqual({ bad: 'invalid' });
+    expect(await verifier.verify('access', token(undefined, { iat: now + 1 }))).toMatchObject(OK);
+    // An agent's token has no rank.
+    const ofAgent = { agent_id: 'agent-1', agent_session_id: 'as-1', act: { sub: 'agent-1' } };
+    expect(await verifier.verify('access', token(undefined, ofAgent))).toMatchObject(OK);
+  });
+
   it('asks for every mark that may end a token while marks may be missed here', async () => {
-    const { verifier, token, missing, ended, looked } = rig();
+    const { clock, verifier, token, missing, ended, looked } = rig();
     const own = token(undefined, { act: { sub: 'agent-1' }, agent_session_id: 'as-1' });
     expect(await verifier.verify('access', own)).toMatchObject(OK);
     expect(looked).toEqual([]);
@@ -71,6 +87,8 @@ describe('the verifier of a process', () => {
         { kind: 'user', id: 'user-1' },
         { kind: 'user', id: 'agent-1' },
         { kind: 'asid', id: 'as-1' },
+        { kind: 'rank', id: 'user-1', at: claimsAt(clock).iat },
+        { kind: 'rank', id: 'agent-1', at: claimsAt(clock).iat },
       ],
     ]);
     ended.add('as-1');

@@ -2,7 +2,7 @@ import { sha256 } from '@cardea/crypto';
 import type { Cache, Clock } from '@cardea/runtime';
 import QuickLRU from 'quick-lru';
 import { type JwkSet, keySet } from './key-set.ts';
-import type { RevocationKind, Revocations } from './principal.ts';
+import type { Mark, RevocationKind, Revocations } from './principal.ts';
 import type { TokenClass, VerifiedClaims } from './token-claims.ts';
 import { isExpired, type Verified, verifyToken } from './verify-token.ts';
 
@@ -99,9 +99,19 @@ async function isRevoked(claims: VerifiedClaims, revocations: LiveMarks): Promis
     ['user', act?.sub],
     ['agent', claims['agent_id']],
     ['asid', claims['agent_session_id']],
+    // An agent's token has no roles, so none can be taken from it.
+    ...(claims['agent_id'] === undefined
+      ? ([
+          ['rank', claims.sub],
+          ['rank', act?.sub],
+        ] as const)
+      : []),
   ];
-  const marks = named.flatMap(([kind, id]) => (typeof id === 'string' ? [{ kind, id }] : []));
-  if (marks.some(({ kind, id }) => revocations.isMarked(kind, id))) return true;
+  const marks = named.flatMap(([kind, id]): Mark[] => {
+    if (typeof id !== 'string') return [];
+    return [kind === 'rank' ? { kind, id, at: claims.iat } : { kind, id }];
+  });
+  if (marks.some(({ kind, id, at }) => revocations.isMarked(kind, id, at))) return true;
   if (revocations.stretch() !== undefined) return false;
   return (await revocations.look(marks)).marked.includes(true);
 }

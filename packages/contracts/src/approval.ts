@@ -4,7 +4,7 @@ import { actionDenied } from './action-denied.ts';
 import { fact, flag, freeText, id, instant, nullable, number, oneOf, text } from './fields.ts';
 import { integrationEvents } from './integration-event.ts';
 
-/** Stands in every event of a request (`spec.md` 2.11). */
+/** Stands in every event of a request (`docs/contract.md` 2.11). */
 const request = {
   id: id('The request.'),
   agent_id: id('The agent that asks.'),
@@ -16,7 +16,18 @@ const request = {
   ttl_seconds: number('How long the request waits for an answer.', 1),
   created_at: instant('When it was made.'),
   expires_at: instant('When it lapses unanswered.'),
+  user_vouched: Type.Optional(
+    flag(
+      'Whether an administrator vouched for the user, when they answered or, before, when it was made; absent in events of before.',
+    ),
+  ),
 };
+const origin = oneOf(
+  ['vend', 'agent', 'admin', 'self'],
+  'Who made the request: a policy of the vault, the agent, an admin, the user.',
+);
+/** Later facts of a request say its origin too; those of before do not. */
+const later = { ...request, origin: Type.Optional(origin) };
 
 const answered = {
   responded_by: id('The user who has answered.'),
@@ -26,32 +37,29 @@ const answered = {
 export const approvalEvents = integrationEvents('approval', {
   'approval.requested': fact('An agent asks a user for an approval.', {
     ...request,
-    origin: oneOf(
-      ['vend', 'agent', 'admin', 'self'],
-      'Who made the request: a policy of the vault, the agent, an admin, the user.',
-    ),
+    origin,
     notify_webhook: flag('Whether webhooks are to tell the user.'),
     session_id: nullable(id('The agent session of a request that the vault opened.')),
   }),
-  'approval.approved': fact('The user has approved.', { ...request, ...answered }),
+  'approval.approved': fact('The user has approved.', { ...later, ...answered }),
   'approval.denied': fact('The user has denied, or the code that binds the answer was wrong.', {
-    ...request,
+    ...later,
     ...answered,
     cause: oneOf(['user', 'binding_code'], 'Their decision, or too many wrong codes.'),
   }),
   'approval.expired': fact('The request lapsed without an answer.', {
-    ...request,
+    ...later,
     cause: oneOf(
       ['time', 'agent', 'session', 'user'],
       'Its time was over, or its agent, agent session or user is no longer there.',
     ),
   }),
   'approval.consumed': fact('An approval was used up; it serves nothing else.', {
-    ...request,
+    ...later,
     grant_id: id('The grant of credentials that it was used for.'),
   }),
   'approval.decision_refused': fact('An answer was not taken; the request goes on as it was.', {
-    ...request,
+    ...later,
     cause: oneOf(
       ['agent_token', 'binding_code'],
       "It came with an agent's token, or with a wrong code.",

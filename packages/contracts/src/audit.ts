@@ -1,7 +1,7 @@
-/** What the audit projector publishes of itself: exports, and refusals at its door. */
+/** What the audit projector publishes of itself: exports, removals of old rows, and refusals at its door. */
 import Type from 'typebox';
 import { actionDenied } from './action-denied.ts';
-import { fact, number, texts } from './fields.ts';
+import { fact, moment, number, texts } from './fields.ts';
 import { integrationEvents } from './integration-event.ts';
 
 export const auditEvents = integrationEvents('audit', {
@@ -10,5 +10,12 @@ export const auditEvents = integrationEvents('audit', {
     rows: number('How many rows it held.', 0),
     filters: texts('Names of the filters that were sent, never their values.', 'category', 'from'),
   }),
+  'retention.applied': fact(
+    'Rows of the audit log were removed, older than their tenant keeps them.',
+    {
+      before: moment('What happened before it was removed.'),
+      rows: number('How many rows were removed.', 1),
+    },
+  ),
   'action.denied': actionDenied,
 });

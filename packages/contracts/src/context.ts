@@ -10,9 +10,14 @@ export const contextSchema = Type.Object(
     ),
     app_id: nullable(
       text(
-        "Application: header `X-Service-App-Id`, else that of the caller's key or session.",
+        "Application of the caller's key or session; else that of header `X-Service-App-Id`.",
         'web-shop',
       ),
+    ),
+    app_claimed: Type.Optional(
+      Type.Literal(true, {
+        description: 'There where `app_id` is the word of the caller, from the header alone.',
+      }),
     ),
     agent_id: nullable(id('Agent that acted on behalf of the user who stands as the actor.')),
     request_id: nullable(

@@ -15,6 +15,8 @@ export type EventContext = {
   readonly ip: string | null;
   readonly user_agent: string | null;
   readonly app_id: string | null;
+  /** `app_id` is the caller's own word. */
+  readonly app_claimed?: true;
   readonly agent_id: string | null;
   readonly request_id: string | null;
 };

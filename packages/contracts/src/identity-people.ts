@@ -13,6 +13,11 @@ export const userSnapshot = {
   email_verified: flag('Whether they have shown that the address is theirs.'),
   roles: texts('Their roles.', 'member'),
   status: oneOf(USER_STATUSES, 'Whether they may sign in: only `active` may.'),
+  vouched: Type.Optional(
+    flag(
+      'Whether an administrator vouches for them, as approvals of the tenant ask for; absent in events of before.',
+    ),
+  ),
   created_at: moment('When the account was made.'),
 };
 
@@ -28,7 +33,7 @@ const place = Type.Object(
   },
 );
 
-/** `spec.md` 2.3 without `current`. Addresses are null once erased; `location` is absent without geo data. */
+/** `docs/contract.md` 2.3 without `current`. Addresses are null once erased; `location` is absent without geo data. */
 export const loginSession = Type.Object(
   {
     id: id('The session.'),

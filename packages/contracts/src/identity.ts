@@ -1,6 +1,7 @@
 /**
  * What identity tells the others: accounts, sessions, tenants, keys, agents and what they did
- * (`design/identity.md` section 14). Whatever is sealed in its own log is null here once erased.
+ * (`docs/design/identity.md`, What it tells other services). Whatever is sealed in its own log
+ * is null here once erased.
  */
 import { actionDenied } from './action-denied.ts';
 import { fact, freeText, id, moment, nullable, number, oneOf, text, texts } from './fields.ts';
@@ -25,10 +26,13 @@ const accountEvents = {
     ...userSnapshot,
     via: oneOf(USER_CREATED_VIA, 'How the account came about.'),
   }),
-  'user.updated': fact('Profile or roles of a user were changed; values are those after it.', {
-    ...userSnapshot,
-    changed,
-  }),
+  'user.updated': fact(
+    'Profile, roles or `vouched` of a user were changed; values are those after it.',
+    {
+      ...userSnapshot,
+      changed,
+    },
+  ),
   'user.status_changed': fact('A user may sign in again, or no longer.', {
     ...userSnapshot,
     changed,
@@ -91,6 +95,10 @@ const accountEvents = {
     ...user,
     reason: text('Why: `user`, `reuse` (a refresh token came twice) or another word.', 'user'),
   }),
+  'session.refresh_repeated': fact(
+    'The client that had just used a refresh token used it again; told once a minute at most.',
+    { id: id('The session.'), ...user },
+  ),
   'sessions.revoked': fact('All sessions of a user were ended, but the one named.', {
     ...user,
     kept_sid: nullable(id('The session that goes on.')),
@@ -163,7 +171,7 @@ const machineEvents = {
   'agent_session.ended': fact('An agent session ended.', {
     ...agentSession,
     reason: text(
-      'Why: `ended`, `expired`, `agent_suspended`, `agent_deleted`, `user_inactive`, `delegation_withdrawn` or another word.',
+      'Why: `ended`, `expired`, `agent_suspended`, `agent_deleted`, `user_inactive`, `delegation_withdrawn`, `login_ended`, `password_set`, `sessions_revoked` or another word.',
       'ended',
     ),
     ended_at: moment('When.'),

@@ -4,6 +4,7 @@ export { auditEvents } from './audit.ts';
 export { authzEvents } from './authz.ts';
 export { EVENT_CATALOGUE, kindOf } from './catalogue.ts';
 export { contextSchema } from './context.ts';
+export { BOOTSTRAP_TENANT_ID, DEPLOYMENT_TENANT } from './deployment.ts';
 export type {
   ActorType,
   EventContext,

@@ -1,6 +1,6 @@
 /**
  * What a customer's endpoint is sent: per event its meaning and the closed shape of `data`. The body is
- * `{"event", "timestamp", "data"}` (`spec.md` 6.1).
+ * `{"event", "timestamp", "data"}` (`docs/contract.md` 6.1).
  */
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import { nullable } from './fields.ts';
@@ -27,6 +27,8 @@ const approval = {
   action: text,
   resource: Type.Optional(text),
   severity: text,
+  origin: Type.Optional(text),
+  user_vouched: Type.Optional(Type.Boolean()),
   status: text,
   created_at: moment,
   expires_at: moment,

@@ -44,7 +44,9 @@ function codesOf(contract: Contract): { readonly [status: string]: readonly stri
 function doorCodesOf({ who, tenant, method, reads }: Contract): readonly DoorCode[] {
   const codes: DoorCode[] = ['invalid_request', 'invalid_consistency_token', 'internal_error'];
   codes.push('overloaded', 'temporarily_unavailable');
-  if (who !== 'anyone') codes.push('unauthenticated', 'tenant_mismatch', 'forbidden');
+  if (who !== 'anyone') {
+    codes.push('unauthenticated', 'tenant_mismatch', 'forbidden', 'rate_limited');
+  }
   if (who !== 'anyone' || tenant !== 'none') codes.push('tenant_required');
   if (who !== 'anyone' && who.some((caller) => caller.startsWith('api_key:'))) {
     codes.push('insufficient_scope');

@@ -3,12 +3,12 @@
  * authentication 401, tenant header 400, tenant match 403, scope or role 403.
  */
 import type { IncomingMessage } from 'node:http';
-import type { Authenticator, Principal } from '@cardea/auth';
+import type { Authenticator, Principal, TooManyMisses } from '@cardea/auth';
 import type { Caller, Contract } from './endpoint.ts';
 import { type Refusal, refusalOf } from './refusal.ts';
 
 const BEARER = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
-/** An access token is at most 8 KiB (`design/oauth.md`). */
+/** An access token is at most 8 KiB (`docs/design/tokens.md`, Checks of a token). */
 const BEARER_MAX_CHARS = 8 * 1024;
 const TENANT = /^[\x21-\x2b\x2d-\x7e]{1,128}$/;
 
@@ -49,10 +49,15 @@ export async function admit(
   by: { readonly authenticator: Authenticator; readonly ip: string },
 ): Promise<Admission> {
   const doubled = doubledHeaders(request);
-  const principal =
+  const found =
     contract.who === 'anyone' || doubled.has('authorization')
       ? undefined
       : await authenticated(request, by);
+  if (found?.kind === 'too_many_misses') {
+    const headers = { 'Retry-After': String(found.retryAfterSeconds) };
+    return { refusal: refusalOf('rate_limited', { headers }), principal: undefined };
+  }
+  const principal = found;
   if (contract.who !== 'anyone') {
     if (principal === undefined) return { refusal: refusalOf('unauthenticated'), principal };
     const untaken = notTaken(principal, contract.who, contract);
@@ -69,10 +74,25 @@ export async function admit(
   return { principal, tenantId: tenant };
 }
 
+/**
+ * What only a role allows is done for whoever has it now: since the headers were read, its body may have
+ * been a long time in coming.
+ */
+export async function confirm(
+  contract: Contract,
+  principal: Principal,
+  authenticator: Authenticator,
+): Promise<{ readonly principal: Principal } | { readonly refusal: Refusal }> {
+  const now = await authenticator.confirm(principal);
+  if (now === undefined) return { refusal: refusalOf('unauthenticated') };
+  const refusal = contract.who === 'anyone' ? undefined : withoutRight(now, contract.who);
+  return refusal === undefined ? { principal: now } : { refusal };
+}
+
 async function authenticated(
   { headers }: IncomingMessage,
   { authenticator, ip }: { readonly authenticator: Authenticator; readonly ip: string },
-): Promise<Principal | undefined> {
+): Promise<Principal | TooManyMisses | undefined> {
   const credential = BEARER.exec(headers.authorization ?? '')?.[1];
   if (credential === undefined || credential.length > BEARER_MAX_CHARS) return undefined;
   return authenticator.authenticate(credential, ip);
@@ -98,7 +118,8 @@ function tenantOf(
   return header === principal.tenantId ? header : refusalOf('tenant_mismatch');
 }
 
-const USER_CALLERS: readonly Caller[] = ['user', 'admin', 'owner', 'system_admin'];
+const ROLE_CALLERS: readonly Caller[] = ['admin', 'owner', 'system_admin'];
+const USER_CALLERS: readonly Caller[] = ['user', ...ROLE_CALLERS];
 const isScope = (caller: Caller) => caller.startsWith('api_key:');
 const scopeOf = (caller: Caller) => caller.slice('api_key:'.length);
 
@@ -149,6 +170,10 @@ function withoutRight(principal: Principal, who: readonly Caller[]): Refusal | u
     }
   }
 }
+
+/** Changes something that a role allows. */
+export const writesByRole = ({ who, method }: Contract): boolean =>
+  method !== 'get' && who !== 'anyone' && who.some((caller) => ROLE_CALLERS.includes(caller));
 
 /** Takes users by role only: whoever comes in acts as an admin. */
 export const asksForRole = ({ who }: Contract): boolean =>

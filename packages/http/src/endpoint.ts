@@ -61,8 +61,13 @@ export type Contract<
   readonly okMediaType?: string;
   /** Every reason that the handler may give, with the status it is answered with. */
   readonly refusals: Readonly<Record<Reason, number>>;
-  /** Secrets in the answer: `Cache-Control: no-store`. */
+  /**
+   * `Cache-Control: no-store`: whatever asks who calls, unless false stands here; of the other endpoints
+   * those that say true, for they answer with secrets.
+   */
   readonly noStore?: boolean;
+  /** The answer shows a secret that is made now: not to somebody who lost the role for it meanwhile. */
+  readonly showsSecret?: true;
   /**
    * How callers of a genuine kind that is not taken are answered, instead of 403 `forbidden`. Agents
    * are told by `agent_key` where they come with a key, else by `agent`.
@@ -81,10 +86,19 @@ export type Contract<
   readonly waitsFor?: readonly string[];
   /** Reads: projections that a sent `X-Service-Consistency` is waited for on. */
   readonly reads?: readonly string[];
-  /** `Idempotency-Key` is honoured: see {@link Request.commandId}. */
-  readonly idempotent?: boolean;
+  /**
+   * `Idempotency-Key` is honoured: see {@link Request.commandId}. `by_handler`: the handler calls
+   * `identify` itself, once the limits of callers without a credential are passed, for a key's first
+   * use is stored.
+   */
+  readonly idempotent?: true | 'by_handler';
   /** A wrong answer here is no `action.denied` (the handler's own events say it). Refusal codes, or true for all. */
   readonly recordsItsRefusals?: true | readonly string[];
+  /**
+   * 404 unless the server is bound to loopback and the request is directly for it; `serve` may be told
+   * to share such endpoints.
+   */
+  readonly loopbackOnly?: boolean;
   /** Hidden from OpenAPI and gateway: `/internal/*`, `/dev/*`. */
   readonly internal?: boolean;
   /** Largest body, bytes; 256 KiB unless stated. */
@@ -107,7 +121,8 @@ export type Request<Params, Query, Body> = {
   readonly traceparent: string | undefined;
   /**
    * UUID of the command that this request is. Derived from (tenant, principal, operation,
-   * Idempotency-Key) when the endpoint is idempotent and the key was sent; else fresh.
+   * Idempotency-Key, how often that was used afresh) when the endpoint is idempotent and the key was
+   * sent; without a principal from the client's network and the body too; else fresh.
    */
   readonly commandId: string;
   /** The sent key, with a SHA-256 of the canonical body, for endpoints that compare a repeat. */

@@ -107,7 +107,7 @@ export class Exchange {
       'X-Served-By': this.servedBy,
       ...this.parts.dress.always,
     };
-    if (this.contract?.noStore === true) headers['Cache-Control'] = 'no-store';
+    if (isPrivate(this.contract)) headers['Cache-Control'] = 'no-store';
     if (this.parts.draining.aborted) headers['Connection'] = 'close';
     if (this.parts.corsOrigins.size > 0) this.#cors(headers);
     return headers;
@@ -122,7 +122,7 @@ export class Exchange {
 
   refuse(refusal: Refusal, more: Outgoing = {}): void {
     const headers = Object.assign(this.headers(), more);
-    refusalHeaders(headers, refusal, { path: this.path, dress: this.parts.dress });
+    refusalHeaders(headers, refusal, this.path);
     this.answer(refusal.status, errorBody(refusal, this.requestId), headers);
   }
 
@@ -163,6 +163,10 @@ export class Exchange {
     );
   }
 }
+
+/** Whoever is asked who they are is told what is theirs. */
+const isPrivate = (contract: Contract | undefined): boolean =>
+  contract !== undefined && (contract.noStore ?? contract.who !== 'anyone');
 
 const socketAddress = ({ socket }: IncomingMessage): string =>
   clientAddress(socket.remoteAddress, undefined, () => false);

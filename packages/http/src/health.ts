@@ -1,6 +1,6 @@
 /**
  * `/health*` on the API port: whether the process answers, and whether its database and cache do
- * (`spec.md` 1). Endpoint values like all others, so that gateway and document know them.
+ * (`docs/contract.md` 1). Endpoint values like all others, so that gateway and document know them.
  */
 import type { Clock } from '@cardea/runtime';
 import Type from 'typebox';

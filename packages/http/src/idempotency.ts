@@ -1,24 +1,14 @@
-/** A repeated request is the same command: its id comes from who asks, for what, under which key. */
+/** A repeated request is the same command: whoever serves the endpoint derives its id from the sent key. */
 import { hash } from 'node:crypto';
-import type { Principal } from '@cardea/auth';
-import { uuidFrom } from '@cardea/runtime';
+import type { Request } from './endpoint.ts';
 import { canonicalJson } from './json.ts';
 
 /** 1-128 printable ASCII characters. */
 const KEY = /^[\x20-\x7e]{1,128}$/;
 
-export const isIdempotencyKey = (key: string): boolean => KEY.test(key);
+/** The request under the command id of its `Idempotency-Key`; one without a key as it is. */
+export type Identify = <R extends Request<unknown, unknown, unknown>>(request: R) => Promise<R>;
 
-export const idempotentCommandId = (
-  of: {
-    readonly tenantId: string;
-    readonly principal: Principal | undefined;
-    readonly operation: string;
-  },
-  key: string,
-): string => {
-  const who = of.principal === undefined ? 'anyone' : `${of.principal.kind} ${of.principal.id}`;
-  return uuidFrom('idempotency', of.tenantId, who, of.operation, key);
-};
+export const isIdempotencyKey = (key: string): boolean => KEY.test(key);
 
 export const bodyHash = (body: unknown): string => hash('sha256', canonicalJson(body), 'hex');

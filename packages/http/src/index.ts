@@ -1,4 +1,5 @@
 export { type CatalogueEntry, catalogue } from './catalogue.ts';
+export { addressLimitKeys, networkOf } from './client-network.ts';
 export {
   CONSISTENCY_WAIT_MS,
   type PositionsPassed,
@@ -20,6 +21,7 @@ export type {
 } from './endpoint.ts';
 export { asAgent, asUser, endpoint } from './endpoint.ts';
 export { type HealthNeeds, healthEndpoints } from './health.ts';
+export type { Identify } from './idempotency.ts';
 export { readJson } from './json.ts';
 export { PortTaken } from './listen.ts';
 export { type Management, type ManagementNeeds, management } from './management.ts';

@@ -3,7 +3,7 @@ import { readBody, refusedByHeaders } from './body.ts';
 import { doubledHeaders } from './door.ts';
 import type { Contract, Request } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
-import { bodyHash, idempotentCommandId, isIdempotencyKey } from './idempotency.ts';
+import { bodyHash, isIdempotencyKey } from './idempotency.ts';
 import { readJson } from './json.ts';
 import { readQuery } from './query.ts';
 import { type Fault, invalid, type Refusal } from './refusal.ts';
@@ -67,24 +67,19 @@ export function headerFaults({ contract }: Route, { request }: Exchange): readon
     return [{ field: 'X-Service-App-Id', rule: 'max_length' }];
   }
   const key = headers['idempotency-key'];
-  if (contract.idempotent !== true || key === undefined) return [];
+  if (contract.idempotent === undefined || key === undefined) return [];
   if (doubled.has('idempotency-key')) return [{ field: 'Idempotency-Key', rule: 'repeated' }];
   const fits = typeof key === 'string' && isIdempotencyKey(key);
   return fits ? [] : [{ field: 'Idempotency-Key', rule: 'form' }];
 }
 
-export function identified(
-  { contract }: Route,
+/** With the sent `Idempotency-Key`, and under its command id where that is not left to the handler. */
+export async function identified(
+  { contract, group }: Route,
   request: AnyRequest,
-  body: unknown,
-): Pick<AnyRequest, 'commandId' | 'idempotency'> {
+): Promise<AnyRequest> {
   const key = request.headers['idempotency-key'];
-  if (contract.idempotent !== true || key === undefined) {
-    return { commandId: request.commandId, idempotency: undefined };
-  }
-  const { tenantId, principal } = request;
-  return {
-    commandId: idempotentCommandId({ tenantId, principal, operation: contract.name }, key),
-    idempotency: { key, bodyHash: bodyHash(body) },
-  };
+  if (contract.idempotent === undefined || key === undefined) return request;
+  const keyed = { ...request, idempotency: { key, bodyHash: bodyHash(request.body) } };
+  return contract.idempotent === 'by_handler' ? keyed : group.identify(keyed);
 }

@@ -3,8 +3,8 @@
  * that was accepted.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import type { Ids } from '@cardea/runtime';
+import type { AddressInfo, Socket } from 'node:net';
+import { type Ids, isLoopback } from '@cardea/runtime';
 import { AWAITS_CONTINUE } from './body.ts';
 import { type Refusal, refusalOf } from './refusal.ts';
 import { errorBody } from './write-answer.ts';
@@ -24,6 +24,8 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 
 export type Listening = {
   readonly port: number;
+  /** Every address that it is bound to is this machine's own. */
+  readonly onLoopback: boolean;
   readonly close: (how: {
     readonly stopWaitMs: number;
     /** Called when the wait is over, before the connections are cut. */
@@ -46,11 +48,14 @@ export async function listen(
   options: { readonly port: number; readonly hosts: readonly string[]; readonly ids: Ids },
 ): Promise<Listening> {
   const servers: Server[] = [];
+  const addresses: string[] = [];
   let { port } = options;
   for (const [index, host] of options.hosts.entries()) {
     const server = serverOf(handler, options.ids);
     try {
-      port = await bind(server, port, host);
+      const bound = await bind(server, port, host);
+      port = bound.port;
+      addresses.push(bound.address);
       servers.push(server);
     } catch (error) {
       const { code } = error as { code?: string };
@@ -60,7 +65,8 @@ export async function listen(
       throw code === 'EADDRINUSE' ? new PortTaken(port) : error;
     }
   }
-  return { port, close: (how) => closeAll(servers, how) };
+  const onLoopback = addresses.every(isLoopback);
+  return { port, onLoopback, close: (how) => closeAll(servers, how) };
 }
 
 function serverOf(handler: Handler, ids: Ids): Server {
@@ -115,13 +121,12 @@ function answerRaw(socket: Socket, refusal: Refusal, requestId: string): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-function bind(server: Server, port: number, host: string): Promise<number> {
+function bind(server: Server, port: number, host: string): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen({ port, host, exclusive: true }, () => {
       server.off('error', reject);
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : port);
+      resolve(server.address() as AddressInfo);
     });
   });
 }

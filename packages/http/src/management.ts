@@ -1,6 +1,6 @@
 /**
  * The management port: what an orchestrator, Prometheus and an operator ask of a process. Readiness
- * means that the loops turn, not that a socket answers (`design/operations.md` section 8).
+ * means that the loops turn, not that a socket answers (`docs/design/operations.md`, Health).
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -18,12 +18,18 @@ export type ManagementNeeds = {
   /** Before each scrape: what is not counted as it happens. Ends within a few seconds whatever is away. */
   readonly measure?: () => Promise<void>;
   /** Looked at every second. */
-  readonly database: { ping(): Promise<void> };
+  readonly database: {
+    ping(): Promise<void>;
+    /** For how long nobody has got a connection of a pool who asked for one. */
+    pools(): readonly { readonly pool: string; readonly silentMs: number }[];
+  };
   /** What the start still waits for (`migrations`, `key canary`, a projection); empty when started. */
   readonly waitingFor: () => readonly string[];
   /** Further reasons for `degraded`, e.g. a cache that is away; by the name of the thing. */
   readonly degraded?: () => { readonly [name: string]: string };
   readonly logLevel: { readonly get: () => LogLevel; readonly set: (level: LogLevel) => void };
+  /** Whether an `Authorization` header may change something here; compares in constant time. */
+  readonly mayChange: (authorization: string | undefined) => boolean;
   readonly port: number;
   readonly host: string;
 };
@@ -36,6 +42,8 @@ export type Management = {
 };
 
 const EVENT_LOOP_DELAY_MAX_MS = 10_000;
+/** A pool that is asked and gives out nothing for so long has lost its connections for good. */
+const POOL_SILENT_MAX_MS = 30_000;
 const DATABASE_UNSEEN_MAX_MS = 5_000;
 const DATABASE_LOOK_EVERY_MS = 1_000;
 const TICK_MAX_AGE_MS = 15_000;
@@ -44,7 +52,13 @@ const LOGLEVEL_TTL_MAX_SECONDS = 3_600;
 const REQUEST_WAIT_MS = 10_000;
 
 type Check = { readonly status: 'ok' | 'degraded' | 'failed'; readonly reason?: string };
-type Answer = readonly [status: number, body: string | object, type?: string];
+type Answer = readonly [
+  status: number,
+  body: string | object,
+  headers?: { readonly [name: string]: string },
+];
+
+const UNAUTHENTICATED: Answer = [401, 'unauthenticated', { 'WWW-Authenticate': 'Bearer' }];
 
 export function management(needs: ManagementNeeds): Management {
   const state = { draining: false, databaseSeenMs: Number.NEGATIVE_INFINITY };
@@ -71,29 +85,37 @@ export function management(needs: ManagementNeeds): Management {
     } catch {
       answer = [500, 'error'];
     }
-    const [status, body, type] = answer;
+    const [status, body, headers] = answer;
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     response.writeHead(status, {
-      'Content-Type': type ?? (typeof body === 'string' ? 'text/plain' : 'application/json'),
+      'Content-Type': typeof body === 'string' ? 'text/plain' : 'application/json',
       'X-Content-Type-Options': 'nosniff',
       'Cache-Control': 'no-store',
+      ...headers,
     });
     response.end(text);
   }
   async function route(request: IncomingMessage): Promise<Answer> {
     const path = (request.url ?? '').split('?', 1)[0];
-    if (path === '/loglevel' && request.method === 'PUT') return levels.put(request);
+    if (path === '/loglevel' && request.method === 'PUT') {
+      const { authorization } = request.headers;
+      return needs.mayChange(authorization) ? levels.put(request) : UNAUTHENTICATED;
+    }
     if (request.method !== 'GET' && request.method !== 'HEAD') return [405, 'method not allowed'];
     switch (path) {
       case '/livez':
-        return liveness(delay);
+        return liveness(delay, needs.database);
       case '/startupz':
         return startup(needs.waitingFor());
       case '/readyz':
         return readiness(needs, state);
       case '/metrics':
         await needs.measure?.();
-        return [200, await needs.registry.metrics(), needs.registry.contentType];
+        return [
+          200,
+          await needs.registry.metrics(),
+          { 'Content-Type': needs.registry.contentType },
+        ];
       default:
         return [404, 'not found'];
     }
@@ -119,11 +141,16 @@ export function management(needs: ManagementNeeds): Management {
   };
 }
 
-function liveness(delay: ReturnType<typeof monitorEventLoopDelay>): Answer {
+function liveness(
+  delay: ReturnType<typeof monitorEventLoopDelay>,
+  database: ManagementNeeds['database'],
+): Answer {
   // The longest delay since the last look: a loop that hangs now answers nothing at all.
   const longestMs = delay.max / 1e6;
   delay.reset();
-  return longestMs < EVENT_LOOP_DELAY_MAX_MS ? [200, 'ok'] : [503, 'event loop delayed'];
+  if (longestMs >= EVENT_LOOP_DELAY_MAX_MS) return [503, 'event loop delayed'];
+  const silent = database.pools().find(({ silentMs }) => silentMs >= POOL_SILENT_MAX_MS);
+  return silent === undefined ? [200, 'ok'] : [503, `no connection for ${silent.pool}`];
 }
 
 const startup = (waitingFor: readonly string[]): Answer => [

@@ -94,7 +94,7 @@ const answerHeaders = {
     schema: { type: 'string' },
   },
   RetryAfter: { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } },
-  Authenticate: { description: 'How to authenticate (RFC 9728).', schema: { type: 'string' } },
+  Authenticate: { description: 'How to authenticate (RFC 6750).', schema: { type: 'string' } },
 };
 
 const headerRef = (name: keyof typeof answerHeaders) => ({ $ref: `#/components/headers/${name}` });
@@ -133,7 +133,7 @@ function parametersOf(contract: Contract): readonly unknown[] {
     ...(tenant === 'required' ? [parameterRef('Tenant')] : []),
     ...(mayRepeat ? [parameterRef('OptionalTenant')] : []),
     ...(who === 'anyone' ? [] : [parameterRef('App')]),
-    ...(contract.idempotent === true ? [parameterRef('IdempotencyKey')] : []),
+    ...(contract.idempotent !== undefined ? [parameterRef('IdempotencyKey')] : []),
     ...(contract.reads !== undefined && method === 'get' ? [parameterRef('Consistency')] : []),
   ];
 }

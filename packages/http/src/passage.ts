@@ -1,12 +1,13 @@
 /**
  * A request's way through one endpoint: door, body, handler, read side, answer. The order of the
- * checks is a promise (`architecture.md` section 7): what needs no body is decided before it is read.
+ * checks is a promise (`docs/architecture.md`, Order of the checks): what needs no body is decided
+ * before it is read.
  */
 
 import { metrics } from '@cardea/runtime';
 import { printToken } from './consistency.ts';
 import { isRecorded } from './denials.ts';
-import { admit } from './door.ts';
+import { admit, confirm } from './door.ts';
 import type { Answer, Request } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
 import {
@@ -43,7 +44,10 @@ export async function pass(
     const passed = await comeIn(route, exchange, { params, context });
     if (passed === 'gone') return;
     if ('refusal' in passed) return await refuse(route, exchange, { said: passed, context });
-    const answer = await route.endpoint.handle(passed);
+    const answer = await handled(route, passed);
+    if ('refusal' in answer) {
+      return await refuse(route, exchange, { said: answer, context: passed });
+    }
     if ('raw' in answer) await raw(exchange, answer.raw);
     else if ('refused' in answer) {
       await refuse(route, exchange, { said: refusedBy(route, answer), context: passed });
@@ -103,12 +107,26 @@ async function comeIn(
   if (waited !== undefined) return { refusal: waited, own: true };
   const faults = 'faults' in strings ? strings.faults : headerFaults(route, exchange);
   if (faults.length > 0) return { refusal: invalid(...faults), own: true };
-  return {
-    ...request,
-    ...(strings as Strings),
-    body: body.value,
-    ...identified(route, request, body.value),
-  };
+  return identified(route, { ...request, ...(strings as Strings), body: body.value });
+}
+
+/** A secret that was made for somebody who has lost the role meanwhile is shown to nobody. */
+async function handled(route: Route, request: AnyRequest): Promise<Answer<unknown, string> | Said> {
+  const before = await confirmed(route, request);
+  if ('refusal' in before) return before;
+  const answer = await route.endpoint.handle(before);
+  if (route.contract.showsSecret !== true || !('ok' in answer)) return answer;
+  const after = await confirmed(route, request);
+  return 'refusal' in after ? after : answer;
+}
+
+async function confirmed(
+  { contract, group, writesByRole }: Route,
+  request: AnyRequest,
+): Promise<AnyRequest | Said> {
+  if (!writesByRole || request.principal?.kind !== 'user') return request;
+  const now = await confirm(contract, request.principal, group.authenticator);
+  return 'refusal' in now ? { refusal: now.refusal, own: true } : { ...request, ...now };
 }
 
 async function succeed(

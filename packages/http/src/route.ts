@@ -4,8 +4,9 @@ import type { ServiceName } from '@cardea/contracts';
 import { BODY_MAX_BYTES, type BodyRule } from './body.ts';
 import type { PositionsPassed } from './consistency.ts';
 import type { DenialDesk } from './denials.ts';
-import { asksForRole } from './door.ts';
+import { asksForRole, writesByRole } from './door.ts';
 import type { Contract, Endpoint } from './endpoint.ts';
+import type { Identify } from './idempotency.ts';
 import { bodyValidator, stringsValidator, type Validator } from './validation.ts';
 
 /** What an endpoint's own service lends it. */
@@ -14,6 +15,7 @@ export type Group = {
   readonly authenticator: Authenticator;
   readonly positions: PositionsPassed | undefined;
   readonly denials: DenialDesk | undefined;
+  readonly identify: Identify;
 };
 
 /** An endpoint made ready: everything that does not change from request to request. */
@@ -26,6 +28,7 @@ export type Route = {
   readonly checkQuery: Validator;
   readonly checkBody: Validator;
   readonly asksForRole: boolean;
+  readonly writesByRole: boolean;
 };
 
 const NOTHING = { type: 'object', properties: {}, additionalProperties: false } as never;
@@ -49,5 +52,6 @@ export function routeOf(endpoint: Endpoint, group: Group): Route {
     checkQuery: contract.query === undefined ? noStrings : stringsValidator(contract.query),
     checkBody: contract.body === undefined ? noBody : bodyValidator(contract.body),
     asksForRole: asksForRole(contract),
+    writesByRole: writesByRole(contract),
   };
 }

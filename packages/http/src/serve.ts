@@ -13,7 +13,9 @@ import type { PositionsPassed } from './consistency.ts';
 import { DenialDesk, type Denials } from './denials.ts';
 import type { Endpoint } from './endpoint.ts';
 import { Exchange, type ServerParts } from './exchange.ts';
+import type { Identify } from './idempotency.ts';
 import { type Listening, listen } from './listen.ts';
+import { isDirect } from './loopback-only.ts';
 import { httpMetrics } from './metrics.ts';
 import { isOddPath } from './odd-path.ts';
 import { pass } from './passage.ts';
@@ -30,6 +32,8 @@ export type ServiceHttp = {
   readonly positions?: PositionsPassed | undefined;
   /** Where its refusals are recorded; without it they are not. */
   readonly denials?: Denials | undefined;
+  /** Command ids of repeatable requests; without it a service has no idempotent endpoints. */
+  readonly identify?: Identify | undefined;
   /** The server's, unless the service has its own. */
   readonly authenticator?: Authenticator | undefined;
 };
@@ -52,12 +56,14 @@ export type ServeOptions = {
   readonly port: number;
   /** Addresses to listen on; the second and later ones are left out where the host lacks them. */
   readonly hosts: readonly string[];
+  /** Endpoints that are for loopback alone answer everywhere. */
+  readonly sharesLoopbackOnly?: boolean;
   /** How long requests in flight may take once the server stops, milliseconds. */
   readonly stopWaitMs?: number;
 };
 
 export type HttpServer = {
-  readonly start: () => Promise<{ readonly port: number }>;
+  readonly start: () => Promise<Pick<Listening, 'port' | 'onLoopback'>>;
   /**
    * Long polls answer at once, nothing new is accepted, requests in flight get their time, refusals
    * that were folded are written. A second call waits for the first.
@@ -91,9 +97,11 @@ export function serve(options: ServeOptions): HttpServer {
       return service.endpoints.map((endpoint) => routeOf(endpoint, group));
     }),
   );
-  const handler = front(expressOf(routes), parts, options.name);
-  const stopWaitMs = options.stopWaitMs ?? STOP_WAIT_MS;
   let listening: Listening | undefined;
+  const showsLoopbackOnly = (request: IncomingMessage): boolean =>
+    options.sharesLoopbackOnly === true || (listening?.onLoopback === true && isDirect(request));
+  const handler = front(expressOf(routes, showsLoopbackOnly), parts, options.name);
+  const stopWaitMs = options.stopWaitMs ?? STOP_WAIT_MS;
   let flushing: NodeJS.Timeout | undefined;
   let stopped: Promise<void> | undefined;
   const stop = async () => {
@@ -111,7 +119,7 @@ export function serve(options: ServeOptions): HttpServer {
         for (const desk of desks) void desk.flush();
       };
       flushing = setInterval(flush, DENIAL_FLUSH_MS).unref();
-      return { port: listening.port };
+      return listening;
     },
     stop: () => {
       stopped ??= stop();
@@ -130,8 +138,13 @@ function groupOf(service: ServiceHttp, options: ServeOptions, desks: DenialDesk[
     authenticator: service.authenticator ?? options.authenticator,
     positions: service.positions,
     denials: desk,
+    identify: service.identify ?? refuseToIdentify,
   };
 }
+
+const refuseToIdentify: Identify = () => {
+  throw new Error('an idempotent endpoint of a service that cannot identify requests');
+};
 
 const abandonAll = ({ open }: ServerParts) => {
   for (const exchange of open) exchange.abandon();
@@ -159,7 +172,10 @@ function front(app: Express, parts: ServerParts, name: string): HttpServer['hand
   };
 }
 
-function expressOf(routes: readonly Route[]): Express {
+function expressOf(
+  routes: readonly Route[],
+  showsLoopbackOnly: (request: IncomingMessage) => boolean,
+): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -168,6 +184,12 @@ function expressOf(routes: readonly Route[]): Express {
   app.set('query parser', false);
   for (const [path, methods] of byPath(routes)) {
     const at = app.route(path.replaceAll(/\{([a-zA-Z0-9_]+)\}/g, ':$1'));
+    if (methods.some(({ contract }) => contract.loopbackOnly === true)) {
+      at.all((request, _response, next) => {
+        if (showsLoopbackOnly(request)) return next();
+        exchangeOf(request).refuse(refusalOf('not_found'));
+      });
+    }
     for (const route of methods) {
       const { contract, group } = route;
       at[contract.method]((request, _response) => {

@@ -7,8 +7,6 @@ export type Outgoing = { [name: string]: string | number };
 
 /** Headers of this deployment that every answer carries. */
 export type Dress = {
-  /** `WWW-Authenticate` of every 401 under `/api/v1` (RFC 9728). */
-  readonly resourceMetadata: string;
   readonly always: { readonly [name: string]: string };
 };
 
@@ -17,7 +15,6 @@ const HSTS_SECONDS = 365 * 24 * 60 * 60;
 export function dressFor(issuer: string): Dress {
   const https = issuer.startsWith('https:');
   return {
-    resourceMetadata: `resource_metadata="${issuer}/.well-known/oauth-protected-resource"`,
     always: {
       'X-Content-Type-Options': 'nosniff',
       ...(https ? { 'Strict-Transport-Security': `max-age=${HSTS_SECONDS}` } : {}),
@@ -45,20 +42,11 @@ export const errorBody = ({ code, message, details }: Refusal, requestId: string
 const RETRY_LATER = new Set([429, 503]);
 
 /** What a refusal adds to the headers, beside its own. */
-export function refusalHeaders(
-  headers: Outgoing,
-  refusal: Refusal,
-  of: { readonly path: string; readonly dress: Dress },
-): void {
+export function refusalHeaders(headers: Outgoing, refusal: Refusal, path: string): void {
   Object.assign(headers, refusal.headers);
   if (RETRY_LATER.has(refusal.status)) headers['Retry-After'] ??= '1';
-  if (refusal.status === 401 && of.path.startsWith('/api/v1')) {
-    const own = headers['WWW-Authenticate'];
-    headers['WWW-Authenticate'] =
-      own === undefined
-        ? `Bearer ${of.dress.resourceMetadata}`
-        : `${own}, ${of.dress.resourceMetadata}`;
-  }
+  if (refusal.status === 401 && path.startsWith('/api/v1'))
+    headers['WWW-Authenticate'] ??= 'Bearer';
 }
 
 /** An answer that leaves before its request was read reads on for so long, so that the client sees it. */

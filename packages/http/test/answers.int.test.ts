@@ -43,15 +43,16 @@ describe('every answer', () => {
     expect(headers.get('x-powered-by')).toBeNull();
     expect(headers.get('etag')).toBeNull();
     expect(headers.get('x-served-by')).toBe('approval');
-    expect(headers.get('cache-control')).toBeNull();
   });
-  it('S20 is not stored where it shows secrets, refusals too', async () => {
+  it('S20 is not stored where it asks who calls, refusals too, unless the contract lets it', async () => {
     const own = await rig.call('GET', '/api/v1/me/notes', { as: 'member', tenant: null });
     const none = await rig.call('GET', '/api/v1/me/notes');
-    expect([own, none].map(({ headers }) => headers.get('cache-control'))).toEqual([
-      'no-store',
-      'no-store',
-    ]);
+    const secret = await rig.call('POST', '/api/v1/tokens');
+    const kept = await rig.call('GET', '/api/v1/notes/template', { as: 'member' });
+    const open = await rig.call('GET', '/health', { tenant: null });
+    expect(
+      [own, none, secret, kept, open].map(({ headers }) => headers.get('cache-control')),
+    ).toEqual(['no-store', 'no-store', 'no-store', null, null]);
     expect(own.body).toEqual({ seen: 't1' });
   });
   it('S20 opens itself to the browsers of listed origins only', async () => {
@@ -63,15 +64,14 @@ describe('every answer', () => {
     expect(other.headers.get('access-control-allow-origin')).toBeNull();
     expect(other.headers.get('vary')).toBe('Origin');
   });
-  it('says with a 401 where to authenticate, beside what the endpoint says itself', async () => {
-    const metadata = `resource_metadata="${publicUrl}/.well-known/oauth-protected-resource"`;
+  it('says with a 401 that a bearer is asked for, or what the endpoint says itself', async () => {
     const challenge = async (path: string, as?: string) =>
       (await rig.call('POST', path, as === undefined ? {} : { as })).headers.get(
         'www-authenticate',
       );
-    expect(await challenge(notes)).toBe(`Bearer ${metadata}`);
+    expect(await challenge(notes)).toBe('Bearer');
     expect(await challenge(`${notes}/stale/approve`, 'member')).toBe(
-      `Bearer error="insufficient_user_authentication", ${metadata}`,
+      'Bearer error="insufficient_user_authentication"',
     );
   });
   it('says nothing of a crash but its request id, and when to come back', async () => {

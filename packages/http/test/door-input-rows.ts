@@ -1,4 +1,7 @@
-/** What passes the door, and how other input is refused: the 415, 413 and 400 of `architecture.md` section 7. */
+/**
+ * What passes the door, and how other input is refused: the 415, 413 and 400 of
+ * `docs/architecture.md`, Order of the checks.
+ */
 import { note, type Row } from './door-rows.ts';
 
 export const whatRows: readonly Row[] = [

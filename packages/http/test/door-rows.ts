@@ -1,4 +1,4 @@
-/** Who passes the door: a row per rule of `architecture.md` section 7. */
+/** Who passes the door: a row per rule of `docs/architecture.md`, Order of the checks. */
 import type { Call } from './rig.ts';
 
 export type Row = {

@@ -1,5 +1,7 @@
 /** A server with made-up endpoints and callers over a real socket; what it recorded and waited for is seen. */
+
 import { connect } from 'node:net';
+import type { Principal } from '@cardea/auth';
 import { type Denial, type Endpoint, type ServeOptions, serve } from '@cardea/http';
 import { systemClock as clock, type Logger } from '@cardea/runtime';
 import { callers, sample } from './sample.ts';
@@ -30,6 +32,8 @@ export type Rig = {
   readonly stop: () => Promise<void>;
   /** Whether waiting for a projection succeeds. */
   level: boolean;
+  /** What is found of a caller whose role is asked for. */
+  confirm: (principal: Principal) => Principal | undefined;
   call(method: string, path: string, more?: Call): Promise<Answered>;
 };
 export type Call = {
@@ -58,6 +62,10 @@ export async function startRig(
       {
         service: 'approval',
         endpoints,
+        identify: async (request) => {
+          const { idempotency, principal } = request;
+          return { ...request, commandId: `${principal?.id} ${idempotency?.key}` };
+        },
         denials: { record: async (denial) => void denials.push(denial) },
         positions: {
           reached: async (projections, position) => {
@@ -70,6 +78,7 @@ export async function startRig(
     authenticator: {
       authenticate: async (bearer) =>
         Object.hasOwn(callers, bearer) ? callers[bearer] : undefined,
+      confirm: async (principal) => rig.confirm(principal),
       capability: async () => ({ bad: 'invalid' }),
     },
     name: 'test',
@@ -90,6 +99,7 @@ export async function startRig(
     denials,
     waits,
     level: true,
+    confirm: (principal) => principal,
     stop: server.stop,
     call: (method, path, call = {}) => call_(`http://127.0.0.1:${port}${path}`, method, call),
   };

@@ -15,6 +15,7 @@ export const user = (more: Partial<UserPrincipal> = {}): UserPrincipal => ({
   appId: null,
   clientId: null,
   impersonatedBy: null,
+  issuedAt: 0,
   expiresAt: 9_999_999_999,
   ...more,
 });
@@ -134,11 +135,34 @@ export const sample: readonly Endpoint[] = [
       path: '/api/v1/me/notes',
       tenant: 'optional',
       who: ['user'],
-      noStore: true,
       notTaken: { agent: { status: 401, code: 'user_session_required' } },
       refusals: {},
     },
     async ({ tenantId }) => ({ ok: { seen: tenantId } }),
+  ),
+  endpoint(
+    {
+      ...notes,
+      name: 'note_template',
+      method: 'get',
+      path: '/api/v1/notes/template',
+      who: ['user'],
+      noStore: false,
+      refusals: {},
+    },
+    async () => ({ ok: { seen: 'template' } }),
+  ),
+  endpoint(
+    {
+      ...notes,
+      name: 'issue_token',
+      method: 'post',
+      path: '/api/v1/tokens',
+      who: 'anyone',
+      noStore: true,
+      refusals: {},
+    },
+    async () => ({ ok: { seen: 'token' } }),
   ),
   endpoint(
     {

@@ -156,6 +156,7 @@ describe('the management port', () => {
   it('R20 says what keeps a process from being ready', async () => {
     let monotonicMs = 0;
     let database = true;
+    let silentMs = 0;
     let level: 'info' | 'debug' | 'warn' | 'error' = 'info';
     const time = { ...clock, monotonicMs: () => monotonicMs };
     const watched = loops(time);
@@ -165,7 +166,13 @@ describe('the management port', () => {
       clock: time,
       loops: watched,
       registry: metrics.registry,
-      database: { ping: () => (database ? Promise.resolve() : Promise.reject(new Error('away'))) },
+      database: {
+        ping: () => (database ? Promise.resolve() : Promise.reject(new Error('away'))),
+        pools: () => [
+          { pool: 'requests', silentMs: 0 },
+          { pool: 'loops', silentMs },
+        ],
+      },
       waitingFor: () => waitingFor,
       logLevel: {
         get: () => level,
@@ -173,6 +180,7 @@ describe('the management port', () => {
           level = to;
         },
       },
+      mayChange: (authorization) => authorization === 'Bearer ours',
       port: 0,
       host: '127.0.0.1',
     });
@@ -210,11 +218,20 @@ describe('the management port', () => {
       relay.tick();
       expect((await get('/readyz')).status).toBe(200);
       expect((await get('/metrics')).text).toContain('# HELP');
-      const put = (body: string) => get('/loglevel', { method: 'PUT', body });
+      const put = (body: string, authorization = 'Bearer ours') =>
+        get('/loglevel', { method: 'PUT', body, headers: { authorization } });
+      expect((await put('{"level":"debug","ttl_seconds":60}', 'Bearer other')).status).toBe(401);
+      expect(level).toBe('info');
       expect((await put('{"level":"debug","ttl_seconds":60}')).status).toBe(200);
       expect(level).toBe('debug');
       expect((await put('{"level":"trace","ttl_seconds":60}')).status).toBe(400);
       expect((await put('{"level":"debug","ttl_seconds":3601}')).status).toBe(400);
+      silentMs = 29_999;
+      expect((await get('/livez')).status).toBe(200);
+      silentMs = 30_000;
+      expect(await get('/livez')).toEqual({ status: 503, text: 'no connection for loops' });
+      silentMs = 0;
+      expect((await get('/livez')).status).toBe(200);
       probes.drain();
       expect((await get('/readyz')).status).toBe(503);
     } finally {

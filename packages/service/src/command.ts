@@ -4,7 +4,7 @@
  */
 import type { Principal, UserPrincipal } from '@cardea/auth';
 import type { ActorType, ServiceName } from '@cardea/contracts';
-import { contextPlace, type Sealed, type Sealer } from '@cardea/crypto';
+import { contextPlace, type Sealer } from '@cardea/crypto';
 import type { Command, EventMetadata } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
 import { type Clock, uuidFrom } from '@cardea/runtime';
@@ -22,22 +22,22 @@ export const commandOfRequest =
   ): Promise<Command> => {
     const now = clock.now();
     const tenantId = as.tenantId ?? request.tenantId;
-    const seal = (field: 'ip' | 'user_agent', text: string): Promise<Sealed> =>
+    const seal = (field: 'ip' | 'user_agent', text: string) =>
       sealer.seal(tenantId, contextPlace(tenantId, now, field), text);
     const [ip, userAgent] = await Promise.all([
       seal('ip', request.ip),
       seal('user_agent', request.userAgent.slice(0, USER_AGENT_MAX_CHARS)),
     ]);
-    const { principal, appId } = request;
+    const { principal } = request;
     const metadata: EventMetadata = {
       tenantId,
       actor: as.actor ?? actorOf(principal, request.asksForRole, service),
       requestId: request.requestId,
-      ip,
-      userAgent,
+      ...(ip === 'erased' ? {} : { ip }),
+      ...(userAgent === 'erased' ? {} : { userAgent }),
       ...agentBehind(principal),
       ...(request.traceparent === undefined ? {} : { traceparent: request.traceparent }),
-      ...appOf(appId ?? principal?.appId ?? undefined),
+      ...appOf(request),
     };
     return { id: request.commandId, now, metadata };
   };
@@ -51,7 +51,7 @@ export const commandOfSystem =
     metadata: { tenantId, actor: { type: 'system', id: service } },
   });
 
-/** Who an audit row names (`spec.md` 2.12): API keys and unknown callers act as `system`. */
+/** Who an audit row names (`docs/contract.md` 2.12): API keys and unknown callers act as `system`. */
 export function actorOf(
   principal: Principal | undefined,
   asksForRole: boolean,
@@ -80,4 +80,15 @@ const hasRole = ({ roles }: UserPrincipal): boolean =>
 const agentBehind = (principal: Principal | undefined) =>
   principal?.kind === 'agent' && principal.userId !== null ? { agentId: principal.id } : {};
 
-const appOf = (appId: string | undefined) => (appId === undefined ? {} : { appId });
+/**
+ * The application behind a request: that of its key or session. A header names it only where those do
+ * not, and is marked as the caller's own word.
+ */
+export function appOf({
+  principal,
+  appId: claimed,
+}: Pick<AnyRequest, 'principal' | 'appId'>): Pick<EventMetadata, 'appId' | 'appClaimed'> {
+  const own = principal?.appId ?? undefined;
+  if (own !== undefined) return { appId: own };
+  return claimed === undefined ? {} : { appId: claimed, appClaimed: true };
+}

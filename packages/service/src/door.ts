@@ -9,8 +9,9 @@ import {
 } from '@cardea/http';
 import { metrics } from '@cardea/runtime';
 import { recordDenial } from './denials.ts';
+import { internalBearers } from './internal-bearer.ts';
 import { measuring } from './measures.ts';
-import type { HostOptions, Part } from './parts.ts';
+import { degradedOf, type HostOptions, type Part } from './parts.ts';
 
 export function doorOf(options: HostOptions, parts: readonly Part[]): HttpServer {
   const { infrastructure: shared, definitions } = options;
@@ -28,11 +29,13 @@ export function doorOf(options: HostOptions, parts: readonly Part[]): HttpServer
   return serve({
     services: parts.map(({ definition, needs, positions, service }) => ({
       service: definition.name,
+      authenticator: service.authenticator,
       endpoints:
         definition === first.definition
           ? [...common, ...documents, ...service.endpoints]
           : service.endpoints,
       positions,
+      identify: needs.identify,
       denials: {
         record: async ({ request, area, operation, reason, status, target, count }) => {
           const command = await needs.command(request);
@@ -52,6 +55,7 @@ export function doorOf(options: HostOptions, parts: readonly Part[]): HttpServer
     registry: metrics.registry,
     port: options.port,
     hosts: options.hosts,
+    sharesLoopbackOnly: options.sharesDevelopment === true,
   });
 }
 
@@ -68,6 +72,8 @@ export function probesOf(
     measure: measuring(parts, shared),
     database: shared.database,
     waitingFor: () => [...waitingFor],
+    degraded: () => degradedOf(parts),
+    mayChange: internalBearers(shared.derive).accepts,
     logLevel: { get: () => shared.log.level, set: (level) => shared.log.setLevel(level) },
     port: options.managementPort,
     host: options.hosts[0] ?? '127.0.0.1',

@@ -8,7 +8,7 @@ import type { Projection } from '@cardea/read-models';
 import { doorOf, probesOf } from './door.ts';
 import { internalBearers } from './internal-bearer.ts';
 import { internalListener } from './internal-listener.ts';
-import { buildParts, type HostOptions, type Part } from './parts.ts';
+import { buildParts, degradedOf, type HostOptions, type Part } from './parts.ts';
 import type { Peers, ServiceNeeds } from './service.ts';
 import {
   caughtUp,
@@ -18,9 +18,12 @@ import {
   startRetention,
   startTurning,
 } from './turning.ts';
+import { refuseForeignKeys } from './wrapped-keys.ts';
 
 export type Host = {
   readonly port: number;
+  /** Nobody but this machine reaches the port. */
+  readonly onLoopback: boolean;
   readonly managementPort: number;
   /** Undefined where all services run in one process. */
   readonly internalPort: number | undefined;
@@ -42,6 +45,11 @@ const DOOR = 'door';
 export async function startHost(options: HostOptions): Promise<Host> {
   const { infrastructure: shared, definitions } = options;
   const { parts, marks, verifier } = buildParts(options);
+  for (const [name, reason] of Object.entries(degradedOf(parts))) {
+    shared.log.warn({ name, reason }, 'this process starts degraded');
+  }
+  // Of a service by itself few loops work at once; those of all services together never wait for each other.
+  if (parts.length > 1) shared.database.resizeLoops(loopsOf(parts));
   const started: Running[] = [];
   const waitingFor = new Set<string>([...definitions.map(({ name }) => name), DOOR]);
   const stopStarted = async (): Promise<void> => {
@@ -58,6 +66,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     const { port: managementPort } = await probes.start();
     started.push(probes);
     await options.before?.(waitingFor);
+    await refuseForeignKeys({ ...shared, definitions });
     started.push(await startMarks(marks, verifier, shared));
     started.push(startRetention(shared));
     for (const part of parts) {
@@ -70,11 +79,12 @@ export async function startHost(options: HostOptions): Promise<Host> {
       waitingFor.delete(part.definition.name);
     }
     const internalPort = await offer(options, parts, started);
-    const { port } = await door.start();
+    const { port, onLoopback } = await door.start();
     started.push(door);
     waitingFor.delete(DOOR);
     return {
       port,
+      onLoopback,
       managementPort,
       internalPort,
       endpoints: parts.flatMap(({ service }) => service.endpoints),
@@ -106,6 +116,12 @@ async function offer(
   started.push(listener);
   return bound.port;
 }
+
+/** The relay, and whatever a service turns beside it. */
+const loopsOf = (parts: readonly Part[]): number =>
+  parts
+    .map(({ service }) => [service.projections, service.policies, service.consumers, service.loops])
+    .reduce((sum, all) => sum + 1 + all.flat().length, 0);
 
 function needsOf(parts: readonly Part[], name: ServiceName): ServiceNeeds {
   const part = parts.find(({ definition }) => definition.name === name);

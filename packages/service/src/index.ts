@@ -1,10 +1,14 @@
-export { actorOf } from './command.ts';
+export { actorOf, appOf } from './command.ts';
 export { type Described, describe } from './described.ts';
+export { type FactCopies, factCopies, type UserFacts } from './fact-copies.ts';
 export { type Host, startHost } from './host.ts';
 export { type Given, type Infrastructure, infrastructure } from './infrastructure.ts';
+export { internalBearers } from './internal-bearer.ts';
 export { migrateServices, migrationSetsOf, NotMigrated } from './migrations.ts';
 export { buildParts, type HostOptions, type Part } from './parts.ts';
 export { PeerUnavailable } from './peer-unavailable.ts';
+export { type RateLimit, type RateLimits, rateLimits, type Taken } from './rate-limits.ts';
 export { runService, type ServiceProcess } from './run-service.ts';
 export type { Loop, Peers, Policy, Service, ServiceDefinition, ServiceNeeds } from './service.ts';
 export { type Sweep, sweeping } from './sweeping.ts';
+export { type CountedKeys, countedKeys, refuseForeignKeys, rewrapKeys } from './wrapped-keys.ts';

@@ -1,10 +1,10 @@
 /**
- * What this process offers to other services (`design/approval.md` section 4, `design/oauth.md` section
- * 8), on a port that no gateway reaches. A known outcome is 200; anything else tells the caller that
- * the service is of no use at the moment.
+ * What this process offers to other services (`docs/design/approval.md`, Commands for vault;
+ * `docs/design/tokens.md`, What services ask identity), on a port that no gateway reaches. A known outcome
+ * is 200; anything else tells the caller that the service is of no use at the moment.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Mark } from '@cardea/auth';
+import type { FactsAsked, Mark } from '@cardea/auth';
 import { PortTaken, readJson, refusalOfThrow } from '@cardea/http';
 import type { Logger } from '@cardea/runtime';
 import type { InternalBearers } from './internal-bearer.ts';
@@ -97,7 +97,7 @@ async function answer(
   throw new Refused(404, 'not_found');
 }
 
-function callsOf({ introspect, ended, jwks, approval }: Partial<Peers>): readonly Call[] {
+function callsOf({ introspect, ended, facts, jwks, approval }: Partial<Peers>): readonly Call[] {
   const calls: Call[] = [];
   if (jwks !== undefined) {
     calls.push({ method: 'GET', path: /^\/internal\/v1\/jwks$/, answer: jwks });
@@ -114,6 +114,17 @@ function callsOf({ introspect, ended, jwks, approval }: Partial<Peers>): readonl
       method: 'POST',
       path: /^\/internal\/v1\/ended$/,
       answer: async ({ body }) => ({ ended: await ended(marksIn(body)) }),
+    });
+  }
+  if (facts !== undefined) {
+    calls.push({
+      method: 'POST',
+      path: /^\/internal\/v1\/facts$/,
+      answer: ({ body, tenant }) => {
+        const asked = factsIn(body);
+        sameTenant(tenant, asked.tenantId);
+        return facts(asked);
+      },
     });
   }
   if (approval !== undefined) calls.push(...approvalCalls(approval));
@@ -167,6 +178,13 @@ function marksIn(body: object): readonly Mark[] {
     throw new Refused(400, 'invalid_request');
   }
   return marks;
+}
+
+function factsIn(body: object): FactsAsked {
+  const { agentId, sessionId, userId } = body as Partial<FactsAsked>;
+  const isId = (id: unknown) => id === undefined || (typeof id === 'string' && id !== '');
+  if (![agentId, sessionId, userId].every(isId)) throw new Refused(400, 'invalid_request');
+  return { ...body, tenantId: textIn(body, 'tenantId') };
 }
 
 async function bodyOf(request: IncomingMessage): Promise<object> {

@@ -1,6 +1,7 @@
 /** What each service of a process is given, and what it is made of; nothing turns yet. */
 import {
   authenticator,
+  type KeyMisses,
   type MirroredRevocations,
   revocations,
   type TokenVerifier,
@@ -11,7 +12,9 @@ import type { Subscriber } from '@cardea/event-bus';
 import { streams } from '@cardea/event-store';
 import { openPositions, type PositionBoard, postgresSubjectKeys } from '@cardea/read-models';
 import { commandOfRequest, commandOfSystem } from './command.ts';
+import { identifying } from './idempotency.ts';
 import type { Infrastructure } from './infrastructure.ts';
+import { type RateLimit, type RateLimits, rateLimits } from './rate-limits.ts';
 import type { Peers, Service, ServiceDefinition, ServiceNeeds } from './service.ts';
 
 const REVOCATION_MARGIN_MS = 3_600_000;
@@ -22,6 +25,8 @@ export type HostOptions = {
   readonly port: number;
   readonly managementPort: number;
   readonly hosts: readonly string[];
+  /** Shows what development keeps to loopback (the mailbox) wherever it is bound to. */
+  readonly sharesDevelopment?: boolean;
   /** Of `/internal/*`; without it nothing is offered to other processes. */
   readonly internalPort?: number;
   /** Comes before what the services here offer: a test's own. */
@@ -55,6 +60,8 @@ export function buildParts({
   const { settings, clock, cache } = shared;
   const offers: Partial<Peers>[] = [peers];
   const ask = peersOf(offers);
+  const { derive } = shared;
+  const limits = rateLimits({ cache, clock, derive, factor: settings.RATE_LIMIT_FACTOR });
   const marks = revocations({
     cache,
     clock,
@@ -67,8 +74,13 @@ export function buildParts({
     clock,
     revocations: marks,
   });
-  const door = authenticator({ verifier, introspect: ask.introspect, revocations: marks, clock });
-  const { derive } = shared;
+  const door = authenticator({
+    verifier,
+    introspect: ask.introspect,
+    revocations: marks,
+    clock,
+    misses: keyMisses(limits),
+  });
   const parts = definitions.map((definition): Part => {
     const { name } = definition;
     const log = shared.log.child({ area: name });
@@ -87,10 +99,12 @@ export function buildParts({
       log,
     });
     const subscriber = shared.subscriberFor(name);
+    const ownStreams = streams(store, { clock });
+    const systemCommand = commandOfSystem({ service: name, clock });
     const needs: ServiceNeeds = {
       settings,
       store,
-      streams: streams(store, { clock }),
+      streams: ownStreams,
       database: shared.database,
       positions,
       cache,
@@ -104,8 +118,10 @@ export function buildParts({
       log,
       loops: shared.loops,
       derive,
+      limits,
       command: commandOfRequest({ service: name, sealer: seals, clock }),
-      systemCommand: commandOfSystem({ service: name, clock }),
+      identify: identifying({ streams: ownStreams, sealer: seals, ids: shared.ids, systemCommand }),
+      systemCommand,
       peers: ask,
     };
     const service = definition.build(needs);
@@ -115,6 +131,17 @@ export function buildParts({
   offers.push(elsewhere);
   return { parts, marks, verifier };
 }
+
+/** Keys that were not taken, by the address that they came from. */
+const KEY_MISSES: RateLimit = { name: 'key_ip', points: 60, windowMs: 60_000, per: 'address' };
+
+const keyMisses = (limits: RateLimits): KeyMisses => ({
+  recall: (ip) => limits.recall(KEY_MISSES, ip),
+  count: (ip) => limits.take(KEY_MISSES, ip),
+});
+
+export const degradedOf = (parts: readonly Part[]): { readonly [name: string]: string } =>
+  Object.assign({}, ...parts.map(({ service }) => service.degraded?.()));
 
 /** Asks whoever offers it, once all services are built. */
 function peersOf(offers: readonly Partial<Peers>[]): Peers {
@@ -126,6 +153,7 @@ function peersOf(offers: readonly Partial<Peers>[]): Peers {
   return {
     introspect: (credential) => find('introspect')(credential),
     ended: (marks) => find('ended')(marks),
+    facts: (asked) => find('facts')(asked),
     jwks: () => find('jwks')(),
     approval: {
       open: (input) => find('approval').open(input),

@@ -2,7 +2,7 @@
  * Services that run elsewhere, asked at their internal listeners. Every call can be repeated without
  * harm, so one that broke off is sent once more; what then has no answer is {@link PeerUnavailable}.
  */
-import type { IntrospectedKey, JwkSet } from '@cardea/auth';
+import type { CurrentFacts, IntrospectedKey, JwkSet } from '@cardea/auth';
 import type { Logger, Settings } from '@cardea/runtime';
 import { Agent } from 'undici';
 import type { InternalBearers } from './internal-bearer.ts';
@@ -67,6 +67,13 @@ export function peersOverHttp({ settings, bearers, log }: RemotePeersNeeds): Rem
         });
         return ended;
       },
+      facts: (asked) =>
+        identity<CurrentFacts>({
+          method: 'POST',
+          path: '/internal/v1/facts',
+          body: asked,
+          tenant: asked.tenantId,
+        }),
       approval: {
         open: (body) =>
           approval<Outcome>({

@@ -15,6 +15,7 @@ import {
   startTelemetry,
   systemClock,
   takeSettings,
+  warnOfPlaintext,
 } from '@cardea/runtime';
 import { startHost } from './host.ts';
 import { infrastructure } from './infrastructure.ts';
@@ -57,6 +58,7 @@ export async function runService(
   if ('faults' in read) return end(formatFaults(read.faults), EXIT_CONFIGURATION);
   const settings = read.ok;
   const log = logger({ service: definition.name, version, level: settings.LOG_LEVEL });
+  warnOfPlaintext(settings, log);
   try {
     await (word === 'migrate' ? bringForward : serve)({ definition, settings, version, log });
   } catch (error) {

@@ -1,4 +1,5 @@
 import type {
+  AskFacts,
   Authenticator,
   Ended,
   IntrospectedKey,
@@ -15,9 +16,10 @@ import type {
   RecordedEvent,
   Streams,
 } from '@cardea/event-store';
-import type { Endpoint, Request } from '@cardea/http';
-import type { Database, Positions, Projection } from '@cardea/read-models';
+import type { Endpoint, Identify, Request } from '@cardea/http';
+import type { Database, Positions, Projection, WrappedKeyTable } from '@cardea/read-models';
 import type { Cache, Clock, Ids, Logger, Loops, Random, Settings } from '@cardea/runtime';
+import type { RateLimits } from './rate-limits.ts';
 
 /** Event in, command out. Runs at least once per event, in order per stream, on one replica. */
 export type Policy = {
@@ -46,7 +48,7 @@ export type ServiceNeeds = {
   readonly positions: Positions;
   readonly cache: Cache;
   /** How far this service's consumers have come. */
-  readonly bus: Pick<Subscriber, 'appliedThrough' | 'isLevel'>;
+  readonly bus: Pick<Subscriber, 'appliedThrough' | 'ends' | 'applied'>;
   readonly sealer: Sealer;
   readonly authenticator: Authenticator;
   readonly revocations: MirroredRevocations;
@@ -68,8 +70,12 @@ export type ServiceNeeds = {
     request: Request<unknown, unknown, unknown>,
     as?: { readonly tenantId?: string; readonly actor?: EventMetadata['actor'] },
   ) => Promise<Command>;
+  /** Done before the handler is called, unless the contract leaves it to the handler. */
+  readonly identify: Identify;
   /** The command that a policy, sweeper or consumer gives; actor `system`, id derived from the parts. */
   readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
+  /** Shared with what else this process runs: limits of one name count together. */
+  readonly limits: RateLimits;
   /** Other services, by function call in standalone, by their internal listener elsewhere. */
   readonly peers: Peers;
 };
@@ -80,9 +86,11 @@ export type Peers = {
   readonly introspect: (credential: string) => Promise<IntrospectedKey | undefined>;
   /** Identity: which of these its streams say are over; asked while the marks cannot be believed. */
   readonly ended: Ended;
+  /** Identity: what its streams say now; asked where a copy of it is older than a change. */
+  readonly facts: AskFacts;
   /** Identity: public signing keys, as a JWK Set. */
   readonly jwks: () => Promise<JwkSet>;
-  /** Approval's commands for vault (`design/approval.md` section 4). */
+  /** Approval's commands for vault (`docs/design/approval.md`, Commands for vault). */
   readonly approval: {
     readonly open: (
       input: object,
@@ -106,11 +114,15 @@ export type Service = {
   readonly consumers: readonly Consumer[];
   readonly policies: readonly Policy[];
   readonly loops: readonly Loop[];
+  /** The process's own, unless the service knows its callers better. */
+  readonly authenticator?: Authenticator;
   /** Before the first request: signing keys, bootstrap admin, warm indexes. */
   readonly start?: () => Promise<void>;
   readonly stop?: () => Promise<void>;
   /** Stream noun that refusals at its door are kept under; `denial` unless named. */
   readonly denialNoun?: string;
+  /** What this process cannot do though it serves, by the name of the thing: said by its log and its readiness. */
+  readonly degraded?: () => { readonly [name: string]: string };
   /** Before each scrape: sets the gauges of its area. */
   readonly measure?: () => Promise<void>;
   /** What this service offers to others. */
@@ -121,5 +133,7 @@ export type ServiceDefinition = {
   readonly name: ServiceName;
   /** Folder of `NNNN-name.ts` migrations of schema `<name>`. */
   readonly migrations: URL;
+  /** Tables of keys that stand wrapped under ENCRYPTION_KEY, beside `subject_keys`. */
+  readonly wrappedKeys?: readonly WrappedKeyTable[];
   readonly build: (needs: ServiceNeeds) => Service;
 };

@@ -3,6 +3,7 @@ import { dropOnKeysChanged, type MirroredRevocations, type TokenVerifier } from 
 import { kindOf } from '@cardea/contracts';
 import { retentionLoop, startRelay } from '@cardea/event-bus';
 import { runPolicies, runProjections } from '@cardea/read-models';
+import { dayKeyErasure } from './day-keys.ts';
 import { mapDenial } from './denials.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { runLoop } from './loop-runner.ts';
@@ -117,7 +118,7 @@ export async function startTurning(part: Part, shared: Infrastructure): Promise<
     }),
   );
   for (const consumer of service.consumers) started.push(await subscriber.run(consumer));
-  for (const loop of service.loops) {
+  for (const loop of [...service.loops, dayKeyErasure(definition, needs)]) {
     started.push(runLoop(loop, { loops, clock, log, locks }));
   }
   return {

@@ -51,6 +51,11 @@ const offers = (): Peers => ({
   jwks: async () => ({ keys: [{ kty: 'OKP', kid: 'one' }] }),
   introspect: async (credential) => (credential === 'known' ? KEY : undefined),
   ended: async (marks) => marks.map(({ id }) => id === 'gone'),
+  facts: async ({ tenantId, agentId = '' }) => ({
+    agent: { services: [], owner_user_id: `owner of ${agentId} in ${tenantId}` },
+    session: null,
+    user: null,
+  }),
   approval: {
     open: async (input) => ({ outcome: 'opened', of: (input as Input).tenant_id }),
     get: async (tenantId, id) => ({ outcome: 'found', of: `${tenantId} ${id}` }),
@@ -113,6 +118,11 @@ describe('S25 the internal listener', () => {
     expect((await open('tenant-b', 'tenant-a')).status).toBe(401);
     expect((await open(undefined, 'tenant-a')).status).toBe(401);
     expect((await open('tenant-a', undefined)).status).toBe(400);
+    const facts = (tenant: string, asked: object) =>
+      post(`${url}/internal/v1/facts`, { bearer, tenant, body: JSON.stringify(asked) });
+    expect((await facts('tenant-a', { tenantId: 'tenant-a', agentId: 'a' })).status).toBe(200);
+    expect((await facts('tenant-b', { tenantId: 'tenant-a', agentId: 'a' })).status).toBe(401);
+    expect((await facts('tenant-a', { tenantId: 'tenant-a', agentId: 7 })).status).toBe(400);
   });
 
   it('S25 believes the previous secret while it is rotated, and no longer', async () => {
@@ -146,6 +156,8 @@ describe('a peer in another process', () => {
     expect(await peers.introspect('unknown')).toBeUndefined();
     const marks = ['gone', 'here'].map((id) => ({ kind: 'user' as const, id }));
     expect(await peers.ended(marks)).toEqual([true, false]);
+    const asked = { tenantId: 'tenant-a', agentId: 'bot' };
+    expect(await peers.facts(asked)).toEqual(await offers().facts(asked));
     const { approval } = peers;
     const input = { tenant_id: 'tenant-a' };
     expect(await approval.open(input)).toEqual({ outcome: 'opened', of: 'tenant-a' });

@@ -14,7 +14,7 @@ import {
   TOKEN_CLASSES,
 } from '@cardea/auth';
 import { type IntegrationEvent, type ServiceName, topicOf } from '@cardea/contracts';
-import { issueKey } from '@cardea/crypto';
+import { issueKey, sha256 } from '@cardea/crypto';
 import {
   type Clock,
   logger,
@@ -97,6 +97,7 @@ export async function serviceRig(options: RigOptions): Promise<ServiceRig> {
             jwks: async () => ({ keys: [publicJwk(key.privateKey)] }),
             introspect: async (credential) => introspected.get(credential),
             ended: async (marks) => marks.map(() => false),
+            facts: async () => ({ agent: null, session: null, user: null }),
           }),
       ...options.peers,
     },
@@ -151,7 +152,8 @@ function settingsOf({ databaseUrl, env = {} }: RigOptions, folder: string): Sett
     {
       DATABASE_URL: databaseUrl,
       JWT_SECRET: randomBytes(32).toString('hex'),
-      ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+      // Replicas on one database open what the others sealed.
+      ENCRYPTION_KEY: sha256(databaseUrl).toString('hex'),
       ENV: 'development',
       DATABASE_POOL_SIZE: '10',
       CARDEA_DATA: folder,

@@ -4,9 +4,10 @@
  */
 import { Resolver } from 'node:dns/promises';
 import { isIP, type Socket } from 'node:net';
+import { isLoopback, isLoopbackHost } from '@cardea/runtime';
 import { buildConnector } from 'undici';
-import { type AddressGuard, isLoopback } from './address-guard.ts';
-import { hostOf, isLoopbackHost } from './target-url.ts';
+import type { AddressGuard } from './address-guard.ts';
+import { hostOf } from './target-url.ts';
 
 export type ConnectFault =
   | 'blocked_address'

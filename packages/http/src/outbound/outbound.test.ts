@@ -42,6 +42,16 @@ const SPECIAL = [
     '8.8.8',
   ],
 ];
+/** Where clouds keep credentials of the host, this host itself, its neighbours; and v4 ones as v6 spells them. */
+const NEVER = [
+  ...['127.0.0.1', '169.254.169.254', '169.254.170.2', '::1', 'fe80::1'],
+  ...['fd00:ec2::254', 'fd00:ec2::23', '100.100.100.200', '168.63.129.16', '192.0.0.192'],
+  ...['::ffff:127.0.0.1', '::ffff:169.254.169.254', '::ffff:a83f:8110', '::ffff:100.100.100.200'],
+  ...['64:ff9b::169.254.169.254', '64:ff9b::a83f:8110', '64:ff9b::100.100.100.200'],
+  ...['64:ff9b::192.0.0.192', '64:ff9b::127.0.0.1', '64:ff9b:1::169.254.169.254'],
+  ...['64:ff9b:1:a9fe:00a9:fe00::', '64:ff9b:1:00a9:00fe:a9fe::', '64:ff9b:1:0:00a9:fea9:fe00::'],
+  ...['2002:a9fe:a9fe::1', '2002:a83f:8110::', '::169.254.169.254', '::ffff:0:169.254.169.254'],
+];
 const PUBLIC = [
   '8.8.8.8',
   '1.1.1.1',
@@ -58,11 +68,18 @@ describe('the address guard', () => {
   it.each(PUBLIC)('S13 webhooks 14 lets %s pass', (address) => {
     expect(guard.allows(address)).toBe(true);
   });
-  it('lets the operator open private ranges, but never this host, its neighbours, its metadata', () => {
+  it('lets the operator open private ranges', () => {
     const wide = addressGuard(['10.0.0.0/8', '0.0.0.0/0', '::/0']);
     expect(['10.9.8.7', '192.168.1.1', 'fd00::1'].map(wide.allows)).toEqual([true, true, true]);
-    const never = ['127.0.0.1', '169.254.169.254', '::1', 'fe80::1', '::ffff:127.0.0.1'];
-    expect(never.map(wide.allows)).toEqual(never.map(() => false));
+  });
+  it.each(NEVER)('S13 webhooks 14 never allows %s, whatever the operator opens', (address) => {
+    const all = ['0.0.0.0/0', '::/0', address.includes(':') ? `${address}/128` : `${address}/32`];
+    for (const cidrs of [all, []]) expect(addressGuard(cidrs).allows(address)).toBe(false);
+  });
+  it('lets a neighbour of such an address pass where the operator opens its range', () => {
+    const wide = addressGuard(['100.64.0.0/10', 'fd00::/8', '64:ff9b::/96']);
+    const near = ['100.100.100.201', 'fd00:ec2:1::254', '64:ff9b::10.0.0.1', '168.63.129.17'];
+    expect(near.map(wide.allows)).toEqual(near.map(() => true));
   });
 });
 

@@ -3,7 +3,8 @@
  * what they mean. Names are not looked up here; only what connecting meets counts.
  */
 import { isIP } from 'node:net';
-import { type AddressGuard, addressGuard, isLoopback } from './address-guard.ts';
+import { isLoopbackHost } from '@cardea/runtime';
+import { type AddressGuard, addressGuard } from './address-guard.ts';
 
 export type UrlRule =
   | 'syntax'
@@ -51,9 +52,6 @@ export function hostOf(url: { readonly hostname: string }): string {
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
   return host.endsWith('.') ? host.slice(0, -1) : host;
 }
-
-/** The hosts that stand for this machine in development; a name that resolves to it does not. */
-export const isLoopbackHost = (host: string): boolean => host === 'localhost' || isLoopback(host);
 
 function refusedHost(host: string, guard: AddressGuard): 'host' | 'private_address' | undefined {
   if (isIP(host) !== 0) return guard.allows(host) ? undefined : 'private_address';

@@ -1,0 +1,65 @@
+/**
+ * Facts of identity that other services keep copies of, and how those learn before the changing call
+ * answers that a copy may be too old: by the position of the last change, in the shared cache.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Cache } from '@cardea/runtime';
+
+export type FactKind = 'agent' | 'agent_session' | 'user';
+
+/** One event of identity's log that changed a fact. */
+export type FactChange = {
+  readonly tenantId: string;
+  readonly kind: FactKind;
+  readonly id: string;
+  readonly position: bigint;
+  /** True when less is allowed after it: then whatever processes cache of the tenant's facts is void. */
+  readonly narrows: boolean;
+};
+
+/** Holds the position of the last change; a copy that was made of earlier events is too old. */
+export const changedKey = (kind: FactKind, id: string): string => `${kind}:changed:${id}`;
+/** Holds another random value after each change that narrows. */
+export const authorityKey = (tenantId: string): string => `vault:authority:${tenantId}`;
+/**
+ * Changes up to the position that it holds may stand under no key of their own, since the cache was lost
+ * after them: a copy counts once its keeper has applied identity's events up to there.
+ */
+export const CHANGES_FLOOR = 'identity:changed:through';
+
+/** Topics keep events for so long; whoever lags by more has lost some. */
+export const CHANGED_TTL_MS = 7 * 24 * 3_600_000;
+
+/** The position first: who reads the new epoch and then loads what it keeps must find it. */
+export async function tellChange(cache: Cache, change: FactChange): Promise<void> {
+  const { tenantId, kind, id, position, narrows } = change;
+  await cache.raise(changedKey(kind, id), position, CHANGED_TTL_MS);
+  if (narrows) await cache.set(authorityKey(tenantId), randomUUID());
+}
+
+export type FactsAsked = {
+  readonly tenantId: string;
+  readonly agentId?: string;
+  readonly sessionId?: string;
+  readonly userId?: string;
+};
+/** What identity's streams say at the moment; null where they know none in the tenant, or none was asked for. */
+export type CurrentFacts = {
+  readonly agent: {
+    readonly services: readonly {
+      readonly service_name: string;
+      readonly fields: readonly string[];
+    }[];
+    readonly owner_user_id: string | null;
+  } | null;
+  readonly session: {
+    readonly agent_id: string;
+    readonly user_id: string | null;
+    readonly epoch: number;
+    readonly expires_at: string;
+    readonly ended_at: string | null;
+  } | null;
+  readonly user: { readonly status: string; readonly vouched: boolean } | null;
+};
+/** Throws when identity cannot be asked. */
+export type AskFacts = (asked: FactsAsked) => Promise<CurrentFacts>;

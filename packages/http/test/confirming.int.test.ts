@@ -1,0 +1,107 @@
+/** What only a role allows is done for whoever has it when it is done. */
+import { request as httpRequest } from 'node:http';
+import { endpoint } from '@cardea/http';
+import { untilTrue } from '@cardea/testing';
+import Type from 'typebox';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Rig, startRig } from './rig.ts';
+import { user } from './sample.ts';
+
+const common = {
+  summary: 'Changes something.',
+  tag: 'notes',
+  area: 'admin',
+  tenant: 'required',
+  body: Type.Object({ text: Type.String() }),
+  ok: Type.Object({ seen: Type.Unknown() }),
+  refusals: {},
+} as const;
+let handled = 0;
+let duringHandling = (): void => {};
+const handle = async ({ principal }: { readonly principal: unknown }) => {
+  handled += 1;
+  duringHandling();
+  return { ok: { seen: principal } };
+};
+const post = { ...common, method: 'post' } as const;
+const endpoints = [
+  endpoint({ ...post, name: 'change', path: '/api/v1/change', who: ['admin'] }, handle),
+  endpoint(
+    { ...post, name: 'secret', path: '/api/v1/secret', who: ['admin'], showsSecret: true },
+    handle,
+  ),
+  endpoint({ ...post, name: 'own', path: '/api/v1/own', who: ['user'] }, handle),
+];
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await startRig(endpoints);
+});
+beforeEach(() => {
+  handled = 0;
+  duringHandling = () => {};
+  rig.confirm = (principal) => principal;
+});
+afterAll(() => rig.stop());
+
+const ask = (path: string, as = 'admin') => rig.call('POST', path, { as, json: { text: 'x' } });
+
+describe('a write that a role allows', () => {
+  it('is refused to whom the door took for its administrator, once the token is over', async () => {
+    rig.confirm = () => undefined;
+    expect((await ask('/api/v1/change')).status).toBe(401);
+    expect(handled).toBe(0);
+    expect((await ask('/api/v1/own', 'member')).status).toBe(200);
+  });
+
+  it('is refused to whom the role was taken from, and shown the caller as they are', async () => {
+    rig.confirm = () => user({ id: 'root', roles: ['member'] });
+    expect((await ask('/api/v1/change')).status).toBe(403);
+    expect(handled).toBe(0);
+    rig.confirm = () => user({ id: 'root', roles: ['admin', 'looked up'] });
+    expect((await ask('/api/v1/change')).body.seen.roles).toEqual(['admin', 'looked up']);
+  });
+
+  it('shows no secret to somebody who lost the role while it was made', async () => {
+    const lose = () => {
+      rig.confirm = () => undefined;
+    };
+    duringHandling = lose;
+    const answer = await ask('/api/v1/secret');
+    expect([answer.status, answer.body.seen, handled]).toEqual([401, undefined, 1]);
+    rig.confirm = (principal) => principal;
+    expect((await ask('/api/v1/change')).status).toBe(200);
+  });
+
+  it('is not kept open by a body that is a long time in coming', async () => {
+    let confirmed = 0;
+    rig.confirm = (principal) => {
+      confirmed += 1;
+      return confirmed > 0 ? undefined : principal;
+    };
+    const headers = {
+      authorization: 'Bearer admin',
+      'x-service-tenant': 't1',
+      'content-type': 'application/json',
+    };
+    const status = new Promise((resolve, reject) => {
+      const sent = httpRequest(
+        `${rig.base}/api/v1/change`,
+        { method: 'POST', headers },
+        (answer) => {
+          answer.resume();
+          resolve(answer.statusCode);
+        },
+      );
+      sent.on('error', reject);
+      sent.write('{"text":');
+      // The door has let the headers in; what is confirmed is confirmed after the last byte.
+      void untilTrue(async () => true, { what: 'the next turn' }).then(() => {
+        expect(confirmed).toBe(0);
+        sent.end('"x"}');
+      });
+    });
+    expect(await status).toBe(401);
+    expect([confirmed, handled]).toEqual([1, 0]);
+  });
+});

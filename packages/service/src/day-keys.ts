@@ -1,0 +1,44 @@
+/**
+ * Keys of a day are erased once it has lapsed: what was sealed under them can then be read by nobody, in
+ * the log and in all its copies. Each service does it for its own.
+ */
+import { eraseKeysOfDays } from '@cardea/read-models';
+import { failpoint } from '@cardea/runtime';
+import type { Loop, ServiceDefinition, ServiceNeeds } from './service.ts';
+import { sweeping } from './sweeping.ts';
+
+const DAY_MS = 24 * 3600_000;
+const KEPT_DAYS = {
+  /** Address and user agent of whoever caused an event: the longest that an audit row is kept. */
+  context: 366,
+  /** Addresses that mail was asked for, which may be nobody's. */
+  transient: 7,
+} as const;
+
+type Needs = Pick<ServiceNeeds, 'database' | 'clock' | 'log'>;
+
+export const dayKeyErasure = ({ name }: Pick<ServiceDefinition, 'name'>, needs: Needs): Loop =>
+  sweeping({
+    name: `${name}-day-keys`,
+    everyMs: DAY_MS,
+    clock: needs.clock,
+    sweep: (signal, tick) => eraseDayKeys(name, needs, { signal, tick }),
+  });
+
+async function eraseDayKeys(
+  schema: string,
+  { database, clock, log }: Needs,
+  { signal, tick }: { readonly signal: AbortSignal; readonly tick: () => void },
+): Promise<void> {
+  const nowMs = clock.now().getTime();
+  for (const [kind, days] of Object.entries(KEPT_DAYS)) {
+    const before = new Date(nowMs - days * DAY_MS).toISOString().slice(0, 10);
+    let erased = 0;
+    for (let last = -1; last !== 0 && !signal.aborted; erased += last) {
+      tick();
+      last = await eraseKeysOfDays(database, schema, { kind, before });
+      if (last > 0) await failpoint('erase.after_key');
+    }
+    if (erased > 0) log.info({ kind, erased }, 'keys of days that are over were erased');
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * Whether a copy of a fact of identity may be used: only if it is as new as every change of which the
+ * shared cache tells. Else identity is asked, for two seconds at most.
+ */
+import { type AskFacts, CHANGES_FLOOR, type CurrentFacts, changedKey } from '@cardea/auth';
+import { topicOf } from '@cardea/contracts';
+import { PeerUnavailable } from './peer-unavailable.ts';
+import type { ServiceNeeds } from './service.ts';
+
+const ASK_WAIT_MS = 2_000;
+
+export type UserFacts = NonNullable<CurrentFacts['user']>;
+/** With the position of the event that it was made of; 0: of before positions were kept. */
+type Copy<Fact> = Fact & { readonly position: bigint };
+
+export interface FactCopies {
+  /** Identity's word. Throws PeerUnavailable. */
+  ask: AskFacts;
+  /** True once this service has applied identity's log up to the floor. */
+  reaches(floor: bigint): Promise<boolean>;
+  /** Undefined where neither the own copy, which `row` reads, nor identity knows the user. */
+  user(
+    of: { readonly tenantId: string; readonly userId: string },
+    row: () => Promise<Copy<UserFacts> | undefined>,
+  ): Promise<UserFacts | undefined>;
+  /** Who answers for the agent; as `user`. */
+  owner(
+    of: { readonly tenantId: string; readonly agentId: string },
+    row: () => Promise<Copy<AgentOwner> | undefined>,
+  ): Promise<AgentOwner | undefined>;
+}
+type AgentOwner = Pick<NonNullable<CurrentFacts['agent']>, 'owner_user_id'>;
+
+/** `consumer`: the one of this service that keeps the copies. */
+export function factCopies(
+  needs: Pick<ServiceNeeds, 'bus' | 'clock' | 'peers' | 'revocations'>,
+  consumer: string,
+): FactCopies {
+  const { bus, clock, peers, revocations } = needs;
+  let reached = 0n;
+
+  const ask: AskFacts = async (asked) => {
+    const answered = new AbortController();
+    const late = clock.sleep(ASK_WAIT_MS, answered.signal).then(() => undefined);
+    try {
+      const word = await Promise.race([peers.facts(asked), late]);
+      if (word === undefined) throw new PeerUnavailable('identity does not answer in time');
+      return word;
+    } finally {
+      answered.abort();
+    }
+  };
+  const reaches = async (floor: bigint): Promise<boolean> => {
+    if (floor > reached && (await bus.appliedThrough(consumer, topicOf('identity'))) >= floor) {
+      reached = floor;
+    }
+    return floor <= reached;
+  };
+  const isCurrent = async (kind: 'user' | 'agent', id: string, position: bigint) => {
+    const { values } = await revocations.look(
+      [{ kind, id }],
+      [CHANGES_FLOOR, changedKey(kind, id)],
+    );
+    if (values === undefined || position === 0n) return false;
+    const [floor, changed] = values.map((value) => BigInt(value ?? 0));
+    return position >= (changed ?? 0n) && reaches(floor ?? 0n);
+  };
+  return {
+    ask,
+    reaches,
+    // An id that identity does not know proves no more than a missing row.
+    user: async ({ tenantId, userId }, row) => {
+      const known = await row();
+      if (await isCurrent('user', userId, known?.position ?? 0n)) return known;
+      return (await ask({ tenantId, userId })).user ?? known;
+    },
+    owner: async ({ tenantId, agentId }, row) => {
+      const known = await row();
+      if (await isCurrent('agent', agentId, known?.position ?? 0n)) return known;
+      return (await ask({ tenantId, agentId })).agent ?? known;
+    },
+  };
+}

@@ -1,0 +1,114 @@
+/**
+ * How often something may be asked. Counted in the shared cache and in each process, so a limit is never
+ * simply open.
+ */
+import { type Derive, hmac } from '@cardea/crypto';
+import { addressLimitKeys } from '@cardea/http';
+import { type Cache, type Clock, limitCounters } from '@cardea/runtime';
+import QuickLRU from 'quick-lru';
+
+export type RateLimit = {
+  readonly name: string;
+  readonly points: number;
+  readonly windowMs: number;
+  /**
+   * What it is counted by. `address`: the key is a network address, of which {@link addressLimitKeys}
+   * makes what is counted. RATE_LIMIT_FACTOR multiplies the limits by address and by tenant.
+   */
+  readonly per: 'address' | 'tenant' | 'other';
+};
+
+export type Taken =
+  | { readonly allowed: true; readonly giveBack: () => Promise<void> }
+  | { readonly allowed: false; readonly retryAfterSeconds: number };
+export type Looked =
+  | { readonly allowed: true }
+  | { readonly allowed: false; readonly retryAfterSeconds: number };
+
+export type RateLimits = {
+  /** Counts first, then tells: of many at once no more than the limit pass. */
+  readonly take: (limit: RateLimit, key: string) => Promise<Taken>;
+  /**
+   * For limits on failures alone: tells without counting, so that many honest requests at once are no
+   * offence; the failure is then counted by {@link RateLimits.take}.
+   */
+  readonly look: (limit: RateLimit, key: string) => Promise<Looked>;
+  /**
+   * As {@link RateLimits.look}, but by what {@link RateLimits.take} told this process: costs no round
+   * trip, and knows of other processes' counts only what came with its own last one.
+   */
+  readonly recall: (limit: RateLimit, key: string) => Looked;
+};
+
+export type RateLimitsNeeds = {
+  readonly cache: Pick<Cache, 'increment' | 'get'>;
+  readonly clock: Clock;
+  readonly derive: Derive;
+  /** RATE_LIMIT_FACTOR. */
+  readonly factor: number;
+};
+
+/** Whoever asks often is named once. */
+const HIDDEN_KEYS_MAX = 10_000;
+/** Counters whose limit is used up, as far as they are remembered here. */
+const USED_UP_MAX = 10_000;
+
+export function rateLimits({ cache, clock, derive, factor }: RateLimitsNeeds): RateLimits {
+  const counters = limitCounters(cache, clock);
+  const { current } = derive('JWT_SECRET', 'limit-key/v1');
+  const hidden = new QuickLRU<string, string>({ maxSize: HIDDEN_KEYS_MAX });
+  const usedUpUntilMs = new QuickLRU<string, number>({ maxSize: USED_UP_MAX });
+  // A key may be a network address, which is nobody's to read in a cache.
+  const hide = (key: string): string => {
+    const mac = hmac(current, key).toString('base64url');
+    hidden.set(key, mac);
+    return mac;
+  };
+  /** In the order in which they are counted; what one refuses is no longer charged to the next. */
+  const countersOf = ({ name, points, per }: RateLimit, key: string) => {
+    const scaled = per === 'other' ? points : Math.ceil(points * factor);
+    const keys = per === 'address' ? addressLimitKeys(key) : [{ key, factor: 1 }];
+    return keys.map((of) => ({
+      name: `limit:${name}:${hidden.get(of.key) ?? hide(of.key)}`,
+      points: scaled * of.factor,
+    }));
+  };
+
+  return {
+    look: async (limit, key) => {
+      const all = countersOf(limit, key).map(
+        async ({ name, points }) => (await counters.read(name)) < points,
+      );
+      // How much of the window is left is not asked for: the whole of it is a safe answer.
+      return (await Promise.all(all)).every(Boolean) ? { allowed: true } : over(limit.windowMs);
+    },
+    recall: (limit, key) => {
+      const nowMs = clock.monotonicMs();
+      for (const { name } of countersOf(limit, key)) {
+        const untilMs = usedUpUntilMs.get(name) ?? 0;
+        if (untilMs > nowMs) return over(untilMs - nowMs);
+      }
+      return { allowed: true };
+    },
+    take: async (limit, key) => {
+      const taken = countersOf(limit, key);
+      for (const { name, points } of taken) {
+        const { count, remainingMs } = await counters.add(name, 1, limit.windowMs);
+        if (count >= points) usedUpUntilMs.set(name, clock.monotonicMs() + remainingMs);
+        if (count > points) return over(remainingMs);
+      }
+      return {
+        allowed: true,
+        giveBack: async () => {
+          for (const { name } of taken) {
+            usedUpUntilMs.delete(name);
+            await counters.add(name, -1, limit.windowMs);
+          }
+        },
+      };
+    },
+  };
+}
+
+const over = (afterMs: number) =>
+  ({ allowed: false, retryAfterSeconds: Math.max(1, Math.ceil(afterMs / 1000)) }) as const;

@@ -1,0 +1,67 @@
+/** Every key of a deployment that stands wrapped under ENCRYPTION_KEY: counted, refused, wrapped anew. */
+import { foreignKey, UnknownWrapKey, wrapKeys } from '@cardea/crypto';
+import {
+  type Database,
+  foreignKeysOf,
+  rewrapTable,
+  rowsByKey,
+  subjectKeyTable,
+  type WrappedKeyTable,
+} from '@cardea/read-models';
+import type { Settings } from '@cardea/runtime';
+import type { ServiceDefinition } from './service.ts';
+
+type Of = {
+  readonly database: Pick<Database, 'system'>;
+  readonly definitions: readonly Pick<ServiceDefinition, 'name' | 'wrappedKeys'>[];
+  readonly settings: Pick<Settings, 'ENCRYPTION_KEY' | 'ENCRYPTION_KEY_PREVIOUS'>;
+};
+
+export type CountedKeys = {
+  readonly table: string;
+  readonly kek_id: string;
+  readonly key: 'current' | 'previous' | 'unknown';
+  readonly rows: number;
+};
+
+const tablesOf = ({ definitions }: Of): readonly WrappedKeyTable[] =>
+  definitions.flatMap(({ name, wrappedKeys = [] }) => [subjectKeyTable(name), ...wrappedKeys]);
+
+export async function countedKeys(of: Of): Promise<readonly CountedKeys[]> {
+  const counted: CountedKeys[] = [];
+  for (const table of tablesOf(of)) {
+    const { current, previous } = wrapKeys(of.settings, table.info);
+    for (const [kek_id, rows] of await rowsByKey(of.database, table)) {
+      const own = kek_id === previous?.id ? 'previous' : 'unknown';
+      const key = kek_id === current.id ? 'current' : own;
+      counted.push({ table: table.name, kek_id, key, rows });
+    }
+  }
+  return counted;
+}
+
+/**
+ * Throws `UnknownWrapKey` while anything rests on a key that is neither the current nor the previous one:
+ * a process that started all the same would write under a key beside what it cannot read.
+ */
+export async function refuseForeignKeys(of: Of): Promise<void> {
+  const found = new Set<string>();
+  for (const table of tablesOf(of)) {
+    const keys = wrapKeys(of.settings, table.info);
+    for (const id of await foreignKeysOf(of.database, table, keys)) found.add(id);
+  }
+  if (found.size === 0) return;
+  throw new UnknownWrapKey(
+    foreignKey([...found].toSorted(), wrapKeys(of.settings, subjectKeyTable('').info)),
+  );
+}
+
+/** Tells of each table how many rows were wrapped anew. */
+export async function rewrapKeys(
+  of: Of,
+  onTable: (table: string, rows: number) => void,
+): Promise<void> {
+  for (const table of tablesOf(of)) {
+    onTable(table.name, await rewrapTable(of.database, table, wrapKeys(of.settings, table.info)));
+  }
+}

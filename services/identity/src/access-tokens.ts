@@ -1,11 +1,19 @@
-/** What a login's access token says (`design/oauth.md` section 3); the signer adds key and signature. */
+/**
+ * What a login's access token says (`docs/design/tokens.md`, Token classes); the signer adds key and
+ * signature.
+ */
 import { type LoginClaims, type SignToken, TOKEN_CLASSES } from '@cardea/auth';
-import type { Clock, Ids, Settings } from '@cardea/runtime';
+import type { Ids, Settings } from '@cardea/runtime';
 import type { TenantFacts } from './tenants/tenant.ts';
 import type { ExistingUser } from './users/user.ts';
 
 export type AccessTokenOf = {
   readonly user: ExistingUser;
+  /**
+   * A moment before the user's stream was read. The token is dated from it, so that it ends with every
+   * change of rank that the reading missed.
+   */
+  readonly readAt: Date;
   /** Null when it was erased. */
   readonly email: string | null;
   readonly tenant: TenantFacts;
@@ -23,14 +31,13 @@ export type AccessTokens = {
 
 export function accessTokens(needs: {
   readonly settings: Pick<Settings, 'ISSUER' | 'JWT_EXPIRY'>;
-  readonly clock: Pick<Clock, 'now'>;
   readonly ids: Ids;
   readonly sign: SignToken;
 }): AccessTokens {
-  const { settings, clock, ids, sign } = needs;
+  const { settings, ids, sign } = needs;
   return {
-    issue: ({ user, email, tenant, sid, authTime, amr, appId }) => {
-      const issuedAt = Math.floor(clock.now().getTime() / 1000);
+    issue: ({ user, readAt, email, tenant, sid, authTime, amr, appId }) => {
+      const issuedAt = Math.max(Math.floor(readAt.getTime() / 1000), user.tokensBefore);
       const { typ, audience } = TOKEN_CLASSES.access;
       const claims: LoginClaims = {
         iss: settings.ISSUER,

@@ -16,6 +16,7 @@ import {
   reserve,
   type signupReservations,
 } from './reservations/reservation.ts';
+import type { UserField } from './seals.ts';
 import { createUser } from './users/create-user.ts';
 import { abandon, type ExistingUser, exists, users } from './users/user.ts';
 
@@ -29,6 +30,8 @@ export type NewAccount = {
   readonly roles: readonly string[];
   readonly passwordHash: string | null;
   readonly via: UserCreatedVia;
+  /** An administrator stands behind the account, or it begins a workspace. */
+  readonly vouched: boolean;
   readonly requestHash: string | null;
 };
 
@@ -38,7 +41,9 @@ export type Created =
       readonly user: ExistingUser;
       readonly position: bigint | undefined;
     }
-  | { readonly outcome: 'taken' };
+  | { readonly outcome: 'taken' }
+  /** The same command made the account before, and it was deleted since. */
+  | { readonly outcome: 'deleted' };
 
 type Reservations = typeof signupReservations;
 
@@ -88,21 +93,6 @@ export function accounts(needs: { readonly streams: Streams; readonly people: Pe
     return second.accepted ? { held: true } : { held: false, by };
   };
 
-  const sealed = async (account: NewAccount, tenantId: string) => {
-    const of = { tenantId, userId: account.id };
-    const orNull = (
-      field: 'display_name' | 'avatar_url' | 'password_hash',
-      value: string | null,
-    ) => (value === null ? null : people.seal(of, field, value));
-    const [email, displayName, avatarUrl, passwordHash] = await Promise.all([
-      people.seal(of, 'email', account.email),
-      orNull('display_name', account.displayName),
-      orNull('avatar_url', account.avatarUrl),
-      orNull('password_hash', account.passwordHash),
-    ]);
-    return { email, displayName, avatarUrl, passwordHash };
-  };
-
   return {
     hold,
     releaseAddress: async ({ tenantId, userId, emailHash }, command) => {
@@ -116,12 +106,28 @@ export function accounts(needs: { readonly streams: Streams; readonly people: Pe
       const reservation = { id: account.emailHash, owner };
       const { held } = await hold(emailReservations, reservation, command);
       if (!held) return { outcome: 'taken' };
-      const fields = await sealed(account, tenantId);
+      const fields = await sealedFields(people, account, tenantId);
+      if (fields === 'erased') return { outcome: 'deleted' };
       const decided = await streams.decideOn(users, account.id, command, (user) =>
         createUser({ ...account, ...fields, now: command.now }, user),
       );
+      if (decided.state.status === 'deleted') return { outcome: 'deleted' };
       if (!decided.accepted || !exists(decided.state)) return { outcome: 'taken' };
       return { outcome: 'created', user: decided.state, position: decided.position };
     },
   };
+}
+
+async function sealedFields(people: People, account: NewAccount, tenantId: string) {
+  const seal = async (field: UserField, value: string | null) =>
+    value === null ? null : people.seal({ tenantId, userId: account.id }, field, value);
+  const [email, displayName, avatarUrl, passwordHash] = await Promise.all([
+    people.seal({ tenantId, userId: account.id }, 'email', account.email),
+    seal('display_name', account.displayName),
+    seal('avatar_url', account.avatarUrl),
+    seal('password_hash', account.passwordHash),
+  ]);
+  if (email === 'erased' || displayName === 'erased') return 'erased';
+  if (avatarUrl === 'erased' || passwordHash === 'erased') return 'erased';
+  return { email, displayName, avatarUrl, passwordHash };
 }

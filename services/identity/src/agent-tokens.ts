@@ -1,4 +1,7 @@
-/** What an agent session's two tokens say (`design/oauth.md` section 3); the signer adds key and signature. */
+/**
+ * What an agent session's two tokens say (`docs/design/tokens.md`, Token classes); the signer adds key and
+ * signature.
+ */
 import {
   type AgentClaims,
   type CapabilityClaims,

@@ -5,7 +5,7 @@ export const closed = <Properties extends Parameters<typeof Type.Object>[0]>(
   properties: Properties,
 ) => Type.Object(properties, { additionalProperties: false });
 
-/** `spec.md` 2.2: what a session's tokens look like. */
+/** `docs/contract.md` 2.2: what a session's tokens look like. */
 export const tokenFields = {
   access_token: Type.String(),
   refresh_token: Type.String(),
@@ -14,7 +14,7 @@ export const tokenFields = {
 
 export const message = closed({ message: Type.String() });
 
-/** `spec.md` 2.1. */
+/** `docs/contract.md` 2.1. */
 export const profileFields = {
   id: Type.String(),
   email: Type.String(),

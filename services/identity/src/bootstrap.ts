@@ -1,13 +1,14 @@
 /** The first administrator, made once from the settings, under ids that every replica derives alike. */
+import { BOOTSTRAP_TENANT_ID } from '@cardea/contracts';
 import { uuidV5 } from '@cardea/runtime';
 import { emailAddress } from './email-address.ts';
 import type { Identity } from './identity.ts';
 
 /** Namespace of the ids below; any fixed UUID of our own. */
-const NAMESPACE = '6f1c0b52-8d0e-5c5e-9a38-1d3e0c7b7a11';
+export const NAMESPACE = '6f1c0b52-8d0e-5c5e-9a38-1d3e0c7b7a11';
 export const BOOTSTRAP_IDS = {
   organizationId: uuidV5(NAMESPACE, 'organization'),
-  tenantId: uuidV5(NAMESPACE, 'tenant'),
+  tenantId: BOOTSTRAP_TENANT_ID,
   userId: uuidV5(NAMESPACE, 'user'),
   applicationId: uuidV5(NAMESPACE, 'application'),
 } as const;
@@ -41,6 +42,7 @@ export async function bootstrapAdmin(identity: Identity): Promise<void> {
       roles: ['system_admin', 'owner', 'admin'],
       passwordHash: await passwords.hash(settings.ADMIN_PASSWORD.reveal()),
       via: 'bootstrap',
+      vouched: true,
       requestHash: null,
     },
     command,

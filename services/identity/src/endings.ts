@@ -6,14 +6,19 @@ import type { Mark } from '@cardea/auth';
 import { streamIdOf } from '@cardea/event-store';
 import type { Peers, ServiceNeeds } from '@cardea/service';
 import { agentKeys } from './agent-keys/agent-key.ts';
-import { agentSessions } from './agent-sessions/agent-session.ts';
+import { type AgentSessionEvent, agentSessions } from './agent-sessions/agent-session.ts';
+import { whyEnded } from './agent-sessions/basis.ts';
 import { agents } from './agents/agent.ts';
 import { apiKeys } from './api-keys/api-key.ts';
 import type { Folded } from './folded.ts';
+import type { People } from './people.ts';
 import { sessions } from './sessions/session.ts';
-import { users } from './users/user.ts';
+import { exists, users } from './users/user.ts';
 
-type Needs = Pick<ServiceNeeds, 'store' | 'revocations'> & { readonly folded: Folded };
+type Needs = Pick<ServiceNeeds, 'store' | 'streams' | 'clock' | 'revocations'> & {
+  readonly folded: Folded;
+  readonly people: Pick<People, 'byId'>;
+};
 
 export const endings =
   (needs: Needs): Peers['ended'] =>
@@ -21,12 +26,18 @@ export const endings =
     Promise.all(
       marks.map(
         // What this process has marked itself may stand in no stream yet.
-        async (mark) => needs.revocations.isMarked(mark.kind, mark.id) || isOver(needs, mark),
+        async (mark) =>
+          needs.revocations.isMarked(mark.kind, mark.id, mark.at) || isOver(needs, mark),
       ),
     );
 
-async function isOver({ folded, store }: Needs, { kind, id }: Mark): Promise<boolean> {
+async function isOver(needs: Needs, { kind, id, at = 0 }: Mark): Promise<boolean> {
+  const { folded, store, clock } = needs;
   switch (kind) {
+    case 'rank': {
+      const user = (await folded.find(users, id))?.state;
+      return user !== undefined && exists(user) && at < user.tokensBefore;
+    }
     case 'user': {
       const status = (await folded.find(users, id))?.state.status;
       return status === 'disabled' || status === 'deleted';
@@ -41,7 +52,10 @@ async function isOver({ folded, store }: Needs, { kind, id }: Mark): Promise<boo
     }
     case 'asid': {
       const last = await store.readLast(streamIdOf(agentSessions, id));
-      return last?.type === 'AgentSessionEnded';
+      if (last === undefined) return false;
+      if (last.type === 'AgentSessionEnded') return true;
+      const at = { tenantId: last.metadata.tenantId, now: clock.now() };
+      return (await whyEnded(needs, last.data as AgentSessionEvent['data'], at)) !== undefined;
     }
     case 'sid':
       return (await store.readLast(streamIdOf(sessions, id)))?.type === 'SessionRevoked';

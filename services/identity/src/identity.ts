@@ -4,9 +4,9 @@ import { uuidFrom } from '@cardea/runtime';
 import type { ServiceNeeds } from '@cardea/service';
 import { type AccessTokens, accessTokens } from './access-tokens.ts';
 import { type Accounts, accounts } from './accounts.ts';
+import { type Administrators, administrators } from './administrators/administrators.ts';
 import { type Folded, folded } from './folded.ts';
 import { type HashGate, hashGate } from './hash-gate.ts';
-import { type Limits, limits } from './limits.ts';
 import { type LoginSessions, loginSessions } from './login-sessions.ts';
 import { type PasswordFunction, type Passwords, passwords } from './passwords.ts';
 import { type People, people } from './people.ts';
@@ -15,16 +15,18 @@ import { type SignInGuard, signInGuard } from './sign-in-guard.ts';
 import { type SigningKeys, signingKeys } from './signing-keys.ts';
 import { type Workspaces, workspaces } from './workspaces.ts';
 
+const DAY_MS = 24 * 3600_000;
+
 export type Identity = ServiceNeeds & {
   readonly folded: Folded;
   readonly people: People;
   readonly accounts: Accounts;
+  readonly administrators: Administrators;
   readonly workspaces: Workspaces;
   readonly loginSessions: LoginSessions;
   readonly postOffice: PostOffice;
   readonly passwords: Passwords;
   readonly gate: HashGate;
-  readonly limits: Limits;
   readonly signInGuard: SignInGuard;
   readonly signingKeys: SigningKeys;
   readonly accessTokens: AccessTokens;
@@ -42,8 +44,11 @@ export function identityOf(needs: ServiceNeeds, parts: IdentityParts): Identity 
   const foldedStreams = folded(needs.store);
   const gate = hashGate(settings.HASH_CONCURRENCY, clock);
   const hashing = passwords(parts.passwordFunction, gate);
-  const limiter = limits(needs, settings.RATE_LIMIT_FACTOR);
-  const keys = signingKeys({ ...needs, kek: needs.derive('JWT_SECRET', 'jwk-kek/v1') });
+  const keys = signingKeys({
+    ...needs,
+    kek: needs.derive('JWT_SECRET', 'jwk-kek/v1'),
+    rotateAfterMs: settings.SIGNING_KEY_ROTATION_DAYS * DAY_MS,
+  });
   const everybody = people({ sealer, folded: foldedStreams, clock });
   const tokens = accessTokens({ ...needs, sign: keys.sign });
   const refreshKeys = needs.derive('JWT_SECRET', 'refresh/v1');
@@ -52,6 +57,7 @@ export function identityOf(needs: ServiceNeeds, parts: IdentityParts): Identity 
     folded: foldedStreams,
     people: everybody,
     accounts: accounts({ streams, people: everybody }),
+    administrators: administrators({ ...needs, people: everybody }),
     workspaces: workspaces({ ...needs, folded: foldedStreams }),
     loginSessions: loginSessions({
       ...needs,
@@ -62,8 +68,7 @@ export function identityOf(needs: ServiceNeeds, parts: IdentityParts): Identity 
     postOffice: postOffice({ streams, sealer, folded: foldedStreams }),
     passwords: hashing,
     gate,
-    limits: limiter,
-    signInGuard: signInGuard({ streams, sealer, passwords: hashing, limits: limiter }),
+    signInGuard: signInGuard({ streams, sealer, passwords: hashing, limits: needs.limits }),
     signingKeys: keys,
     accessTokens: tokens,
     refreshKeys,

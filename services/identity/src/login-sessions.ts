@@ -11,11 +11,14 @@ import type { TenantFacts } from './tenants/tenant.ts';
 import type { ExistingUser } from './users/user.ts';
 
 const SALT_BYTES = 16;
-const USER_AGENT_CHARACTERS_MAX = 512;
+/** What is kept of a User-Agent header. */
+export const USER_AGENT_CHARACTERS_MAX = 512;
 
 export type StartSession = {
   readonly sid: string;
   readonly user: ExistingUser;
+  /** A moment before `user` was read. */
+  readonly readAt: Date;
   readonly tenant: TenantFacts;
   readonly via: SessionOrigin;
   readonly method: string;
@@ -32,15 +35,15 @@ export type Tokens = {
 };
 
 export type LoginSessions = {
+  /** `erased`: the user was deleted since, and nothing of theirs can be written down any more. */
   readonly start: (
     of: StartSession,
     command: Command,
-  ) => Promise<{ readonly tokens: Tokens; readonly position: bigint | undefined }>;
+  ) => Promise<{ readonly tokens: Tokens; readonly position: bigint | undefined } | 'erased'>;
   /** Both tokens of a session as it stands. */
   readonly tokensOf: (
     session: SessionFacts,
-    user: ExistingUser,
-    tenant: TenantFacts,
+    of: Pick<StartSession, 'user' | 'readAt' | 'tenant'>,
   ) => Promise<Tokens>;
 };
 
@@ -57,9 +60,10 @@ type Needs = {
 export function loginSessions(needs: Needs): LoginSessions {
   const { streams, people, accessTokens, refreshKeys } = needs;
 
-  const tokensOf: LoginSessions['tokensOf'] = async (session, user, tenant) => {
+  const tokensOf: LoginSessions['tokensOf'] = async (session, { user, readAt, tenant }) => {
     const access = accessTokens.issue({
       user,
+      readAt,
       email: await people.emailOf(user),
       tenant,
       sid: session.id,
@@ -84,13 +88,14 @@ export function loginSessions(needs: Needs): LoginSessions {
         sessionPlace(of.user.id, of.sid, 'user'),
         JSON.stringify(await people.snapshot(of.user)),
       );
+      if (facts === 'erased' || user === 'erased') return 'erased';
       const data = { ...facts, via: of.via, method: of.method, user };
       const decided = await streams.decideOn(sessions, of.sid, command, () =>
         accept({ type: 'SessionStarted', data }),
       );
       // A repeated command finds the session of the first time, with its salt.
       const started = decided.state.status === 'known' ? decided.state : facts;
-      return { tokens: await tokensOf(started, of.user, of.tenant), position: decided.position };
+      return { tokens: await tokensOf(started, of), position: decided.position };
     },
   };
 }
@@ -99,13 +104,14 @@ async function freshFacts(
   { sealer, random, settings }: Needs,
   of: StartSession,
   { now }: Command,
-): Promise<SessionFacts> {
+): Promise<SessionFacts | 'erased'> {
   const seal = (field: 'ip' | 'user_agent', text: string) =>
     sealer.seal(of.tenant.id, sessionPlace(of.user.id, of.sid, field), text);
   const [ip, userAgent] = await Promise.all([
     seal('ip', of.ip),
     seal('user_agent', of.userAgent.slice(0, USER_AGENT_CHARACTERS_MAX)),
   ]);
+  if (ip === 'erased' || userAgent === 'erased') return 'erased';
   const at = now.toISOString();
   const ends = now.getTime() + of.tenant.settings.session.absolute_ttl * 1000;
   const expires = Math.min(ends, now.getTime() + settings.REFRESH_TOKEN_EXPIRY * 1000);

@@ -37,6 +37,7 @@ import {
   rotateApiKeyRoute,
 } from './api-keys/administer/administer.route.ts';
 import { apiKeysProjection } from './api-keys/api-keys.projection.ts';
+import { currentFacts } from './current-facts.ts';
 import {
   grantDelegationRoute,
   listDelegationsRoute,
@@ -66,6 +67,7 @@ export type MachineParts = {
   readonly loops: readonly Loop[];
   readonly introspect: Peers['introspect'];
   readonly ended: Peers['ended'];
+  readonly facts: Peers['facts'];
 };
 
 export function machineParts(identity: Identity): MachineParts {
@@ -88,6 +90,7 @@ export function machineParts(identity: Identity): MachineParts {
     loops: [endExpiredSessions(machines)],
     introspect: introspector({ ...identity, noteUse: useNotes(identity) }),
     ended: endings(identity),
+    facts: currentFacts(identity),
   };
 }
 

@@ -1,8 +1,9 @@
 /** How often mail may be asked for, by address and by network address; unknown addresses count too. */
-import { LIMITS, type Limits } from './limits.ts';
+import type { RateLimits } from '@cardea/service';
+import { LIMITS } from './limits.ts';
 
 export async function mailLimit(
-  limits: Limits,
+  limits: RateLimits,
   of: { readonly tenantId: string; readonly emailHash: string; readonly ip: string },
 ): Promise<{ readonly retryAfterSeconds: number } | undefined> {
   const address = `${of.tenantId}:${of.emailHash}`;

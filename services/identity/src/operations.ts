@@ -5,6 +5,7 @@ import { BOOTSTRAP_IDS } from './bootstrap.ts';
 import { emailAddress } from './email-address.ts';
 import type { Identity } from './identity.ts';
 import type { RingKey } from './keyring/keyring.ts';
+import type { OpenedKey } from './keyring/private-halves.ts';
 import { passwordFault } from './passwords.ts';
 import type { Revoked } from './signing-keys.ts';
 import type { TenantFacts } from './tenants/tenant.ts';
@@ -16,6 +17,8 @@ export type KeyStatus = {
   readonly activate_at: string;
   readonly activated_at: string | null;
   readonly publish_until: string | null;
+  /** Which JWT_SECRET its private half is sealed under. */
+  readonly sealed_under: OpenedKey['under'];
 };
 
 export type NewAdmin = {
@@ -33,7 +36,8 @@ export type AdminMade =
         | 'tenant_not_found'
         | 'email_already_exists'
         | 'password_too_short'
-        | 'password_too_long';
+        | 'password_too_long'
+        | 'password_too_weak';
     };
 
 export type IdentityOperations = {
@@ -41,26 +45,35 @@ export type IdentityOperations = {
   readonly announceKey: (activateAt: Date) => Promise<string>;
   readonly promoteKey: (kid: string) => Promise<boolean>;
   readonly revokeKeys: () => Promise<Revoked>;
+  /** Seals anew what signs, or is to sign, under the previous JWT_SECRET; answers how many keys. */
+  readonly resealKeys: () => Promise<number>;
   readonly createAdmin: (admin: NewAdmin) => Promise<AdminMade>;
 };
 
 export function operationsOf(identity: Identity): IdentityOperations {
   const { signingKeys } = identity;
   return {
-    keys: async () => (await signingKeys.ring()).keys.map(statusOf),
-    announceKey: signingKeys.announce,
-    promoteKey: signingKeys.promote,
-    revokeKeys: signingKeys.revoke,
+    keys: async () => {
+      const { keys } = await signingKeys.ring();
+      return Promise.all(
+        keys.map(async (key) => statusOf(key, await signingKeys.sealedUnder(key))),
+      );
+    },
+    announceKey: (activateAt) => signingKeys.announce(activateAt),
+    promoteKey: (kid) => signingKeys.promote(kid),
+    revokeKeys: () => signingKeys.revoke(),
+    resealKeys: signingKeys.reseal,
     createAdmin: (admin) => createAdmin(identity, admin),
   };
 }
 
-const statusOf = (key: RingKey): KeyStatus => ({
+const statusOf = (key: RingKey, sealedUnder: OpenedKey['under']): KeyStatus => ({
   kid: key.kid,
   state: key.state,
   activate_at: key.activateAt,
   activated_at: key.activatedAt,
   publish_until: key.publishUntil,
+  sealed_under: sealedUnder,
 });
 
 /** Audited as the service's own act, for nobody has signed in. */
@@ -88,11 +101,12 @@ async function createAdmin(identity: Identity, asked: NewAdmin): Promise<AdminMa
       roles: [...own, 'owner', 'admin'],
       passwordHash: await passwords.hash(asked.password),
       via: 'admin',
+      vouched: true,
       requestHash: null,
     },
     command,
   );
-  return created.outcome === 'taken' ? { refused: 'email_already_exists' } : { userId, tenantId };
+  return created.outcome === 'created' ? { userId, tenantId } : { refused: 'email_already_exists' };
 }
 
 /** A deployment that was started without an administrator gets its own tenant with the first one. */

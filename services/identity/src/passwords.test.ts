@@ -3,7 +3,7 @@ import { argon2 } from './adapters/argon2.ts';
 import { hashGate } from './hash-gate.ts';
 import { passwordFault, passwords } from './passwords.ts';
 
-const policy = { min: 8 };
+const policy = { min: 8, common: 'allow' } as const;
 const emoji = (count: number) => '😀'.repeat(count);
 
 describe('a password', () => {
@@ -14,6 +14,20 @@ describe('a password', () => {
     { length: 129, fault: 'password_too_long' },
   ])('identity 1 of $length emoji is judged by its characters', ({ length, fault }) => {
     expect(passwordFault(emoji(length), policy)).toBe(fault);
+  });
+
+  it('is refused where it is common, in the tenants alone that refuse it', () => {
+    for (const password of ['password', 'Password1', 'ILOVEYOU']) {
+      expect(passwordFault(password, policy)).toBeUndefined();
+      expect(passwordFault(password, { ...policy, common: 'refuse' })).toBe('password_too_weak');
+    }
+    expect(passwordFault('dragon', { ...policy, common: 'refuse' })).toBe('password_too_short');
+    expect(passwordFault('dragon boat at noon', { min: 8, common: 'refuse' })).toBeUndefined();
+  });
+
+  it('is as long as its tenant asks', () => {
+    expect(passwordFault('a'.repeat(63), { ...policy, min: 64 })).toBe('password_too_short');
+    expect(passwordFault('a'.repeat(64), { ...policy, min: 64 })).toBeUndefined();
   });
 
   it('is measured in its composed form', () => {

@@ -1,16 +1,20 @@
 /** Which passwords are taken, and how they are kept: hashed behind the gate, never in clear. */
+import { isCommonPassword } from '@cardea/runtime';
 import type { HashGate } from './hash-gate.ts';
+import type { PasswordPolicy } from './tenants/tenant.ts';
 
 export const PASSWORD_CHARACTERS_MAX = 128;
 
 /** Characters are code points of the NFC form: an emoji counts once. */
 export function passwordFault(
   password: string,
-  policy: { readonly min: number },
-): 'password_too_short' | 'password_too_long' | undefined {
+  policy: PasswordPolicy,
+): 'password_too_short' | 'password_too_long' | 'password_too_weak' | undefined {
   const length = [...password.normalize('NFC')].length;
   if (length < policy.min) return 'password_too_short';
-  return length > PASSWORD_CHARACTERS_MAX ? 'password_too_long' : undefined;
+  if (length > PASSWORD_CHARACTERS_MAX) return 'password_too_long';
+  const isWeak = policy.common === 'refuse' && isCommonPassword(password);
+  return isWeak ? 'password_too_weak' : undefined;
 }
 
 /** The password hash function itself; no gate, no policy. */

@@ -7,7 +7,7 @@ import { emailReservations, readOwner } from './reservations/reservation.ts';
 import { type UserField, userPlace } from './seals.ts';
 import { type ExistingUser, type User, users } from './users/user.ts';
 
-/** Without `via`: the *User* of `design/identity.md` section 14. */
+/** Without `via`: the *User* of `docs/design/identity.md` (What it tells other services). */
 export type UserSnapshot = Omit<IdentityEventData<'user.created'>, 'via'>;
 
 export type Opened = {
@@ -94,5 +94,6 @@ export const snapshotOf = (
   email_verified: user.emailVerified,
   roles: [...user.roles],
   status: user.status,
+  vouched: user.vouched,
   created_at: user.createdAt,
 });

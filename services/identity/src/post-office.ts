@@ -1,6 +1,6 @@
 /** Asks for mail, and takes the secrets that came by mail back. Asking looks nobody up. */
 import type { MailPurpose } from '@cardea/contracts';
-import type { Sealer } from '@cardea/crypto';
+import { neverErased, type Sealer } from '@cardea/crypto';
 import type { Command, Streams } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
 import { onetimeIdOf, tenantOfToken } from './adapters/link-token.ts';
@@ -46,7 +46,7 @@ export function postOffice({ streams, sealer, folded }: Needs): PostOffice {
     request: async ({ purpose, email, emailHash, userId }, command) => {
       const { now, metadata } = command;
       const place = mailboxPlace(metadata.tenantId, emailHash, now);
-      const sealed = await sealer.seal(metadata.tenantId, place, email);
+      const sealed = neverErased(await sealer.seal(metadata.tenantId, place, email));
       const decided = await streams.decideOn(mailboxes, emailHash, command, (mailbox) =>
         requestMail({ purpose, email: sealed, userId, now }, mailbox),
       );

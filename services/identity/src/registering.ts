@@ -2,7 +2,7 @@
 import type { Command } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
-import { type Identity, requestHash } from './identity.ts';
+import type { Identity } from './identity.ts';
 import { registrationRefused, registrations } from './registrations/registration.ts';
 import { exists } from './users/user.ts';
 
@@ -33,12 +33,8 @@ export async function repeated(
   if (request.idempotency === undefined) return undefined;
   const user = await identity.people.byId(tenantId, userId);
   // It was made, and is gone: the key of an erased person seals nothing any more.
-  if (user.status === 'deleted') return alreadyCreated(userId);
-  if (!exists(user)) return undefined;
-  const hash = await requestHash(identity, request, { tenantId });
-  return user.requestHash === hash
-    ? alreadyCreated(userId)
-    : ({ refused: 'idempotency_key_reused' } as const);
+  return user.status === 'deleted' || exists(user) ? alreadyCreated(userId) : undefined;
 }
 
-const alreadyCreated = (id: string) => ({ refused: 'already_created', details: { id } }) as const;
+export const alreadyCreated = (id: string) =>
+  ({ refused: 'already_created', details: { id } }) as const;

@@ -64,3 +64,25 @@ describe.each([
     expect(JSON.stringify(data)).not.toMatch(/ann@|Ann|192\.0|Firefox/);
   });
 });
+
+describe('a vouch', () => {
+  const said = recorded('user-ann', 'UserVouched', { id: 'ann', at: AT });
+  const taken = recorded('user-ann', 'VouchWithdrawn', { id: 'ann', at: AT });
+  const publishedOf = async (...history: readonly RecordedEvent[]) => {
+    const event = history.at(-1) as RecordedEvent;
+    const tools = { open: async () => null, history: async () => history };
+    return await relayOf()(event, tools);
+  };
+
+  it('is told as a change of the user, and so is the end of it', async () => {
+    expect(await publishedOf(registered)).toMatchObject({ data: { vouched: false } });
+    expect(await publishedOf(registered, said)).toMatchObject({
+      type: 'user.updated',
+      data: { id: 'ann', vouched: true, changed: ['vouched'] },
+    });
+    expect(await publishedOf(registered, said, taken)).toMatchObject({
+      type: 'user.updated',
+      data: { vouched: false, changed: ['vouched'] },
+    });
+  });
+});

@@ -1,8 +1,11 @@
-/** What identity tells the others of what happened in its own log (`design/identity.md` section 14). */
+/**
+ * What identity tells the others of what happened in its own log (`docs/design/identity.md`, What it
+ * tells other services).
+ */
 import type { IdentityEventData, IdentityEventType } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import type { Mapped, RelayMapper } from '@cardea/event-bus';
-import type { RecordedEvent } from '@cardea/event-store';
+import { type RecordedEvent, upcastTo } from '@cardea/event-store';
 import { deviceOf } from './adapters/device.ts';
 import type { ApplicationEvent } from './applications/application.ts';
 import type { KeyringEvent } from './keyring/keyring.ts';
@@ -39,7 +42,7 @@ const say = <Of extends IdentityEventType>(type: Of, data: IdentityEventData<Of>
 /** The user as of this event of their own stream. */
 async function userOf(event: Pick<RecordedEvent, 'streamId'>, tools: Tools): Promise<UserSnapshot> {
   const user = (await tools.history()).reduce(
-    (before, { type, data }) => users.evolve(before, { type, data } as unknown as UserEvent),
+    (before, past) => users.evolve(before, upcastTo(users, past) as unknown as UserEvent),
     users.initial,
   );
   if (!exists(user)) throw new Error('a user event without a user');
@@ -69,6 +72,10 @@ const mappers: { readonly [T in PrivateEvent['type']]?: Mapper<T> } = {
   },
   RolesChanged: async (event, tools) =>
     say('user.updated', { ...(await userOf(event, tools)), changed: ['roles'] }),
+  UserVouched: async (event, tools) =>
+    say('user.updated', { ...(await userOf(event, tools)), changed: ['vouched'] }),
+  VouchWithdrawn: async (event, tools) =>
+    say('user.updated', { ...(await userOf(event, tools)), changed: ['vouched'] }),
   UserDisabled: async (event, tools) =>
     say('user.status_changed', { ...(await userOf(event, tools)), changed: ['status'] }),
   UserEnabled: async (event, tools) =>
@@ -95,6 +102,8 @@ const mappers: { readonly [T in PrivateEvent['type']]?: Mapper<T> } = {
   },
   SessionRevoked: ({ data }) =>
     say('session.revoked', { id: data.id, user_id: data.user_id, reason: data.reason ?? 'user' }),
+  SessionRefreshRepeated: ({ data }) =>
+    say('session.refresh_repeated', { id: data.id, user_id: data.user_id }),
   SignInFailed: ({ data }) => {
     const { user_id, method, reason, failures, blocked_until } = data;
     return say('user.login_failed', { user_id, method, reason, failures, blocked_until });

@@ -17,7 +17,7 @@ export const sessionPlace = (userId: string, sid: string, field: SessionField): 
   streamId: `session-${sid}`,
   field,
 });
-export type SessionField = 'ip' | 'user_agent' | 'user';
+export type SessionField = 'ip' | 'user_agent' | 'user' | 'refreshed_by';
 
 /** The address of a mailbox, which may be nobody's: kept for a few days only. */
 export const mailboxPlace = (tenantId: string, mailbox: string, at: Date): SealedPlace => ({

@@ -4,11 +4,14 @@ import { metrics } from '@cardea/runtime';
 import type { ServiceDefinition, ServiceNeeds } from '@cardea/service';
 import { argon2 } from './adapters/argon2.ts';
 import { mailFolder, smtpTransport } from './adapters/mail-transport.ts';
+import { settleAdministrators } from './administrators/settle-administrators.policy.ts';
 import { identifyRoute } from './applications/identify/identify.route.ts';
 import { listApplicationsRoute } from './applications/list-applications/list-applications.route.ts';
 import { bell } from './bell.ts';
 import { bootstrapAdmin } from './bootstrap.ts';
+import { callersByStream } from './callers.ts';
 import { type Identity, type IdentityParts, identityOf } from './identity.ts';
+import { listKeysRoute, rotateKeysRoute } from './keyring/administer/administer.route.ts';
 import { jwksRoute } from './keyring/jwks.route.ts';
 import { tellChangedKeys } from './keyring/tell-changed-keys.policy.ts';
 import { machineParts } from './machines.ts';
@@ -18,6 +21,10 @@ import { devMailboxRoutes } from './mailboxes/dev-mailbox/dev-mailbox.route.ts';
 import { mailQueueProjection } from './mailboxes/mail-queue.projection.ts';
 import { standingMarks } from './marks.ts';
 import { type IdentityOperations, operationsOf } from './operations.ts';
+import {
+  getOrganizationRoute,
+  updateOrganizationRoute,
+} from './organizations/administer/organization.route.ts';
 import { relayOf } from './relay.ts';
 import { listSessionsRoute } from './sessions/list-sessions/list-sessions.route.ts';
 import { logInRoute } from './sessions/log-in/log-in.route.ts';
@@ -28,10 +35,12 @@ import {
   revokeSessionsRoute,
 } from './sessions/revoke-session/revoke-session.route.ts';
 import { sessionsProjection } from './sessions/sessions.projection.ts';
+import { getTenantRoute, updateTenantRoute } from './tenants/administer/administer.route.ts';
 import { workspacesProjection } from './tenants/workspaces.projection.ts';
 import { deleteUserRoute, updateUserRoute } from './users/administer/administer.route.ts';
 import { createUserRoute } from './users/administer/create-user.route.ts';
 import { getUserRoute, listUsersRoute } from './users/administer/list-users.route.ts';
+import { announceVouched } from './users/announce-vouched.policy.ts';
 import { changePasswordRoute } from './users/change-password/change-password.route.ts';
 import { currentUserRoute } from './users/current-user/current-user.route.ts';
 import { forgetDeletedUsers } from './users/forget-deleted-users.policy.ts';
@@ -80,11 +89,14 @@ export const identityWith = (parts: Partial<IdentityParts> = {}): ServiceDefinit
         mailQueueProjection(newMail.ring),
         ...machines.projections,
       ],
+      authenticator: callersByStream(needs.authenticator, identity.people),
       relay: relayOf(machineMappers),
       consumers: [],
       policies: [
         tellChangedKeys(needs),
         forgetDeletedUsers({ ...needs, releaseAddress: identity.accounts.releaseAddress }),
+        settleAdministrators(identity),
+        announceVouched(needs),
         ...machines.policies,
       ],
       loops: [
@@ -101,11 +113,16 @@ export const identityWith = (parts: Partial<IdentityParts> = {}): ServiceDefinit
         await identity.signingKeys.stop();
         mail.transport?.close();
       },
+      degraded: () =>
+        mail.transport === undefined
+          ? { 'identity.smtp': 'SMTP_URL is not set: mail waits until it is' }
+          : {},
       measure: async () => metrics.hashQueueDepth.set(identity.gate.waiting()),
       offers: {
         jwks: identity.signingKeys.latestJwks,
         introspect: machines.introspect,
         ended: machines.ended,
+        facts: machines.facts,
       },
     };
   },
@@ -142,12 +159,18 @@ const accountRoutes = (identity: Identity) => [
   revokeSessionRoute(identity),
   revokeSessionsRoute(identity),
   listApplicationsRoute(identity),
+  getOrganizationRoute(identity),
+  updateOrganizationRoute(identity),
+  getTenantRoute(identity),
+  updateTenantRoute(identity),
   createUserRoute(identity),
   listUsersRoute(identity),
   getUserRoute(identity),
   updateUserRoute(identity),
   deleteUserRoute(identity),
   jwksRoute(identity),
+  listKeysRoute(identity),
+  rotateKeysRoute(identity),
 ];
 
 function mailTransports({ settings, clock }: ServiceNeeds) {
@@ -161,14 +184,15 @@ function mailTransports({ settings, clock }: ServiceNeeds) {
   return { transport: folder, folder };
 }
 
-/** Another replica may have changed the ring. */
+/** Another replica may have changed the ring; each keeps its schedule, whichever is alive. */
 const keyringReader = ({ signingKeys, clock }: Identity) => ({
   name: 'identity.keyring',
   run: async (signal: AbortSignal, tick: () => void) => {
-    let readMs = clock.monotonicMs();
+    let readMs = Number.NEGATIVE_INFINITY;
     while (!signal.aborted) {
       tick();
       if (signingKeys.isOld() || clock.monotonicMs() - readMs >= RING_READ_MS) {
+        await signingKeys.keepSchedule();
         await signingKeys.refresh();
         readMs = clock.monotonicMs();
       }

@@ -5,9 +5,10 @@
  */
 import type { Sealer } from '@cardea/crypto';
 import type { Command, Streams } from '@cardea/event-store';
+import { networkOf } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
-import { networkOf } from './adapters/network.ts';
-import { LIMITS, type Limit, type Limits, type Taken } from './limits.ts';
+import type { RateLimit, RateLimits, Taken } from '@cardea/service';
+import { LIMITS } from './limits.ts';
 import type { Passwords } from './passwords.ts';
 import { userPlace } from './seals.ts';
 import {
@@ -25,11 +26,11 @@ import { exists, type User } from './users/user.ts';
 
 const MINUTE_MS = 60_000;
 /** As long as misses count together in the stream. */
-const PAIR_LIMIT: Limit = {
+const PAIR_LIMIT: RateLimit = {
   name: 'signin_pair',
   points: FAILURES_PER_PREFIX_MAX,
   windowMs: 15 * MINUTE_MS,
-  scaled: false,
+  per: 'other',
 };
 
 export type Attempt = {
@@ -57,7 +58,7 @@ type Needs = {
   readonly streams: Streams;
   readonly sealer: Sealer;
   readonly passwords: Passwords;
-  readonly limits: Limits;
+  readonly limits: RateLimits;
 };
 
 export function signInGuard(needs: Needs): SignInGuard {

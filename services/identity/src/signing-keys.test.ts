@@ -1,5 +1,5 @@
 /** The ring at work in two processes on one log, with what they tell each other over the cache. */
-import { inMemorySubjectKeys, sealer, wrapKeys } from '@cardea/crypto';
+import { type DerivedKeys, inMemorySubjectKeys, sealer, wrapKeys } from '@cardea/crypto';
 import {
   type EventStore,
   EventStoreUnavailable,
@@ -7,7 +7,14 @@ import {
   inMemoryLogs,
   streams,
 } from '@cardea/event-store';
-import { type Cache, inProcessCache, secret, systemClock, uuidFrom } from '@cardea/runtime';
+import {
+  type Cache,
+  inProcessCache,
+  metrics,
+  secret,
+  systemClock,
+  uuidFrom,
+} from '@cardea/runtime';
 import { silentLogger, untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { type SigningKeys, signingKeys } from './signing-keys.ts';
@@ -17,6 +24,11 @@ const SECRETS = {
   ENCRYPTION_KEY_PREVIOUS: undefined,
 };
 const keys = wrapKeys(SECRETS, 'subject-wrap/v1');
+
+const keysOf = (current: number, previous?: number): DerivedKeys => ({
+  current: Buffer.alloc(32, current),
+  previous: previous === undefined ? undefined : Buffer.alloc(32, previous),
+});
 
 function deployment() {
   const store = inMemoryEventStore('identity', inMemoryLogs());
@@ -29,13 +41,15 @@ function deployment() {
       return store.readStream(...given);
     },
   };
-  const replica = async (cache: Cache): Promise<SigningKeys> => {
+  const replica = async (cache: Cache, kek: DerivedKeys = keysOf(7)): Promise<SigningKeys> => {
     const made = signingKeys({
       streams: streams(breakable),
       sealer: sealer({ table, keys, clock: systemClock }),
       log: silentLogger,
       cache,
-      kek: { current: Buffer.alloc(32, 7), previous: undefined },
+      clock: systemClock,
+      rotateAfterMs: 90 * 24 * 3600_000,
+      kek,
       systemCommand: (tenantId, ...parts) => ({
         id: uuidFrom('identity', ...parts),
         now: new Date(),
@@ -107,5 +121,43 @@ describe('signing keys whose log is away', () => {
     await cache.publish('keys:changed', '');
     await untilTrue(() => one.isOld());
     await expect(one.latestJwks()).rejects.toThrow(EventStoreUnavailable);
+  });
+});
+
+describe('signing keys and another JWT_SECRET', () => {
+  const sealed = async (keys: SigningKeys) =>
+    Promise.all((await keys.ring()).keys.map((key) => keys.sealedUnder(key)));
+
+  it('are sealed anew under it, those that wait too, and then do without the one before', async () => {
+    const { replica } = deployment();
+    const before = await replica(inProcessCache(systemClock));
+    await before.announce(new Date(Date.now() + 3600_000));
+    const [signs, waits] = kids(await before.latestJwks());
+    // Everybody can read under it before anybody seals under it.
+    const both = await replica(inProcessCache(systemClock), keysOf(7, 8));
+    expect(await sealed(both)).toEqual(['current', 'current']);
+    const after = await replica(inProcessCache(systemClock), keysOf(8, 7));
+    expect(await sealed(after)).toEqual(['current', 'current']);
+    expect(await sealed(both)).toEqual(['previous', 'previous']);
+    const alone = await replica(inProcessCache(systemClock), keysOf(8));
+    expect(kids(alone.jwks())).toEqual([signs, waits]);
+    expect(await alone.promote(waits ?? '')).toBe(true);
+    await alone.refresh();
+    expect((await alone.ring()).keys.map(({ state }) => state)).toEqual(['retired', 'active']);
+    expect(alone.sign('at+jwt', {}).split('.')).toHaveLength(3);
+  });
+
+  it('that nobody can read sign no more: another takes their place with an alarm, and they stay published', async () => {
+    const { replica } = deployment();
+    const [lost] = kids((await replica(inProcessCache(systemClock))).jwks());
+    const counted = async () => (await metrics.signingKeysUnreadable.get()).values[0]?.value ?? 0;
+    const before = await counted();
+    const keys = await replica(inProcessCache(systemClock), keysOf(9));
+    expect(await counted()).toBe(before + 1);
+    expect((await keys.ring()).keys).toMatchObject([
+      { kid: lost, state: 'retired' },
+      { state: 'active' },
+    ]);
+    expect(kids(keys.jwks())[0]).toBe(lost);
   });
 });

@@ -1,4 +1,5 @@
 /** Organizations, tenants and applications: made together at sign-up, found by every other request. */
+import { DEPLOYMENT_TENANT } from '@cardea/contracts';
 import { issuePublishableKey, type Sealer } from '@cardea/crypto';
 import { accept, type Command, type Streams } from '@cardea/event-store';
 import type { Random } from '@cardea/runtime';
@@ -10,7 +11,7 @@ import { reserve, slugReservations } from './reservations/reservation.ts';
 import { type Environment, type TenantFacts, tenants } from './tenants/tenant.ts';
 
 /** Tenant of events that belong to no tenant: slugs, sign-ups, signing keys. */
-export const DEPLOYMENT = 'deployment';
+export const DEPLOYMENT = DEPLOYMENT_TENANT;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const SLUG_CHARACTERS_MAX = 48;
 const SLUG_TRIES_MAX = 8;

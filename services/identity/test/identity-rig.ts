@@ -14,7 +14,7 @@ import {
   untilTrue,
 } from '@cardea/testing';
 import { argon2 } from '../src/adapters/argon2.ts';
-import { type TenantSettings, tenants } from '../src/tenants/tenant.ts';
+import { type TenantSettingsChange, tenants } from '../src/tenants/tenant.ts';
 
 export const PASSWORD = 'correct horse battery';
 
@@ -60,7 +60,7 @@ export type IdentityRig = ServiceRig & {
     about?: RegExp,
   ): Promise<{ link: string; token: string; subject: string; text: string }>;
   /** As an administrator will, once there is an endpoint for it. */
-  setTenant(tenantId: string, settings: Partial<TenantSettings>): Promise<void>;
+  setTenant(tenantId: string, settings: TenantSettingsChange): Promise<void>;
   eventsSince(position: bigint): Promise<readonly RecordedEvent[]>;
   head(): Promise<bigint>;
 };

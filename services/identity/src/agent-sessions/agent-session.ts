@@ -12,6 +12,9 @@ export type EndReason =
   | 'agent_deleted'
   | 'key_revoked'
   | 'user_inactive'
+  | 'password_set'
+  | 'sessions_revoked'
+  | 'login_ended'
   | 'delegation_withdrawn';
 
 export type AgentSessionFacts = {
@@ -22,6 +25,10 @@ export type AgentSessionFacts = {
   readonly user_id: string | null;
   /** How the user stands behind it: by their own token, or by a delegation. */
   readonly via: 'agent' | 'subject_token' | 'delegation';
+  /** The user's epoch when it began; sessions of releases before this field carry none. */
+  readonly user_epoch?: number | null;
+  /** The login session whose token was shown. */
+  readonly subject_sid?: string | null;
   readonly services: readonly ServiceGrant[];
   /** Rises when services shrink. */
   readonly epoch: number;

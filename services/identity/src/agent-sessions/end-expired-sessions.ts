@@ -1,7 +1,7 @@
-/** Says of every agent session that has run out that it has ended, within a minute. */
+/** Says of every agent session that it has ended, within a minute, when it has run out or its login has. */
 import { type Loop, sweeping } from '@cardea/service';
 import type { Machines } from '../machines.ts';
-import { endOne } from './end-many.ts';
+import { endIfOver, endOne } from './end-many.ts';
 
 const SWEEP_EVERY_MS = 10_000;
 const BATCH_MAX = 500;
@@ -26,5 +26,22 @@ async function sweep(machines: Machines, tick: () => void): Promise<void> {
     tick();
     const cause = `expired ${expires_at.toISOString()}`;
     await endOne(machines, { tenantId, id, reason: 'expired', cause });
+  }
+  await sweepLogins(machines, tick);
+}
+
+/** Sessions by the token of a login that nobody has refreshed until it ran out. */
+async function sweepLogins(machines: Machines, tick: () => void): Promise<void> {
+  const { rows } = await machines.database.asSystem((sql) =>
+    sql.query<{ id: string; tenant_id: string; subject_sid: string }>(
+      `SELECT a.id, a.tenant_id, a.subject_sid FROM identity.agent_sessions a
+       JOIN identity.sessions s ON s.id = a.subject_sid
+       WHERE a.ended_at IS NULL AND s.expires_at <= $1 LIMIT $2`,
+      [machines.clock.now(), BATCH_MAX],
+    ),
+  );
+  for (const { id, tenant_id: tenantId, subject_sid: sid } of rows) {
+    tick();
+    await endIfOver(machines, { tenantId, id, cause: `login expired ${sid}` });
   }
 }

@@ -1,8 +1,9 @@
-/** Ends every open session that something stood behind which is no more. */
+/** Ends open sessions when something that they rested on is gone. */
 import type { Database } from '@cardea/read-models';
 import { uuidFrom } from '@cardea/runtime';
 import type { Machines } from '../machines.ts';
 import { agentSessions, type EndReason } from './agent-session.ts';
+import { whyEnded } from './basis.ts';
 import { endAgentSession } from './end/end.ts';
 
 const PAGE = 500;
@@ -12,6 +13,7 @@ export type OpenOf = {
   readonly agentId?: string;
   readonly userId?: string;
   readonly keyId?: string;
+  readonly subjectSid?: string;
 };
 
 /** Ids above `after`, in order; a page of them. */
@@ -25,9 +27,17 @@ export async function openSessions(
       `SELECT id FROM identity.agent_sessions
        WHERE tenant_id = $1 AND ended_at IS NULL AND id > $2
          AND ($3::text IS NULL OR agent_id = $3) AND ($4::text IS NULL OR user_id = $4)
-         AND ($5::text IS NULL OR key_id = $5)
-       ORDER BY id LIMIT $6`,
-      [of.tenantId, after, of.agentId ?? null, of.userId ?? null, of.keyId ?? null, PAGE],
+         AND ($5::text IS NULL OR key_id = $5) AND ($6::text IS NULL OR subject_sid = $6)
+       ORDER BY id LIMIT $7`,
+      [
+        of.tenantId,
+        after,
+        of.agentId ?? null,
+        of.userId ?? null,
+        of.keyId ?? null,
+        of.subjectSid ?? null,
+        PAGE,
+      ],
     ),
   );
   return rows.map(({ id }) => id);
@@ -36,28 +46,38 @@ export async function openSessions(
 export async function endOpenSessions(
   machines: Machines,
   of: OpenOf,
-  /** `cause` makes the same commands of the same event. */
-  { reason, cause }: { readonly reason: EndReason; readonly cause: string },
+  /** `cause` makes the same commands of the same event. Without a reason, those that their user has ended. */
+  { reason, cause }: { readonly reason: EndReason | undefined; readonly cause: string },
 ): Promise<void> {
   let after = '';
   // Each turn moves on by a page, so it ends with the table.
   while (true) {
     const ids = await openSessions(machines.database, of, after);
-    for (const id of ids) await endOne(machines, { tenantId: of.tenantId, id, reason, cause });
+    for (const id of ids) {
+      const one = { tenantId: of.tenantId, id, cause };
+      if (reason === undefined) await endIfOver(machines, one);
+      else await endOne(machines, { ...one, reason });
+    }
     const last = ids.at(-1);
     if (last === undefined || ids.length < PAGE) return;
     after = last;
   }
 }
 
+type One = { readonly tenantId: string; readonly id: string; readonly cause: string };
+
+/** Ends a session whose user has ended what it rests on; any other goes on. */
+export async function endIfOver(machines: Machines, of: One): Promise<void> {
+  const { state } = await machines.streams.load(agentSessions, of);
+  if (state.status === 'none') return;
+  const at = { tenantId: of.tenantId, now: machines.clock.now() };
+  const reason = await whyEnded(machines, state, at);
+  if (reason !== undefined) await endOne(machines, { ...of, reason });
+}
+
 export async function endOne(
   machines: Machines,
-  of: {
-    readonly tenantId: string;
-    readonly id: string;
-    readonly reason: EndReason;
-    readonly cause: string;
-  },
+  of: One & { readonly reason: EndReason },
 ): Promise<void> {
   const command = machines.systemCommand(
     of.tenantId,

@@ -1,4 +1,4 @@
-/** When an agent, its key, its user or a delegation goes, the sessions that stood on it end. */
+/** When an agent, its key, its user, a login or a delegation goes, the sessions that rested on it end. */
 import type { RecordedEvent } from '@cardea/event-store';
 import type { Policy } from '@cardea/service';
 import type { Machines } from '../machines.ts';
@@ -12,6 +12,7 @@ type Data = {
   readonly id: string;
   readonly agent_id?: string;
   readonly user_id?: string;
+  readonly by?: string;
 };
 
 export const endOrphanedSessions = (machines: Machines): Policy => ({
@@ -22,6 +23,9 @@ export const endOrphanedSessions = (machines: Machines): Policy => ({
     'AgentKeyRevoked',
     'UserDisabled',
     'UserDeleted',
+    'PasswordSet',
+    'SessionsRevoked',
+    'SessionRevoked',
     'DelegationWithdrawn',
   ],
   handle: async (event: RecordedEvent) => {
@@ -37,7 +41,7 @@ export const endOrphanedSessions = (machines: Machines): Policy => ({
 
 function orphansOf(
   event: RecordedEvent,
-): (Omit<OpenOf, 'tenantId'> & { readonly reason: EndReason }) | undefined {
+): (Omit<OpenOf, 'tenantId'> & { readonly reason: EndReason | undefined }) | undefined {
   const data = event.data as unknown as Data;
   switch (event.type) {
     case 'AgentSuspended':
@@ -48,7 +52,12 @@ function orphansOf(
       return { keyId: data.id, reason: 'key_revoked' };
     case 'UserDisabled':
     case 'UserDeleted':
-      return { userId: data.id, reason: 'user_inactive' };
+    case 'SessionsRevoked':
+      return { userId: data.id, reason: undefined };
+    case 'PasswordSet':
+      return data.by === 'created' ? undefined : { userId: data.id, reason: undefined };
+    case 'SessionRevoked':
+      return { subjectSid: data.id, reason: 'login_ended' };
     case 'DelegationWithdrawn': {
       const { agent_id: agentId, user_id: userId } = data;
       if (agentId === undefined || userId === undefined) return undefined;

@@ -1,4 +1,5 @@
 /** An agent as requests name it and answers show it. */
+import type { Principal } from '@cardea/auth';
 import Type from 'typebox';
 import { closed } from '../answers.ts';
 import { ServiceGrants } from './service-grant.ts';
@@ -41,3 +42,22 @@ export function readName(input: string): string | undefined {
 export const AGENTS = { tag: 'Agents', tenant: 'required', area: 'agent' } as const;
 export const AGENTS_READ = ['admin', 'api_key:agents:read'] as const;
 export const AGENTS_WRITE = ['admin', 'api_key:agents:write'] as const;
+
+const GRANTS = 'vault:grant';
+export const NO_GRANT = {
+  refused: 'insufficient_scope',
+  message: `The API key lacks the scope ${GRANTS}.`,
+  details: { scope: GRANTS },
+} as const;
+/** What an agent reaches, and with what key, is said by an administrator, or by a key that may grant. */
+export const mayGrant = (principal: Principal | undefined): boolean =>
+  principal?.kind === 'user' ||
+  (principal?.kind === 'api_key' && principal.scopes.includes(GRANTS));
+
+type Reach = { readonly services?: readonly object[]; readonly owner_user_id?: string | null };
+/** Whether an agent that is made so reaches anything. */
+export const reaches = ({ services = [], owner_user_id = null }: Reach): boolean =>
+  services.length > 0 || owner_user_id !== null;
+/** Whether a change says what an agent reaches, be it less than before. */
+export const setsReach = ({ services, owner_user_id }: Reach): boolean =>
+  services !== undefined || owner_user_id !== undefined;

@@ -3,18 +3,6 @@ import type { KeyEnvironment } from '@cardea/crypto';
 import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
 import { afterRotation, firstSecret, type KeySecret, rotatedSecret } from '../key-secret.ts';
 
-export const SCOPES = [
-  'fga:read',
-  'fga:write',
-  'users:read',
-  'users:write',
-  'agents:read',
-  'agents:write',
-  'vault:read',
-  'vault:write',
-  'tokens:introspect',
-] as const;
-
 export type ApiKeyData = {
   readonly id: string;
   readonly name: string;

@@ -1,6 +1,6 @@
 /**
  * The keys that sign tokens: pending ones are published before they sign, one is active, retired ones
- * stay published until their tokens have run out (`design/oauth.md` section 4).
+ * stay published until their tokens have run out (`docs/design/tokens.md`, Signing keys).
  */
 import type { PublicJwk } from '@cardea/auth';
 import type { Sealed } from '@cardea/crypto';
@@ -11,8 +11,10 @@ export type RingKey = {
   readonly publicJwk: PublicJwk;
   readonly private: Sealed;
   readonly state: 'pending' | 'active' | 'retired';
+  readonly createdAt: string;
   readonly activateAt: string;
   readonly activatedAt: string | null;
+  readonly retiredAt: string | null;
   readonly publishUntil: string | null;
 };
 
@@ -27,6 +29,8 @@ export type KeyringEvent =
         readonly private: Sealed;
         readonly origin: 'random';
         readonly activate_at: string;
+        /** When it was made; keys of before have none, and were made when they were to sign. */
+        readonly at?: string;
       };
     }
   | { readonly type: 'KeyActivated'; readonly data: { readonly kid: string; readonly at: string } }
@@ -63,8 +67,10 @@ export const keyrings: Stream<Keyring, KeyringEvent> = {
               publicJwk: data.public_jwk,
               private: data.private,
               state: 'pending',
+              createdAt: data.at ?? data.activate_at,
               activateAt: data.activate_at,
               activatedAt: null,
+              retiredAt: null,
               publishUntil: null,
             },
           ],
@@ -72,7 +78,11 @@ export const keyrings: Stream<Keyring, KeyringEvent> = {
       case 'KeyActivated':
         return changed({ state: 'active', activatedAt: data.at });
       case 'KeyRetired':
-        return changed({ state: 'retired', publishUntil: data.publish_until });
+        return changed({
+          state: 'retired',
+          retiredAt: data.at,
+          publishUntil: data.publish_until,
+        });
       case 'KeyResealed':
         return changed({ private: data.private });
       case 'KeyRemoved':
@@ -90,6 +100,9 @@ export type NewKey = {
   readonly private: Sealed;
 };
 
+export const pendingKey = ({ keys }: Keyring): RingKey | undefined =>
+  keys.find((key) => key.state === 'pending');
+
 export const activeKey = ({ keys }: Keyring): RingKey | undefined =>
   keys.findLast((key) => key.state === 'active');
 
@@ -102,11 +115,14 @@ export function addFirstKey(
   if (activeKey(ring) !== undefined) return refuse('key_exists');
   const at = now.toISOString();
   // A crash between adding and activating leaves a pending key, which this puts to use.
-  const waiting = ring.keys.find((one) => one.state === 'pending');
+  const waiting = pendingKey(ring);
   if (waiting !== undefined) {
     return accept({ type: 'KeyActivated', data: { kid: waiting.kid, at } });
   }
-  return accept<KeyringEvent>(added(key, at), { type: 'KeyActivated', data: { kid: key.kid, at } });
+  return accept<KeyringEvent>(added(key, now), {
+    type: 'KeyActivated',
+    data: { kid: key.kid, at },
+  });
 }
 
 /** For a key that can no longer be unsealed: another signs at once, the old one stays published. */
@@ -119,7 +135,7 @@ export function replaceKey(
   if (activeKey(ring)?.kid !== lostKid) return refuse('replaced_already');
   const at = now.toISOString();
   return accept<KeyringEvent>(
-    added(key, at),
+    added(key, now),
     { type: 'KeyActivated', data: { kid: key.kid, at } },
     retired(lostKid, now),
   );
@@ -134,14 +150,15 @@ export const retired = (kid: string, now: Date): KeyringEvent => ({
   },
 });
 
-export const added = (key: NewKey, at: string): KeyringEvent => ({
+export const added = (key: NewKey, now: Date, activateAt = now): KeyringEvent => ({
   type: 'KeyAdded',
   data: {
     kid: key.kid,
     public_jwk: key.publicJwk,
     private: key.private,
     origin: 'random',
-    activate_at: at,
+    activate_at: activateAt.toISOString(),
+    at: now.toISOString(),
   },
 });
 

@@ -11,7 +11,11 @@ import type { SessionFacts } from './session.ts';
 
 type Of = Projected<{ readonly id: string }>;
 
-const mark = (kind: RevocationKind, event: Of): readonly TableChange[] => [
+const mark = (
+  kind: RevocationKind,
+  event: Of,
+  tokensBefore: number | null = null,
+): readonly TableChange[] => [
   {
     table: 'revocations',
     change: put({
@@ -19,6 +23,7 @@ const mark = (kind: RevocationKind, event: Of): readonly TableChange[] => [
       id: event.data.id,
       tenant_id: event.metadata.tenantId,
       marked_at: event.time.toISOString(),
+      tokens_before: tokensBefore,
     }),
   },
 ];
@@ -30,7 +35,13 @@ export const revocationsProjection: Projection = {
     {
       name: 'revocations',
       key: ['kind', 'id'],
-      columns: { kind: 'text', id: 'text', tenant_id: 'text', marked_at: 'timestamptz' },
+      columns: {
+        kind: 'text',
+        id: 'text',
+        tenant_id: 'text',
+        marked_at: 'timestamptz',
+        tokens_before: 'bigint',
+      },
     },
   ],
   on: {
@@ -39,6 +50,8 @@ export const revocationsProjection: Projection = {
     UserEnabled: ({ data }: Of) => [
       { table: 'revocations', change: remove({ kind: 'user', id: data.id }) },
     ],
+    RolesChanged: (event: Projected<{ readonly id: string; readonly tokens_before?: number }>) =>
+      event.data.tokens_before === undefined ? [] : mark('rank', event, event.data.tokens_before),
     SessionRevoked: (event: Projected<SessionFacts>) => mark('sid', event),
     AgentSuspended: (event: Of) => mark('agent', event),
     AgentDeleted: (event: Of) => mark('agent', event),

@@ -21,6 +21,13 @@ export type SessionFacts = {
   /** Number of the one live refresh token. */
   readonly seq: number;
   readonly rotated_at: string;
+  /**
+   * Who used the refresh token before `seq`: network prefix and user agent. Before its first refresh a
+   * session has none; neither has one that a release without this field has refreshed.
+   */
+  readonly refreshed_by?: { readonly seq: number; readonly caller: Sealed };
+  /** When it was last recorded that the token before `seq` came again and was forgiven. */
+  readonly repeated_at?: string;
   /** Unix seconds. */
   readonly auth_time: number;
   readonly amr: readonly string[];
@@ -52,6 +59,7 @@ export type SessionEvent =
       };
     }
   | { readonly type: 'SessionRefreshed'; readonly data: SessionFacts }
+  | { readonly type: 'SessionRefreshRepeated'; readonly data: SessionFacts }
   | { readonly type: 'SessionRevoked'; readonly data: SessionFacts };
 
 export type Session = { readonly status: 'none' } | ({ readonly status: 'known' } & SessionFacts);
@@ -67,6 +75,7 @@ export const sessions: Stream<Session, SessionEvent> = {
         return { status: 'known', ...facts };
       }
       case 'SessionRefreshed':
+      case 'SessionRefreshRepeated':
       case 'SessionRevoked':
         return { status: 'known', ...data };
     }

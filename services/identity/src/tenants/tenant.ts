@@ -3,6 +3,35 @@ import type { Stream } from '@cardea/event-store';
 
 export type Environment = 'development' | 'staging' | 'production';
 
+/**
+ * What a refresh token comes to that was used a moment ago by the same client: it is refused and the
+ * family lives; the family ends; it is answered once more.
+ */
+export type RefreshMode = 'leeway' | 'strict' | 'idempotent';
+
+export type PasswordPolicy = {
+  /** Code points. */
+  readonly min: number;
+  /** Of the 10,000 most common passwords. */
+  readonly common: 'allow' | 'refuse';
+};
+
+/** Who may make an account: anybody; whom an administrator invited or made; whom one made. */
+export const REGISTRATION_MODES = ['open', 'invited', 'closed'] as const;
+export type RegistrationSettings = {
+  readonly mode: (typeof REGISTRATION_MODES)[number];
+  /** Null: uniform exactly when verification is required. */
+  readonly uniform_response: boolean | null;
+};
+
+/** What is not named stays, of these objects too: they were written before they had all their fields. */
+export type TenantSettingsChange = Partial<
+  Omit<TenantSettings, 'password_policy' | 'registration'>
+> & {
+  readonly password_policy?: Partial<PasswordPolicy>;
+  readonly registration?: Partial<RegistrationSettings>;
+};
+
 /** Only what was set stands in a stream; the rest is {@link TENANT_DEFAULTS}. */
 export type TenantSettings = {
   readonly auth_methods: readonly string[];
@@ -10,12 +39,11 @@ export type TenantSettings = {
   readonly email_verification_required: boolean;
   /** Role slugs beside the built-in ones. */
   readonly roles: readonly string[];
-  readonly password_policy: { readonly min: number };
+  readonly password_policy: PasswordPolicy;
   readonly app_url: string | null;
   readonly session: { readonly absolute_ttl: number };
-  readonly refresh: { readonly mode: 'strict' | 'idempotent'; readonly leeway_seconds: number };
-  /** Null: uniform exactly when verification is required. */
-  readonly registration: { readonly uniform_response: boolean | null };
+  readonly refresh: { readonly mode: RefreshMode; readonly leeway_seconds: number };
+  readonly registration: RegistrationSettings;
   readonly approval_channels: readonly string[];
 };
 
@@ -24,11 +52,11 @@ export const TENANT_DEFAULTS: TenantSettings = {
   mfa_policy: 'optional',
   email_verification_required: false,
   roles: [],
-  password_policy: { min: 8 },
+  password_policy: { min: 8, common: 'allow' },
   app_url: null,
   session: { absolute_ttl: 30 * 24 * 3600 },
-  refresh: { mode: 'strict', leeway_seconds: 10 },
-  registration: { uniform_response: null },
+  refresh: { mode: 'leeway', leeway_seconds: 10 },
+  registration: { mode: 'open', uniform_response: null },
   approval_channels: ['email', 'webhook'],
 };
 
@@ -73,7 +101,7 @@ export type TenantEvent =
     }
   | {
       readonly type: 'TenantSettingsChanged';
-      readonly data: { readonly id: string; readonly settings: Partial<TenantSettings> };
+      readonly data: { readonly id: string; readonly settings: TenantSettingsChange };
     }
   | {
       readonly type: 'TenantDeleted';
@@ -108,12 +136,22 @@ export const tenants: Stream<Tenant, TenantEvent> = {
           environment: data.environment ?? before.environment,
         };
       case 'TenantSettingsChanged':
-        return { ...before, settings: { ...before.settings, ...data.settings } };
+        return { ...before, settings: changedSettings(before.settings, data.settings) };
       case 'TenantDeleted':
         return { ...before, status: 'deleted' };
     }
   },
 };
+
+const changedSettings = (
+  before: TenantSettings,
+  { password_policy, registration, ...plain }: TenantSettingsChange,
+): TenantSettings => ({
+  ...before,
+  ...plain,
+  password_policy: { ...before.password_policy, ...password_policy },
+  registration: { ...before.registration, ...registration },
+});
 
 /** Whether both a new and a taken address get the same words on registering. */
 export const isUniform = (settings: TenantSettings): boolean =>

@@ -14,6 +14,7 @@ export type CreateUser = {
   readonly roles: readonly string[];
   readonly passwordHash: Sealed | null;
   readonly via: UserCreatedVia;
+  readonly vouched: boolean;
   readonly requestHash: string | null;
   readonly now: Date;
 };
@@ -36,6 +37,7 @@ export function createUser(
       avatar_url: command.avatarUrl,
       roles: command.roles,
       via: command.via,
+      vouched: command.vouched,
       request_hash: command.requestHash,
       created_at: now.toISOString(),
     },

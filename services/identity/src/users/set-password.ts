@@ -8,16 +8,21 @@ import { type KeptSession, keptSid, type User, type UserEvent } from './user.ts'
 
 export type SetPassword = {
   readonly hash: Sealed;
-  readonly by: 'user' | 'reset' | 'admin';
   readonly keep: KeptSession | null;
   readonly now: Date;
-};
+} & (
+  | { readonly by: 'reset' | 'admin' }
+  /** Whoever changes their own password has shown the current one: the one of this epoch. */
+  | { readonly by: 'user'; readonly shown: number }
+);
 
 export function setPassword(
-  { hash, by, keep, now }: SetPassword,
+  command: SetPassword,
   user: User,
-): Decision<UserEvent, 'not_found'> {
+): Decision<UserEvent, 'not_found' | 'not_current'> {
   if (user.status !== 'active') return refuse('not_found');
+  if (command.by === 'user' && command.shown !== user.passwordEpoch) return refuse('not_current');
+  const { hash, by, keep, now } = command;
   const at = now.toISOString();
   return accept({
     type: 'PasswordSet',

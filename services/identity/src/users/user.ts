@@ -15,11 +15,21 @@ export type UserFacts = {
   readonly displayName: Sealed | null;
   readonly avatarUrl: Sealed | null;
   readonly roles: readonly string[];
+  /** An administrator vouches for this person. */
+  readonly vouched: boolean;
+  /** Unix seconds: access tokens that were issued before it show a rank that was taken since. */
+  readonly tokensBefore: number;
   /** A PHC string, sealed; null: signs in by other means only. */
   readonly passwordHash: Sealed | null;
+  /** The epoch that began with the password: names it, however often it is hashed anew. */
+  readonly passwordEpoch: number;
   /** Sessions of another epoch are dead, but for `keepSid`. */
   readonly epoch: number;
   readonly keepSid: string | null;
+  /** The epoch as of the last time that all sessions were ended, other than by a change of the own password. */
+  readonly revokedEpoch: number;
+  /** When the epoch last rose. */
+  readonly epochSince: string;
   readonly createdAt: string;
   readonly updatedAt: string;
   /** Of the request that made it, for a repeat under the same Idempotency-Key. */
@@ -47,6 +57,7 @@ export type UserEvent =
         readonly avatar_url: Sealed | null;
         readonly roles: readonly string[];
         readonly via: UserCreatedVia;
+        readonly vouched: boolean;
         readonly request_hash: string | null;
         readonly created_at: string;
       };
@@ -85,9 +96,15 @@ export type UserEvent =
       readonly data: {
         readonly id: string;
         readonly roles: readonly string[];
+        /** Of the second version, where a role above `member` was taken. */
+        readonly tokens_before?: number;
+        /** Of the first version alone, which had no event for it: an administrator's token gave them. */
+        readonly vouched?: boolean;
         readonly at: string;
       };
     }
+  | { readonly type: 'UserVouched'; readonly data: { readonly id: string; readonly at: string } }
+  | { readonly type: 'VouchWithdrawn'; readonly data: { readonly id: string; readonly at: string } }
   | {
       readonly type: 'UserDisabled';
       readonly data: { readonly id: string; readonly epoch: number; readonly at: string };
@@ -114,9 +131,33 @@ export type UserEvent =
 
 type AfterRegistered = Exclude<UserEvent, { type: 'UserRegistered' | 'UserAbandoned' }>;
 
+/** How accounts came about that an administrator stood behind, or that began a workspace. */
+const VOUCHED_VIA: readonly UserCreatedVia[] = [
+  'signup',
+  'bootstrap',
+  'admin',
+  'import',
+  'invitation',
+];
+
 export const users: Stream<User, UserEvent> = {
   noun: 'user',
   initial: { status: 'none' },
+  versions: { UserRegistered: 2, RolesChanged: 2 },
+  upcast: ({ type, schemaVersion, data, metadata }) => {
+    if (schemaVersion > 1) return { type, data };
+    switch (type) {
+      case 'UserRegistered':
+        return {
+          type,
+          data: { ...data, vouched: VOUCHED_VIA.includes(data['via'] as UserCreatedVia) },
+        };
+      case 'RolesChanged':
+        return { type, data: { ...data, vouched: metadata.actor.type === 'admin' } };
+      default:
+        return { type, data };
+    }
+  },
   evolve: (before, event) => {
     if (event.type === 'UserAbandoned') return { status: 'abandoned' };
     if (event.type === 'UserRegistered') {
@@ -130,9 +171,14 @@ export const users: Stream<User, UserEvent> = {
         displayName: data.display_name,
         avatarUrl: data.avatar_url,
         roles: data.roles,
+        vouched: data.vouched,
+        tokensBefore: 0,
         passwordHash: null,
+        passwordEpoch: 0,
         epoch: 0,
         keepSid: null,
+        revokedEpoch: 0,
+        epochSince: data.created_at,
         createdAt: data.created_at,
         updatedAt: data.created_at,
         requestHash: data.request_hash,
@@ -148,8 +194,11 @@ function evolveExisting(user: ExistingUser, { type, data }: AfterRegistered): Us
       return {
         ...user,
         passwordHash: data.hash,
+        passwordEpoch: data.epoch,
         epoch: data.epoch,
         keepSid: data.keep_sid,
+        revokedEpoch: data.by === 'user' ? user.revokedEpoch : data.epoch,
+        epochSince: data.at,
         // A reset came through the mailbox, which proves the address.
         emailVerified: user.emailVerified || data.by === 'reset',
         updatedAt: data.at,
@@ -166,17 +215,39 @@ function evolveExisting(user: ExistingUser, { type, data }: AfterRegistered): Us
         updatedAt: data.at,
       };
     case 'RolesChanged':
-      return { ...user, roles: data.roles, updatedAt: data.at };
+      return {
+        ...user,
+        roles: data.roles,
+        vouched: user.vouched || data.vouched === true,
+        tokensBefore: data.tokens_before ?? user.tokensBefore,
+        updatedAt: data.at,
+      };
+    case 'UserVouched':
+      return { ...user, vouched: true, updatedAt: data.at };
+    case 'VouchWithdrawn':
+      return { ...user, vouched: false, updatedAt: data.at };
     case 'UserDisabled':
-      return { ...user, status: 'disabled', epoch: data.epoch, keepSid: null, updatedAt: data.at };
+      return {
+        ...user,
+        status: 'disabled',
+        ...risen(data),
+        keepSid: null,
+        updatedAt: data.at,
+      };
     case 'UserEnabled':
       return { ...user, status: 'active', updatedAt: data.at };
     case 'SessionsRevoked':
-      return { ...user, epoch: data.epoch, keepSid: data.keep_sid };
+      return { ...user, ...risen(data), keepSid: data.keep_sid };
     case 'UserDeleted':
       return { status: 'deleted', id: user.id, emailHash: user.emailHash };
   }
 }
+
+const risen = ({ epoch, at }: { readonly epoch: number; readonly at: string }) => ({
+  epoch,
+  revokedEpoch: epoch,
+  epochSince: at,
+});
 
 /** A session that is to outlive the others; its epoch is the user's when it began. */
 export type KeptSession = { readonly sid: string; readonly userEpoch: number };
@@ -197,6 +268,16 @@ export function abandon(user: User): Decision<UserEvent, 'user_exists'> {
 
 /** The built-in roles, each above those before it; a tenant's own roles rank with `member`. */
 export const ROLES = ['member', 'admin', 'owner', 'system_admin'] as const;
+
+const ADMIN_ROLES: readonly string[] = ROLES.filter((role) => role !== 'member');
+
+/** Whether somebody who had these roles may do less with those. */
+export const isDemotion = (before: readonly string[], after: readonly string[]): boolean =>
+  before.some((role) => ADMIN_ROLES.includes(role) && !after.includes(role));
+
+/** Counts among those without whom a tenant would have no administrator. */
+export const isActiveAdmin = (user: User): boolean =>
+  user.status === 'active' && user.roles.some((role) => ADMIN_ROLES.includes(role));
 
 export const rankOf = (roles: readonly string[]): number =>
   Math.max(0, ...roles.map((role) => (ROLES as readonly string[]).indexOf(role)));

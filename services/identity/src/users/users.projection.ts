@@ -33,6 +33,7 @@ export const usersProjection: Projection = {
         display_name: 'text',
         avatar_url: 'text',
         roles: 'text[]',
+        vouched: 'boolean',
         status: 'text',
         has_password: 'boolean',
         mfa_enabled: 'boolean',
@@ -57,6 +58,8 @@ export const usersProjection: Projection = {
           display_name: await opened(tools, event, 'display_name', data.display_name),
           avatar_url: await opened(tools, event, 'avatar_url', data.avatar_url),
           roles: data.roles,
+          // Of those of before it is announced, by an event of its own.
+          vouched: data.vouched ?? false,
           status: 'active',
           has_password: false,
           mfa_enabled: false,
@@ -103,6 +106,10 @@ export const usersProjection: Projection = {
     },
     RolesChanged: ({ data }: On<'RolesChanged'>) =>
       change(patch({ id: data.id }, { roles: data.roles, updated_at: data.at })),
+    UserVouched: ({ data }: On<'UserVouched'>) =>
+      change(patch({ id: data.id }, { vouched: true, updated_at: data.at })),
+    VouchWithdrawn: ({ data }: On<'VouchWithdrawn'>) =>
+      change(patch({ id: data.id }, { vouched: false, updated_at: data.at })),
     UserDisabled: ({ data }: On<'UserDisabled'>) =>
       change(
         patch(

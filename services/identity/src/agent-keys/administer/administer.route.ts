@@ -8,6 +8,8 @@ import {
   AGENTS_READ,
   AGENTS_WRITE,
   AgentId,
+  mayGrant,
+  NO_GRANT,
   NullableText,
 } from '../../agents/agent-shape.ts';
 import { badField, closed } from '../../answers.ts';
@@ -61,19 +63,21 @@ export const createAgentKeyRoute = (machines: Machines): Endpoint =>
         ),
       }),
       ok: closed({ ...keyFields, key: Type.String() }),
+      showsSecret: true,
       status: 201,
       refusals: {
         invalid_request: 400,
+        insufficient_scope: 403,
         not_found: 404,
         already_created: 409,
         idempotency_key_reused: 422,
       },
       idempotent: true,
-      noStore: true,
       waitsFor: ['agent_keys'],
     },
     async (request) => {
       const { body, params, tenantId } = request;
+      if (!mayGrant(request.principal)) return NO_GRANT;
       const agentId = params.id;
       const cidrs = body.allowed_cidrs ?? [];
       if (!cidrs.every(isNetwork)) return badField('allowed_cidrs', 'cidr');
@@ -161,12 +165,13 @@ export const rotateAgentKeyRoute = (machines: Machines): Endpoint =>
         key: Type.String(),
         previous_valid_until: Type.String(),
       }),
-      refusals: { not_found: 404 },
-      noStore: true,
+      showsSecret: true,
+      refusals: { insufficient_scope: 403, not_found: 404 },
       waitsFor: ['agent_keys'],
     },
     async (request) => {
       const { params, body, tenantId } = request;
+      if (!mayGrant(request.principal)) return NO_GRANT;
       const { id: agentId, key_id: id } = params;
       const before = await machines.folded.load(agentKeys, { tenantId, id });
       const agent = await machines.folded.load(agents, { tenantId, id: agentId });

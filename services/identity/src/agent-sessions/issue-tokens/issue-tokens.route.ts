@@ -13,6 +13,7 @@ import { LIMITS } from '../../limits.ts';
 import type { Machines } from '../../machines.ts';
 import { agentSessions } from '../agent-session.ts';
 import type { Authority } from '../authority.ts';
+import { whyEnded } from '../basis.ts';
 import {
   KEYS_ONLY,
   PATH,
@@ -56,7 +57,6 @@ export const issueTokensRoute = (machines: Machines): Endpoint =>
         session_ended: 410,
         rate_limited: 429,
       },
-      noStore: true,
       waitsFor: ['agent_sessions'],
     },
     async (request) => {
@@ -76,9 +76,10 @@ export const issueTokensRoute = (machines: Machines): Endpoint =>
       const command = await machines.command(request);
       const { now } = command;
       const authority = await authorityOfSession(machines, before, { tenantId, now });
+      const isOver = (await whyEnded(machines, before, { tenantId, now })) !== undefined;
       const wanted = body.services === undefined ? undefined : normalised(body.services);
       const capJti = machines.ids.next();
-      const issue = { agentId: agent.id, keyId, wanted, authority, capJti, now };
+      const issue = { agentId: agent.id, keyId, wanted, authority, isOver, capJti, now };
       const decided = await machines.streams.decideOn(agentSessions, params.id, command, (state) =>
         issueTokens(issue, state),
       );
@@ -88,6 +89,12 @@ export const issueTokensRoute = (machines: Machines): Endpoint =>
         const asked = wanted ?? session.services;
         return refusal(decided.reason, { asked, held: session.services, authority });
       }
+      const { position } = decided;
+      if (session.epoch > before.epoch && position !== undefined) {
+        const { id } = params;
+        const change = { tenantId, kind: 'agent_session', id, position, narrows: true } as const;
+        await machines.revocations.changed(change);
+      }
       const tokens = machines.agentTokens.issue({
         tenantId,
         session,
@@ -95,7 +102,7 @@ export const issueTokensRoute = (machines: Machines): Endpoint =>
       });
       return {
         ok: { data: { ...shownBriefly(session, now), ...tokens } },
-        wrote: decided.position,
+        wrote: position,
       };
     },
   );

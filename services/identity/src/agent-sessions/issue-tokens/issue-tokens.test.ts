@@ -67,11 +67,13 @@ type More = {
   readonly now?: Date;
   readonly wanted?: ReturnType<typeof reach>;
   readonly agentId?: string;
+  readonly isOver?: boolean;
 };
 const issue = (more: More = {}) => ({
   agentId: more.agentId ?? 'a1',
   keyId: 'k2',
   wanted: more.wanted,
+  isOver: more.isOver ?? false,
   capJti: 'j2',
   now: more.now ?? NOW,
   authority: authorityOf({

@@ -16,6 +16,8 @@ export type IssueTokens = {
   /** Undefined: whatever of the session is still granted. */
   readonly wanted: readonly ServiceGrant[] | undefined;
   readonly authority: Authority;
+  /** Its user has ended what it rests on. */
+  readonly isOver: boolean;
   readonly capJti: string;
   readonly now: Date;
 };
@@ -35,6 +37,7 @@ export function issueTokens(
   if (!isOpen(session, command.now)) return refuse('session_ended');
   const { authority, wanted } = command;
   if ('refused' in authority) return refuse(authority.refused);
+  if (command.isOver) return refuse('session_ended');
   if (wanted !== undefined && missingFrom(session.services, wanted).length > 0) {
     return refuse('attenuation_only');
   }

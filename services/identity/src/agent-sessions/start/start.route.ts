@@ -1,4 +1,6 @@
 /** An agent opens a session with its key, for itself or on behalf of a user. */
+import type { UserPrincipal } from '@cardea/auth';
+import { WriteContention } from '@cardea/event-store';
 import { asAgent, type Endpoint, endpoint, type Request } from '@cardea/http';
 import Type, { type Static } from 'typebox';
 import { normalised, ServiceGrants } from '../../agents/service-grant.ts';
@@ -9,8 +11,10 @@ import { LIMITS } from '../../limits.ts';
 import type { Machines } from '../../machines.ts';
 import { isAlive, sessions } from '../../sessions/session.ts';
 import { surroundingsOf } from '../../surroundings.ts';
-import { exists } from '../../users/user.ts';
-import { type AgentSessionFacts, agentSessions } from '../agent-session.ts';
+import { type ExistingUser, exists } from '../../users/user.ts';
+import { type AgentSessionFacts, agentSessions, type EndReason } from '../agent-session.ts';
+import { whyEnded } from '../basis.ts';
+import { endOne } from '../end-many.ts';
 import {
   KEYS_ONLY,
   PATH,
@@ -64,7 +68,6 @@ export const startAgentSessionRoute = (machines: Machines): Endpoint =>
         rate_limited: 429,
       },
       idempotent: true,
-      noStore: true,
       waitsFor: ['agent_sessions'],
     },
     async (request) => {
@@ -115,6 +118,8 @@ async function started(machines: Machines, request: Asked, granted: Granted) {
     key_id: granted.keyId,
     user_id: granted.userId,
     via: granted.via,
+    user_epoch: granted.userEpoch,
+    subject_sid: granted.subjectSid,
     services,
     epoch: 0,
     purpose: body.purpose ?? null,
@@ -135,26 +140,43 @@ async function started(machines: Machines, request: Asked, granted: Granted) {
     const requestHash = state.status === 'none' ? null : state.request_hash;
     return repeatAnswer(ownHash, { id: facts.id, requestHash });
   }
+  const ended = await whyEnded(machines, facts, { tenantId, now: machines.clock.now() });
+  if (ended !== undefined) {
+    await endOne(machines, { tenantId, id: facts.id, reason: ended, cause: 'overtaken' });
+    return overtaken(ended, facts.via);
+  }
   const tokens = machines.agentTokens.issue({ tenantId, session: facts, ttlSeconds: undefined });
   return { ok: { data: { ...shownBriefly(facts, now), ...tokens } }, wrote: decided.position };
 }
 
+/** What it was to rest on was ended after it was looked at, so perhaps before it could be heard of. */
+function overtaken(reason: EndReason, via: AgentSessionFacts['via']) {
+  if (reason === 'user_inactive') return { refused: reason } as const;
+  if (via === 'subject_token') return { refused: 'invalid_subject_token' } as const;
+  throw new WriteContention('the user ended all sessions meanwhile; the delegation stands');
+}
+
 type UserBehind = {
   readonly userId: string | null;
+  readonly userEpoch: number | null;
+  readonly subjectSid: string | null;
   readonly via: AgentSessionFacts['via'];
   readonly refused: undefined;
 };
 
 async function userBehind(machines: Machines, request: Asked) {
+  const none = { userId: null, userEpoch: null, subjectSid: null, refused: undefined };
   const { subject_token: token, user_id: userId } = request.body;
   if (token !== undefined && userId !== undefined) return badField('user_id', 'exclusive');
-  if (token === undefined) {
-    const via = userId === undefined ? 'agent' : 'delegation';
-    return { userId: userId ?? null, via, refused: undefined } satisfies UserBehind;
+  if (token !== undefined) {
+    const subject = await liveSubject(machines, request, token);
+    if (subject === undefined) return { refused: 'invalid_subject_token' } as const;
+    return { ...none, ...subject, via: 'subject_token' } satisfies UserBehind;
   }
-  const subject = await liveSubject(machines, request, token);
-  if (subject === undefined) return { refused: 'invalid_subject_token' } as const;
-  return { userId: subject, via: 'subject_token', refused: undefined } satisfies UserBehind;
+  if (userId === undefined) return { ...none, via: 'agent' } satisfies UserBehind;
+  const user = await machines.people.byId(request.tenantId, userId);
+  const userEpoch = exists(user) ? user.epoch : null;
+  return { ...none, userId, userEpoch, via: 'delegation' } satisfies UserBehind;
 }
 
 /** Whose live access token it is: a person's own, whose session has not ended. */
@@ -162,15 +184,20 @@ async function liveSubject(
   machines: Machines,
   { tenantId, ip }: Asked,
   token: string,
-): Promise<string | undefined> {
+): Promise<Pick<UserBehind, 'userId' | 'userEpoch' | 'subjectSid'> | undefined> {
   const { authenticator, people, streams, clock } = machines;
   const principal = await authenticator.authenticate(token, ip);
   if (principal?.kind !== 'user' || principal.impersonatedBy !== null) return undefined;
   if (principal.tenantId !== tenantId) return undefined;
   const user = await people.byId(tenantId, principal.id);
   if (!exists(user)) return undefined;
-  if (principal.sessionId === null) return principal.id;
+  const subject = { userId: user.id, userEpoch: user.epoch, subjectSid: principal.sessionId };
+  if (principal.sessionId === null) return isOfEpoch(principal, user) ? subject : undefined;
   const { state } = await streams.load(sessions, { tenantId, id: principal.sessionId });
   if (state.status === 'none') return undefined;
-  return isAlive(state, surroundingsOf(user, true), clock.now()) ? principal.id : undefined;
+  return isAlive(state, surroundingsOf(user, true), clock.now()) ? subject : undefined;
 }
+
+/** A token that names no session belongs to the epoch in which its user signed in; in doubt to the one before. */
+const isOfEpoch = ({ authTime }: UserPrincipal, { epoch, epochSince }: ExistingUser): boolean =>
+  epoch === 0 || (authTime !== null && authTime * MS > new Date(epochSince).getTime());

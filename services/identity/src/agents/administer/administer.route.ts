@@ -7,7 +7,13 @@ import { newId } from '../../identity.ts';
 import { hashOfRequest } from '../../key-issuing.ts';
 import type { Machines } from '../../machines.ts';
 import { exists } from '../../users/user.ts';
-import { type AgentFields, agents, type ExistingAgent, isThere } from '../agent.ts';
+import {
+  type AgentEvent,
+  type AgentFields,
+  agents,
+  type ExistingAgent,
+  isThere,
+} from '../agent.ts';
 import {
   AGENTS,
   AGENTS_READ,
@@ -17,7 +23,11 @@ import {
   AgentStatus,
   agentFields,
   agentName,
+  mayGrant,
+  NO_GRANT,
+  reaches,
   readName,
+  setsReach,
 } from '../agent-shape.ts';
 import { listAgents, shownAgent } from '../list-agents.ts';
 import { normalised } from '../service-grant.ts';
@@ -38,12 +48,18 @@ export const createAgentRoute = (machines: Machines): Endpoint =>
       body: closed({ name: agentName, ...agentFields }),
       ok: AgentShape,
       status: 201,
-      refusals: { invalid_request: 400, agent_exists: 409, idempotency_key_reused: 422 },
+      refusals: {
+        invalid_request: 400,
+        insufficient_scope: 403,
+        agent_exists: 409,
+        idempotency_key_reused: 422,
+      },
       idempotent: true,
       waitsFor: ['agents'],
     },
     async (request) => {
       const { body, tenantId } = request;
+      if (reaches(body) && !mayGrant(request.principal)) return NO_GRANT;
       const name = readName(body.name);
       if (name === undefined) return badField('name', 'format');
       const owner = body.owner_user_id ?? null;
@@ -167,12 +183,18 @@ export const changeAgentRoute = (machines: Machines): Endpoint =>
         { additionalProperties: false, minProperties: 1 },
       ),
       ok: AgentShape,
-      refusals: { invalid_request: 400, not_found: 404, agent_exists: 409 },
+      refusals: {
+        invalid_request: 400,
+        insufficient_scope: 403,
+        not_found: 404,
+        agent_exists: 409,
+      },
       waitsFor: ['agents', 'revocations'],
     },
     async (request) => {
       const { body, params, tenantId } = request;
       const { id } = params;
+      if (setsReach(body) && !mayGrant(request.principal)) return NO_GRANT;
       const name = body.name === undefined ? undefined : readName(body.name);
       if (name === undefined && body.name !== undefined) return badField('name', 'format');
       if (!(await isUser(machines, tenantId, body.owner_user_id ?? null))) {
@@ -199,10 +221,19 @@ export const changeAgentRoute = (machines: Machines): Endpoint =>
       );
       if (!decided.accepted || !isThere(decided.state)) return { refused: 'not_found' };
       if (isRenamed) await machines.agentNames.release(before.nameHash, id, command);
-      const { state } = decided;
+      const { state, position } = decided;
+      if (position !== undefined && decided.events.some(changesReach)) {
+        await machines.revocations.changed({
+          tenantId,
+          kind: 'agent',
+          id,
+          position,
+          narrows: true,
+        });
+      }
       if (state.status === 'suspended') await machines.revocations.mark('agent', [id]);
       else if (body.status === 'active') await machines.revocations.unmark('agent', [id]);
-      return { ok: shownAgent(state.agent, of(tenantId, state)), wrote: decided.position };
+      return { ok: shownAgent(state.agent, of(tenantId, state)), wrote: position };
     },
   );
 
@@ -234,6 +265,10 @@ export const deleteAgentRoute = (machines: Machines): Endpoint =>
       return { ok: { status: 'agent deleted' as const }, wrote: decided.position };
     },
   );
+
+/** Who answers for an agent decides what it may have, so a new owner counts as less allowed. */
+const changesReach = ({ type, data }: AgentEvent): boolean =>
+  type === 'AgentChanged' && (data.services !== undefined || data.owner_user_id !== undefined);
 
 const of = (tenant_id: string, { status }: ExistingAgent) => ({ tenant_id, status });
 

@@ -13,14 +13,8 @@ import {
   repeatAnswer,
 } from '../../key-issuing.ts';
 import { stampsEndedBy } from '../../key-secret.ts';
-import {
-  type ApiKeyData,
-  apiKeys,
-  issueApiKey,
-  revokeApiKey,
-  rotateApiKey,
-  SCOPES,
-} from '../api-key.ts';
+import { type ApiKeyData, apiKeys, issueApiKey, revokeApiKey, rotateApiKey } from '../api-key.ts';
+import { isScope, SCOPE_DESCRIPTIONS, SCOPES } from '../scopes.ts';
 import { listApiKeys, prefixOfApiKey } from './list-api-keys.ts';
 
 const PATH = '/api/v1/api-keys';
@@ -66,6 +60,7 @@ export const createApiKeyRoute = (identity: Identity): Endpoint =>
         expires_at: Type.Optional(NullableText),
       }),
       ok: closed({ ...keyFields, key: Type.String() }),
+      showsSecret: true,
       status: 201,
       refusals: {
         invalid_request: 400,
@@ -74,7 +69,6 @@ export const createApiKeyRoute = (identity: Identity): Endpoint =>
         idempotency_key_reused: 422,
       },
       idempotent: true,
-      noStore: true,
       waitsFor: ['api_keys'],
     },
     async (request) => {
@@ -137,13 +131,16 @@ export const listScopesRoute = (): Endpoint =>
     {
       ...COMMON,
       name: 'list_api_key_scopes',
-      summary: 'The scopes that an API key can have',
+      summary: 'The scopes that an API key can have, and what each lets its holder reach',
       method: 'get',
       path: `${PATH}/scopes`,
-      ok: closed({ scopes: Type.Array(Type.String()) }),
+      ok: closed({
+        scopes: Type.Array(Type.String()),
+        descriptions: Type.Record(Type.String(), Type.String()),
+      }),
       refusals: {},
     },
-    async () => ({ ok: { scopes: [...SCOPES] } }),
+    async () => ({ ok: { scopes: [...SCOPES], descriptions: { ...SCOPE_DESCRIPTIONS } } }),
   );
 
 export const rotateApiKeyRoute = (identity: Identity): Endpoint =>
@@ -160,8 +157,8 @@ export const rotateApiKeyRoute = (identity: Identity): Endpoint =>
       }),
       bodyOptional: true,
       ok: closed({ key: Type.String() }),
+      showsSecret: true,
       refusals: { not_found: 404 },
-      noStore: true,
       waitsFor: ['api_keys'],
     },
     async (request) => {
@@ -205,8 +202,6 @@ export const revokeApiKeyRoute = (identity: Identity): Endpoint =>
       return { ok: { status: 'revoked' as const }, wrote: decided.position };
     },
   );
-
-const isScope = (scope: string) => (SCOPES as readonly string[]).includes(scope);
 
 const shown = ({ created_by: _by, scopes, ...key }: ApiKeyData) => ({
   ...key,

@@ -18,6 +18,7 @@ import { type DelegationData, delegationId, delegations } from '../delegation.ts
 import { grantDelegation, withdrawDelegation } from './delegate.ts';
 
 const PATH = '/api/v1/me/delegations';
+const CATCH_UP_MS = 2_000;
 const COMMON = {
   tag: 'Self-service',
   who: ['user'],
@@ -137,6 +138,11 @@ export const withdrawDelegationRoute = (machines: Machines): Endpoint =>
       if (!decided.accepted) return { refused: decided.reason };
       // The policy ends the sessions; their tokens end before this answers.
       if (before.status === 'granted') {
+        const { position } = decided;
+        if (position !== undefined) {
+          // Sessions that began a moment ago count too.
+          await machines.positions.reached(['agent_sessions'], position, CATCH_UP_MS);
+        }
         const of = { tenantId, userId, agentId: before.agent_id };
         await machines.revocations.mark('asid', await machines.liveAgentSessions(of));
       }

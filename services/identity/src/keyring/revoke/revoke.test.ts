@@ -19,9 +19,9 @@ const afterwards = (ring: Keyring, decision: { readonly events: readonly unknown
 /** One key retired, one active, one announced. */
 function used(): Keyring {
   const first = afterwards(keyrings.initial, addFirstKey(key('a'), NOW, keyrings.initial));
-  const second = afterwards(first, announceKey(key('b'), NOW, first));
+  const second = afterwards(first, announceKey(key('b'), { now: NOW, activateAt: NOW }, first));
   const rotated = afterwards(second, promoteKey('b', NOW, second));
-  return afterwards(rotated, announceKey(key('c'), NOW, rotated));
+  return afterwards(rotated, announceKey(key('c'), { now: NOW, activateAt: NOW }, rotated));
 }
 
 describe('the revocation of all other signing keys', () => {

@@ -13,7 +13,7 @@ export function revokeOthers(
   if (activeKey(ring) === undefined) return refuse('no_active_key');
   const at = now.toISOString();
   return accept<KeyringEvent>(
-    added(key, at),
+    added(key, now),
     { type: 'KeyActivated', data: { kid: key.kid, at } },
     ...ring.keys.map(({ kid }): KeyringEvent => ({ type: 'KeyRemoved', data: { kid } })),
   );

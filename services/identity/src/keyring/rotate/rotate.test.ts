@@ -11,7 +11,8 @@ const ringAfter = (
 ) =>
   steps.reduce((ring, step) => step(ring).events.reduce(keyrings.evolve, ring), keyrings.initial);
 const first = (ring: typeof keyrings.initial) => addFirstKey(key('a'), NOW, ring) as never;
-const announced = (ring: typeof keyrings.initial) => announceKey(key('b'), LATER, ring) as never;
+const announced = (ring: typeof keyrings.initial) =>
+  announceKey(key('b'), { now: NOW, activateAt: LATER }, ring) as never;
 
 describe('a rotation of the signing key', () => {
   it('publishes the new key while the old one still signs', () => {
@@ -30,11 +31,13 @@ describe('a rotation of the signing key', () => {
   });
 
   it('announces one key at a time, and promotes none that was not announced', () => {
-    expect(announceKey(key('c'), LATER, ringAfter(first, announced))).toMatchObject({
+    expect(
+      announceKey(key('c'), { now: NOW, activateAt: LATER }, ringAfter(first, announced)),
+    ).toMatchObject({
       accepted: false,
       reason: 'announced_already',
     });
-    expect(announceKey(key('c'), LATER, keyrings.initial)).toMatchObject({
+    expect(announceKey(key('c'), { now: NOW, activateAt: LATER }, keyrings.initial)).toMatchObject({
       reason: 'no_active_key',
     });
     expect(promoteKey('a', NOW, ringAfter(first))).toMatchObject({ reason: 'not_pending' });

@@ -9,18 +9,19 @@ import {
   type Keyring,
   type KeyringEvent,
   type NewKey,
+  pendingKey,
   retired,
 } from '../keyring.ts';
 
 /** One key waits at a time; whoever announces another is told of it. */
 export function announceKey(
   key: NewKey,
-  activateAt: Date,
+  { now, activateAt }: { readonly now: Date; readonly activateAt: Date },
   ring: Keyring,
 ): Decision<KeyringEvent, 'no_active_key' | 'announced_already'> {
   if (activeKey(ring) === undefined) return refuse('no_active_key');
-  if (ring.keys.some(({ state }) => state === 'pending')) return refuse('announced_already');
-  return accept(added(key, activateAt.toISOString()));
+  if (pendingKey(ring) !== undefined) return refuse('announced_already');
+  return accept(added(key, now, activateAt));
 }
 
 export function promoteKey(

@@ -1,4 +1,4 @@
-/** The development mailbox: what would have been sent, for people and for tests. Not in production. */
+/** The development mailbox: what would have been sent, for people and for tests. Never in production. */
 
 import type { ServerResponse } from 'node:http';
 import { type Endpoint, endpoint } from '@cardea/http';
@@ -26,6 +26,7 @@ const COMMON = {
   area: 'user',
   refusals: {},
   internal: true,
+  loopbackOnly: true,
   noStore: true,
 } as const;
 

@@ -51,14 +51,21 @@ export const logInRoute = (identity: Identity): Endpoint =>
       const tenant = await identity.workspaces.tenant(request.tenantId);
       if (tenant === undefined) return { refused: 'tenant_not_found' };
       const emailHash = await identity.people.hashOf(tenant.id, email);
+      const readAt = identity.clock.now();
       const user = await identity.people.byHash(tenant.id, emailHash);
-      return await attempted(identity, request, { tenant, emailHash, user });
+      return await attempted(identity, request, { tenant, emailHash, user, readAt });
     },
   );
 
-type Found = { readonly tenant: TenantFacts; readonly emailHash: string; readonly user: User };
+type Found = {
+  readonly tenant: TenantFacts;
+  readonly emailHash: string;
+  readonly user: User;
+  readonly readAt: Date;
+};
 
-async function attempted(identity: Identity, request: Asked, { tenant, emailHash, user }: Found) {
+async function attempted(identity: Identity, request: Asked, found: Found) {
+  const { tenant, emailHash, user, readAt } = found;
   const command = await identity.command(request, {
     tenantId: tenant.id,
     ...(exists(user) ? { actor: { type: 'user', id: user.id } as const } : {}),
@@ -90,7 +97,7 @@ async function attempted(identity: Identity, request: Asked, { tenant, emailHash
     case 'right':
       if (!exists(user)) throw new Error('nobody signed in');
       if (attempt.rehashed !== undefined) await rehash(identity, user, attempt.rehashed, command);
-      return await signedIn(identity, request, { tenant, user, command });
+      return await signedIn(identity, request, { tenant, user, readAt, command });
   }
 }
 
@@ -108,14 +115,16 @@ async function signedIn(
   of: {
     readonly tenant: TenantFacts;
     readonly user: ExistingUser;
+    readonly readAt: Date;
     readonly command: IdentityCommand;
   },
 ) {
-  const { tenant, user, command } = of;
-  const { tokens, position } = await identity.loginSessions.start(
+  const { tenant, user, readAt, command } = of;
+  const started = await identity.loginSessions.start(
     {
       sid: newId(identity, request, 'session'),
       user,
+      readAt,
       tenant,
       via: 'login',
       method: 'password',
@@ -126,13 +135,14 @@ async function signedIn(
     },
     command,
   );
+  if (started === 'erased') return { refused: 'invalid_credentials' } as const;
   const ok = {
     user_id: user.id,
-    ...tokens,
+    ...started.tokens,
     email_verified: user.emailVerified,
     mfa_required: false,
   };
-  return { ok, wrote: position };
+  return { ok, wrote: started.position };
 }
 
 /** Today's parameters, while the password is at hand. */
@@ -144,6 +154,7 @@ async function rehash(
 ): Promise<void> {
   const of = { tenantId: command.metadata.tenantId, userId: user.id };
   const hash = await people.seal(of, 'password_hash', phc);
+  if (hash === 'erased') return;
   const own = { ...command, id: uuidFrom(command.id, 'rehash') };
   await streams.decideOn(users, user.id, own, (state) =>
     exists(state) && state.passwordHash?.box === user.passwordHash?.box

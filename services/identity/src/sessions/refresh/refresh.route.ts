@@ -1,20 +1,32 @@
 /** Exchanges a refresh token for its successor and a new access token. */
-import { isGenuineRefreshToken, parseRefreshToken, type RefreshToken } from '@cardea/crypto';
-import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import {
+  isGenuineRefreshToken,
+  parseRefreshToken,
+  type RefreshToken,
+  type Sealed,
+} from '@cardea/crypto';
+import { type RecordedEvent, WriteContention } from '@cardea/event-store';
+import { type Endpoint, endpoint, networkOf, type Request } from '@cardea/http';
 import { metrics } from '@cardea/runtime';
 import Type, { type Static } from 'typebox';
+import { revokeAgentSessionsBy } from '../../agent-sessions/revoke-with-user.ts';
 import { closed, PASSWORD_BODY_MAX_BYTES, tokenFields } from '../../answers.ts';
 import { type Identity, tooOften } from '../../identity.ts';
 import { LIMITS } from '../../limits.ts';
+import { USER_AGENT_CHARACTERS_MAX } from '../../login-sessions.ts';
+import { sessionPlace } from '../../seals.ts';
 import { surroundingsOf } from '../../surroundings.ts';
-import { exists } from '../../users/user.ts';
-import { type SessionEvent, sessions } from '../session.ts';
+import type { TenantFacts } from '../../tenants/tenant.ts';
+import { exists, type User } from '../../users/user.ts';
+import { type SessionEvent, type SessionFacts, sessions } from '../session.ts';
 import { refresh } from './refresh.ts';
 
 const Body = closed({ refresh_token: Type.String({ minLength: 1 }) });
 type Asked = Request<object, object, Static<typeof Body>>;
 
 const LIST_WAIT_MS = 2_000;
+/** Who made the last refresh is looked up once; another refresh that comes between makes it twice. */
+const LOOKS_MAX = 2;
 
 export const refreshRoute = (identity: Identity): Endpoint =>
   endpoint(
@@ -46,9 +58,8 @@ export const refreshRoute = (identity: Identity): Endpoint =>
   );
 
 async function exchanged(identity: Identity, request: Asked, token: RefreshToken) {
-  const { store, streams, people, workspaces, settings } = identity;
   // The token names no tenant, so its session is looked up by id alone and says which it is.
-  const last = await store.readLast(`session-${token.sid}`);
+  const last = await identity.store.readLast(`session-${token.sid}`);
   if (last === undefined) return INVALID;
   const { tenantId } = last.metadata;
   const shown = last.data as SessionEvent['data'];
@@ -57,48 +68,97 @@ async function exchanged(identity: Identity, request: Asked, token: RefreshToken
   const bySession = await identity.limits.take(LIMITS.refreshBySession, token.sid);
   if (!bySession.allowed) return tooOften(bySession);
 
+  const readAt = identity.clock.now();
   const [user, tenant] = await Promise.all([
-    people.byId(tenantId, shown.user_id),
-    workspaces.tenant(tenantId),
+    identity.people.byId(tenantId, shown.user_id),
+    identity.workspaces.tenant(tenantId),
   ]);
-  const command = await identity.command(request, {
-    tenantId,
-    actor: { type: 'user', id: shown.user_id },
-  });
-  const rules = tenant?.settings.refresh;
-  const decided = await streams.decideFrom(sessions, last, command, (session) =>
-    refresh(
-      {
-        seq: token.seq,
-        now: command.now,
-        surroundings: surroundingsOf(user, tenant !== undefined),
-        mode: rules?.mode ?? 'strict',
-        leewayMs: (rules?.leeway_seconds ?? 0) * 1000,
-        slidingMs: settings.REFRESH_TOKEN_EXPIRY * 1000,
-      },
-      session,
-    ),
-  );
+  const decided = await decidedOn(identity, request, { token, last, user, tenant });
+  if (decided === 'erased') return token.seq < shown.seq ? ROTATED : INVALID;
   if (!decided.accepted) {
     if (decided.reason === 'refresh_token_rotated') metrics.refreshReplays.inc();
-    if (decided.position !== undefined) await endedByReplay(identity, token.sid, decided.position);
+    if (decided.position !== undefined && decided.events.some(isRevocation)) {
+      await endedByReplay(identity, token.sid, { tenantId, position: decided.position });
+    }
     return { refused: decided.reason, wrote: decided.position } as const;
   }
   if (decided.state.status === 'none' || tenant === undefined || !exists(user)) return INVALID;
   const { status: _status, ...facts } = decided.state;
-  const tokens = await identity.loginSessions.tokensOf(facts, user, tenant);
+  const tokens = await identity.loginSessions.tokensOf(facts, { user, readAt, tenant });
   const ok = { user_id: user.id, ...tokens, email_verified: user.emailVerified };
   return { ok, wrote: decided.position };
 }
 
+type Shown = {
+  readonly token: RefreshToken;
+  /** The session's last event. */
+  readonly last: RecordedEvent;
+  readonly user: User;
+  readonly tenant: TenantFacts | undefined;
+};
+
+async function decidedOn(
+  { store, streams, sealer, settings, command: commandOf }: Identity,
+  request: Asked,
+  { token, last, user, tenant }: Shown,
+) {
+  const { tenantId } = last.metadata;
+  const { user_id: userId } = last.data as SessionEvent['data'];
+  const command = await commandOf(request, { tenantId, actor: { type: 'user', id: userId } });
+  const place = sessionPlace(userId, token.sid, 'refreshed_by');
+  const self = JSON.stringify([
+    networkOf(request.ip),
+    request.userAgent.slice(0, USER_AGENT_CHARACTERS_MAX),
+  ]);
+  const caller = await sealer.seal(tenantId, place, self);
+  if (caller === 'erased') return caller;
+  const asked = {
+    seq: token.seq,
+    now: command.now,
+    surroundings: surroundingsOf(user, tenant !== undefined),
+    mode: tenant?.settings.refresh.mode ?? 'leeway',
+    leewayMs: (tenant?.settings.refresh.leeway_seconds ?? 0) * 1000,
+    slidingMs: settings.REFRESH_TOKEN_EXPIRY * 1000,
+    caller,
+  };
+  const opened = (sealed: Sealed) => sealer.open(sealed, place);
+  let from = last;
+  for (let look = 0; look < LOOKS_MAX; look += 1) {
+    const facts = from.data as SessionEvent['data'];
+    const lastRefresh = token.seq === facts.seq - 1 ? await madeBy(self, facts, opened) : undefined;
+    const decided = await streams.decideFrom(sessions, from, command, (session) =>
+      refresh({ ...asked, lastRefresh }, session),
+    );
+    if (decided.accepted) return decided;
+    const { reason } = decided;
+    if (reason !== 'not_looked_up') return { ...decided, reason };
+    from = (await store.readLast(last.streamId)) ?? from;
+  }
+  throw new WriteContention('refreshes meet on one session');
+}
+
+/** Whether whoever asks made the session's last refresh. Where nobody was recorded, it is taken for theirs. */
+async function madeBy(
+  self: string,
+  { seq, refreshed_by: by }: SessionFacts,
+  opened: (sealed: Sealed) => Promise<string | null>,
+) {
+  const isRecorded = by !== undefined && by.seq === seq;
+  return { seq, isCallers: !isRecorded || (await opened(by.caller)) === self };
+}
+
+const isRevocation = ({ type }: SessionEvent): boolean => type === 'SessionRevoked';
+
 /** A family that ended so is refused by introspection, and gone from the list that is asked for next. */
 async function endedByReplay(
-  { revocations, positions }: Identity,
+  identity: Identity,
   sid: string,
-  position: bigint,
+  at: { readonly tenantId: string; readonly position: bigint },
 ): Promise<void> {
-  await revocations.mark('sid', [sid]);
-  await positions.reached(['sessions'], position, LIST_WAIT_MS);
+  await identity.revocations.mark('sid', [sid]);
+  await revokeAgentSessionsBy(identity, sid, at);
+  await identity.positions.reached(['sessions'], at.position, LIST_WAIT_MS);
 }
 
 const INVALID = { refused: 'invalid_refresh_token' } as const;
+const ROTATED = { refused: 'refresh_token_rotated' } as const;

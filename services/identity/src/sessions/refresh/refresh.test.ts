@@ -33,13 +33,19 @@ const refreshed = (change: Partial<SessionFacts> = {}): SessionEvent => ({
   type: 'SessionRefreshed',
   data: { ...facts, ...change },
 });
+const repeated = (now: Date): SessionEvent => ({
+  type: 'SessionRefreshRepeated',
+  data: { ...facts, repeated_at: now.toISOString() },
+});
 const alive = { user: { active: true, epoch: 3, keepSid: null }, tenantActive: true };
 const command: Refresh = {
   seq: 2,
   now: at('10:30:00'),
   surroundings: alive,
-  mode: 'strict',
+  mode: 'leeway',
   leewayMs: 10_000,
+  caller: { subject: 'user:ann', box: 'network and agent' },
+  lastRefresh: { seq: 2, isCallers: true },
   slidingMs: 3_600_000,
 };
 const decide = (change: Partial<Refresh> = {}, session: Partial<SessionFacts> = {}) =>
@@ -53,6 +59,7 @@ describe('refreshing a session', () => {
         refreshed({
           seq: 3,
           rotated_at: at('10:30:00').toISOString(),
+          refreshed_by: { seq: 3, caller: command.caller },
           last_active_at: at('10:30:00').toISOString(),
           expires_at: at('11:30:00').toISOString(),
         }),
@@ -62,19 +69,56 @@ describe('refreshing a session', () => {
     expect(late.events[0]?.data).toMatchObject({ expires_at: facts.ends_at });
   });
 
-  it('refuses the predecessor within the leeway and lets the family live', () => {
+  it('refuses the predecessor within the leeway, records it, and lets the family live', () => {
     expect(decide({ seq: 1, now: at('10:00:10') })).toEqual({
       accepted: false,
       reason: 'refresh_token_rotated',
-      events: [],
+      events: [repeated(at('10:00:10'))],
     });
   });
 
-  it.each([
-    { name: 'the predecessor behind the leeway', seq: 1, now: at('10:00:11') },
+  it('records once a minute at most that a predecessor came again', () => {
+    const recordedAt = (time: string) => ({ repeated_at: at(time).toISOString() });
+    const now = at('10:00:10');
+    expect(decide({ seq: 1, now }, recordedAt('09:59:11')).events).toEqual([]);
+    expect(decide({ seq: 1, now }, recordedAt('09:59:10')).events).toEqual([repeated(now)]);
+  });
+
+  it('asks who made the last refresh before it forgives', () => {
+    const now = at('10:00:10');
+    for (const lastRefresh of [undefined, { seq: 1, isCallers: true }]) {
+      expect(decide({ seq: 1, now, lastRefresh })).toEqual({
+        accepted: false,
+        reason: 'not_looked_up',
+        events: [],
+      });
+    }
+  });
+
+  const foreign = { lastRefresh: { seq: 2, isCallers: false } };
+  it.each<{ name: string; change?: Partial<Refresh>; seq: number; now: Date }>([
+    { name: 'the predecessor after the leeway', seq: 1, now: at('10:00:11') },
     { name: 'an older one, at once', seq: 0, now: at('10:00:01') },
-  ])('ends the family for $name', ({ seq, now }) => {
-    const decision = decide({ seq, now });
+    {
+      name: 'the predecessor in other hands than those that used it',
+      seq: 1,
+      now: at('10:00:01'),
+      change: foreign,
+    },
+    {
+      name: 'the same in idempotent mode',
+      seq: 1,
+      now: at('10:00:01'),
+      change: { ...foreign, mode: 'idempotent' },
+    },
+    {
+      name: 'the predecessor in strict mode, whoever shows it',
+      seq: 1,
+      now: at('10:00:01'),
+      change: { mode: 'strict' },
+    },
+  ])('ends the family for $name', ({ seq, now, change = {} }) => {
+    const decision = decide({ seq, now, ...change });
     expect(decision).toMatchObject({ accepted: false, reason: 'refresh_token_rotated' });
     expect(decision.events).toEqual([
       {
@@ -87,10 +131,12 @@ describe('refreshing a session', () => {
   it('in idempotent mode gives the current token once more, and only within the leeway', () => {
     expect(decide({ seq: 1, now: at('10:00:09'), mode: 'idempotent' })).toEqual({
       accepted: true,
-      events: [],
+      events: [repeated(at('10:00:09'))],
     });
-    expect(decide({ seq: 1, now: at('10:00:11'), mode: 'idempotent' }).events).toHaveLength(1);
-    expect(decide({ seq: 0, now: at('10:00:01'), mode: 'idempotent' }).events).toHaveLength(1);
+    const ends = (seq: number, now: Date) =>
+      expect(decide({ seq, now, mode: 'idempotent' }).events[0]?.type).toBe('SessionRevoked');
+    ends(1, at('10:00:11'));
+    ends(0, at('10:00:01'));
   });
 
   it.each<{ name: string; change?: Partial<Refresh>; session?: Partial<SessionFacts> }>([

@@ -1,8 +1,10 @@
 /**
  * A refresh token works once: using it makes its successor. Whoever shows an older one gets nothing, and
- * unless it may have been a lost answer a moment ago, the family ends with it.
+ * the family ends with it, unless the client that has just used it may have lost the answer.
  */
+import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
+import type { RefreshMode } from '../../tenants/tenant.ts';
 import {
   factsOf,
   isAlive,
@@ -16,34 +18,36 @@ export type Refresh = {
   readonly seq: number;
   readonly now: Date;
   readonly surroundings: Surroundings;
-  readonly mode: 'strict' | 'idempotent';
+  readonly mode: RefreshMode;
   readonly leewayMs: number;
+  /** Network and user agent of whoever asks. */
+  readonly caller: Sealed;
+  /** Whether they made the refresh of this number, as far as that was looked up. */
+  readonly lastRefresh: { readonly seq: number; readonly isCallers: boolean } | undefined;
   /** How far a refresh moves the end. */
   readonly slidingMs: number;
 };
 
-/** Accepted without an event: the current token once more. */
+/** At most this often is it recorded that a token came again and was forgiven. */
+const REPEAT_RECORDED_EVERY_MS = 60_000;
+
+type Known = Extract<Session, { status: 'known' }>;
+type Refused = 'invalid_refresh_token' | 'refresh_token_rotated';
+
+/**
+ * Accepted with the number as it was: the current token once more. `not_looked_up`: another refresh came
+ * between, and who made it must be known before this can be decided.
+ */
 export function refresh(
   command: Refresh,
   session: Session,
-): Decision<SessionEvent, 'invalid_refresh_token' | 'refresh_token_rotated'> {
+): Decision<SessionEvent, Refused | 'not_looked_up'> {
   if (session.status === 'none' || session.kind === 'oauth') return refuse('invalid_refresh_token');
   const { seq, now, surroundings } = command;
   if (seq > session.seq) return refuse('invalid_refresh_token');
   const alive = isAlive(session, surroundings, now);
-  const facts = factsOf(session);
-
-  if (seq < session.seq) {
-    const sinceMs = now.getTime() - new Date(session.rotated_at).getTime();
-    const mayBeLostAnswer = seq === session.seq - 1 && sinceMs <= command.leewayMs;
-    if (mayBeLostAnswer && alive && command.mode === 'idempotent') return accept();
-    if (mayBeLostAnswer || !alive) return refuse('refresh_token_rotated');
-    const at = now.toISOString();
-    return refuse('refresh_token_rotated', {
-      type: 'SessionRevoked',
-      data: { ...facts, revoked_at: at, reason: 'reuse' },
-    });
-  }
+  if (seq < session.seq)
+    return alive ? replayed(command, session) : refuse('refresh_token_rotated');
   if (!alive) return refuse('invalid_refresh_token');
 
   const at = now.toISOString();
@@ -52,11 +56,39 @@ export function refresh(
   return accept({
     type: 'SessionRefreshed',
     data: {
-      ...facts,
+      ...factsOf(session),
       seq: session.seq + 1,
       rotated_at: at,
+      refreshed_by: { seq: session.seq + 1, caller: command.caller },
       last_active_at: at,
       expires_at: (slid < end ? slid : end).toISOString(),
     },
   });
+}
+
+/** Within the leeway the client that used the token may have lost the answer; nobody else may. */
+function replayed(
+  { seq, now, mode, leewayMs, lastRefresh }: Refresh,
+  session: Known,
+): Decision<SessionEvent, 'refresh_token_rotated' | 'not_looked_up'> {
+  const sinceMs = now.getTime() - new Date(session.rotated_at).getTime();
+  const isForgivable = mode !== 'strict' && seq === session.seq - 1 && sinceMs <= leewayMs;
+  if (isForgivable && lastRefresh?.seq !== session.seq) return refuse('not_looked_up');
+  if (!isForgivable || !lastRefresh?.isCallers) {
+    const revoked = {
+      ...factsOf(session),
+      revoked_at: now.toISOString(),
+      reason: 'reuse',
+    } as const;
+    return refuse('refresh_token_rotated', { type: 'SessionRevoked', data: revoked });
+  }
+  const recorded = repeatRecorded(session, now);
+  return mode === 'idempotent' ? accept(...recorded) : refuse('refresh_token_rotated', ...recorded);
+}
+
+function repeatRecorded(session: Known, now: Date): readonly SessionEvent[] {
+  const before = session.repeated_at === undefined ? 0 : new Date(session.repeated_at).getTime();
+  if (now.getTime() - before < REPEAT_RECORDED_EVERY_MS) return [];
+  const data = { ...factsOf(session), repeated_at: now.toISOString() };
+  return [{ type: 'SessionRefreshRepeated', data }];
 }

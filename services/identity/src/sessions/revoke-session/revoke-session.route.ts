@@ -1,6 +1,10 @@
 /** Ends one of a user's own sessions, or all but the caller's. */
 import { asUser, type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
+import {
+  revokeAgentSessionsBy,
+  revokeAgentSessionsOf,
+} from '../../agent-sessions/revoke-with-user.ts';
 import { closed, USERS_ONLY } from '../../answers.ts';
 import type { Identity } from '../../identity.ts';
 import { ownSession, surroundingsOf } from '../../surroundings.ts';
@@ -38,6 +42,7 @@ export const revokeSessionRoute = (identity: Identity): Endpoint =>
       );
       if (!decided.accepted) return { refused: decided.reason };
       await identity.revocations.mark('sid', [sid]);
+      await revokeAgentSessionsBy(identity, sid, { tenantId, position: decided.position });
       return { ok: { status: 'revoked' as const }, wrote: decided.position };
     },
   );
@@ -75,6 +80,8 @@ export const revokeSessionsRoute = (identity: Identity): Endpoint =>
       const { keepSid } = decided.state;
       const ended = alive.map(({ id }) => id).filter((id) => id !== keepSid);
       await identity.revocations.mark('sid', ended);
+      const at = { tenantId, position: decided.position };
+      await revokeAgentSessionsOf(identity, decided.state, at);
       const kept = keepSid === null ? 0 : 1;
       return { ok: { revoked: ended.length, kept }, wrote: decided.position };
     },

@@ -3,8 +3,10 @@ import type { Principal } from '@cardea/auth';
 import Type from 'typebox';
 import { closed, profileFields } from '../../answers.ts';
 import type { Identity } from '../../identity.ts';
+import type { TenantSettings } from '../../tenants/tenant.ts';
 import { type ExistingUser, ROLES, rankOf } from '../user.ts';
 import type { AdminUser } from './admin-users.ts';
+import type { Administrator } from './administer.ts';
 
 export const Status = Type.Union([Type.Literal('active'), Type.Literal('disabled')]);
 export const Roles = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
@@ -16,6 +18,7 @@ export const NullableText = Type.Union([Type.String(), Type.Null()]);
 export const AdminUserShape = closed({
   ...profileFields,
   status: Type.String(),
+  vouched: Type.Boolean(),
   mfa_enabled: Type.Boolean(),
   last_login_at: NullableText,
   identities: Type.Array(Type.String()),
@@ -26,20 +29,19 @@ export const COMMON = { tag: 'Administration', tenant: 'required', area: 'admin'
 export const READS = ['admin', 'api_key:users:read'] as const;
 export const WRITES = ['admin', 'api_key:users:write'] as const;
 
-/** A key has no roles; whoever made it was an administrator. */
-export const rankOfCaller = (principal: Principal | undefined): number =>
-  rankOf(principal?.kind === 'user' ? principal.roles : ['admin']);
+/** A key ranks as a member, whatever its scopes and whoever made it. */
+export const administratorOf = (principal: Principal | undefined): Administrator =>
+  principal?.kind === 'user'
+    ? { rank: rankOf(principal.roles), isKey: false }
+    : { rank: rankOf(['member']), isKey: true };
 
-export const rolesFault = async (
-  identity: Identity,
-  { tenantId, principal }: { readonly tenantId: string; readonly principal: Principal | undefined },
+export function areKnownRoles(
+  settings: Pick<TenantSettings, 'roles'>,
   roles: readonly string[],
-) => {
-  const tenant = await identity.workspaces.tenant(tenantId);
-  const known = new Set<string>([...ROLES, ...(tenant?.settings.roles ?? [])]);
-  if (roles.some((role) => !known.has(role))) return 'unknown_role';
-  return rankOf(roles) > rankOfCaller(principal) ? 'forbidden' : undefined;
-};
+): boolean {
+  const known = new Set<string>([...ROLES, ...settings.roles]);
+  return roles.every((role) => known.has(role));
+}
 
 /** Out of the stream: right whether or not the table has caught up. Sign-ins stand in the table alone. */
 export async function shown(
@@ -57,6 +59,7 @@ export async function shown(
     roles: [...user.roles],
     created_at: user.createdAt,
     status: user.status,
+    vouched: user.vouched,
     mfa_enabled: false,
     last_login_at: lastLoginAt,
     identities: [],

@@ -10,6 +10,7 @@ export type AdminUser = {
   roles: string[];
   created_at: string;
   status: string;
+  vouched: boolean;
   mfa_enabled: boolean;
   last_login_at: string | null;
   identities: string[];
@@ -24,7 +25,7 @@ type Row = Omit<AdminUser, 'email' | 'created_at' | 'last_login_at' | 'updated_a
 };
 
 const COLUMNS = `id, email, email_verified, display_name, avatar_url, roles, created_at, status,
-  mfa_enabled, last_login_at, identities, updated_at`;
+  vouched, mfa_enabled, last_login_at, identities, updated_at`;
 
 const shown = (row: Row): AdminUser => ({
   ...row,
@@ -85,20 +86,4 @@ export async function listUsers(
     );
     return { rows: page.rows.map(shown), total: counted.rows[0]?.total ?? 0 };
   });
-}
-
-/** Active administrators of the tenant beside this user. */
-export async function countOtherAdmins(
-  database: Database,
-  { tenantId, userId }: { readonly tenantId: string; readonly userId: string },
-): Promise<number> {
-  const { rows } = await database.asTenant(tenantId, (sql) =>
-    sql.query<{ total: number }>(
-      `SELECT count(*)::integer AS total FROM identity.users
-       WHERE tenant_id = $1 AND id <> $2 AND status = 'active'
-         AND roles && ARRAY['admin', 'owner', 'system_admin']`,
-      [tenantId, userId],
-    ),
-  );
-  return rows[0]?.total ?? 0;
 }

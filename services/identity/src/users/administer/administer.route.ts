@@ -1,28 +1,30 @@
 /** An administrator changes or deletes an account. */
-import { type Endpoint, endpoint, type Request } from '@cardea/http';
-import { uuidFrom } from '@cardea/runtime';
+import type { Sealed } from '@cardea/crypto';
+import { type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
+import { revokeAgentSessionsOf } from '../../agent-sessions/revoke-with-user.ts';
 import { badField, closed } from '../../answers.ts';
-import { type Identity, latest } from '../../identity.ts';
+import type { Identity } from '../../identity.ts';
 import { aliveSessions } from '../../sessions/alive-sessions.ts';
+import { TENANT_DEFAULTS } from '../../tenants/tenant.ts';
 import { avatarUrl, displayName } from '../profile-fields.ts';
-import { updateProfile } from '../update-profile.ts';
-import { exists, users } from '../user.ts';
+import { exists } from '../user.ts';
 import {
   AdminUserShape,
+  administratorOf,
+  areKnownRoles,
   COMMON,
   Id,
   mark,
   NullableText,
   Roles,
-  rankOfCaller,
-  rolesFault,
   Status,
   shown,
   WRITES,
 } from './admin-answers.ts';
-import { countOtherAdmins, findUser } from './admin-users.ts';
+import { findUser } from './admin-users.ts';
 import { administer, deleteUser } from './administer.ts';
+import { decideOnUser } from './decide-on-user.ts';
 
 export const updateUserRoute = (identity: Identity): Endpoint =>
   endpoint(
@@ -40,6 +42,7 @@ export const updateUserRoute = (identity: Identity): Endpoint =>
           avatar_url: Type.Optional(NullableText),
           roles: Type.Optional(Roles),
           status: Type.Optional(Status),
+          vouched: Type.Optional(Type.Boolean()),
         },
         { additionalProperties: false, minProperties: 1 },
       ),
@@ -59,60 +62,61 @@ export const updateUserRoute = (identity: Identity): Endpoint =>
       const picture = body.avatar_url === undefined ? null : avatarUrl(body.avatar_url);
       if (name === undefined) return badField('display_name');
       if (picture === undefined) return badField('avatar_url');
-      const roleFault = body.roles && (await rolesFault(identity, request, body.roles));
-      if (roleFault === 'unknown_role') return { refused: roleFault };
-
-      const command = await identity.command(request);
+      const { settings = TENANT_DEFAULTS } = (await identity.workspaces.tenant(tenantId)) ?? {};
+      if (!areKnownRoles(settings, body.roles ?? [])) return { refused: 'unknown_role' };
       const of = { tenantId, userId: params.id };
-      const others = await countOtherAdmins(identity.database, of);
+      // Before anything is sealed for somebody who is not there.
+      if (!exists(await identity.people.byId(tenantId, params.id))) return { refused: 'not_found' };
+      const command = await identity.command(request);
       const alive = await aliveSessions(identity.database, { ...of, now: command.now });
+      const profile = await sealedProfile(identity, of, {
+        ...(body.display_name === undefined ? {} : { displayName: name }),
+        ...(body.avatar_url === undefined ? {} : { avatarUrl: picture }),
+      });
+      if (profile === 'erased') return { refused: 'not_found' };
       const change = {
-        rank: rankOfCaller(request.principal),
-        isLastAdmin: others === 0,
+        by: administratorOf(request.principal),
         now: command.now,
+        ...profile,
         ...(body.roles === undefined ? {} : { roles: body.roles }),
         ...(body.status === undefined ? {} : { status: body.status }),
+        ...(body.vouched === undefined ? {} : { vouched: body.vouched }),
       };
-      const decided = await identity.streams.decideOn(users, params.id, command, (user) =>
-        administer(change, user),
+      const decided = await decideOnUser(identity, of, command, (on, user) =>
+        administer({ ...change, ...on }, user),
       );
-      if (!decided.accepted) return { refused: decided.reason };
-      const renamed = await rename(identity, request, { name, picture, command });
+      if (!decided.done) return { refused: decided.reason };
       await mark(identity, params.id, { status: body.status, sids: alive.map(({ id }) => id) });
-      const state = renamed?.state ?? decided.state;
-      if (!exists(state)) return { refused: 'not_found' };
-      const wrote = latest(decided.position, renamed?.position);
+      if (body.status === 'disabled' && exists(decided.state)) {
+        await revokeAgentSessionsOf(identity, decided.state, {
+          tenantId,
+          position: decided.position,
+        });
+      }
+      if (!exists(decided.state)) return { refused: 'not_found' };
       const row = await findUser(identity.database, { tenantId, id: params.id });
-      return { ok: await shown(identity, state, row?.last_login_at), wrote };
+      const ok = await shown(identity, decided.state, row?.last_login_at);
+      return { ok, wrote: decided.position };
     },
   );
 
-type Renaming = {
-  readonly name: string | null;
-  readonly picture: string | null;
-  readonly command: Awaited<ReturnType<Identity['command']>>;
-};
+type Profile<Field> = { readonly displayName?: Field | null; readonly avatarUrl?: Field | null };
 
-async function rename(
-  { people, streams }: Identity,
-  request: Request<
-    { id: string },
-    unknown,
-    { readonly display_name?: string | null; readonly avatar_url?: string | null }
-  >,
-  { name, picture, command }: Renaming,
-) {
-  const { body, params, tenantId } = request;
-  if (body.display_name === undefined && body.avatar_url === undefined) return undefined;
-  const seal = async (field: 'display_name' | 'avatar_url', value: string | null) =>
-    value === null ? null : people.seal({ tenantId, userId: params.id }, field, value);
-  const change = {
-    ...(body.display_name === undefined ? {} : { displayName: await seal('display_name', name) }),
-    ...(body.avatar_url === undefined ? {} : { avatarUrl: await seal('avatar_url', picture) }),
-    now: command.now,
+/** What is named, and nothing else. */
+async function sealedProfile(
+  { people }: Identity,
+  of: { readonly tenantId: string; readonly userId: string },
+  { displayName, avatarUrl }: Profile<string>,
+): Promise<Profile<Sealed> | 'erased'> {
+  const seal = async (field: 'display_name' | 'avatar_url', value: string | null | undefined) =>
+    value == null ? value : people.seal(of, field, value);
+  const name = await seal('display_name', displayName);
+  const picture = await seal('avatar_url', avatarUrl);
+  if (name === 'erased' || picture === 'erased') return 'erased';
+  return {
+    ...(name === undefined ? {} : { displayName: name }),
+    ...(picture === undefined ? {} : { avatarUrl: picture }),
   };
-  const own = { ...command, id: uuidFrom(command.id, 'profile') };
-  return await streams.decideOn(users, params.id, own, (user) => updateProfile(change, user));
 }
 
 export const deleteUserRoute = (identity: Identity): Endpoint =>
@@ -133,15 +137,12 @@ export const deleteUserRoute = (identity: Identity): Endpoint =>
       const { tenantId, params } = request;
       const of = { tenantId, userId: params.id };
       const command = await identity.command(request);
-      const others = await countOtherAdmins(identity.database, of);
       const alive = await aliveSessions(identity.database, { ...of, now: command.now });
-      const decided = await identity.streams.decideOn(users, params.id, command, (user) =>
-        deleteUser(
-          { rank: rankOfCaller(request.principal), isLastAdmin: others === 0, now: command.now },
-          user,
-        ),
+      const by = administratorOf(request.principal);
+      const decided = await decideOnUser(identity, of, command, ({ mayLeave }, user) =>
+        deleteUser({ by, mayLeave, now: command.now }, user),
       );
-      if (!decided.accepted) return { refused: decided.reason };
+      if (!decided.done) return { refused: decided.reason };
       await mark(identity, params.id, { status: 'disabled', sids: alive.map(({ id }) => id) });
       const emailHash = decided.state.status === 'deleted' ? decided.state.emailHash : '';
       // The policy does the same after a crash; here it frees the address before the answer.

@@ -1,70 +1,115 @@
 /**
- * What an administrator may do to an account: give roles up to their own, close it, open it, delete it.
- * A tenant keeps its last administrator.
+ * What an administrator may do to an account: change it, give roles up to their own, vouch for it, close
+ * it, open it, delete it. An API key ranks as a member and neither gives, takes nor vouches.
  */
+import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
-import { exists, rankOf, type User, type UserEvent } from '../user.ts';
+import { exists, isActiveAdmin, isDemotion, rankOf, type User, type UserEvent } from '../user.ts';
 
-const ADMIN_RANK = rankOf(['admin']);
+export type Administrator = { readonly rank: number; readonly isKey: boolean };
 
 export type Administer = {
-  /** Of the caller; a key without roles ranks as an administrator. */
-  readonly rank: number;
+  readonly by: Administrator;
+  readonly displayName?: Sealed | null;
+  readonly avatarUrl?: Sealed | null;
   readonly roles?: readonly string[];
+  readonly vouched?: boolean;
   readonly status?: 'active' | 'disabled';
-  /** No other active administrator is left in the tenant. */
-  readonly isLastAdmin: boolean;
+  /** Another administrator stays, and the tenant's stream says that this one is leaving. */
+  readonly mayLeave: boolean;
+  /** Unix seconds: access tokens that are issued from then on show the rank after this. */
+  readonly tokensBefore: number;
   readonly now: Date;
 };
 
-export type AdministerRefusal = 'not_found' | 'forbidden' | 'last_admin';
+/** `leaves`: takes an administrator away, which has to be said in the tenant's stream before. */
+export type AdministerRefusal = 'not_found' | 'forbidden' | 'leaves';
 
 export function administer(
-  { rank, roles, status, isLastAdmin, now }: Administer,
+  command: Administer,
   user: User,
 ): Decision<UserEvent, AdministerRefusal> {
   if (!exists(user)) return refuse('not_found');
-  const refusal = refusalTo(rank, user);
-  if (refusal !== undefined) return refuse(refusal);
-  if (roles !== undefined && rankOf(roles) > rank) return refuse('forbidden');
-  const losesAdmin = roles !== undefined && rankOf(roles) < ADMIN_RANK;
-  if (isLastAdmin && isAdmin(user) && (losesAdmin || status === 'disabled')) {
-    return refuse('last_admin');
-  }
-
-  const at = now.toISOString();
-  const events: UserEvent[] = [];
-  if (roles !== undefined && !sameRoles(roles, user.roles)) {
-    events.push({ type: 'RolesChanged', data: { id: user.id, roles, at } });
-  }
-  if (status === 'disabled' && user.status === 'active') {
-    events.push({ type: 'UserDisabled', data: { id: user.id, epoch: user.epoch + 1, at } });
-  }
-  if (status === 'active' && user.status === 'disabled') {
-    events.push({ type: 'UserEnabled', data: { id: user.id, at } });
-  }
-  return accept(...events);
+  const { by, roles, vouched, status } = command;
+  if (rankOf(user.roles) > by.rank) return refuse('forbidden');
+  if (roles !== undefined && !mayChangeRoles(by, user.roles, roles)) return refuse('forbidden');
+  if (vouched !== undefined && by.isKey) return refuse('forbidden');
+  const left = { ...user, roles: roles ?? user.roles, status: status ?? user.status };
+  if (isActiveAdmin(user) && !isActiveAdmin(left) && !command.mayLeave) return refuse('leaves');
+  return accept(
+    ...profileChange(command, user.id),
+    ...rolesChange(command, user),
+    ...vouchChange(command, user),
+    ...statusChange(command, user),
+  );
 }
 
 export function deleteUser(
-  { rank, isLastAdmin, now }: Pick<Administer, 'rank' | 'isLastAdmin' | 'now'>,
+  { by, mayLeave, now }: Pick<Administer, 'by' | 'mayLeave' | 'now'>,
   user: User,
 ): Decision<UserEvent, AdministerRefusal> {
   if (!exists(user)) return refuse('not_found');
-  const refusal = refusalTo(rank, user);
-  if (refusal !== undefined) return refuse(refusal);
-  if (isLastAdmin && isAdmin(user)) return refuse('last_admin');
+  if (rankOf(user.roles) > by.rank) return refuse('forbidden');
+  if (isActiveAdmin(user) && !mayLeave) return refuse('leaves');
   return accept({
     type: 'UserDeleted',
     data: { id: user.id, email_hash: user.emailHash, deleted_at: now.toISOString() },
   });
 }
 
-const refusalTo = (rank: number, user: { readonly roles: readonly string[] }) =>
-  rankOf(user.roles) > rank ? 'forbidden' : undefined;
+/** Roles that somebody of this rank may give to an account that has none. */
+export const mayGiveRoles = (by: Administrator, roles: readonly string[]): boolean =>
+  mayChangeRoles(by, [], roles);
 
-const isAdmin = (user: { readonly roles: readonly string[]; readonly status: string }) =>
-  user.status === 'active' && rankOf(user.roles) >= ADMIN_RANK;
+function mayChangeRoles(
+  by: Administrator,
+  before: readonly string[],
+  after: readonly string[],
+): boolean {
+  const isMember = (role: string) => role === 'member';
+  return by.isKey
+    ? [...added(before, after), ...added(after, before)].every(isMember)
+    : rankOf(after) <= by.rank;
+}
 
-const sameRoles = (one: readonly string[], other: readonly string[]) =>
-  one.length === other.length && one.every((role) => other.includes(role));
+type Existing = Extract<User, { status: 'active' | 'disabled' }>;
+
+function profileChange({ displayName, avatarUrl, now }: Administer, id: string): UserEvent[] {
+  if (displayName === undefined && avatarUrl === undefined) return [];
+  const data = {
+    id,
+    ...(displayName === undefined ? {} : { display_name: displayName }),
+    ...(avatarUrl === undefined ? {} : { avatar_url: avatarUrl }),
+    at: now.toISOString(),
+  };
+  return [{ type: 'ProfileChanged', data }];
+}
+
+function rolesChange({ roles, tokensBefore, now }: Administer, user: Existing): UserEvent[] {
+  if (roles === undefined) return [];
+  if (added(user.roles, roles).length + added(roles, user.roles).length === 0) return [];
+  const ends = isDemotion(user.roles, roles)
+    ? { tokens_before: Math.max(tokensBefore, user.tokensBefore) }
+    : {};
+  return [{ type: 'RolesChanged', data: { id: user.id, roles, ...ends, at: now.toISOString() } }];
+}
+
+/** Whoever is given a role by an administrator is vouched for, unless the same request says otherwise. */
+function vouchChange({ by, roles, vouched, now }: Administer, user: Existing): UserEvent[] {
+  const isGivenRole = added(user.roles, roles ?? []).some((role) => role !== 'member') && !by.isKey;
+  const after = vouched ?? (user.vouched || isGivenRole);
+  if (after === user.vouched) return [];
+  const data = { id: user.id, at: now.toISOString() };
+  return [{ type: after ? 'UserVouched' : 'VouchWithdrawn', data }];
+}
+
+function statusChange({ status, now }: Administer, user: Existing): UserEvent[] {
+  if (status === undefined || status === user.status) return [];
+  const at = now.toISOString();
+  return status === 'disabled'
+    ? [{ type: 'UserDisabled', data: { id: user.id, epoch: user.epoch + 1, at } }]
+    : [{ type: 'UserEnabled', data: { id: user.id, at } }];
+}
+
+const added = (before: readonly string[], after: readonly string[]): readonly string[] =>
+  after.filter((role) => !before.includes(role));

@@ -1,24 +1,36 @@
 /** An administrator makes an account, with or without a password. */
-import { type Endpoint, endpoint } from '@cardea/http';
+import type { Command } from '@cardea/event-store';
+import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import Type from 'typebox';
 import { badField, closed, PASSWORD_BODY_MAX_BYTES } from '../../answers.ts';
 import { emailAddress } from '../../email-address.ts';
 import { type Identity, newId, requestHash } from '../../identity.ts';
 import { passwordFault } from '../../passwords.ts';
-import { repeated } from '../../registering.ts';
+import { alreadyCreated, repeated } from '../../registering.ts';
 import { TENANT_DEFAULTS } from '../../tenants/tenant.ts';
 import { avatarUrl, displayName } from '../profile-fields.ts';
-import { exists } from '../user.ts';
+import { type ExistingUser, exists, isActiveAdmin } from '../user.ts';
 import {
   AdminUserShape,
+  administratorOf,
+  areKnownRoles,
   COMMON,
   NullableText,
   Roles,
-  rolesFault,
   shown,
   WRITES,
 } from './admin-answers.ts';
 import { findUser } from './admin-users.ts';
+import { mayGiveRoles } from './administer.ts';
+
+const Body = closed({
+  email: Type.String(),
+  password: Type.Optional(Type.String()),
+  display_name: Type.Optional(NullableText),
+  avatar_url: Type.Optional(NullableText),
+  roles: Type.Optional(Roles),
+  email_verified: Type.Optional(Type.Boolean()),
+});
 
 export const createUserRoute = (identity: Identity): Endpoint =>
   endpoint(
@@ -29,14 +41,7 @@ export const createUserRoute = (identity: Identity): Endpoint =>
       method: 'post',
       path: '/api/v1/admin/users',
       who: WRITES,
-      body: closed({
-        email: Type.String(),
-        password: Type.Optional(Type.String()),
-        display_name: Type.Optional(NullableText),
-        avatar_url: Type.Optional(NullableText),
-        roles: Type.Optional(Roles),
-        email_verified: Type.Optional(Type.Boolean()),
-      }),
+      body: Body,
       ok: AdminUserShape,
       status: 201,
       refusals: {
@@ -45,6 +50,7 @@ export const createUserRoute = (identity: Identity): Endpoint =>
         unknown_role: 400,
         password_too_short: 400,
         password_too_long: 400,
+        password_too_weak: 400,
         forbidden: 403,
         email_already_exists: 409,
         already_created: 409,
@@ -63,47 +69,64 @@ export const createUserRoute = (identity: Identity): Endpoint =>
       if (name === undefined) return badField('display_name');
       if (picture === undefined) return badField('avatar_url');
       const roles = body.roles ?? ['member'];
-      const roleFault = await rolesFault(identity, request, roles);
-      if (roleFault !== undefined) return { refused: roleFault };
-      const tenant = await identity.workspaces.tenant(tenantId);
-      const policy = (tenant?.settings ?? TENANT_DEFAULTS).password_policy;
-      const fault = body.password === undefined ? undefined : passwordFault(body.password, policy);
+      const { settings = TENANT_DEFAULTS } = (await identity.workspaces.tenant(tenantId)) ?? {};
+      if (!areKnownRoles(settings, roles)) return { refused: 'unknown_role' };
+      const by = administratorOf(request.principal);
+      if (!mayGiveRoles(by, roles)) return { refused: 'forbidden' };
+      const { password, email_verified: emailVerified = false } = body;
+      const fault =
+        password === undefined ? undefined : passwordFault(password, settings.password_policy);
       if (fault !== undefined) return { refused: fault };
 
       const userId = newId(identity, request, 'user');
       const repeat = await repeated(identity, request, { tenantId, userId });
-      if (repeat !== undefined) return await asItStands(identity, { tenantId, userId }, repeat);
-      const passwordHash =
-        body.password === undefined ? null : await identity.passwords.hash(body.password);
+      if (repeat !== undefined) return await asItStands(identity, request, { userId, repeat });
+      const passwordHash = password === undefined ? null : await identity.passwords.hash(password);
       const command = await identity.command(request);
       const created = await identity.accounts.create(
         {
           id: userId,
           email,
           emailHash: await identity.people.hashOf(tenantId, email),
-          emailVerified: body.email_verified ?? false,
+          emailVerified,
           displayName: name,
           avatarUrl: picture,
           roles,
           passwordHash,
           via: 'admin',
+          vouched: !by.isKey,
           requestHash: await requestHash(identity, request, { tenantId }),
         },
         command,
       );
+      if (created.outcome === 'deleted') return alreadyCreated(userId);
       if (created.outcome === 'taken') return { refused: 'email_already_exists' };
-      return { ok: await shown(identity, created.user), wrote: created.position };
+      return { ok: await joined(identity, created.user, command), wrote: created.position };
     },
   );
+
+async function joined(identity: Identity, user: ExistingUser, command: Command) {
+  const of = { tenantId: command.metadata.tenantId, userId: user.id };
+  if (isActiveAdmin(user)) await identity.administrators.settle(of, command);
+  return await shown(identity, user);
+}
 
 /** The first answer held no secret, so a repeat of the same request gets the account as it is now. */
 async function asItStands(
   identity: Identity,
-  { tenantId, userId }: { readonly tenantId: string; readonly userId: string },
-  repeat: NonNullable<Awaited<ReturnType<typeof repeated>>>,
+  request: Request<unknown, unknown, unknown>,
+  of: {
+    readonly userId: string;
+    readonly repeat: NonNullable<Awaited<ReturnType<typeof repeated>>>;
+  },
 ) {
+  const { tenantId } = request;
+  const { userId, repeat } = of;
   const user = await identity.people.byId(tenantId, userId);
-  if (repeat.refused !== 'already_created' || !exists(user)) return repeat;
+  if (!exists(user)) return repeat;
+  if (user.requestHash !== (await requestHash(identity, request, { tenantId }))) {
+    return { refused: 'idempotency_key_reused' } as const;
+  }
   const row = await findUser(identity.database, { tenantId, id: userId });
   return { ok: await shown(identity, user, row?.last_login_at) };
 }

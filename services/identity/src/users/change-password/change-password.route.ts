@@ -2,6 +2,7 @@
 import { asUser, type Endpoint, endpoint } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
 import Type from 'typebox';
+import { revokeAgentSessionsOf } from '../../agent-sessions/revoke-with-user.ts';
 import { closed, PASSWORD_BODY_MAX_BYTES, USERS_ONLY } from '../../answers.ts';
 import type { Identity } from '../../identity.ts';
 import { passwordFault } from '../../passwords.ts';
@@ -26,6 +27,7 @@ export const changePasswordRoute = (identity: Identity): Endpoint =>
       refusals: {
         password_too_short: 400,
         password_too_long: 400,
+        password_too_weak: 400,
         invalid_credentials: 401,
         too_many_attempts: 429,
         rate_limited: 429,
@@ -67,12 +69,21 @@ export const changePasswordRoute = (identity: Identity): Endpoint =>
       const phc = await identity.passwords.hash(next);
       const of = { tenantId: caller.tenantId, userId: caller.id };
       const hash = await identity.people.seal(of, 'password_hash', phc);
+      if (hash === 'erased') return { refused: 'invalid_credentials' };
       const keep = await ownSession(identity.streams, caller, command.now);
-      const set = { hash, by: 'user', keep, now: command.now } as const;
+      const set = {
+        hash,
+        by: 'user',
+        shown: user.passwordEpoch,
+        keep,
+        now: command.now,
+      } as const;
       const decided = await identity.streams.decideOn(users, user.id, command, (state) =>
         setPassword(set, state),
       );
-      if (!decided.accepted) return { refused: 'invalid_credentials' };
+      if (!decided.accepted || !exists(decided.state)) return { refused: 'invalid_credentials' };
+      const at = { tenantId: caller.tenantId, position: decided.position };
+      await revokeAgentSessionsOf(identity, decided.state, at);
       return { ok: { status: 'password changed' as const }, wrote: decided.position };
     },
   );

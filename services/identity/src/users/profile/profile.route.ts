@@ -62,11 +62,12 @@ export const updateProfileRoute = (identity: Identity): Endpoint =>
       const command = await identity.command(request);
       const seal = async (field: 'display_name' | 'avatar_url', value: string | null) =>
         value === null ? null : identity.people.seal({ tenantId, userId }, field, value);
+      const sealedName = await seal('display_name', name);
+      const sealedPicture = await seal('avatar_url', picture);
+      if (sealedName === 'erased' || sealedPicture === 'erased') return { refused: 'not_found' };
       const change = {
-        ...(body.display_name === undefined
-          ? {}
-          : { displayName: await seal('display_name', name) }),
-        ...(body.avatar_url === undefined ? {} : { avatarUrl: await seal('avatar_url', picture) }),
+        ...(body.display_name === undefined ? {} : { displayName: sealedName }),
+        ...(body.avatar_url === undefined ? {} : { avatarUrl: sealedPicture }),
         now: command.now,
       };
       const decided = await identity.streams.decideOn(users, userId, command, (user) =>

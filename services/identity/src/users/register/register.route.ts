@@ -4,10 +4,10 @@ import Type, { type Static } from 'typebox';
 import { badField, closed, PASSWORD_BODY_MAX_BYTES, tokenFields } from '../../answers.ts';
 import { tenantOfPublishableKey } from '../../applications/publishable-key.ts';
 import { emailAddress } from '../../email-address.ts';
-import { type Identity, latest, newId, requestHash, tooOften } from '../../identity.ts';
+import { type Identity, latest, newId, tooOften } from '../../identity.ts';
 import { LIMITS } from '../../limits.ts';
 import { passwordFault } from '../../passwords.ts';
-import { CHECK_YOUR_EMAIL, pad, repeated, unnamed } from '../../registering.ts';
+import { alreadyCreated, CHECK_YOUR_EMAIL, pad, repeated, unnamed } from '../../registering.ts';
 import { isUniform, type TenantFacts } from '../../tenants/tenant.ts';
 import { displayName } from '../profile-fields.ts';
 import type { ExistingUser } from '../user.ts';
@@ -51,16 +51,17 @@ export const registerRoute = (identity: Identity): Endpoint =>
         invalid_request: 400,
         password_too_short: 400,
         password_too_long: 400,
+        password_too_weak: 400,
         tenant_required: 400,
         invalid_publishable_key: 401,
         tenant_mismatch: 403,
+        registration_closed: 403,
         tenant_not_found: 404,
         already_created: 409,
-        idempotency_key_reused: 422,
         rate_limited: 429,
       },
       noStore: true,
-      idempotent: true,
+      idempotent: 'by_handler',
       waitsFor: ['users', 'sessions'],
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
@@ -72,6 +73,7 @@ export const registerRoute = (identity: Identity): Endpoint =>
       if (name === undefined) return badField('display_name');
       const tenant = await tenantAsked(identity, request);
       if (typeof tenant === 'string') return { refused: tenant };
+      if (tenant.settings.registration.mode !== 'open') return { refused: 'registration_closed' };
       const fault = passwordFault(body.password, tenant.settings.password_policy);
       if (fault !== undefined) return { refused: fault };
 
@@ -79,7 +81,11 @@ export const registerRoute = (identity: Identity): Endpoint =>
       if (!byIp.allowed) return tooOften(byIp);
       const byTenant = await identity.limits.take(LIMITS.registrationsByTenant, tenant.id);
       if (!byTenant.allowed) return tooOften(byTenant);
-      return await registered(identity, request, { tenant, email, displayName: name });
+      return await registered(identity, await identity.identify(request), {
+        tenant,
+        email,
+        displayName: name,
+      });
     },
   );
 
@@ -134,10 +140,12 @@ async function registered(identity: Identity, request: Asked, of: Registering) {
       roles: ['member'],
       passwordHash,
       via: 'register',
-      requestHash: await requestHash(identity, request, { tenantId: tenant.id }),
+      vouched: false,
+      requestHash: null,
     },
     command,
   );
+  if (created.outcome === 'deleted') return alreadyCreated(userId);
   const verification = tenant.settings.email_verification_required;
   const taken = created.outcome === 'taken';
   const mail = { purpose: taken ? 'notice' : 'verify', email, emailHash, userId: null } as const;
@@ -175,10 +183,11 @@ async function withSession(
   of: Registering & { readonly user: ExistingUser; readonly command: IdentityCommand },
 ) {
   const { user, tenant, command } = of;
-  const { tokens, position } = await identity.loginSessions.start(
+  const started = await identity.loginSessions.start(
     {
       sid: newId(identity, request, 'session'),
       user,
+      readAt: command.now,
       tenant,
       via: 'register',
       method: 'password',
@@ -189,5 +198,6 @@ async function withSession(
     },
     command,
   );
-  return { ok: { user_id: user.id, ...tokens }, wrote: position };
+  if (started === 'erased') return { ok: withoutTokens(tenant) };
+  return { ok: { user_id: user.id, ...started.tokens }, wrote: started.position };
 }

@@ -3,6 +3,7 @@ import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import Type, { type Static } from 'typebox';
 import { hostedPage } from '../../adapters/hosted-page.ts';
 import { tenantOfToken } from '../../adapters/link-token.ts';
+import { revokeAgentSessionsOf } from '../../agent-sessions/revoke-with-user.ts';
 import { closed, message, PASSWORD_BODY_MAX_BYTES } from '../../answers.ts';
 import { type Identity, tooOften } from '../../identity.ts';
 import { LIMITS } from '../../limits.ts';
@@ -10,7 +11,7 @@ import { passwordFault } from '../../passwords.ts';
 import { aliveSessions } from '../../sessions/alive-sessions.ts';
 import { TENANT_DEFAULTS, type TenantFacts } from '../../tenants/tenant.ts';
 import { setPassword } from '../set-password.ts';
-import { users } from '../user.ts';
+import { exists, users } from '../user.ts';
 
 const Body = closed({ token: Type.String(), new_password: Type.String() });
 type Asked = Request<object, object, Static<typeof Body>>;
@@ -31,6 +32,7 @@ export const resetPasswordRoute = (identity: Identity): Endpoint =>
       refusals: {
         password_too_short: 400,
         password_too_long: 400,
+        password_too_weak: 400,
         invalid_reset_token: 401,
         reset_token_expired: 410,
         rate_limited: 429,
@@ -74,14 +76,16 @@ async function reset(identity: Identity, request: Asked, { id: tenantId }: Tenan
   if ('fault' in redeemed) return redeemed.fault === 'expired' ? EXPIRED : INVALID;
 
   const hash = await people.seal({ tenantId, userId }, 'password_hash', phc);
+  if (hash === 'erased') return INVALID;
   const ended = await aliveSessions(database, { tenantId, userId, now: command.now });
   const set = { hash, by: 'reset', keep: null, now: command.now } as const;
   const decided = await streams.decideOn(users, userId, command, (user) => setPassword(set, user));
-  if (!decided.accepted) return INVALID;
+  if (!decided.accepted || !exists(decided.state)) return INVALID;
   await identity.revocations.mark(
     'sid',
     ended.map(({ id }) => id),
   );
+  await revokeAgentSessionsOf(identity, decided.state, { tenantId, position: decided.position });
   return { ok: { message: 'password reset' }, wrote: decided.position };
 }
 

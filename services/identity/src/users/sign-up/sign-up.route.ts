@@ -4,10 +4,10 @@ import { uuidFrom } from '@cardea/runtime';
 import Type, { type Static } from 'typebox';
 import { badField, closed, PASSWORD_BODY_MAX_BYTES, tokenFields } from '../../answers.ts';
 import { emailAddress } from '../../email-address.ts';
-import { type Identity, newId, requestHash, tooOften } from '../../identity.ts';
+import { type Identity, newId, tooOften } from '../../identity.ts';
 import { LIMITS } from '../../limits.ts';
 import { passwordFault } from '../../passwords.ts';
-import { CHECK_YOUR_EMAIL, pad, repeated, unnamed } from '../../registering.ts';
+import { alreadyCreated, CHECK_YOUR_EMAIL, pad, repeated, unnamed } from '../../registering.ts';
 import { signupReservations } from '../../reservations/reservation.ts';
 import { TENANT_DEFAULTS } from '../../tenants/tenant.ts';
 import { companyName, DEPLOYMENT, type NewWorkspace } from '../../workspaces.ts';
@@ -51,13 +51,13 @@ export const signUpRoute = (identity: Identity): Endpoint =>
         invalid_request: 400,
         password_too_short: 400,
         password_too_long: 400,
+        password_too_weak: 400,
         signup_disabled: 403,
         already_created: 409,
-        idempotency_key_reused: 422,
         rate_limited: 429,
       },
       noStore: true,
-      idempotent: true,
+      idempotent: 'by_handler',
       waitsFor: ['workspaces', 'users', 'sessions'],
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
@@ -74,7 +74,7 @@ export const signUpRoute = (identity: Identity): Endpoint =>
       if (fault !== undefined) return { refused: fault };
       const byIp = await identity.limits.take(LIMITS.registrationsByIp, request.ip);
       if (!byIp.allowed) return tooOften(byIp);
-      return await signedUp(identity, request, { email, company, name });
+      return await signedUp(identity, await identity.identify(request), { email, company, name });
     },
   );
 
@@ -115,17 +115,20 @@ async function signedUp(identity: Identity, request: Asked, { email, company, na
       roles: ['owner', 'admin'],
       passwordHash,
       via: 'signup',
-      requestHash: await requestHash(identity, request, { tenantId }),
+      vouched: true,
+      requestHash: null,
     },
     command,
   );
+  if (created.outcome === 'deleted') return alreadyCreated(userId);
   if (created.outcome === 'taken') throw new Error('an address is taken in a tenant just made');
   await identity.workspaces.createApplication(workspace, command);
   await identity.postOffice.request({ purpose: 'verify', email, emailHash, userId }, command);
-  const { tokens, position } = await identity.loginSessions.start(
+  const started = await identity.loginSessions.start(
     {
       sid: newId(identity, request, 'session'),
       user: created.user,
+      readAt: command.now,
       tenant,
       via: 'signup',
       method: 'password',
@@ -136,8 +139,9 @@ async function signedUp(identity: Identity, request: Asked, { email, company, na
     },
     command,
   );
-  const ok = { user_id: userId, tenant_id: tenantId, ...tokens, email_verified: false };
-  return { ok, wrote: position };
+  if (started === 'erased') return { ok: { status: CHECK_YOUR_EMAIL, user_id: '' as const } };
+  const ok = { user_id: userId, tenant_id: tenantId, ...started.tokens, email_verified: false };
+  return { ok, wrote: started.position };
 }
 
 const newWorkspace = (identity: Identity, request: Asked, company: string): NewWorkspace => ({

@@ -1,0 +1,91 @@
+/**
+ * Who a tenant's administrators are, so that the last one stays. Who is about to lose the role is marked
+ * as leaving before their own stream says so, and joins are told after: the list may name too many for a
+ * moment, so whoever relies on it looks the remaining ones up in their own streams.
+ */
+import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
+
+/** A request that has not settled by then was given up; whom it marked counts again. */
+export const LEAVING_MS = 60_000;
+
+export type Leaving = {
+  readonly id: string;
+  /** The command that takes the role. */
+  readonly command_id: string;
+  readonly at: string;
+};
+
+export type AdministratorList =
+  | { readonly status: 'none' }
+  | {
+      readonly status: 'built';
+      readonly ids: readonly string[];
+      readonly leaving: readonly Leaving[];
+    };
+
+export type AdministratorListEvent = {
+  readonly type: 'AdministratorsChanged';
+  readonly data: { readonly ids: readonly string[]; readonly leaving: readonly Leaving[] };
+};
+
+/** One per tenant, under the tenant's id. */
+export const administratorLists: Stream<AdministratorList, AdministratorListEvent> = {
+  noun: 'administrators',
+  initial: { status: 'none' },
+  stateCarrying: true,
+  evolve: (_before, { data }) => ({ status: 'built', ...data }),
+};
+
+export const build = (
+  ids: readonly string[],
+  list: AdministratorList,
+): Decision<AdministratorListEvent, never> =>
+  list.status === 'none' ? changed({ ids: ids.toSorted(), leaving: [] }) : accept();
+
+export type Mark = { readonly userId: string; readonly commandId: string; readonly now: Date };
+
+export function markLeaving(
+  { userId, commandId, now }: Mark,
+  list: AdministratorList,
+): Decision<AdministratorListEvent, 'not_built' | 'last_admin'> {
+  if (list.status === 'none') return refuse('not_built');
+  if (remaining(list, userId, now).length === 0) return refuse('last_admin');
+  const mark = { id: userId, command_id: commandId, at: now.toISOString() };
+  return changed({ ids: list.ids, leaving: [...standing(list, now), mark] });
+}
+
+export type Settle = {
+  readonly userId: string;
+  /** As their own stream says. */
+  readonly isAdmin: boolean;
+  /** The command whose mark is done with; others stand, for theirs may still be under way. */
+  readonly commandId: string | null;
+  readonly now: Date;
+};
+
+export function settle(
+  { userId, isAdmin, commandId, now }: Settle,
+  list: AdministratorList,
+): Decision<AdministratorListEvent, never> {
+  if (list.status === 'none') return accept();
+  const others = list.ids.filter((id) => id !== userId);
+  const ids = isAdmin ? [...others, userId].sort() : others;
+  const leaving = standing(list, now).filter(({ id, command_id }) =>
+    id === userId ? isAdmin && command_id !== commandId : true,
+  );
+  const isSame = ids.length === list.ids.length && leaving.length === list.leaving.length;
+  return isSame ? accept() : changed({ ids, leaving });
+}
+
+/** Administrators beside this user who are not about to leave. */
+export function remaining(list: AdministratorList, userId: string, now: Date): readonly string[] {
+  if (list.status === 'none') return [];
+  const gone = new Set([userId, ...standing(list, now).map(({ id }) => id)]);
+  return list.ids.filter((id) => !gone.has(id));
+}
+
+const standing = (list: { readonly leaving: readonly Leaving[] }, now: Date): readonly Leaving[] =>
+  list.leaving.filter(({ at }) => now.getTime() - new Date(at).getTime() < LEAVING_MS);
+
+const changed = (data: AdministratorListEvent['data']) =>
+  accept<AdministratorListEvent>({ type: 'AdministratorsChanged', data });

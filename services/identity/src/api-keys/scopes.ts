@@ -1,0 +1,29 @@
+/**
+ * What an API key may do. A description names all that its holder can reach, also by more than one step:
+ * whoever chooses scopes reads it.
+ */
+const DESCRIPTIONS = {
+  'fga:read': 'Read relationship tuples and ask whether somebody may do something.',
+  'fga:write':
+    'Write and delete relationship tuples, and so decide what applications that ask Cardea let anybody do.',
+  'users:read':
+    'Read the accounts of the tenant: addresses, names, roles, whether they are vouched for.',
+  'users:write':
+    'Make accounts of members, with a password, and so sign in as a person whom it made, who may do what any member may: nobody vouches for them. Change the name and picture of members, disable, enable and delete them. It gives and takes no role, and sets no password or address of an existing person.',
+  'agents:read': 'Read the agents of the tenant, what they may reach, and the names of their keys.',
+  'agents:write':
+    'Make agents that reach nothing; rename, suspend, resume and delete agents, and revoke their keys. With vault:grant also what that says.',
+  'vault:read':
+    'Read which services the vault has, their policies and who was granted what; never a secret.',
+  'vault:write':
+    'Register, change and delete services, write secrets, revoke grants, and make, change and remove approval policies: with it, agents can get without approval what needed one. It reads no secret.',
+  'vault:grant':
+    'With agents:write: decide which services an agent reaches and who owns it, and make keys for it, and so read every secret that no approval policy holds back.',
+  'tokens:introspect': 'Ask whether a token is alive, and whose it is.',
+} as const;
+
+export type Scope = keyof typeof DESCRIPTIONS;
+export const SCOPES = Object.keys(DESCRIPTIONS) as readonly Scope[];
+export const SCOPE_DESCRIPTIONS: { readonly [scope: string]: string } = DESCRIPTIONS;
+
+export const isScope = (scope: string): scope is Scope => Object.hasOwn(DESCRIPTIONS, scope);

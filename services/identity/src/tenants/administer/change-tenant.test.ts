@@ -1,0 +1,61 @@
+import { given } from '@cardea/testing';
+import { describe, expect, it } from 'vitest';
+import { type TenantEvent, tenants } from '../tenant.ts';
+import { changeTenant } from './change-tenant.ts';
+
+const created: TenantEvent = {
+  type: 'TenantCreated',
+  data: {
+    id: 't1',
+    organization_id: 'o1',
+    home_tenant_id: 't1',
+    name: 'Acme',
+    slug: 'acme',
+    display_name: 'Acme',
+    environment: 'development',
+    created_at: '2026-01-01T00:00:00.000Z',
+  },
+};
+/** As it could be written before common passwords were judged. */
+const longer: TenantEvent = {
+  type: 'TenantSettingsChanged',
+  data: { id: 't1', settings: { password_policy: { min: 12 } } },
+};
+const deleted: TenantEvent = { type: 'TenantDeleted', data: { id: 't1', deleted_at: 'later' } };
+
+describe('changing a tenant', () => {
+  it('sets what passwords have to be, and leaves alone what is not named', () => {
+    const changed = given(tenants, created, longer).when((tenant) =>
+      changeTenant({ password_policy: { common: 'refuse' } }, tenant),
+    );
+    changed.accepts({
+      type: 'TenantSettingsChanged',
+      data: { id: 't1', settings: { password_policy: { min: 12, common: 'refuse' } } },
+    });
+    expect(changed.state).toMatchObject({ settings: { refresh: { leeway_seconds: 10 } } });
+  });
+
+  it('sets how people come in, and nothing that is so already', () => {
+    const uniform: TenantEvent = {
+      type: 'TenantSettingsChanged',
+      data: { id: 't1', settings: { registration: { uniform_response: true } } },
+    };
+    const closed = { password_policy: { min: 8 }, registration: { mode: 'closed' } } as const;
+    const changed = given(tenants, created, uniform).when((tenant) => changeTenant(closed, tenant));
+    changed.accepts({
+      type: 'TenantSettingsChanged',
+      data: { id: 't1', settings: { registration: { uniform_response: true, mode: 'closed' } } },
+    });
+    expect(changed.state).toMatchObject({ settings: { password_policy: { min: 8 } } });
+  });
+
+  it('says nothing where nothing changes, and finds no tenant that is gone', () => {
+    const same = { password_policy: { min: 12, common: 'allow' } } as const;
+    given(tenants, created, longer)
+      .when((tenant) => changeTenant(same, tenant))
+      .accepts();
+    given(tenants, created, deleted)
+      .when((tenant) => changeTenant(same, tenant))
+      .refuses('not_found');
+  });
+});

@@ -1,0 +1,63 @@
+import { given } from '@cardea/testing';
+import { describe, it } from 'vitest';
+import { type SetPassword, setPassword } from './set-password.ts';
+import { type UserEvent, users } from './user.ts';
+
+const NOW = new Date('2026-01-01T10:00:00Z');
+const at = NOW.toISOString();
+const sealed = (box: string) => ({ subject: 'user:ann', box });
+const registered: UserEvent = {
+  type: 'UserRegistered',
+  data: {
+    id: 'ann',
+    email: sealed('email'),
+    email_hash: 'h',
+    email_verified: false,
+    display_name: null,
+    avatar_url: null,
+    roles: ['member'],
+    via: 'register',
+    vouched: false,
+    request_hash: null,
+    created_at: at,
+  },
+};
+const set = (of: { box: string; epoch: number; by: 'created' | 'user' | 'reset' }): UserEvent => ({
+  type: 'PasswordSet',
+  data: { id: 'ann', hash: sealed(of.box), by: of.by, epoch: of.epoch, keep_sid: null, at },
+});
+const created = set({ box: 'first', epoch: 0, by: 'created' });
+const changed = set({ box: 'second', epoch: 1, by: 'user' });
+const rehashed: UserEvent = {
+  type: 'PasswordRehashed',
+  data: { id: 'ann', hash: sealed('the same, hashed anew') },
+};
+const ended: UserEvent = {
+  type: 'SessionsRevoked',
+  data: { id: 'ann', epoch: 1, keep_sid: null, count: 1, at },
+};
+const command: SetPassword = { hash: sealed('second'), by: 'user', shown: 0, keep: null, now: NOW };
+const changing = (...events: UserEvent[]) =>
+  given(users, registered, created, ...events).when((user) => setPassword(command, user));
+
+describe('a new password', () => {
+  it('takes the place of the one that was shown', () => {
+    changing().accepts(changed);
+  });
+
+  it('R11 is refused to whoever has shown one that is not the current one any more', () => {
+    changing(changed).refuses('not_current');
+  });
+
+  it('is set although the current one was hashed anew, or sessions were ended, since it was shown', () => {
+    changing(rehashed).accepts(changed);
+    changing(ended).accepts(set({ box: 'second', epoch: 2, by: 'user' }));
+  });
+
+  it('by a mailed link asks for no current one', () => {
+    const reset: SetPassword = { hash: sealed('third'), by: 'reset', keep: null, now: NOW };
+    given(users, registered, created, changed)
+      .when((user) => setPassword(reset, user))
+      .accepts(set({ box: 'third', epoch: 2, by: 'reset' }));
+  });
+});

@@ -1,0 +1,144 @@
+import { testDatabase } from '@cardea/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Account, type IdentityRig, identityRig, PASSWORD } from './identity-rig.ts';
+
+const database = testDatabase();
+let rig: IdentityRig;
+let admin: Account;
+beforeAll(async () => {
+  rig = await identityRig(database.url, {
+    RATE_LIMIT_FACTOR: '1',
+    TRUSTED_PROXIES: '127.0.0.1/32',
+    HASH_CONCURRENCY: '4',
+  });
+  admin = await rig.signUp();
+});
+afterAll(async () => {
+  await rig?.stop();
+});
+
+type Try = (ip: string, number: number) => Promise<{ readonly status: number }>;
+const from = (ip: string) => ({ tenant: admin.tenantId, headers: { 'x-forwarded-for': ip } });
+
+const tokenMiss: Try = (ip) =>
+  rig.rest.post('/api/v1/auth/verify-email', { token: 'nobody.s' }, from(ip));
+const keyMiss =
+  (key: string): Try =>
+  (ip) =>
+    rig.rest.get('/api/v1/admin/users', { ...from(ip), bearer: key });
+
+/** Each limit by address, how often it lets one network through, and how to meet it. */
+const LIMITED: readonly { readonly what: string; readonly limit: number; readonly attempt: Try }[] =
+  [
+    {
+      what: 'failed logins',
+      limit: 50,
+      attempt: (ip, number) =>
+        rig.rest.post(
+          '/api/v1/auth/login',
+          { email: `nobody${number}.${ip.replaceAll(':', '-')}@example.com`, password: PASSWORD },
+          from(ip),
+        ),
+    },
+    {
+      what: 'registrations',
+      limit: 20,
+      attempt: (ip) =>
+        rig.rest.post(
+          '/api/v1/auth/register',
+          { email: 'one@example.com', password: PASSWORD },
+          from(ip),
+        ),
+    },
+    {
+      what: 'mails',
+      limit: 30,
+      attempt: (ip, number) =>
+        rig.rest.post(
+          '/api/v1/auth/forgot-password',
+          { email: `somebody${number}@example.com` },
+          from(ip),
+        ),
+    },
+    { what: 'wrong one-time tokens', limit: 30, attempt: tokenMiss },
+    {
+      what: 'wrong refresh tokens',
+      limit: 60,
+      attempt: (ip) => rig.rest.post('/api/v1/auth/refresh', { refresh_token: 'rt_' }, from(ip)),
+    },
+    { what: 'wrong API keys', limit: 60, attempt: (ip) => keyMiss('svc_live_no')(ip, 0) },
+    { what: 'wrong agent keys', limit: 60, attempt: (ip) => keyMiss('agk_live_no')(ip, 0) },
+  ];
+
+/** One try after the other, each from the next address; how many were judged, and how many turned away. */
+async function tried(attempt: Try, addresses: readonly string[]) {
+  let judged = 0;
+  let limited = 0;
+  for (const [number, ip] of addresses.entries()) {
+    const { status } = await attempt(ip, number);
+    if (status === 429) limited += 1;
+    else judged += 1;
+  }
+  return { judged, limited };
+}
+
+const hosts = (network: string, count: number) =>
+  Array.from({ length: count }, (_, number) => `${network}:0:0:${(number + 1).toString(16)}:1`);
+
+let networks = 0;
+/** A /48 that no other test has used. */
+const freshNetwork = () => {
+  networks += 1;
+  return `2001:db8:${networks.toString(16)}`;
+};
+
+describe('a limit by address', () => {
+  it.each(LIMITED)(
+    'S9 counts $what of one /64 as one address, however it is rotated',
+    async ({ limit, attempt }) => {
+      const network = `${freshNetwork()}:1`;
+      expect(await tried(attempt, hosts(network, limit + 15))).toEqual({
+        judged: limit,
+        limited: 15,
+      });
+    },
+  );
+
+  it('S9 stops 120 wrong tokens of one /64 at 30, and lets the next network be', async () => {
+    const network = freshNetwork();
+    const tries = await tried(tokenMiss, hosts(`${network}:1`, 120));
+    expect(tries).toEqual({ judged: 30, limited: 90 });
+    expect(await tried(tokenMiss, hosts(`${network}:2`, 1))).toEqual({ judged: 1, limited: 0 });
+  });
+
+  it('S9 lets the /64s of one /48 have eight times as much together', async () => {
+    const network = freshNetwork();
+    const addresses = Array.from(
+      { length: 12 * 30 },
+      (_, number) => `${network}:${(number % 12).toString(16)}::${number.toString(16)}`,
+    );
+    expect(await tried(tokenMiss, addresses)).toEqual({ judged: 240, limited: 120 });
+    expect(await tried(tokenMiss, hosts(`${network}:ff`, 1))).toEqual({ judged: 0, limited: 1 });
+  });
+
+  it('S9 charges what one /64 had refused to that network alone', async () => {
+    const network = freshNetwork();
+    await tried(tokenMiss, hosts(`${network}:1`, 300));
+    expect(await tried(tokenMiss, hosts(`${network}:2`, 31))).toEqual({ judged: 30, limited: 1 });
+  });
+
+  it('S9 takes an IPv4 address in IPv6 form for the IPv4 address', async () => {
+    const written = ['198.51.100.7', '::ffff:198.51.100.7', '::ffff:c633:6407'];
+    const addresses = Array.from({ length: 33 }, (_, number) => written[number % 3] as string);
+    expect(await tried(tokenMiss, addresses)).toEqual({ judged: 30, limited: 3 });
+    expect(await tried(tokenMiss, ['198.51.100.8'])).toEqual({ judged: 1, limited: 0 });
+  });
+
+  it('S9 of a hundred tries at once judges no more than the limit', async () => {
+    const network = `${freshNetwork()}:1`;
+    const answers = await Promise.all(
+      hosts(network, 100).map((ip) => keyMiss('svc_live_no')(ip, 0)),
+    );
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(60);
+  });
+});

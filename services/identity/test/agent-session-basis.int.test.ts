@@ -1,0 +1,212 @@
+import { accept } from '@cardea/event-store';
+import { type RestDriver, testDatabase, untilTrue } from '@cardea/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { argon2 } from '../src/adapters/argon2.ts';
+import { type AgentSessionFacts, agentSessions } from '../src/agent-sessions/agent-session.ts';
+import { identityOf } from '../src/identity.ts';
+import { exists } from '../src/users/user.ts';
+import { type Account, type IdentityRig, identityRig, PASSWORD } from './identity-rig.ts';
+
+const SERVICES = [{ service_name: 'warehouse', fields: ['password'] }];
+const CHEAP = { memoryKib: 64, time: 1 };
+const HOUR_MS = 3_600_000;
+const DAY_S = 86_400;
+
+const database = testDatabase();
+let rig: IdentityRig;
+let ann: Account;
+let agent: { readonly id: string; readonly as: RestDriver };
+/** Awaited before an event of this type is appended: where a busy process may stand still. */
+let beforeAppend: { readonly type: string; readonly hold: () => Promise<unknown> } | undefined;
+
+beforeAll(async () => {
+  rig = await identityRig(database.url, {
+    RATE_LIMIT_FACTOR: '1000',
+    REFRESH_TOKEN_EXPIRY: '1h',
+    JWT_EXPIRY: '30m',
+  });
+  const { store } = rig.host.needsOf('identity');
+  const append = store.append.bind(store);
+  Object.assign(store, {
+    append: async (batch: Parameters<typeof append>[0]) => {
+      const held = batch.some(({ events }) =>
+        events.some(({ type }) => type === beforeAppend?.type),
+      );
+      if (held) await beforeAppend?.hold();
+      return append(batch);
+    },
+  });
+  ann = await rig.signUp();
+  const made = await rig.as(ann).post('/api/v1/agents', { name: 'porter', services: SERVICES });
+  const { id } = made.body;
+  const key = await rig.as(ann).post(`/api/v1/agents/${id}/keys`, { name: 'k' });
+  agent = { id, as: rig.rest.as({ bearer: key.body.key, tenant: ann.tenantId }) };
+});
+afterEach(() => {
+  beforeAppend = undefined;
+});
+afterAll(async () => {
+  await rig?.stop();
+});
+
+const start = (more: object) =>
+  agent.as.post('/api/v1/agent/sessions', { services: SERVICES, ...more });
+const renew = (id: string) => agent.as.post(`/api/v1/agent/sessions/${id}/tokens`);
+const changePassword = (account: Account) =>
+  rig.as(account).post('/api/v1/user/change-password', {
+    current_password: PASSWORD,
+    new_password: 'another good one',
+  });
+const reasonOf = async (id: string) => {
+  const { streams } = rig.host.needsOf('identity');
+  const { state } = await streams.load(agentSessions, { tenantId: ann.tenantId, id });
+  return state.status === 'none' ? undefined : state.reason;
+};
+
+/** As sign-ins without a session will give one. */
+async function tokenWithoutSession({ tenantId, userId, email }: Account): Promise<string> {
+  const needs = rig.host.needsOf('identity');
+  const identity = identityOf(needs, { passwordFunction: argon2(CHEAP), toAscii: (name) => name });
+  await identity.signingKeys.start();
+  try {
+    const readAt = rig.clock.now();
+    const user = await identity.people.byId(tenantId, userId);
+    const tenant = await identity.workspaces.tenant(tenantId);
+    if (!exists(user) || tenant === undefined) throw new Error('user and tenant are there');
+    const authTime = Math.floor(rig.clock.now().getTime() / 1_000);
+    const of = { user, readAt, email, tenant, sid: null, authTime, amr: ['otp'], appId: null };
+    return identity.accessTokens.issue(of).token;
+  } finally {
+    await identity.signingKeys.stop();
+  }
+}
+
+const isMarked = async (id: string) => (await rig.shared.cache.get(`rev:asid:${id}`)) !== undefined;
+
+describe('what an agent session on behalf of a user rests on', () => {
+  it('S11 may go while it starts: then it does not', async () => {
+    const bob = await rig.register(ann.tenantId);
+    let changed: Promise<unknown> | undefined;
+    beforeAppend = {
+      type: 'AgentSessionStarted',
+      hold: async () => {
+        changed ??= changePassword(bob);
+        await changed;
+      },
+    };
+    const answer = await start({ subject_token: bob.access });
+    expect(answer).toMatchObject({ status: 400, code: 'invalid_subject_token' });
+    const events = await rig.eventsSince(0n);
+    const started = events.find(({ type }) => type === 'AgentSessionStarted');
+    if (started === undefined) throw new Error('no agent session was started');
+    const { id, user_id } = started.data as unknown as AgentSessionFacts;
+    expect(user_id).toBe(bob.userId);
+    expect(await reasonOf(id)).toBe('password_set');
+    expect(await isMarked(id)).toBe(true);
+  });
+
+  it('does not come back with a user who is disabled and enabled again before anybody has ended the session', async () => {
+    const bob = await rig.register(ann.tenantId);
+    const { id } = (await start({ subject_token: bob.access })).body.data;
+    const path = `/api/v1/admin/users/${bob.userId}`;
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    beforeAppend = { type: 'AgentSessionEnded', hold: () => held };
+    try {
+      expect((await rig.as(ann).patch(path, { status: 'disabled' })).status).toBe(200);
+      expect((await rig.as(ann).patch(path, { status: 'active' })).status).toBe(200);
+      expect(await isMarked(id)).toBe(true);
+    } finally {
+      release();
+    }
+    expect((await renew(id)).code).toBe('session_ended');
+  });
+
+  it('is the user’s epoch where the token names no login', async () => {
+    const bob = await rig.register(ann.tenantId);
+    const token = await tokenWithoutSession(bob);
+    const { id } = (await start({ subject_token: token })).body.data;
+    expect((await renew(id)).status).toBe(201);
+    expect((await rig.as(bob).delete('/api/v1/me/sessions')).status).toBe(200);
+    expect((await renew(id)).code).toBe('session_ended');
+    expect(await isMarked(id)).toBe(true);
+    expect((await start({ subject_token: token })).code).toBe('invalid_subject_token');
+    rig.clock.move(2_000);
+    const later = await start({ subject_token: await tokenWithoutSession(bob) });
+    expect(later.status).toBe(201);
+    rig.clock.move(-2_000);
+  });
+
+  it('is looked at in the streams while the cache is away and nobody has ended the session yet', async () => {
+    const bob = await rig.register(ann.tenantId);
+    const other = await rig.register(ann.tenantId);
+    const { id } = (await start({ subject_token: bob.access })).body.data;
+    const { id: lives } = (await start({ subject_token: other.access })).body.data;
+    const needs = rig.host.needsOf('identity');
+    const ended = () =>
+      needs.peers.ended([
+        { kind: 'asid', id },
+        { kind: 'asid', id: lives },
+      ]);
+    expect(await ended()).toEqual([false, false]);
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    // Neither marked nor ended: as on a replica that has heard nothing.
+    const { mark, isMarked } = needs.revocations;
+    Object.assign(needs.revocations, { mark: async () => undefined, isMarked: () => false });
+    beforeAppend = { type: 'AgentSessionEnded', hold: () => held };
+    try {
+      expect((await changePassword(bob)).status).toBe(200);
+      expect(await ended()).toEqual([true, false]);
+      expect(await reasonOf(id)).toBeNull();
+    } finally {
+      Object.assign(needs.revocations, { mark, isMarked });
+      release();
+    }
+    await untilTrue(async () => (await reasonOf(id)) === 'password_set', { what: 'its end' });
+  });
+
+  it('is gone, for a session that an earlier release has started, when its user ends all sessions', async () => {
+    const bob = await rig.register(ann.tenantId);
+    const { streams, systemCommand, ids } = rig.host.needsOf('identity');
+    const sessionOf = async (): Promise<string> => {
+      const { id } = (await start({ subject_token: bob.access })).body.data;
+      const { state } = await streams.load(agentSessions, { tenantId: ann.tenantId, id });
+      if (state.status === 'none') throw new Error('the session is there');
+      const { status: _status, user_epoch: _epoch, subject_sid: _sid, ...facts } = state;
+      const older = { ...facts, id: ids.next() };
+      await streams.decideOn(agentSessions, older.id, systemCommand(ann.tenantId, ids.next()), () =>
+        accept({ type: 'AgentSessionStarted', data: older }),
+      );
+      return older.id;
+    };
+    const before = await sessionOf();
+    expect((await renew(before)).status).toBe(201);
+    expect((await rig.as(bob).delete('/api/v1/me/sessions')).status).toBe(200);
+    expect(await renew(before)).toMatchObject({ status: 410, code: 'session_ended' });
+    expect(await isMarked(before)).toBe(true);
+    await untilTrue(async () => (await reasonOf(before)) === 'sessions_revoked', {
+      what: 'its end',
+    });
+    expect((await renew(await sessionOf())).status).toBe(201);
+  });
+
+  it('runs out with a login that nobody refreshes, and not before', async () => {
+    const [bob, eve] = [await rig.register(ann.tenantId), await rig.register(ann.tenantId)];
+    const ttl_seconds = DAY_S;
+    const { id } = (await start({ subject_token: bob.access, ttl_seconds })).body.data;
+    const { id: lives } = (await start({ subject_token: eve.access, ttl_seconds })).body.data;
+    rig.clock.move(HOUR_MS / 2);
+    expect((await rig.refresh(eve.refresh)).status).toBe(200);
+    rig.clock.move(HOUR_MS / 2);
+    expect(await renew(id)).toMatchObject({ status: 410, code: 'session_ended' });
+    expect((await renew(lives)).status).toBe(201);
+    await untilTrue(async () => (await reasonOf(id)) === 'login_ended', { what: 'the sweeper' });
+    expect(await reasonOf(lives)).toBeNull();
+    rig.clock.move(-HOUR_MS);
+  });
+});

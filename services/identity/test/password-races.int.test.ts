@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { type Account, PASSWORD } from './identity-rig.ts';
+import { changePassword, fromNetwork, identityReplicas, tally } from './replicas-rig.ts';
+
+const ROUNDS = 20;
+const CALLERS = 50;
+/** As many as an address's sign-ins remember, each with as many attempts at once as are let through. */
+const NETWORKS = 5;
+
+const replicas = identityReplicas();
+const logInFrom = async (network: number, { tenantId: tenant, email }: Account) => {
+  const body = { email, password: PASSWORD };
+  const headers = fromNetwork(network);
+  const answer = await replicas.first.rest.post('/api/v1/auth/login', body, { tenant, headers });
+  expect(answer.status).toBe(200);
+};
+const next = (n: number) => `the new password ${n}`;
+
+describe('changing a password', () => {
+  it('R11 S11 fifty at once with one current password, on two replicas, twenty rounds over, change it once', async () => {
+    const admin = await replicas.first.signUp();
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const bob = await replicas.first.register(admin.tenantId);
+      for (let network = 0; network < NETWORKS; network += 1) await logInFrom(network, bob);
+      const answers = await Promise.all(
+        Array.from({ length: CALLERS }, (_, n) =>
+          changePassword(replicas.at(n), bob, {
+            from: PASSWORD,
+            to: next(n),
+            network: n % NETWORKS,
+          }),
+        ),
+      );
+      expect(tally(answers)).toEqual({ '200 ok': 1, '401 invalid_credentials': CALLERS - 1 });
+      const won = answers.findIndex(({ status }) => status === 200);
+      expect((await replicas.second.logIn(bob, next(won))).status).toBe(200);
+    }
+  });
+
+  it('six at once from one place change it once, and lock nobody out', async () => {
+    const { tenantId } = await replicas.first.signUp();
+    const bob = await replicas.first.register(tenantId);
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, n) =>
+        changePassword(replicas.at(n), bob, { from: PASSWORD, to: next(n) }),
+      ),
+    );
+    expect(tally(answers)).toEqual({ '200 ok': 1, '401 invalid_credentials': 5 });
+    const won = answers.findIndex(({ status }) => status === 200);
+    expect((await replicas.second.logIn(bob, next(won))).status).toBe(200);
+  });
+});

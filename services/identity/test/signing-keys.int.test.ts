@@ -1,0 +1,151 @@
+/** The signing keys over HTTP, at two replicas with a cache that they share. */
+import { CacheUnavailable } from '@cardea/runtime';
+import { needRedis, type RedisServer, startRedis, testDatabase, untilTrue } from '@cardea/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type IdentityRig, identityRig } from './identity-rig.ts';
+
+const ADMIN = { email: 'root@example.com', password: 'a password of the first one' };
+const STEP_UP_MS = 600_000;
+const KEYS = '/api/v1/admin/keys';
+
+needRedis();
+const database = testDatabase();
+let redis: RedisServer;
+let one: IdentityRig;
+let other: IdentityRig;
+let tenant = '';
+const rest = (rig: IdentityRig, bearer: string) => rig.rest.as({ bearer, tenant });
+
+async function signedIn(rig: IdentityRig): Promise<{ access: string; refresh: string }> {
+  const { body } = await rig.rest.post('/api/v1/auth/login', ADMIN, { tenant });
+  return { access: body.access_token, refresh: body.refresh_token };
+}
+const kidOf = (token: string): string =>
+  JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid;
+const states = async (rig: IdentityRig, bearer: string) =>
+  (await rest(rig, bearer).get(KEYS)).body.keys.map(({ state }: { state: string }) => state);
+const jwks = async (rig: IdentityRig): Promise<string[]> =>
+  (await rig.rest.get('/.well-known/jwks.json')).body.keys.map(({ kid }: { kid: string }) => kid);
+
+beforeAll(async () => {
+  redis = await startRedis();
+  const env = {
+    REDIS_URL: redis.url,
+    JWT_SECRET: 'a secret of both replicas, long enough',
+    ENCRYPTION_KEY: 'c0ffee00'.repeat(8),
+    ADMIN_EMAIL: ADMIN.email,
+    ADMIN_PASSWORD: ADMIN.password,
+  };
+  one = await identityRig(database.url, env);
+  other = await identityRig(database.url, env);
+  const { rows } = await one.shared.database.system.query<{ tenant_id: string }>(
+    'SELECT tenant_id FROM identity.users LIMIT 1',
+  );
+  tenant = rows[0]?.tenant_id ?? '';
+}, 120_000);
+afterAll(async () => {
+  await one?.stop();
+  await other?.stop();
+  await redis?.kill();
+});
+
+describe('the signing keys', () => {
+  it('are shown to a system administrator, and to nobody else', async () => {
+    const { access } = await signedIn(one);
+    const { body } = await rest(other, access).get(KEYS);
+    expect(body.keys).toEqual([
+      {
+        kid: kidOf(access),
+        state: 'active',
+        created_at: expect.any(String),
+        activated_at: expect.any(String),
+        retired_at: null,
+      },
+    ]);
+    const stranger = await one.signUp();
+    const answer = await other.as(stranger).get(KEYS);
+    expect([answer.status, answer.code]).toEqual([403, 'forbidden']);
+  });
+
+  it('are replaced for whoever signed in within ten minutes', async () => {
+    const { access } = await signedIn(one);
+    one.clock.move(STEP_UP_MS);
+    const late = await rest(one, access).post(`${KEYS}/rotate`, {});
+    one.clock.move(-STEP_UP_MS);
+    expect([late.status, late.code]).toEqual([401, 'step_up_required']);
+    expect(late.headers.get('www-authenticate')).toContain(
+      'Bearer error="insufficient_user_authentication", max_age="600"',
+    );
+    expect(await states(one, access)).toEqual(['active']);
+  });
+
+  it('take turns at once, and both sign what every replica believes', async () => {
+    const before = await signedIn(one);
+    const { status, body } = await rest(one, before.access).post(`${KEYS}/rotate`);
+    expect(status).toBe(200);
+    expect(body).toEqual({ kid: expect.any(String), activated_at: expect.any(String) });
+    expect(await states(other, before.access)).toEqual(['retired', 'active']);
+    const after = await untilTrue(
+      async () => {
+        const fresh = await signedIn(one);
+        return kidOf(fresh.access) === body.kid ? fresh : undefined;
+      },
+      { what: 'the new key signs' },
+    );
+    for (const rig of [one, other]) {
+      for (const { access } of [before, after]) {
+        expect((await rest(rig, access).get('/api/v1/auth/me')).status).toBe(200);
+      }
+      expect(await jwks(rig)).toEqual([kidOf(before.access), body.kid]);
+    }
+  });
+
+  it('that were revoked are believed by no replica once it is answered, and refresh tokens go on', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const stolen = await signedIn(one);
+      const me = (rig: IdentityRig, access: string) => rest(rig, access).get('/api/v1/auth/me');
+      expect((await me(other, stolen.access)).status).toBe(200);
+      const { status, body } = await rest(one, stolen.access).post(`${KEYS}/rotate`, {
+        revoke: true,
+      });
+      expect(status).toBe(200);
+      expect((await me(other, stolen.access)).status).toBe(401);
+      expect((await me(one, stolen.access)).status).toBe(401);
+      const refreshed = await other.refresh(stolen.refresh);
+      expect([refreshed.status, kidOf(refreshed.body.access_token)]).toEqual([200, body.kid]);
+      expect((await me(one, refreshed.body.access_token)).status).toBe(200);
+      expect([await jwks(one), await jwks(other)]).toEqual([[body.kid], [body.kid]]);
+    }
+  });
+
+  it('are told of in the words of whoever ordered it', async () => {
+    const { access } = await signedIn(one);
+    const { body } = await rest(one, access).post(`${KEYS}/rotate`, { revoke: true });
+    const told = async () => {
+      const { rows } = await one.shared.database.system.query<{ type: string; actor: string }>(
+        `SELECT value ->> 'type' AS type, value #>> '{actor,type}' AS actor
+         FROM bus.records WHERE value ->> 'type' LIKE 'signing_key.%' AND value::text LIKE $1`,
+        [`%${body.kid}%`],
+      );
+      return rows.length === 0 ? undefined : rows;
+    };
+    expect(await untilTrue(told, { what: 'the topic has it' })).toEqual([
+      { type: 'signing_key.activated', actor: 'admin' },
+    ]);
+  });
+
+  it('are revoked but not said to be while the cache cannot tell the others', async () => {
+    const { access } = await signedIn(one);
+    const { cache } = one.shared;
+    const { publish } = cache;
+    Object.assign(cache, {
+      publish: async () => {
+        throw new CacheUnavailable('away');
+      },
+    });
+    const answer = await rest(one, access).post(`${KEYS}/rotate`, { revoke: true });
+    Object.assign(cache, { publish });
+    expect([answer.status, answer.code]).toEqual([503, 'temporarily_unavailable']);
+    expect(answer.headers.get('retry-after')).not.toBeNull();
+  });
+});

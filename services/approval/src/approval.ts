@@ -1,5 +1,5 @@
 /** What the slices of this service share, built once in `service.ts`. */
-import type { ServiceNeeds } from '@cardea/service';
+import type { FactCopies, ServiceNeeds } from '@cardea/service';
 import type { Changes } from './changes.ts';
 import type { Counters } from './counters.ts';
 import type { People } from './people.ts';
@@ -19,7 +19,10 @@ export type Approval = Pick<
   | 'systemCommand'
 > & {
   readonly people: People;
+  readonly factCopies: Pick<FactCopies, 'user'>;
   readonly counters: Counters;
+  /** Takes a token of the poll route's pace, per request. */
+  readonly pace: (key: string) => Promise<boolean>;
   /** Tells open polls, here and in other processes, that a request was decided. */
   readonly changes: Changes;
 };

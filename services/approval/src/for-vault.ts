@@ -1,18 +1,22 @@
-/** What vault may ask of this service (`design/approval.md` section 4): open, get and consume a request. */
-import { contextPlace, SubjectErased } from '@cardea/crypto';
+/**
+ * What vault may ask of this service (`docs/design/approval.md`, Commands for vault): open, get and
+ * consume a request.
+ */
+import { contextPlace } from '@cardea/crypto';
 import type { Command } from '@cardea/event-store';
 import type { Peers } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { Approval } from './approval.ts';
 import { TABLE_WAIT_MS } from './limits.ts';
-import { isActive, patiently } from './people.ts';
+import { patiently } from './people.ts';
 import { askQueue } from './queues/asking.ts';
 import { consume } from './requests/consume/consume.ts';
 import { makeRequest, sealWord } from './requests/making.ts';
 import { entryUntil, type Open, openContext, openInput, vendFacts } from './requests/open/open.ts';
 import { readRequest, showRequest } from './requests/reading.ts';
 import { type Binding, requests, type Standing, streamOf, useBefore } from './requests/request.ts';
+import { userStanding } from './vouched.ts';
 import { bindingMessage, cleaned, vendReason } from './words.ts';
 
 const consumeInput = Type.Object({
@@ -61,8 +65,11 @@ async function openRequest(approval: Approval, open: Open): Promise<Outcome> {
       return around.user && around.agent;
     });
   }
-  const { user, agent, channels } = around;
-  if (!isActive(user)) return { outcome: 'user_inactive' };
+  const { agent, channels } = around;
+  const vouchRequired = open.vouch_required === true;
+  const standing = await userStanding(approval, { tenantId, userId }, vouchRequired);
+  if (!standing.isActive) return { outcome: 'user_inactive' };
+  if (vouchRequired && !standing.isVouched) return { outcome: 'user_not_vouched' };
   const command = await commandOf(approval, open, { id: open.command_id, context: open.context });
   const ownId = approval.ids.next();
   const expiresAt = new Date(command.now.getTime() + open.ttl_seconds * 1000).toISOString();
@@ -81,7 +88,8 @@ async function openRequest(approval: Approval, open: Open): Promise<Outcome> {
     case 'joined': {
       const id = asked.outcome === 'joined' ? asked.requestId : ownId;
       const agentName = agent?.name ?? agentId;
-      return standOrMake(approval, open, { id, agentName, channels, command });
+      const userVouched = standing.isVouched;
+      return standOrMake(approval, open, { id, agentName, userVouched, channels, command });
     }
   }
 }
@@ -89,6 +97,7 @@ async function openRequest(approval: Approval, open: Open): Promise<Outcome> {
 type Make = {
   readonly id: string;
   readonly agentName: string;
+  readonly userVouched: boolean;
   readonly channels: readonly string[];
   readonly command: Command;
 };
@@ -99,33 +108,23 @@ async function standOrMake(approval: Approval, open: Open, make: Make): Promise<
   const { tenant_id: tenantId, user_id: userId } = open;
   const before = await approval.streams.load(requests, { tenantId, id });
   if (before.state.status !== 'none') return answered(approval, 'joined', before.state);
-  try {
-    const place = { tenantId, userId, requestId: id };
-    const said = vendReason({
-      service: open.service_name,
-      fields: open.fields,
-      grantTtlSeconds: open.grant_ttl_seconds,
-      purpose: open.purpose ?? undefined,
-    });
-    const facts = vendFacts(
-      open,
-      {
-        ...make,
-        reason: await sealWord(approval, place, 'reason', said),
-        code: await sealWord(approval, place, 'code', drawCode(approval)),
-      },
-      command.now,
-    );
-    const made = await makeRequest(approval, facts, command);
-    if (made.request.status === 'none') throw new Error('a request that was made does not stand');
-    if (made.position !== undefined) {
-      await approval.positions.reached(['requests'], made.position, TABLE_WAIT_MS);
-    }
-    return answered(approval, made.isNew ? 'opened' : 'joined', made.request);
-  } catch (error) {
-    if (error instanceof SubjectErased) return { outcome: 'user_inactive' };
-    throw error;
+  const place = { tenantId, userId, requestId: id };
+  const said = vendReason({
+    service: open.service_name,
+    fields: open.fields,
+    grantTtlSeconds: open.grant_ttl_seconds,
+    purpose: open.purpose ?? undefined,
+  });
+  const reason = await sealWord(approval, place, 'reason', said);
+  const code = await sealWord(approval, place, 'code', drawCode(approval));
+  if (reason === 'erased' || code === 'erased') return { outcome: 'user_inactive' };
+  const facts = vendFacts(open, { ...make, reason, code }, command.now);
+  const made = await makeRequest(approval, facts, command);
+  if (made.request.status === 'none') throw new Error('a request that was made does not stand');
+  if (made.position !== undefined) {
+    await approval.positions.reached(['requests'], made.position, TABLE_WAIT_MS);
   }
+  return answered(approval, made.isNew ? 'opened' : 'joined', made.request);
 }
 
 const CODES = 10_000;
@@ -171,10 +170,13 @@ async function consumeRequest(
   const { tenant_id: tenantId, agent_id: agentId, digest, grant_id: grantId, context } = input;
   const { state } = await approval.streams.load(requests, { tenantId, id });
   if (state.status === 'none') return { outcome: 'not_found' };
-  const user = await approval.people.user(tenantId, state.facts.user_id);
+  const ofUser = { tenantId, userId: state.facts.user_id };
+  const vouchRequired = state.facts.binding?.vouch_required === true;
+  const user = await userStanding(approval, ofUser, vouchRequired);
   const of = { tenant_id: tenantId, agent_id: agentId };
   const command = await commandOf(approval, of, { id: approval.ids.next(), context });
-  const ask = { agentId, digest, grantId, now: command.now, userIsActive: isActive(user) };
+  const userIs = { userIsActive: user.isActive, userIsVouched: user.isVouched };
+  const ask = { agentId, digest, grantId, now: command.now, ...userIs };
   const decided = await approval.streams.decideOn(requests, id, command, (request) =>
     consume(ask, request),
   );
@@ -214,10 +216,11 @@ async function commandOf(
       tenantId,
       actor: { type: 'agent', id: agent_id },
       ...(appId === undefined || appId === null ? {} : { appId }),
+      ...(context.app_claimed === true ? { appClaimed: true as const } : {}),
       ...(requestId === undefined || requestId === null ? {} : { requestId }),
       ...(traceparent === undefined || traceparent === null ? {} : { traceparent }),
-      ...(ip === undefined ? {} : { ip }),
-      ...(userAgent === undefined ? {} : { userAgent }),
+      ...(ip === undefined || ip === 'erased' ? {} : { ip }),
+      ...(userAgent === undefined || userAgent === 'erased' ? {} : { userAgent }),
     },
   };
 }

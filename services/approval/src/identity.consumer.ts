@@ -35,14 +35,18 @@ export const identityConsumer = (needs: Needs): Consumer => ({
     'agent.deleted',
     'agent_session.ended',
   ],
+  prepare: async (events) => {
+    for (const event of events) {
+      await endWhatIsOrphaned(needs, event);
+      const gone = identityEvents.dataOf(event, 'user.deleted');
+      if (gone !== undefined) await needs.sealer.erase(subjectOf(event.tenantId, gone.id));
+    }
+  },
   handle: async (events, sql) => {
     for (const event of events) {
       await keepUser(event, sql);
       await keepAgent(event, sql);
       await keepTenant(event, sql);
-      await endWhatIsOrphaned(needs, event);
-      const gone = identityEvents.dataOf(event, 'user.deleted');
-      if (gone !== undefined) await needs.sealer.erase(subjectOf(event.tenantId, gone.id));
     }
   },
 });
@@ -55,11 +59,22 @@ async function keepUser(event: IntegrationEvent, sql: Transaction): Promise<void
     identityEvents.dataOf(event, 'user.email_verified');
   if (user !== undefined) {
     await sql.query(
-      `INSERT INTO approval.users (tenant_id, user_id, email, display_name, status)
-       VALUES ($1, $2, $3, $4, $5)
+      // Events of before do not say who is vouched for; then what is known stays.
+      `INSERT INTO approval.users AS u
+         (tenant_id, user_id, email, display_name, status, vouched, position)
+       VALUES ($1, $2, $3, $4, $5, coalesce($6::boolean, false), $7)
        ON CONFLICT (tenant_id, user_id) DO UPDATE SET
-         email = excluded.email, display_name = excluded.display_name, status = excluded.status`,
-      [event.tenantId, user.id, user.email, user.display_name, user.status],
+         email = excluded.email, display_name = excluded.display_name, status = excluded.status,
+         vouched = coalesce($6::boolean, u.vouched), position = excluded.position`,
+      [
+        event.tenantId,
+        user.id,
+        user.email,
+        user.display_name,
+        user.status,
+        user.vouched ?? null,
+        event.position,
+      ],
     );
   }
   const gone = identityEvents.dataOf(event, 'user.deleted');

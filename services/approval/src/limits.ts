@@ -33,13 +33,15 @@ export const POLL_REREAD_MS = 5_000;
 /** While the cache is away every open poll reads again this often. */
 export const POLL_WITHOUT_CACHE_MS = 1_000;
 export const POLLS_PER_PRINCIPAL_MAX = 10;
+/** Of one process. */
 export const POLLS_MAX = 5_000;
+/** Of one tenant at one process, so that no tenant keeps all others from waiting. */
+export const POLLS_PER_TENANT_MAX = POLLS_MAX / 4;
 
 /** What an agent is told to keep between two polls of the poll route. */
 export const INTERVAL_SECONDS = 5;
-/** Calls of the poll route per request and window: one in 2.5 s on average, all at once if need be. */
-export const PACE_CALLS_MAX = 12;
-export const PACE_WINDOW_MS = 30_000;
+/** Calls of the poll route per request: so many at once, and one more each 2.5 s. */
+export const PACE = { capacity: 12, refillMs: 2_500 } as const;
 
 /** Pauses before a row that the bus has not brought yet is read again. */
 export const LATE_ROW_PAUSES_MS = [200, 800] as const;

@@ -3,7 +3,13 @@ import type { Database } from '@cardea/read-models';
 import type { Clock } from '@cardea/runtime';
 import { LATE_ROW_PAUSES_MS } from './limits.ts';
 
-type Person = { readonly email: string; readonly status: string };
+type Person = {
+  readonly email: string;
+  readonly status: string;
+  readonly vouched: boolean;
+  /** Of identity's event that it was made of. */
+  readonly position: bigint;
+};
 type Agent = {
   readonly name: string;
   readonly ownerUserId: string | null;
@@ -25,12 +31,15 @@ export type People = {
   channels(tenantId: string): Promise<readonly string[]>;
 };
 
-/** Identity's own default (`design/approval.md` section 7). */
+/** Identity's own default (`docs/design/approval.md`, Messages to the user). */
 const CHANNELS_DEFAULT = ['email', 'webhook'];
 
+type UserRow = { readonly email: string | null; readonly position: string };
 type AroundRow = {
   readonly email: string | null;
   readonly user_status: string | null;
+  readonly vouched: boolean | null;
+  readonly user_position: string | null;
   readonly name: string | null;
   readonly owner_user_id: string | null;
   readonly agent_status: string | null;
@@ -39,13 +48,15 @@ type AroundRow = {
 const NO_ROW: AroundRow = {
   email: null,
   user_status: null,
+  vouched: null,
+  user_position: null,
   name: null,
   owner_user_id: null,
   agent_status: null,
   channels: null,
 };
 const AROUND = `
-  SELECT u.email, u.status AS user_status, a.name, a.owner_user_id, a.status AS agent_status,
+  SELECT u.email, u.status AS user_status, u.vouched, u.position AS user_position, a.name, a.owner_user_id, a.status AS agent_status,
          t.channels
   FROM (SELECT $1::text AS tenant_id) x
   LEFT JOIN approval.users u ON u.tenant_id = x.tenant_id AND u.user_id = $2
@@ -65,9 +76,18 @@ export function people(database: Database): People {
   return {
     around: async (tenantId, userId, agentId) => {
       const row = await one<AroundRow>(tenantId, AROUND, userId, agentId);
-      const { email, user_status, name, owner_user_id, agent_status, channels } = row ?? NO_ROW;
+      const { email, user_status, vouched, user_position, name } = row ?? NO_ROW;
+      const { owner_user_id, agent_status, channels } = row ?? NO_ROW;
       return {
-        user: user_status === null ? undefined : { email: email ?? '', status: user_status },
+        user:
+          user_status === null
+            ? undefined
+            : {
+                email: email ?? '',
+                status: user_status,
+                vouched: vouched === true,
+                position: BigInt(user_position ?? 0),
+              },
         agent:
           name === null || agent_status === null
             ? undefined
@@ -76,12 +96,14 @@ export function people(database: Database): People {
       };
     },
     user: async (tenantId, id) => {
-      const row = await one<{ email: string | null; status: string }>(
+      const row = await one<Omit<Person, 'email' | 'position'> & UserRow>(
         tenantId,
-        'SELECT email, status FROM approval.users WHERE tenant_id = $1 AND user_id = $2',
+        `SELECT email, status, vouched, position FROM approval.users
+         WHERE tenant_id = $1 AND user_id = $2`,
         id,
       );
-      return row === undefined ? undefined : { email: row.email ?? '', status: row.status };
+      if (row === undefined) return undefined;
+      return { ...row, email: row.email ?? '', position: BigInt(row.position) };
     },
     agent: async (tenantId, id) => {
       const row = await one<{ name: string; owner_user_id: string | null; status: string }>(

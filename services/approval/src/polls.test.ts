@@ -14,6 +14,7 @@ function rig({ ping = async () => {} }: { readonly ping?: () => Promise<void> } 
   const poll = (read = async () => status, endsAt?: Date) =>
     waiting.wait({
       id: 'r1',
+      tenantId: 't1',
       principal: 'ann',
       waitMs: POLL_WAIT_MS,
       read,
@@ -109,6 +110,7 @@ describe('a long poll', () => {
     let status = 'pending';
     const answer = waiting.wait({
       id: 'r1',
+      tenantId: 't1',
       principal: 'ann',
       waitMs: POLL_WAIT_MS,
       read: async () => status,

@@ -10,10 +10,12 @@ import {
   POLL_WITHOUT_CACHE_MS,
   POLLS_MAX,
   POLLS_PER_PRINCIPAL_MAX,
+  POLLS_PER_TENANT_MAX,
 } from './limits.ts';
 
 export type Wait<State> = {
   readonly id: string;
+  readonly tenantId: string;
   /** Tenant, kind and id of the caller. */
   readonly principal: string;
   readonly waitMs: number;
@@ -33,6 +35,7 @@ export type Polls = {
   stop(): Promise<void>;
 };
 
+type Caller = Pick<Wait<unknown>, 'id' | 'principal' | 'tenantId'>;
 type Waiter = { wake: () => void };
 
 export function polls(needs: {
@@ -43,6 +46,7 @@ export function polls(needs: {
   const { changes, clock, cache } = needs;
   const waiting = new Map<string, Set<Waiter>>();
   const perPrincipal = new Map<string, number>();
+  const perTenant = new Map<string, number>();
   let open = 0;
   const wake = (id: string | undefined): void => {
     const woken = id === undefined ? [...waiting.values()] : [waiting.get(id) ?? []];
@@ -50,17 +54,22 @@ export function polls(needs: {
   };
   const deaf = changes.listen(wake);
 
-  const enter = (id: string, principal: string, waiter: Waiter) => {
-    const own = perPrincipal.get(principal) ?? 0;
-    if (open >= POLLS_MAX || own >= POLLS_PER_PRINCIPAL_MAX) return undefined;
+  const isFull = ({ principal, tenantId }: Caller): boolean =>
+    open >= POLLS_MAX ||
+    (perTenant.get(tenantId) ?? 0) >= POLLS_PER_TENANT_MAX ||
+    (perPrincipal.get(principal) ?? 0) >= POLLS_PER_PRINCIPAL_MAX;
+
+  const enter = ({ id, principal, tenantId }: Caller, waiter: Waiter) => {
     open += 1;
     metrics.longPollsOpen.inc();
-    perPrincipal.set(principal, own + 1);
+    count(perPrincipal, principal, 1);
+    count(perTenant, tenantId, 1);
     waiting.set(id, (waiting.get(id) ?? new Set()).add(waiter));
     return (): void => {
       open -= 1;
       metrics.longPollsOpen.dec();
-      count(perPrincipal, principal);
+      count(perPrincipal, principal, -1);
+      count(perTenant, tenantId, -1);
       const here = waiting.get(id);
       here?.delete(waiter);
       if (here?.size === 0) waiting.delete(id);
@@ -69,9 +78,9 @@ export function polls(needs: {
 
   return {
     wait: async (of) => {
+      if (isFull(of)) return 'too_many_polls';
       const waiter: Waiter = { wake: () => undefined };
-      const leave = enter(of.id, of.principal, waiter);
-      if (leave === undefined) return 'too_many_polls';
+      const leave = enter(of, waiter);
       const onStop = (): void => waiter.wake();
       for (const stop of of.stops) stop.addEventListener('abort', onStop);
       try {
@@ -113,10 +122,10 @@ async function untilOver<State>(of: Wait<State>, waiter: Waiter, clock: Clock): 
   }
 }
 
-function count(perPrincipal: Map<string, number>, principal: string): void {
-  const left = (perPrincipal.get(principal) ?? 1) - 1;
-  if (left === 0) perPrincipal.delete(principal);
-  else perPrincipal.set(principal, left);
+function count(counts: Map<string, number>, name: string, by: 1 | -1): void {
+  const left = (counts.get(name) ?? 0) + by;
+  if (left === 0) counts.delete(name);
+  else counts.set(name, left);
 }
 
 const unlessAway = (error: unknown): void => {

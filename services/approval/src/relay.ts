@@ -19,6 +19,7 @@ export const mapApprovalEvent: RelayMapper = async (recorded, { history }) => {
       const session_id = binding?.session_id ?? null;
       return say('approval.requested', {
         ...subjectOf(event.data),
+        ...vouchedIn(event.data),
         origin,
         notify_webhook,
         session_id,
@@ -59,11 +60,22 @@ export const mapApprovalEvent: RelayMapper = async (recorded, { history }) => {
   return undefined;
 };
 
+/** As it was when the user answered, where they have. */
 async function factsIn(history: () => Promise<readonly RecordedEvent[]>) {
-  const first = (await history())[0];
+  const events = (await history()) as unknown as readonly RequestEvent[];
+  const [first] = events;
   if (first?.type !== 'ApprovalRequested') throw new Error('a request that nobody made');
-  return subjectOf(first.data as unknown as RequestFacts);
+  const answer = events.find(isAnswer);
+  const { origin } = first.data;
+  return { ...subjectOf(first.data), origin, ...vouchedIn(answer?.data ?? first.data) };
 }
+
+type Answer = Extract<RequestEvent, { type: 'ApprovalApproved' | 'ApprovalDenied' }>;
+const isAnswer = (event: RequestEvent): event is Answer =>
+  event.type === 'ApprovalApproved' || event.type === 'ApprovalDenied';
+
+const vouchedIn = ({ user_vouched }: { readonly user_vouched?: boolean }) =>
+  user_vouched === undefined ? {} : { user_vouched };
 
 function subjectOf(facts: RequestFacts) {
   const { id, agent_id, agent_name, user_id, action, resource } = facts;

@@ -1,12 +1,18 @@
 /** The approval service: agents ask, people decide, each request once. */
-import { metrics } from '@cardea/runtime';
-import type { Service, ServiceDefinition, ServiceNeeds } from '@cardea/service';
+import { metrics, sharedTokenBucket } from '@cardea/runtime';
+import {
+  factCopies,
+  type Service,
+  type ServiceDefinition,
+  type ServiceNeeds,
+} from '@cardea/service';
 import { type MailTransport, mailTransport } from './adapters/mail.ts';
 import type { Approval } from './approval.ts';
 import { changes } from './changes.ts';
 import { counters } from './counters.ts';
 import { forVault } from './for-vault.ts';
 import { identityConsumer } from './identity.consumer.ts';
+import { PACE } from './limits.ts';
 import { notifier } from './notifications/notifier.ts';
 import { people } from './people.ts';
 import { polls } from './polls.ts';
@@ -45,7 +51,9 @@ function build(needs: ServiceNeeds, options: Options): Service {
   const approval: Approval = {
     ...needs,
     people: people(database),
+    factCopies: factCopies(needs, 'approval'),
     counters: counters(cache, clock),
+    pace: sharedTokenBucket(cache, clock, PACE),
     changes: heard,
   };
   const waiting = polls({ changes: heard, clock, cache });
@@ -72,6 +80,8 @@ function build(needs: ServiceNeeds, options: Options): Service {
       mail?.close();
       await waiting.stop();
     },
+    degraded: () =>
+      mail === undefined ? { 'approval.smtp': 'SMTP_URL is not set: nobody is told by mail' } : {},
     measure: async () => {
       const { rows } = await database.system.query<{ pending: number }>(
         `SELECT count(*)::int AS pending FROM approval.requests WHERE status = 'pending'`,

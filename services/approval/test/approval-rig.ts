@@ -26,6 +26,8 @@ export type ApprovalRig = ServiceRig & {
   people(name: string): Promise<Tenant>;
   open(tenantId: string, vend: Vend): Promise<Outcome>;
   consume(id: string, input: object): Promise<Outcome>;
+  /** As identity tells that an administrator vouches for a user, or does no longer. */
+  vouch(tenantId: string, user: string, vouched: boolean): Promise<void>;
   eventsOf(tenantId: string): Promise<readonly { type: string; streamId: string; data: object }[]>;
 };
 export type Tenant = {
@@ -81,6 +83,17 @@ export async function approvalRig(
     },
     open: (tenantId, vend) => needs.peers.approval.open({ ...vendOf(tenantId), ...vend }),
     consume: (id, input) => needs.peers.approval.consume(id, input),
+    vouch: async (tenantId, user, vouched) => {
+      const changed = { vouched, changed: ['vouched'] };
+      await rig.publish(userEvent(tenantId, user, 'user.updated', changed));
+      await untilTrue(async () => {
+        const { rowCount } = await needs.database.system.query(
+          'SELECT 1 FROM approval.users WHERE tenant_id = $1 AND user_id = $2 AND vouched = $3',
+          [tenantId, user, vouched],
+        );
+        return rowCount > 0;
+      });
+    },
     eventsOf: async (tenantId) => {
       const events = await needs.store.readLog('approval', 0n, 100_000);
       return events.filter(({ metadata }) => metadata.tenantId === tenantId);
@@ -105,6 +118,7 @@ const vendOf = (tenantId: string) => {
     use_window_seconds: 600,
     grant_ttl_seconds: 900,
     number_match: false,
+    vouch_required: true,
     context: { ip: '10.0.0.1', user_agent: 'agent/1', app_id: null, request_id: null },
   };
 };
@@ -125,8 +139,8 @@ export const userEvent = (tenantId: string, id: string, type: string, more: obje
     ...more,
   },
 });
-export const userCreated = (tenantId: string, id: string) =>
-  userEvent(tenantId, id, 'user.created', { via: 'register' });
+export const userCreated = (tenantId: string, id: string, vouched = true) =>
+  userEvent(tenantId, id, 'user.created', { via: 'admin', vouched });
 
 export const agentCreated = (tenantId: string, name = 'Deploy Bot') => ({
   source: 'identity' as const,

@@ -27,6 +27,8 @@ describe('a request for a decision', () => {
       id: expect.any(String),
       tenant_id: tenant,
       agent_name: 'Deploy Bot',
+      origin: 'agent',
+      user_vouched: true,
       user_email: 'ann@example.com',
       status: 'pending',
       created_at: expect.any(String),

@@ -76,6 +76,26 @@ describe('a person who is asked', () => {
     expect(`${other.status} ${other.code}`).toBe('422 idempotency_key_reused');
   });
 
+  it('is asked anew under one Idempotency-Key after a day', async () => {
+    const { id: tenant } = await rig.people('daily');
+    const headers = { 'idempotency-key': 'daily' };
+    const ask = (action: string) => {
+      const bearer = rig.tokens.agent({
+        tenantId: tenant,
+        id: 'bot',
+        sessionId: 's1',
+        userId: 'ann',
+      });
+      return rig.rest.as({ tenant, bearer }).post(REQUESTS, wanted({ action }), { headers });
+    };
+    const first = await ask('one');
+    rig.clock.move(24 * 3_600_000);
+    const [second, again] = [await ask('two'), await ask('two')];
+    expect([first.status, second.status, again.status]).toEqual([201, 201, 201]);
+    expect(second.body.id).not.toBe(first.body.id);
+    expect(again.body.id).toBe(second.body.id);
+  });
+
   it('approval 21 is asked at once while the mail server is away, and gets the mail later', async () => {
     const { bot } = await rig.people('twenty-one');
     mailIsDown = true;

@@ -160,7 +160,9 @@ describe('a vend that waits for a person', () => {
     expect([data.status, typeof data.use_before]).toEqual(['approved', 'string']);
     const burst = await Promise.all(Array.from({ length: 20 }, () => agent.get(path)));
     const slow = burst.filter(({ code }) => code === 'slow_down');
-    expect(slow).toHaveLength(10);
+    // Twelve at once, of which two were used before; one comes back each two and a half seconds.
+    expect(slow.length).toBeGreaterThanOrEqual(8);
+    expect(slow.length).toBeLessThanOrEqual(10);
     expect(slow[0]?.headers.get('retry-after')).toBe('5');
     const other = rig.tokens.agentKey({ tenantId: tenant, id: 'another' });
     const stranger = rig.rest.as({ tenant, bearer: other.key });

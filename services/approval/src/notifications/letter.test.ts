@@ -1,22 +1,50 @@
 import { describe, expect, it } from 'vitest';
+import type { Origin } from '../requests/request.ts';
 import { foldedLetter, letter } from './letter.ts';
+
+const asked = {
+  agentName: 'Bot',
+  isFirst: true,
+  action: 'write',
+  resource: undefined,
+  fields: [],
+  severity: 'low',
+  expiresAt: '2026-01-01T10:00:00.000Z',
+  reason: 'as agreed',
+  origin: 'agent' as Origin,
+  code: null,
+};
 
 describe('a mail about a request', () => {
   it('approval 19 carries the words of an agent without any power', () => {
     const { subject, html } = letter({
+      ...asked,
       agentName: `Bot\r\nBcc: x@example.com${'y'.repeat(100)}`,
-      isFirst: true,
-      action: 'write',
-      resource: undefined,
-      fields: [],
-      severity: 'low',
-      expiresAt: '2026-01-01T10:00:00.000Z',
       reason: '<script>alert(1)</script>',
-      isVend: false,
-      code: null,
     });
     expect(subject).not.toMatch(/[\r\n]/);
     expect(html).not.toContain('<script>');
+  });
+
+  it.each([
+    ['vend', 'Bot asks for your decision.', 'Reason: as agreed'],
+    ['agent', 'Bot asks for your decision.', 'The agent says: as agreed'],
+    [
+      'admin',
+      'An administrator asks for your decision in the name of Bot.',
+      'The administrator says: as agreed',
+    ],
+    [
+      'self',
+      'You have asked yourself for this decision in the name of Bot.',
+      'You said: as agreed',
+    ],
+  ] as const)('says who asks where that is: %s', (origin, who, reason) => {
+    const { subject, text } = letter({ ...asked, origin });
+    expect(text.split('\n\n')).toEqual(expect.arrayContaining([who, reason]));
+    const isAgents = origin === 'vend' || origin === 'agent';
+    expect(text.includes('the first request of this agent')).toBe(isAgents);
+    expect(subject).toBe(`Approval requested ${isAgents ? 'by' : 'in the name of'} Bot`);
   });
 
   it('counts what came while there was too much', () => {

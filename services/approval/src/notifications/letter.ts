@@ -2,6 +2,7 @@
  * The mail that tells a person of a request. Whatever an agent wrote stands in it as plain text that is
  * said to be the agent's; no link, no button that decides, no picture from elsewhere.
  */
+import type { Origin } from '../requests/request.ts';
 import { cleaned, cut } from '../words.ts';
 
 export type Letter = { readonly subject: string; readonly text: string; readonly html: string };
@@ -17,29 +18,46 @@ export type LetterOf = {
   readonly severity: string;
   readonly expiresAt: string;
   readonly reason: string | null;
-  /** Of a vend: the reason was made by the server and quotes the agent itself. */
-  readonly isVend: boolean;
+  /** Who made the request; of a vend the reason was made by the server and quotes the agent itself. */
+  readonly origin: Origin;
   /** The code that both sides can compare; null where only the agent's side may show it. */
   readonly code: string | null;
 };
 
 const SUBJECT_NAME_MAX_CHARS = 60;
 
+/** Nobody shall take what they, or an administrator, asked for as the wish of an agent. */
+const WHO_ASKS: { readonly [origin in Origin]: (agent: string) => string } = {
+  vend: (agent) => `${agent} asks for your decision.`,
+  agent: (agent) => `${agent} asks for your decision.`,
+  admin: (agent) => `An administrator asks for your decision in the name of ${agent}.`,
+  self: (agent) => `You have asked yourself for this decision in the name of ${agent}.`,
+};
+const REASON_LABELS: { readonly [origin in Origin]: string } = {
+  vend: 'Reason',
+  agent: 'The agent says',
+  admin: 'The administrator says',
+  self: 'You said',
+};
+
+const isAgents = (origin: Origin): boolean => origin === 'vend' || origin === 'agent';
+
 export function letter(of: LetterOf): Letter {
   const name = cleaned(of.agentName);
   const lines = [
-    `${name} asks for your decision.`,
-    of.isFirst ? 'It is the first request of this agent to you.' : undefined,
+    WHO_ASKS[of.origin](name),
+    of.isFirst && isAgents(of.origin) ? 'It is the first request of this agent to you.' : undefined,
     `Action: ${of.action}`,
     of.resource === undefined ? undefined : `Service: ${of.resource}`,
     of.fields.length === 0 ? undefined : `Fields: ${of.fields.join(', ')}`,
     `Severity: ${of.severity}`,
     `Open until: ${utc(of.expiresAt)}`,
-    of.reason === null ? undefined : `${of.isVend ? 'Reason' : 'The agent says'}: ${of.reason}`,
+    of.reason === null ? undefined : `${REASON_LABELS[of.origin]}: ${of.reason}`,
     of.code === null ? undefined : `Reference code: ${of.code}`,
     'If you do not know what this is about, deny it or let it run out.',
   ].filter((line) => line !== undefined);
-  return letterOf(`Approval requested by ${cut(name, SUBJECT_NAME_MAX_CHARS)}`, lines);
+  const by = isAgents(of.origin) ? 'by' : 'in the name of';
+  return letterOf(`Approval requested ${by} ${cut(name, SUBJECT_NAME_MAX_CHARS)}`, lines);
 }
 
 /** One mail for all that came while the user had enough mail. */

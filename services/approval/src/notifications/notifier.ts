@@ -146,7 +146,7 @@ async function letterOf({ sealer, database }: Needs, { facts }: Pending): Promis
     severity: facts.severity,
     expiresAt: facts.expires_at,
     reason,
-    isVend: binding !== undefined,
+    origin: facts.origin,
     code,
   });
 }

@@ -33,8 +33,9 @@ export const onlyPeople =
   async (request) => {
     const { principal, params, tenantId } = request;
     if (principal?.kind !== 'user' || isImpersonated(principal)) {
-      const wrote = await recordRefusal(approval, request);
-      return { refused: 'user_session_required', target: target(params.id), wrote };
+      await recordRefusal(approval, request);
+      // Without a position, which would tell that there is such a request.
+      return { refused: 'user_session_required', target: target(params.id) };
     }
     const live = await isLive(approval, tenantId, asUser(principal).id);
     return live ? undefined : { refused: 'unauthenticated' };
@@ -44,22 +45,21 @@ export const onlyPeople =
 async function recordRefusal(
   approval: Approval,
   request: Request<{ readonly id: string }, unknown, undefined>,
-): Promise<bigint | undefined> {
+): Promise<void> {
   const { streams } = approval;
   const of = { tenantId: request.tenantId, id: request.params.id };
   const command = await approval.command(request);
   const { revision } = await streams.load(requests, of);
   if (revision > 0) {
     const { position } = await streams.decideOn(requests, of.id, command, refuseAgent);
-    if (position !== undefined) return position;
+    if (position !== undefined) return;
   }
   const { kind, id } = request.principal ?? { kind: 'nobody', id: '' };
   const key = `refused:${of.tenantId}:${kind}:${id}`;
   const over = await approval.counters.over(key, REFUSALS_PER_MINUTE_MAX, MINUTE_MS);
-  if (over !== undefined) return undefined;
+  if (over !== undefined) return;
   const { operation } = request;
   await streams.decideOn(denials, command.id, command, () => accept(denied(operation, of.id)));
-  return undefined;
 }
 
 function refuseAgent(request: ApprovalRequest): Decision<DecisionRefused, never> {

@@ -2,7 +2,7 @@ import { given, seededRandom } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { type Approve, approve } from './approve/approve.ts';
 import { consume } from './consume/consume.ts';
-import { deny } from './deny/deny.ts';
+import { type Deny, deny } from './deny/deny.ts';
 import { expire } from './expire/expire.ts';
 import { type Binding, type RequestEvent, type RequestFacts, requests } from './request.ts';
 
@@ -38,11 +38,16 @@ const asked = (more: Partial<Binding> = {}): RequestEvent => ({
 });
 const approvedAt = (seconds: number): RequestEvent => ({
   type: 'ApprovalApproved',
-  data: { responded_by: 'ann', responded_at: at(seconds).toISOString() },
+  data: { responded_by: 'ann', responded_at: at(seconds).toISOString(), user_vouched: true },
 });
 const deniedAt = (seconds: number, cause: 'user' | 'binding_code' = 'user'): RequestEvent => ({
   type: 'ApprovalDenied',
-  data: { responded_by: 'ann', responded_at: at(seconds).toISOString(), cause },
+  data: {
+    responded_by: 'ann',
+    responded_at: at(seconds).toISOString(),
+    user_vouched: true,
+    cause,
+  },
 });
 const expiredAt = (seconds: number, cause: 'time' | 'agent' = 'time'): RequestEvent => ({
   type: 'ApprovalExpired',
@@ -52,15 +57,18 @@ const by = (seconds: number, more: Partial<Approve> = {}): Approve => ({
   userId: 'ann',
   authTime: null,
   now: at(seconds),
+  userVouched: true,
   code: 'none',
   ...more,
 });
+const no = (seconds: number): Deny => ({ userId: 'ann', userVouched: true, now: at(seconds) });
 const use = (seconds: number, more: object = {}) => ({
   agentId: 'bot',
   digest: 'd1',
   grantId: 'g1',
   now: at(seconds),
   userIsActive: true,
+  userIsVouched: true,
   ...more,
 });
 
@@ -76,7 +84,7 @@ describe('a decision', () => {
       .when((request) => approve(by(1), request))
       .refuses('request_expired');
     given(requests, asked())
-      .when((request) => deny({ userId: 'ann', now: at(300) }, request))
+      .when((request) => deny(no(300), request))
       .refuses('request_expired', expiredAt(300));
   });
 
@@ -85,13 +93,13 @@ describe('a decision', () => {
       .when((request) => approve(by(1, { userId: 'bob' }), request))
       .refuses('request_not_found');
     given(requests)
-      .when((request) => deny({ userId: 'ann', now: at(1) }, request))
+      .when((request) => deny(no(1), request))
       .refuses('request_not_found');
   });
 
   it('is final', () => {
     given(requests, asked(), approvedAt(1))
-      .when((request) => deny({ userId: 'ann', now: at(2) }, request))
+      .when((request) => deny(no(2), request))
       .refuses('request_not_pending');
     given(requests, asked(), deniedAt(1))
       .when((request) => approve(by(2), request))
@@ -99,6 +107,25 @@ describe('a decision', () => {
     given(requests, asked(), approvedAt(1))
       .when((request) => expire('agent', at(400), request))
       .accepts();
+  });
+
+  it('S12 needs a person for whom the tenant vouches, where the policy asks for one', () => {
+    const stranger = { userVouched: false, code: 'right', authTime: START / 1000 } as const;
+    const strict = { vouch_required: true, max_auth_age_seconds: 60, number_match: true };
+    given(requests, asked(strict))
+      .when((request) => approve(by(1, stranger), request))
+      .refuses('approver_not_vouched');
+    given(requests, asked(strict), approvedAt(1))
+      .when((request) => approve(by(2, stranger), request))
+      .refuses('request_not_pending');
+    given(requests, asked(strict))
+      .when((request) => approve(by(300, stranger), request))
+      .refuses('request_expired', expiredAt(300));
+    given(requests, asked(strict))
+      .when((request) => approve(by(1, { userVouched: false }), request))
+      .refuses('approver_not_vouched');
+    const free = given(requests, asked()).when((request) => approve(by(1, stranger), request));
+    expect(free.decision.events).toMatchObject([{ data: { user_vouched: false } }]);
   });
 
   it('needs a sign-in as fresh as the policy asks for', () => {
@@ -148,6 +175,16 @@ describe('an approval', () => {
     approved
       .when((request) => consume(use(20, { userIsActive: false }), request))
       .refuses('user_inactive');
+    const strange = use(20, { userIsVouched: false });
+    approved
+      .when((request) => consume(strange, request))
+      .accepts({
+        ...used,
+        data: { ...used.data, consumed_at: at(20).toISOString() },
+      } as RequestEvent);
+    given(requests, asked({ vouch_required: true }), approvedAt(10))
+      .when((request) => consume(strange, request))
+      .refuses('user_not_vouched');
     const consumed = given(requests, asked(), approvedAt(10), used);
     consumed.when((request) => consume(use(500), request)).accepts();
     consumed
@@ -175,7 +212,7 @@ describe('the history of a request', () => {
         const before = request;
         const decision = [
           () => approve(by(clock), before),
-          () => deny({ userId: 'ann', now: at(clock) }, before),
+          () => deny(no(clock), before),
           () => expire('time', at(clock), before),
           () => consume(use(clock), before),
         ][byte % 4]?.();

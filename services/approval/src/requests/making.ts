@@ -27,13 +27,13 @@ export async function makeRequest(
   return { request: decided.state, position: decided.position, isNew };
 }
 
-/** Seals a word of a request under its user's key. Throws SubjectErased when the user was deleted. */
+/** Seals a word of a request under its user's key; `erased` when the user was deleted. */
 export const sealWord = (
   { sealer }: Pick<Approval, 'sealer'>,
   of: { readonly tenantId: string; readonly userId: string; readonly requestId: string },
   field: 'reason' | 'code' | 'deny_reason',
   word: string,
-): Promise<Sealed> =>
+): Promise<Sealed | 'erased'> =>
   sealer.seal(
     of.tenantId,
     {

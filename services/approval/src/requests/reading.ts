@@ -47,6 +47,8 @@ export function toldOf(request: Standing): Told {
     agentId: facts.agent_id,
     agentName: facts.agent_name,
     userId: facts.user_id,
+    origin: facts.origin,
+    userVouched: answered?.userVouched ?? null,
     action: facts.action,
     resource: facts.resource ?? null,
     severity: facts.severity,
@@ -72,5 +74,9 @@ export async function showRequest(
     people.user(facts.tenant_id, facts.user_id),
     facts.reason === undefined ? null : sealer.open(facts.reason, place),
   ]);
-  return shown(toldOf(request), { email: user?.email ?? '', reason });
+  return shown(toldOf(request), {
+    email: user?.email ?? '',
+    vouched: user?.vouched ?? false,
+    reason,
+  });
 }

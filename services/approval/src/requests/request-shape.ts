@@ -1,8 +1,16 @@
-/** The request as clients see it (`spec.md` 2.11), and what the endpoints on it have in common. */
+/** The request as clients see it (`docs/contract.md` 2.11), and what the endpoints on it have in common. */
 import type { Principal } from '@cardea/auth';
 import Type, { type Static } from 'typebox';
 import type { Approval } from '../approval.ts';
-import { type Binding, SEVERITIES, type Severity, STATUSES, type Status } from './request.ts';
+import {
+  type Binding,
+  ORIGINS,
+  type Origin,
+  SEVERITIES,
+  type Severity,
+  STATUSES,
+  type Status,
+} from './request.ts';
 
 const closed = <Properties extends Parameters<typeof Type.Object>[0]>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false });
@@ -16,6 +24,8 @@ export const requestShape = closed({
   agent_name: text,
   user_id: text,
   user_email: text,
+  user_vouched: Type.Boolean(),
+  origin: Type.Enum(ORIGINS),
   action: text,
   resource: Type.Optional(text),
   reason: Type.Optional(text),
@@ -46,6 +56,9 @@ export type Told = {
   readonly agentId: string;
   readonly agentName: string;
   readonly userId: string;
+  readonly origin: Origin;
+  /** When the user answered; null where they have not, or it was not kept. */
+  readonly userVouched: boolean | null;
   readonly action: string;
   readonly resource: string | null;
   readonly severity: Severity;
@@ -61,8 +74,9 @@ export type Told = {
 
 export function shown(
   told: Told,
-  { email, reason }: { readonly email: string; readonly reason: string | null },
+  of: { readonly email: string; readonly vouched: boolean; readonly reason: string | null },
 ): Shown {
+  const { email, vouched, reason } = of;
   const { binding } = told;
   return {
     id: told.id,
@@ -71,6 +85,8 @@ export function shown(
     agent_name: told.agentName,
     user_id: told.userId,
     user_email: email,
+    user_vouched: told.userVouched ?? vouched,
+    origin: told.origin,
     action: told.action,
     ...(told.resource === null ? {} : { resource: told.resource }),
     ...(reason === null ? {} : { reason }),
@@ -102,7 +118,6 @@ export const COMMON = {
   tag: 'Approval requests',
   tenant: 'required',
   area: 'authorization',
-  noStore: true,
 } as const;
 /** Keys are no credential for what only people and agent sessions do. */
 export const NO_KEYS = { api_key: unauthenticated, agent_key: unauthenticated } as const;

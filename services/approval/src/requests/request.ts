@@ -9,7 +9,8 @@ export const SEVERITIES = ['low', 'medium', 'high'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 export const STATUSES = ['pending', 'approved', 'denied', 'expired'] as const;
 export type Status = (typeof STATUSES)[number];
-export type Origin = 'vend' | 'agent' | 'admin' | 'self';
+export const ORIGINS = ['vend', 'agent', 'admin', 'self'] as const;
+export type Origin = (typeof ORIGINS)[number];
 export type ExpiryCause = 'time' | 'agent' | 'session' | 'user';
 
 /** What a vend asks for, and the word under which an agent may find the request of its vend. */
@@ -26,6 +27,8 @@ export type Binding = {
   readonly use_window_seconds: number;
   readonly max_auth_age_seconds?: number;
   readonly number_match: boolean;
+  /** Only a person for whom the tenant vouches may approve; absent in requests of before. */
+  readonly vouch_required?: boolean;
   /** Four digits, sealed under the user's key. */
   readonly code: Sealed;
 };
@@ -45,6 +48,8 @@ export type RequestFacts = {
   readonly created_at: string;
   readonly expires_at: string;
   readonly origin: Origin;
+  /** Whether the user was vouched for when it was made; absent in requests of before. */
+  readonly user_vouched?: boolean;
   readonly channels: readonly string[];
   readonly binding?: Binding;
   /** Keyed hash of the body, where an Idempotency-Key was sent. */
@@ -73,6 +78,7 @@ type ApprovalApproved = {
   readonly data: {
     readonly responded_by: string;
     readonly responded_at: string;
+    readonly user_vouched?: boolean;
     /** Unix seconds of the approver's last strong sign-in. */
     readonly auth_time?: number;
   };
@@ -82,6 +88,7 @@ type ApprovalDenied = {
   readonly data: {
     readonly responded_by: string;
     readonly responded_at: string;
+    readonly user_vouched?: boolean;
     readonly cause: 'user' | 'binding_code';
     readonly reason?: Sealed;
   };
@@ -114,7 +121,12 @@ type Asked = {
   readonly wrongCodes: number;
   readonly refusedDecisions: number;
 };
-type Answered = { readonly respondedBy: string; readonly respondedAt: string };
+type Answered = {
+  readonly respondedBy: string;
+  readonly respondedAt: string;
+  /** Undefined in answers of before. */
+  readonly userVouched: boolean | undefined;
+};
 export type Pending = Asked & { readonly status: 'pending' };
 export type Approved = Asked &
   Answered & {
@@ -164,9 +176,10 @@ function after(request: Standing, event: Exclude<RequestEvent, ApprovalRequested
   }
 }
 
-const answeredBy = (data: { readonly responded_by: string; readonly responded_at: string }) => ({
+const answeredBy = (data: ApprovalApproved['data'] | ApprovalDenied['data']) => ({
   respondedBy: data.responded_by,
   respondedAt: data.responded_at,
+  userVouched: data.user_vouched,
 });
 
 /** Pending past its time: expired for everyone who looks, whoever comes to write it down. */

@@ -38,6 +38,8 @@ export const requestsTable = (wake: () => void): Projection => ({
         agent_id: 'text',
         agent_name: 'text',
         user_id: 'text',
+        origin: 'text',
+        user_vouched: 'boolean',
         action: 'text',
         resource: 'text',
         reason: 'jsonb',
@@ -58,12 +60,10 @@ export const requestsTable = (wake: () => void): Projection => ({
   on: {
     ApprovalRequested: ({ data }: On<'ApprovalRequested'>) => change(put(rowOf(data))),
     ApprovalApproved: (event: On<'ApprovalApproved'>) => {
-      const { responded_at, responded_by } = event.data;
-      return change(patch(keyOf(event), { status: 'approved', responded_at, responded_by }));
+      return change(patch(keyOf(event), { status: 'approved', ...answerOf(event.data) }));
     },
     ApprovalDenied: (event: On<'ApprovalDenied'>) => {
-      const { responded_at, responded_by } = event.data;
-      return change(patch(keyOf(event), { status: 'denied', responded_at, responded_by }));
+      return change(patch(keyOf(event), { status: 'denied', ...answerOf(event.data) }));
     },
     ApprovalExpired: (event: On<'ApprovalExpired'>) =>
       change(patch(keyOf(event), { status: 'expired' })),
@@ -84,6 +84,16 @@ export const requestsTable = (wake: () => void): Projection => ({
   },
 });
 
+const answerOf = ({
+  responded_at,
+  responded_by,
+  user_vouched = null,
+}: {
+  readonly responded_at: string;
+  readonly responded_by: string;
+  readonly user_vouched?: boolean | null;
+}) => ({ responded_at, responded_by, user_vouched });
+
 function rowOf(facts: RequestFacts) {
   return {
     tenant_id: facts.tenant_id,
@@ -92,6 +102,8 @@ function rowOf(facts: RequestFacts) {
     agent_id: facts.agent_id,
     agent_name: facts.agent_name,
     user_id: facts.user_id,
+    origin: facts.origin,
+    user_vouched: null,
     action: facts.action,
     resource: facts.resource ?? null,
     reason: facts.reason ?? null,

@@ -1,8 +1,14 @@
 /** Requests as the lists read them; overdue ones read as expired before anybody has written it down. */
-import type { Sealer } from '@cardea/crypto';
 import type { Transaction } from '@cardea/read-models';
-import type { RequestFacts, Severity, Status } from './request.ts';
-import { streamOf } from './request.ts';
+import type { Approval } from '../approval.ts';
+import {
+  type Origin,
+  type RequestFacts,
+  requests,
+  type Severity,
+  type Status,
+  streamOf,
+} from './request.ts';
 import { type Shown, shown } from './request-shape.ts';
 
 /** `$1` is the time, from the clock of the process, which tests move. */
@@ -15,6 +21,10 @@ type Row = {
   readonly agent_name: string;
   readonly user_id: string;
   readonly email: string | null;
+  readonly vouched: boolean | null;
+  /** Null in rows of before. */
+  readonly origin: Origin | null;
+  readonly user_vouched: boolean | null;
   readonly action: string;
   readonly resource: string | null;
   readonly reason: RequestFacts['reason'] | null;
@@ -36,7 +46,8 @@ export async function readRows(
   values: readonly unknown[],
 ): Promise<readonly Row[]> {
   const { rows } = await sql.query<Row>(
-    `SELECT r.tenant_id, r.id, r.agent_id, r.agent_name, r.user_id, u.email, r.action, r.resource,
+    `SELECT r.tenant_id, r.id, r.agent_id, r.agent_name, r.user_id, u.email, u.vouched,
+            r.origin, r.user_vouched, r.action, r.resource,
             r.reason, r.severity, ${STATUS_AT} AS status, r.binding, r.created_at, r.expires_at,
             r.responded_at, r.responded_by, r.use_before, r.consumed_at
      FROM approval.requests r
@@ -48,11 +59,14 @@ export async function readRows(
 }
 
 export const showRows = (
-  { sealer }: { readonly sealer: Pick<Sealer, 'open'> },
+  needs: Pick<Approval, 'sealer' | 'streams'>,
   rows: readonly Row[],
-): Promise<Shown[]> => Promise.all(rows.map((row) => showRow(sealer, row)));
+): Promise<Shown[]> => Promise.all(rows.map((row) => showRow(needs, row)));
 
-async function showRow(sealer: Pick<Sealer, 'open'>, row: Row): Promise<Shown> {
+async function showRow(
+  { sealer, streams }: Pick<Approval, 'sealer' | 'streams'>,
+  row: Row,
+): Promise<Shown> {
   const place = { streamId: streamOf(row.id), field: 'reason' };
   const reason =
     row.reason === null || row.reason === undefined ? null : await sealer.open(row.reason, place);
@@ -63,6 +77,8 @@ async function showRow(sealer: Pick<Sealer, 'open'>, row: Row): Promise<Shown> {
       agentId: row.agent_id,
       agentName: row.agent_name,
       userId: row.user_id,
+      origin: row.origin ?? (await originInStream(streams, row)),
+      userVouched: row.user_vouched,
       action: row.action,
       resource: row.resource,
       severity: row.severity,
@@ -75,6 +91,15 @@ async function showRow(sealer: Pick<Sealer, 'open'>, row: Row): Promise<Shown> {
       useBefore: row.use_before?.toISOString() ?? null,
       consumed: row.consumed_at !== null,
     },
-    { email: row.email ?? '', reason },
+    { email: row.email ?? '', vouched: row.vouched ?? false, reason },
   );
+}
+
+async function originInStream(
+  streams: Approval['streams'],
+  { tenant_id: tenantId, id }: Row,
+): Promise<Origin> {
+  const { state } = await streams.load(requests, { tenantId, id });
+  if (state.status === 'none') throw new Error('a row of a request that nobody made');
+  return state.facts.origin;
 }

@@ -12,6 +12,7 @@ export async function untilDecided(
 ): Promise<Standing | 'too_many_polls'> {
   const found = await needs.polls.wait<ApprovalRequest>({
     id,
+    tenantId,
     principal: `${tenantId} ${principal?.kind} ${principal?.id}`,
     waitMs,
     read: () => readRequest(needs, tenantId, id),

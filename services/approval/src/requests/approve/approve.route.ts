@@ -2,8 +2,9 @@ import { sameBytes } from '@cardea/crypto';
 import { asUser, endpoint } from '@cardea/http';
 import Type from 'typebox';
 import type { Approval } from '../../approval.ts';
+import { userStanding } from '../../vouched.ts';
 import { DECIDE_REFUSALS, DECIDES, onlyPeople } from '../deciding.ts';
-import { requests, type Standing, streamOf } from '../request.ts';
+import { type ApprovalRequest, requests, type Standing, streamOf } from '../request.ts';
 import { target } from '../request-shape.ts';
 import { type Approve, approve } from './approve.ts';
 
@@ -22,6 +23,7 @@ export const approveRequest = (approval: Approval) =>
       ok: Type.Object({ status: Type.Literal('approved') }, { additionalProperties: false }),
       refusals: {
         ...DECIDE_REFUSALS,
+        approver_not_vouched: 403,
         step_up_required: 401,
         binding_code_required: 422,
         binding_code_mismatch: 422,
@@ -33,7 +35,10 @@ export const approveRequest = (approval: Approval) =>
       const command = await approval.command(request);
       const { state } = await approval.streams.load(requests, { tenantId: request.tenantId, id });
       const code = await compared(approval, state, request.body.binding_code);
-      const of = { userId: user.id, authTime: user.authTime, now: command.now, code };
+      const ofUser = { tenantId: request.tenantId, userId: user.id };
+      const { isVouched } = await userStanding(approval, ofUser, asksForVouched(state));
+      const { authTime } = user;
+      const of = { userId: user.id, authTime, now: command.now, userVouched: isVouched, code };
       const decided = await approval.streams.decideOn(requests, id, command, (present) =>
         approve(of, present),
       );
@@ -46,6 +51,9 @@ export const approveRequest = (approval: Approval) =>
     },
     onlyPeople(approval),
   );
+
+const asksForVouched = (request: ApprovalRequest): boolean =>
+  request.status === 'pending' && request.facts.binding?.vouch_required === true;
 
 /** In constant time; the code never changes while a request stands. */
 async function compared(

@@ -7,6 +7,7 @@ export type Approve = {
   /** Unix seconds of the last strong sign-in; null when the token says none. */
   readonly authTime: number | null;
   readonly now: Date;
+  readonly userVouched: boolean;
   /** How the sent code compares with the request's, found out in constant time. */
   readonly code: 'none' | 'right' | 'wrong';
 };
@@ -15,18 +16,24 @@ export type ApproveRefusal =
   | 'request_not_found'
   | 'request_not_pending'
   | 'request_expired'
+  | 'approver_not_vouched'
   | 'step_up_required'
   | 'binding_code_required'
   | 'binding_code_mismatch';
 
 export function approve(
-  { userId, authTime, now, code }: Approve,
+  { userId, authTime, now, userVouched, code }: Approve,
   request: ApprovalRequest,
 ): Decision<RequestEvent, ApproveRefusal> {
   const found = toDecide(userId, now, request);
   if ('barred' in found) return found.barred;
   const { facts, wrongCodes } = found.pending;
-  const at = { responded_by: userId, responded_at: now.toISOString() };
+  const at = {
+    responded_by: userId,
+    responded_at: now.toISOString(),
+    user_vouched: userVouched,
+  };
+  if (facts.binding?.vouch_required === true && !userVouched) return refuse('approver_not_vouched');
   if (isStale(facts.binding?.max_auth_age_seconds, authTime, now))
     return refuse('step_up_required');
   if (facts.binding?.number_match === true && code !== 'right') {

@@ -14,6 +14,7 @@ export type Consume = {
   readonly grantId: string;
   readonly now: Date;
   readonly userIsActive: boolean;
+  readonly userIsVouched: boolean;
 };
 export type ConsumeRefusal =
   | 'not_found'
@@ -22,7 +23,8 @@ export type ConsumeRefusal =
   | 'denied'
   | 'expired'
   | 'consumed_by_other'
-  | 'user_inactive';
+  | 'user_inactive'
+  | 'user_not_vouched';
 
 /** One approval, one grant: asking again for the same grant is no second use. */
 export function consume(
@@ -50,7 +52,7 @@ export function consume(
 }
 
 function use(
-  { grantId, digest, now, userIsActive }: Consume,
+  { grantId, digest, now, userIsActive, userIsVouched }: Consume,
   request: Approved,
 ): Decision<RequestEvent, ConsumeRefusal> {
   if (request.consumed !== null) {
@@ -58,6 +60,9 @@ function use(
   }
   if (now.getTime() >= (useBefore(request)?.getTime() ?? 0)) return refuse('expired');
   if (!userIsActive) return refuse('user_inactive');
+  if (request.facts.binding?.vouch_required === true && !userIsVouched) {
+    return refuse('user_not_vouched');
+  }
   const data = { grant_id: grantId, digest, consumed_at: now.toISOString() };
   return accept({ type: 'ApprovalConsumed', data });
 }

@@ -1,4 +1,3 @@
-import { SubjectErased } from '@cardea/crypto';
 import type { Command } from '@cardea/event-store';
 import { endpoint, type Request } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
@@ -46,7 +45,11 @@ type Refused = {
 
 type Asked = Request<unknown, unknown, Wanted>;
 /** Who asks as what for whom, found fit to ask. */
-type Asker = { readonly origin: Origin; readonly agentName: string };
+type Asker = {
+  readonly origin: Origin;
+  readonly agentName: string;
+  readonly userVouched: boolean;
+};
 
 export const createRequest = (approval: Approval) =>
   endpoint(
@@ -108,13 +111,15 @@ async function fitToAsk(
   const agent = principal?.kind === 'agent' ? await patiently(clock, lookAgent) : await lookAgent();
   const said = originOf(principal, wanted, agent?.ownerUserId ?? null);
   if ('refused' in said) return said;
+  const lookUser = () => people.user(tenantId, wanted.user_id);
+  const user = said.origin === 'self' ? await lookUser() : await patiently(clock, lookUser);
   if (said.origin !== 'self') {
-    const user = await patiently(clock, () => people.user(tenantId, wanted.user_id));
     if (user === undefined) return { refused: 'user_not_found' };
     if (!isActive(user)) return { refused: 'user_disabled' };
   }
   if (!isActive(agent)) return { refused: 'agent_inactive' };
-  return { origin: said.origin, agentName: agent?.name ?? wanted.agent_id };
+  const agentName = agent?.name ?? wanted.agent_id;
+  return { origin: said.origin, agentName, userVouched: user?.vouched === true };
 }
 
 /** With an Idempotency-Key the id follows from it, so that a repeat meets its own stream. */
@@ -161,7 +166,9 @@ async function make(
   const body_hash = await bodyHashOf(approval, request);
   const [channels, sealed] = await Promise.all([
     approval.people.channels(tenantId),
-    sealReason(approval, { tenantId, userId: wanted.user_id, requestId: id }, reason),
+    reason === undefined
+      ? undefined
+      : sealWord(approval, { tenantId, userId: wanted.user_id, requestId: id }, 'reason', reason),
   ]);
   if (sealed === 'erased') return { refused: 'user_not_found' } as const;
   const { appId: app_id } = command.metadata;
@@ -172,6 +179,7 @@ async function make(
       tenant_id: tenantId,
       agent_name: asker.agentName,
       origin: asker.origin,
+      user_vouched: asker.userVouched,
       channels,
       ...(app_id === undefined ? {} : { app_id }),
       ...(sealed === undefined ? {} : { reason: sealed }),
@@ -198,17 +206,3 @@ const commandOf = ({ command }: Approval, request: Asked, origin: Origin): Promi
   origin === 'admin' && request.principal !== undefined
     ? command(request, { actor: { type: 'admin', id: request.principal.id } })
     : command(request);
-
-async function sealReason(
-  approval: Approval,
-  of: Parameters<typeof sealWord>[1],
-  reason: string | undefined,
-) {
-  if (reason === undefined) return undefined;
-  try {
-    return await sealWord(approval, of, 'reason', reason);
-  } catch (error) {
-    if (error instanceof SubjectErased) return 'erased' as const;
-    throw error;
-  }
-}

@@ -59,7 +59,7 @@ export function originOf(
 export function factsOf(
   wanted: Omit<Wanted, 'reason'>,
   of: Pick<RequestFacts, 'id' | 'tenant_id' | 'agent_name' | 'origin' | 'channels'> &
-    Partial<Pick<RequestFacts, 'app_id' | 'reason' | 'body_hash'>>,
+    Partial<Pick<RequestFacts, 'user_vouched' | 'app_id' | 'reason' | 'body_hash'>>,
   now: Date,
 ): RequestFacts {
   const { agent_id, user_id, action, resource, severity = 'medium' } = wanted;

@@ -5,6 +5,7 @@ import type { Approval } from '../../approval.ts';
 import { MINUTE_MS, MUTE_MINUTES_MAX } from '../../limits.ts';
 import { mute } from '../../queues/mute.ts';
 import { queueIdOf, queues } from '../../queues/queue.ts';
+import { userStanding } from '../../vouched.ts';
 import { cleaned } from '../../words.ts';
 import { DECIDE_REFUSALS, DECIDES, onlyPeople } from '../deciding.ts';
 import { sealWord } from '../making.ts';
@@ -32,9 +33,15 @@ export const denyRequest = (approval: Approval) =>
       const command = await approval.command(request);
       const said = cleaned(body.reason ?? '');
       const place = { tenantId, userId, requestId: params.id };
-      const reason =
-        said === '' ? {} : { reason: await sealWord(approval, place, 'deny_reason', said) };
-      const of = { userId, now: command.now, ...reason };
+      const reason = said === '' ? undefined : await sealWord(approval, place, 'deny_reason', said);
+      if (reason === 'erased') return { refused: 'unauthenticated' };
+      const { isVouched } = await userStanding(approval, { tenantId, userId }, false);
+      const of = {
+        userId,
+        userVouched: isVouched,
+        now: command.now,
+        ...(reason === undefined ? {} : { reason }),
+      };
       const decided = await approval.streams.decideOn(requests, params.id, command, (present) =>
         deny(of, present),
       );

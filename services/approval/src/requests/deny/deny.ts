@@ -2,12 +2,17 @@ import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision } from '@cardea/event-store';
 import { type ApprovalRequest, type RequestEvent, toDecide } from '../request.ts';
 
-export type Deny = { readonly userId: string; readonly now: Date; readonly reason?: Sealed };
+export type Deny = {
+  readonly userId: string;
+  readonly userVouched: boolean;
+  readonly now: Date;
+  readonly reason?: Sealed;
+};
 export type DenyRefusal = 'request_not_found' | 'request_not_pending' | 'request_expired';
 
 /** To say no, a person needs neither a code nor a fresh sign-in. */
 export function deny(
-  { userId, now, reason }: Deny,
+  { userId, userVouched, now, reason }: Deny,
   request: ApprovalRequest,
 ): Decision<RequestEvent, DenyRefusal> {
   const found = toDecide(userId, now, request);
@@ -17,6 +22,7 @@ export function deny(
     data: {
       responded_by: userId,
       responded_at: now.toISOString(),
+      user_vouched: userVouched,
       cause: 'user',
       ...(reason === undefined ? {} : { reason }),
     },

@@ -12,6 +12,7 @@ export const openContext = Type.Object({
   ip: optional(Type.String()),
   user_agent: optional(Type.String()),
   app_id: optional(Type.String()),
+  app_claimed: optional(Type.Literal(true)),
   agent_id: optional(Type.String()),
   request_id: optional(Type.String()),
   traceparent: optional(Type.String()),
@@ -34,6 +35,7 @@ export const openInput = Type.Object({
   grant_ttl_seconds: Type.Integer({ minimum: 1 }),
   max_auth_age_seconds: optional(Type.Integer({ minimum: 0 })),
   number_match: Type.Boolean(),
+  vouch_required: optional(Type.Boolean()),
   purpose: optional(Type.String()),
   context: Type.Optional(openContext),
 });
@@ -50,6 +52,7 @@ export function vendFacts(
   of: {
     readonly id: string;
     readonly agentName: string;
+    readonly userVouched: boolean;
     readonly channels: readonly string[];
     readonly reason: NonNullable<RequestFacts['reason']>;
     readonly code: NonNullable<RequestFacts['binding']>['code'];
@@ -72,6 +75,7 @@ export function vendFacts(
     created_at: now.toISOString(),
     expires_at: new Date(now.getTime() + open.ttl_seconds * 1000).toISOString(),
     origin: 'vend',
+    user_vouched: of.userVouched,
     channels: of.channels,
     binding: {
       digest: open.digest,
@@ -82,6 +86,7 @@ export function vendFacts(
       use_window_seconds: open.use_window_seconds,
       ...(maxAge === undefined || maxAge === null ? {} : { max_auth_age_seconds: maxAge }),
       number_match: open.number_match,
+      ...(open.vouch_required === true ? { vouch_required: true } : {}),
       code: of.code,
     },
   };

@@ -1,7 +1,7 @@
 import { endpoint } from '@cardea/http';
 import Type from 'typebox';
 import type { Approval } from '../../approval.ts';
-import { INTERVAL_SECONDS, PACE_CALLS_MAX, PACE_WINDOW_MS } from '../../limits.ts';
+import { INTERVAL_SECONDS } from '../../limits.ts';
 import type { Polls } from '../../polls.ts';
 import { readRequest } from '../reading.ts';
 import { STATUSES, type Standing, useBefore } from '../request.ts';
@@ -52,12 +52,9 @@ export const pollToken = (needs: Approval & { readonly polls: Polls }) =>
       if (now.status === 'none' || !maySee(principal, now.facts)) {
         return { refused: 'request_not_found' };
       }
-      const over = await needs.counters.over(
-        `pace:${tenantId}:${id}`,
-        PACE_CALLS_MAX,
-        PACE_WINDOW_MS,
-      );
-      if (over !== undefined) return { refused: 'slow_down', headers };
+      if (!(await needs.pace(`approval:pace:${tenantId}:${id}`))) {
+        return { refused: 'slow_down', headers };
+      }
       if (now.status !== 'pending' || query.wait === undefined) return { ok: stateOf(now) };
       const found = await untilDecided(needs, request, { id, waitMs: query.wait * 1000 });
       if (found === 'too_many_polls') return { refused: found, headers };

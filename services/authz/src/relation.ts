@@ -14,7 +14,7 @@ export const RELATIONS = [
 ] as const;
 export type Relation = (typeof RELATIONS)[number];
 
-/** What a tuple says, and what a check asks (`spec.md` 2.7). All but the relation are opaque strings. */
+/** What a tuple says, and what a check asks (`docs/contract.md` 2.7). All but the relation are opaque strings. */
 export type Fields = {
   readonly user_type: string;
   readonly user_id: string;

@@ -42,6 +42,7 @@ export interface Memo<T> {
   put(key: string, epoch: string | undefined, value: T): void;
   /** What is remembered, else what `load` brings. */
   through(key: string, epoch: string | undefined, load: () => Promise<T>): Promise<T>;
+  drop(key: string): void;
   clear(): void;
 }
 
@@ -67,6 +68,7 @@ export function memo<T>(clock: Pick<Clock, 'monotonicMs'>): Memo<T> {
       put(key, epoch, value, atMs);
       return value;
     },
+    drop: (key) => held.delete(key),
     clear: () => held.clear(),
   };
 }

@@ -1,48 +1,43 @@
 /**
- * What vault has heard from identity: sessions of agents, what agents may reach, who is disabled. It may
- * be late, so a missing row proves nothing, and what would be refused for a row alone is read again.
+ * What vault has heard from identity: sessions of agents, what agents may reach, who is disabled or
+ * vouched for. It may be late, so a missing row proves nothing, and what would be refused for a row alone
+ * is read again. A row that is older than a change of which the shared cache tells is not used: then
+ * identity is asked.
  */
-import type { Database } from '@cardea/read-models';
-import type { Clock } from '@cardea/runtime';
-import QuickLRU from 'quick-lru';
+import type { CurrentFacts } from '@cardea/auth';
+import { factCopies, type ServiceNeeds, type UserFacts } from '@cardea/service';
+import { memo } from './epochs.ts';
+import {
+  type Asked,
+  type Facts,
+  readApproverRow,
+  readOwnerRow,
+  readSessionRows,
+} from './fact-rows.ts';
 import type { Approver } from './policies/policy.ts';
 
-export type SessionRow = {
-  readonly agent_id: string;
-  readonly user_id: string | null;
-  readonly epoch: number;
-  readonly expires_at: Date;
-  readonly ended_at: Date | null;
-};
-export type AgentRow = {
-  readonly services: readonly {
-    readonly service_name: string;
-    readonly fields: readonly string[];
-  }[];
-  readonly changed_at: Date;
-};
-
-export type Facts = {
-  readonly session: SessionRow | undefined;
-  /** Of the session that the token names. */
-  readonly tokenEpoch: number | undefined;
-  readonly agent: AgentRow | undefined;
-  /** Of the session's user; undefined where unknown, or where there is none. */
-  readonly userStatus: string | undefined;
-};
-
-export type Asked = {
-  readonly tenantId: string;
-  readonly sessionId: string;
-  readonly tokenSessionId: string;
-  readonly agentId: string;
-  readonly userId: string | null;
+/** What the shared cache says of changes at identity: positions of its log, 0 where none is told. */
+export type KnownChanges = {
+  /** Another one after each change that narrows; what was cached under another is void. */
+  readonly epoch: string;
+  readonly floor: bigint;
+  readonly agent: bigint;
+  readonly session: bigint;
 };
 
 export interface IdentityFacts {
-  /** As remembered for a few seconds; `fresh` reads the tables. */
-  read(asked: Asked, fresh?: boolean): Promise<Facts>;
-  userStatus(tenantId: string, userId: string): Promise<string | undefined>;
+  /**
+   * As cached for a few seconds; `fresh` reads the tables. Without `changes` the shared cache cannot be
+   * believed: identity is asked, and nothing cached. Throws PeerUnavailable.
+   */
+  read(asked: Asked, changes: KnownChanges | undefined, fresh?: boolean): Promise<Facts>;
+  /** Who might approve; undefined: known neither here nor to identity. As `read` otherwise. */
+  approver(
+    of: { readonly tenantId: string; readonly userId: string },
+    changes: KnownChanges | undefined,
+  ): Promise<UserFacts | undefined>;
+  /** Who answers for the agent; null: nobody. */
+  ownerOf(asked: Asked, changes: KnownChanges | undefined): Promise<string | null>;
   /** Asks again a while later, for the bus lags behind. */
   isKnownApprover(tenantId: string, approver: Approver): Promise<boolean>;
   /** Something new was heard in this process. */
@@ -51,101 +46,92 @@ export interface IdentityFacts {
 
 /** Pauses before what rests on late rows alone is read again, from the first look on. */
 export const REREAD_AFTER_MS = [200, 600] as const;
-const REMEMBERED_MS = 5_000;
-const REMEMBERED_MAX = 10_000;
 const GONE = 'deleted';
+const CONSUMER = 'vault';
 
-export function identityFacts({
-  database,
-  clock,
-}: {
-  readonly database: Database;
-  readonly clock: Clock;
-}): IdentityFacts {
-  type Held = { readonly facts: Facts; readonly atMs: number };
-  const held = new QuickLRU<string, Held>({ maxSize: REMEMBERED_MAX });
-  const userStatus = async (tenantId: string, userId: string): Promise<string | undefined> => {
-    const { rows } = await database.asTenant(tenantId, (sql) =>
-      sql.query<{ status: string }>(
-        'SELECT status FROM vault.users WHERE tenant_id = $1 AND user_id = $2',
-        [tenantId, userId],
-      ),
-    );
-    return rows[0]?.status;
+type Needs = Pick<ServiceNeeds, 'database' | 'clock' | 'bus' | 'peers' | 'revocations'>;
+
+export function identityFacts(needs: Needs): IdentityFacts {
+  const { database, clock } = needs;
+  const facts = memo<Facts>(clock);
+  const approvers = memo<UserFacts>(clock);
+  const copies = factCopies(needs, CONSUMER);
+
+  const load = async (asked: Asked, changes: KnownChanges | undefined): Promise<Facts> => {
+    const rows = await readSessionRows(database, asked);
+    const isCurrent =
+      changes !== undefined &&
+      rows.agentPosition >= changes.agent &&
+      rows.sessionPosition >= changes.session &&
+      (await copies.reaches(changes.floor));
+    if (!isCurrent) {
+      const { tenantId, agentId, sessionId, userId } = asked;
+      const user = userId === null ? {} : { userId };
+      return withWord(rows.facts, await copies.ask({ tenantId, agentId, sessionId, ...user }));
+    }
+    // A row as new as a change that was told is the newest statement of all, also than the token.
+    const { agent } = rows.facts;
+    if (agent === undefined || changes.agent === 0n) return rows.facts;
+    return { ...rows.facts, agent: { ...agent, changed_at: 'now' } };
+  };
+  const read: IdentityFacts['read'] = (asked, changes, fresh = false) => {
+    if (changes === undefined) return load(asked, undefined);
+    const key = JSON.stringify(Object.values(asked));
+    const { epoch, floor, agent, session } = changes;
+    const tag = `${epoch} ${floor} ${agent} ${session}`;
+    if (fresh) facts.drop(key);
+    return facts.through(key, tag, () => load(asked, changes));
   };
   return {
-    userStatus,
-    read: async (asked, fresh = false) => {
-      const key = JSON.stringify(Object.values(asked));
-      const known = fresh ? undefined : held.get(key);
-      if (known !== undefined && clock.monotonicMs() - known.atMs < REMEMBERED_MS) {
-        return known.facts;
-      }
-      const atMs = clock.monotonicMs();
-      const facts = await readFacts(database, asked);
-      held.set(key, { facts, atMs });
-      return facts;
+    read,
+    approver: async ({ tenantId, userId }, changes) => {
+      const key = `${tenantId} ${userId}`;
+      const tag = changes && `${changes.epoch} ${changes.floor}`;
+      const cached = approvers.get(key, tag);
+      if (cached !== undefined) return cached;
+      const row = () => readApproverRow(database, tenantId, userId);
+      const user = await copies.user({ tenantId, userId }, row);
+      // A vouch that is given raises no epoch, so only who may approve is cached.
+      if (user?.vouched === true && !isDisabled(user.status)) approvers.put(key, tag, user);
+      return user;
+    },
+    ownerOf: async (asked, changes) => {
+      const facts = changes === undefined ? undefined : await read(asked, changes);
+      const known = facts?.agent?.owner_user_id;
+      if (known !== undefined) return known;
+      const { tenantId, agentId } = asked;
+      const row = () => readOwnerRow(database, tenantId, agentId);
+      return (await copies.owner({ tenantId, agentId }, row))?.owner_user_id ?? null;
     },
     isKnownApprover: async (tenantId, approver) => {
-      if (approver === 'session_user') return true;
-      const known = async () => {
-        const status = await userStatus(tenantId, approver.user_id);
-        return status !== undefined && status !== GONE;
-      };
+      if (typeof approver === 'string') return true;
       for (const pauseMs of [0, ...REREAD_AFTER_MS]) {
         await clock.sleep(pauseMs);
-        if (await known()) return true;
+        const row = await readApproverRow(database, tenantId, approver.user_id);
+        if (row !== undefined && row.status !== GONE) return true;
       }
       return false;
     },
-    forget: () => held.clear(),
+    forget: () => {
+      facts.clear();
+      approvers.clear();
+    },
   };
 }
 
-type Row = {
-  readonly session: string | null;
-  readonly session_agent: string;
-  readonly session_user: string | null;
-  readonly epoch: number;
-  readonly expires_at: Date;
-  readonly ended_at: Date | null;
-  readonly token_epoch: number | null;
-  readonly services: AgentRow['services'] | null;
-  readonly changed_at: Date;
-  readonly user_status: string | null;
-};
-
-async function readFacts(database: Database, asked: Asked): Promise<Facts> {
-  const { rows } = await database.asTenant(asked.tenantId, (sql) =>
-    sql.query<Row>(
-      `SELECT s.session_id AS session, s.agent_id AS session_agent, s.user_id AS session_user,
-         s.epoch, s.expires_at, s.ended_at, t.epoch AS token_epoch, a.services, a.changed_at,
-         u.status AS user_status
-       FROM (SELECT $1::text AS tenant_id) one
-       LEFT JOIN vault.agent_sessions s ON s.tenant_id = one.tenant_id AND s.session_id = $2
-       LEFT JOIN vault.agent_sessions t ON t.tenant_id = one.tenant_id AND t.session_id = $3
-       LEFT JOIN vault.agents a ON a.tenant_id = one.tenant_id AND a.agent_id = $4
-       LEFT JOIN vault.users u ON u.tenant_id = one.tenant_id AND u.user_id = $5`,
-      [asked.tenantId, asked.sessionId, asked.tokenSessionId, asked.agentId, asked.userId],
-    ),
-  );
-  const [row] = rows;
-  if (row === undefined) throw new Error('a query that always has a row had none');
-  return {
-    session: row.session === null ? undefined : sessionOf(row),
-    tokenEpoch: row.token_epoch ?? undefined,
-    agent:
-      row.services === null ? undefined : { services: row.services, changed_at: row.changed_at },
-    userStatus: row.user_status ?? undefined,
-  };
-}
-
-const sessionOf = (row: Row): SessionRow => ({
-  agent_id: row.session_agent,
-  user_id: row.session_user,
-  epoch: row.epoch,
-  expires_at: row.expires_at,
-  ended_at: row.ended_at,
+/** Identity's word over the rows; where it has none, it proves no more than a missing row. */
+const withWord = (rows: Facts, { agent, session, user }: CurrentFacts): Facts => ({
+  session:
+    session === null
+      ? rows.session
+      : {
+          ...session,
+          expires_at: new Date(session.expires_at),
+          ended_at: session.ended_at === null ? null : new Date(session.ended_at),
+        },
+  tokenEpoch: session?.epoch ?? rows.tokenEpoch,
+  agent: agent === null ? rows.agent : { ...agent, changed_at: 'now' },
+  userStatus: user?.status ?? rows.userStatus,
 });
 
 /** A lock keeps a person from signing in; it ends nothing that runs. */

@@ -27,7 +27,7 @@ const TYPES = [
   'approval.denied',
 ] as const;
 
-type Where = Parameters<typeof endGrants>[2]['where'];
+type Where = Parameters<typeof endGrants>[1]['where'];
 type Ended = { readonly cause: string; readonly where: Where };
 
 export const hearOthers = (
@@ -37,15 +37,17 @@ export const hearOthers = (
   name: 'vault',
   topics: [topicOf('identity'), topicOf('approval')],
   types: TYPES,
-  handle: async (events, sql) => {
+  prepare: async (events) => {
     for (const event of events) {
-      await keep(sql, event);
       const ended = endedBy(event);
       if (ended !== undefined) {
-        await endGrants(vault, sql, { ...ended, tenantId: event.tenantId, eventId: event.id });
+        await endGrants(vault, { ...ended, tenantId: event.tenantId, eventId: event.id });
       }
       if (event.type === 'tenant.deleted') await onTenantDeleted(event.tenantId, event.id);
     }
+  },
+  handle: async (events, sql) => {
+    for (const event of events) await keep(sql, event);
   },
   onCommitted: () => vault.facts.forget(),
 });
@@ -85,23 +87,27 @@ async function keepAgent(sql: Queryable, event: IntegrationEvent): Promise<void>
     identityEvents.dataOf(event, 'agent.updated') ??
     identityEvents.dataOf(event, 'agent.suspended') ??
     identityEvents.dataOf(event, 'agent.resumed');
-  const { tenantId, time } = event;
+  const { tenantId, time, position } = event;
   if (data !== undefined) {
+    const services = JSON.stringify(data.services);
     await sql.query(
-      `INSERT INTO vault.agents AS a (tenant_id, agent_id, services, status, changed_at)
-       VALUES ($1, $2, $3::jsonb, $4, $5)
+      `INSERT INTO vault.agents AS a
+         (tenant_id, agent_id, services, status, changed_at, owner_user_id, position)
+       VALUES ($1, $2, $3::jsonb, $4, $5, $6, $7)
        ON CONFLICT (tenant_id, agent_id) DO UPDATE SET services = excluded.services,
-         status = excluded.status, changed_at = CASE WHEN a.services = excluded.services
+         status = excluded.status, owner_user_id = excluded.owner_user_id,
+         position = excluded.position, changed_at = CASE WHEN a.services = excluded.services
            THEN a.changed_at ELSE excluded.changed_at END`,
-      [tenantId, data.id, JSON.stringify(data.services), data.status, time],
+      [tenantId, data.id, services, data.status, time, data.owner_user_id, position],
     );
   }
   const gone = identityEvents.dataOf(event, 'agent.deleted');
   if (gone === undefined) return;
   await sql.query(
-    `UPDATE vault.agents SET status = 'deleted', services = '[]', changed_at = $3
+    `UPDATE vault.agents SET status = 'deleted', services = '[]', changed_at = $3,
+       owner_user_id = NULL, position = $4
      WHERE tenant_id = $1 AND agent_id = $2`,
-    [tenantId, gone.id, time],
+    [tenantId, gone.id, time, position],
   );
 }
 
@@ -114,10 +120,10 @@ async function keepSession(sql: Queryable, event: IntegrationEvent): Promise<voi
   if (data === undefined) return;
   await sql.query(
     `INSERT INTO vault.agent_sessions AS s
-       (tenant_id, session_id, agent_id, user_id, epoch, expires_at, ended_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)
+       (tenant_id, session_id, agent_id, user_id, epoch, expires_at, ended_at, position)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
      ON CONFLICT (tenant_id, session_id) DO UPDATE SET epoch = excluded.epoch,
-       expires_at = excluded.expires_at, ended_at = coalesce(s.ended_at, excluded.ended_at)`,
+       expires_at = excluded.expires_at, position = excluded.position, ended_at = coalesce(s.ended_at, excluded.ended_at)`,
     [
       event.tenantId,
       data.id,
@@ -126,6 +132,7 @@ async function keepSession(sql: Queryable, event: IntegrationEvent): Promise<voi
       data.epoch,
       data.expires_at,
       ended?.ended_at ?? null,
+      event.position,
     ],
   );
 }
@@ -138,10 +145,14 @@ async function keepUser(sql: Queryable, event: IntegrationEvent): Promise<void> 
   const gone = identityEvents.dataOf(event, 'user.deleted');
   const id = data?.id ?? gone?.id;
   if (id === undefined) return;
+  // Events of before do not say who is vouched for; then what is known stays.
+  const vouched = gone === undefined ? (data?.vouched ?? null) : false;
   await sql.query(
-    `INSERT INTO vault.users (tenant_id, user_id, status) VALUES ($1, $2, $3)
-     ON CONFLICT (tenant_id, user_id) DO UPDATE SET status = excluded.status`,
-    [event.tenantId, id, data?.status ?? 'deleted'],
+    `INSERT INTO vault.users AS u (tenant_id, user_id, status, vouched, position)
+     VALUES ($1, $2, $3, coalesce($4::boolean, false), $5)
+     ON CONFLICT (tenant_id, user_id) DO UPDATE SET status = excluded.status,
+       vouched = coalesce($4::boolean, u.vouched), position = excluded.position`,
+    [event.tenantId, id, data?.status ?? 'deleted', vouched, event.position],
   );
 }
 

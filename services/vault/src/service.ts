@@ -1,5 +1,6 @@
 /** Vault: other people's secrets, kept under a key per tenant and handed out field by field. */
 import type { ServiceDefinition } from '@cardea/service';
+import { tenantKeyTable } from './adapters/data-keys.ts';
 import { grantsProjection } from './grants/grants.projection.ts';
 import { getGrantRoute, listGrantsRoute } from './grants/list/list.route.ts';
 import { revokeGrantRoute } from './grants/revoke/revoke.route.ts';
@@ -11,7 +12,11 @@ import { evaluatePoliciesRoute } from './policies/evaluate/evaluate.route.ts';
 import { forgetOldPolicies } from './policies/forget-old-policies.policy.ts';
 import { getPolicyRoute, listPoliciesRoute } from './policies/list/list.route.ts';
 import { removePolicyRoute } from './policies/remove/remove.route.ts';
+
+export { vaultOperations } from './operations.ts';
+
 import { mapVaultEvent } from './relay.ts';
+import { keyRotation } from './rotate-keys.ts';
 import { changeServiceRoute } from './services/change/change.route.ts';
 import { clearAway } from './services/clear-away.policy.ts';
 import { deleteServiceRoute } from './services/delete/delete.route.ts';
@@ -26,6 +31,7 @@ import { vaultOf } from './vault.ts';
 export const vaultService: ServiceDefinition = {
   name: 'vault',
   migrations: new URL('../migrations/', import.meta.url),
+  wrappedKeys: [tenantKeyTable],
   build: (needs) => {
     const vault = vaultOf(needs);
     const changed = (tenantId: string): void => void vault.epochs.changed(tenantId);
@@ -52,7 +58,7 @@ export const vaultService: ServiceDefinition = {
       relay: mapVaultEvent,
       consumers: [hearOthers(vault, shredTenant(vault))],
       policies: [clearAway(vault), forgetOldPolicies(vault)],
-      loops: [vault.reuse.loop, sweepSecrets(vault)],
+      loops: [vault.reuse.loop, sweepSecrets(vault), keyRotation(vault)],
       start: () => vault.keys.checkCanary(),
       stop: async () => {
         await vault.reuse.flush();

@@ -1,6 +1,6 @@
 /**
- * Approval as vault sees it (`design/approval.md` section 4): requests in memory, each with one digest,
- * used up by one grant. Nothing of queues, mail or people beyond saying yes or no.
+ * Approval as vault sees it (`docs/design/approval.md`, Commands for vault): requests in memory,
+ * each with one digest, used up by one grant. Nothing of queues, mail or people beyond saying yes or no.
  */
 import type { Peers } from '@cardea/service';
 

@@ -1,4 +1,4 @@
-/** Vends that a person has to allow: the second table of `design/vault.md` section 6. */
+/** Vends that a person has to allow: `docs/design/vault.md`, A vend that requires approval. */
 import { armFailPoints } from '@cardea/runtime';
 import { testDatabase } from '@cardea/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -33,6 +33,7 @@ const policyOf = async (tenantId: string, more: object = {}) => {
 async function gated(more: { readonly userId?: string; readonly policy?: object } = {}) {
   const tenantId = newTenant();
   await rig.keep(tenantId);
+  await rig.vouch(tenantId, ['ann']);
   const policyId = await policyOf(tenantId, more.policy);
   const session = rig.session({ tenantId, ...(more.userId ? { userId: more.userId } : {}) });
   return { tenantId, policyId, session };
@@ -79,6 +80,7 @@ describe('a gated vend', () => {
     [{ outcome: 'cooling_down', until: soon() }, 403, 'APPROVAL_DENIED'],
     [{ outcome: 'muted', until: soon() }, 403, 'APPROVAL_DENIED'],
     [{ outcome: 'user_inactive' }, 403, 'NO_APPROVER'],
+    [{ outcome: 'user_not_vouched' }, 403, 'NO_APPROVER'],
     [{ outcome: 'rate_limited', retry_after: 7 }, 429, 'APPROVAL_RATE_LIMITED'],
     [{ outcome: 'unheard of' }, 503, 'UNAVAILABLE'],
   ])('vault 1 opening answers %o with %d %s', async (outcome, status, code) => {
@@ -94,6 +96,7 @@ describe('a gated vend', () => {
     [{ outcome: 'mismatch' }, 403, 'APPROVAL_MISMATCH'],
     [{ outcome: 'denied' }, 403, 'APPROVAL_DENIED'],
     [{ outcome: 'user_inactive' }, 403, 'NO_APPROVER'],
+    [{ outcome: 'user_not_vouched' }, 403, 'NO_APPROVER'],
     [{ outcome: 'expired' }, 410, 'APPROVAL_EXPIRED'],
     [{ outcome: 'consumed_by_other' }, 409, 'APPROVAL_CONSUMED'],
     [
@@ -129,8 +132,7 @@ describe('a gated vend', () => {
           changed: ['status'],
         },
       });
-    await user('bob', 'active');
-    await user('eve', 'active');
+    await rig.vouch(tenantId, ['bob', 'eve']);
     const approver = (user_id: string) => ({ approver: { user_id } });
     const alone = rig.session({ tenantId, agentId: 'robot', userId: 'robot' });
     const ask = await policyOf(tenantId);

@@ -1,9 +1,10 @@
 /** Keys and ciphertexts in their tables: what opens them, and what is swept away. */
-import { UnknownWrapKey, wrapKeys } from '@cardea/crypto';
-import { secret, systemRandom } from '@cardea/runtime';
+import { Tampered, UnknownWrapKey, wrapKeys } from '@cardea/crypto';
+import { metrics, secret, systemRandom } from '@cardea/runtime';
 import { testDatabase } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { dataKeys } from '../src/adapters/data-keys.ts';
+import { secretStore } from '../src/adapters/secret-store.ts';
 import { sweepOnce } from '../src/services/sweep-secrets.ts';
 import { vaultOf } from '../src/vault.ts';
 import { newTenant, type VaultRig, vaultRig } from './vault-rig.ts';
@@ -51,6 +52,53 @@ describe('the keys of tenants', () => {
       Array.from({ length: 8 }, () => keysUnder(hex).current(tenantId)),
     );
     expect(made.every(({ key }) => made[0]?.key.equals(key) === true)).toBe(true);
+  });
+});
+
+describe('a value that does not open', () => {
+  const failures = async () => (await metrics.decryptionFailures.get()).values[0]?.value ?? 0;
+  const flipLastBit = (tenantId: string) =>
+    rig.shared.database.system.query(
+      `UPDATE vault.secret_versions SET blob = set_byte(blob, length(blob) - 1, get_byte(blob, length(blob) - 1) # 1)
+       WHERE tenant_id = $1 AND blob IS NOT NULL`,
+      [tenantId],
+    );
+
+  it('is counted and not cached: put right in the database, it is handed out by the next vend', async () => {
+    const tenantId = newTenant();
+    await rig.keep(tenantId);
+    const session = rig.session({ tenantId });
+    await flipLastBit(tenantId);
+    const before = await failures();
+    for (const count of [1, 2]) {
+      const broken = await session.vend();
+      expect([broken.status, broken.code]).toEqual([500, 'INTERNAL']);
+      expect(await failures()).toBe(before + count);
+    }
+    await flipLastBit(tenantId);
+    const granted = await session.vend();
+    expect(granted.body.data?.fields).toMatchObject({ password: `secret of ${tenantId}` });
+    expect(await failures()).toBe(before + 2);
+  });
+
+  it('is found out five minutes after it was read last, at the latest', async () => {
+    const tenantId = newTenant();
+    const owner = { tenantId, ownerId: 'service' };
+    const secret_id = '0b8f4f0e-6a1c-4b8e-9a52-6f2f5a0c7d11';
+    const one = { name: 'password', version: 1, secret_id };
+    const keys = keysUnder(rig.settings.ENCRYPTION_KEY.reveal());
+    const store = secretStore({ database: rig.shared.database, keys, random: systemRandom });
+    await store.write(owner, [{ ...one, value: 'a value' }]);
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      expect(String((await store.open(owner, [one]))[0])).toBe('a value');
+      await flipLastBit(tenantId);
+      expect(String((await store.open(owner, [one]))[0])).toBe('a value');
+      vi.setSystemTime(Date.now() + 5 * 60_000 + 1);
+      await expect(store.open(owner, [one])).rejects.toThrow(Tampered);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 

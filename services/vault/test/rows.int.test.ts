@@ -1,4 +1,4 @@
-/** Each row of a vend's two tables, in their order (`design/vault.md` section 6). */
+/** Each row of a vend's two tables, in order (`docs/design/vault.md`, A vend: the checks in their order). */
 import { type RestAnswer, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FIELDS, heard, newTenant, type Session, type VaultRig, vaultRig } from './vault-rig.ts';

@@ -48,6 +48,8 @@ export type VaultRig = ServiceRig & {
   /** Registers a service `db` (or another) with fields `user`, `password`, `extra` and sets the first two. */
   keep(tenantId: string, name?: string): Promise<void>;
   put(tenantId: string, fields: object, more?: object): Promise<RestAnswer>;
+  /** As identity tells that an administrator vouches for these users, or does no longer. */
+  vouch(tenantId: string, users: readonly string[], vouched?: boolean): Promise<void>;
   eventsOf(tenantId: string): Promise<readonly RecordedEvent[]>;
 };
 
@@ -86,6 +88,13 @@ export async function vaultRig(
     admin,
     put,
     session: (of) => sessionOf(rig, of),
+    vouch: async (tenantId, users, vouched = true) => {
+      for (const id of users) {
+        await rig.publish(userUpdated(tenantId, { id, vouched }));
+        const where = 'tenant_id = $1 AND user_id = $2 AND vouched = $3';
+        await heard(rig, 'users', where, [tenantId, id, vouched]);
+      }
+    },
     keep: async (tenantId, name = 'db') => {
       const made = await admin(tenantId).post('/api/v1/vault/services', {
         name,
@@ -105,6 +114,31 @@ export async function vaultRig(
     },
   };
 }
+
+/** Without `vouched`: as before anybody was vouched for. */
+export const userUpdated = (
+  tenantId: string,
+  {
+    id,
+    ...more
+  }: { readonly id: string; readonly status?: string; readonly vouched?: boolean | undefined },
+) => ({
+  source: 'identity' as const,
+  type: 'user.updated',
+  tenantId,
+  streamId: `user-${id}`,
+  data: {
+    id,
+    email: null,
+    display_name: null,
+    email_verified: true,
+    roles: [],
+    status: 'active',
+    created_at: '2026-01-01T00:00:00.000Z',
+    changed: ['vouched'],
+    ...more,
+  },
+});
 
 export function sessionOf(rig: ServiceRig, of: NewSession): Session {
   count += 1;

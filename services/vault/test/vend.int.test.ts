@@ -81,6 +81,7 @@ describe('vending', () => {
   it('answers 202 while a person has not decided, and hands out once they have', async () => {
     const tenantId = newTenant();
     await rig.keep(tenantId);
+    await rig.vouch(tenantId, ['ann']);
     expect((await policy(tenantId)).status).toBe(201);
     const session = rig.session({ tenantId });
     const asked = await session.vend();

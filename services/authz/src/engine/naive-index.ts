@@ -2,8 +2,9 @@ import type { Fields, Relation } from '../relation.ts';
 import type { Checked, Question, TupleIndex } from './tuple-index.ts';
 
 /**
- * The semantics of `design/authz.md` section 1 as plain loops over an array, with no idea of speed: it
- * tries every way there is. Only tests use it: what the index answers is compared with this.
+ * The semantics of `docs/design/authz.md`, "What a check means", as plain loops over an array, with no
+ * idea of speed: it tries every way there is. Only tests use it: what the index answers is compared
+ * with this.
  */
 
 const IMPLIED_BY: Record<string, readonly Relation[]> = {

@@ -10,7 +10,7 @@ export { EvaluationBudgetExceeded } from './closure.ts';
 export type { Question } from './filter.ts';
 
 /**
- * The tuples of one tenant and the answers that follow from them (`spec.md` 4.3). Pure: whoever owns
+ * The tuples of one tenant and the answers that follow from them (`docs/contract.md` 4.3). Pure: whoever owns
  * it applies the tenant's events in log order, for the order of writes is what reasons call age.
  * Questions throw {@link EvaluationBudgetExceeded} rather than answer wrongly.
  */

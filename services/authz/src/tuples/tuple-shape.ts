@@ -1,4 +1,4 @@
-/** A tuple and its fields as clients write and see them (`spec.md` 2.7, 4.3). */
+/** A tuple and its fields as clients write and see them (`docs/contract.md` 2.7, 4.3). */
 import Type from 'typebox';
 import { RELATIONS, WILDCARD } from './tuple.ts';
 

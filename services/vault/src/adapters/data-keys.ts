@@ -6,12 +6,13 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import {
   decrypt,
   encrypt,
+  foreignKey,
+  knownWrapKey,
   Tampered,
   UnknownWrapKey,
   type WrapKeys,
-  wrapKeyOf,
 } from '@cardea/crypto';
-import type { Database } from '@cardea/read-models';
+import type { Database, WrappedKeyTable } from '@cardea/read-models';
 import type { Random } from '@cardea/runtime';
 import QuickLRU from 'quick-lru';
 
@@ -20,6 +21,13 @@ export type DataKey = { readonly version: number; readonly key: KeyObject };
 export interface DataKeys {
   /** The tenant's newest key, made when there is none. Throws {@link TenantShredded}. */
   current(tenantId: string): Promise<DataKey>;
+  /** Version of the newest key; undefined where there is none. Makes none. */
+  newest(tenantId: string): Promise<number | undefined>;
+  /**
+   * A new newest key, made at that time; the one before opens what was written under it. Answers its
+   * version, or undefined where `from` is not the newest or the tenant has none.
+   */
+  rotate(tenantId: string, from: number, now: Date): Promise<number | undefined>;
   /** Throws {@link TenantShredded} where the key was destroyed. */
   ofVersion(tenantId: string, version: number): Promise<KeyObject>;
   /** For ever; in other processes within as long as they hold keys. */
@@ -39,41 +47,21 @@ type Row = {
   readonly wrapped: Buffer | null;
 };
 
-const FOREIGN = 'ENCRYPTION_KEY is not the one that the vault was written with.';
 const KEY_BYTES = 32;
 const TENANTS_MAX = 1_000;
 const HELD_MS = 5 * 60_000;
 const CANARY_TENANT = '*';
 const CANARY_VERSION = 0;
 
-export function dataKeys({ database, keys, random }: Needs): DataKeys {
+export function dataKeys(needs: Needs): DataKeys {
+  const { database, keys } = needs;
   const held = new QuickLRU<string, Promise<readonly DataKey[]>>({
     maxSize: TENANTS_MAX,
     maxAge: HELD_MS,
   });
-  const wrapNew = (tenantId: string, version: number): Buffer => {
-    const plain = random.bytes(KEY_BYTES);
-    const { id, key } = keys.current;
-    const wrapped = encrypt(key, plain, wrapPlace(tenantId, version, id), { random });
-    plain.fill(0);
-    return wrapped;
-  };
-  const unwrap = (tenantId: string, row: Row): DataKey => {
-    if (row.wrapped === null) throw new TenantShredded('the tenant has no key any more');
-    const wrapKey = wrapKeyOf(keys, row.kek_id);
-    if (wrapKey === undefined) throw new UnknownWrapKey(FOREIGN);
-    const place = wrapPlace(tenantId, row.dek_version, row.kek_id);
-    const plain = decrypt(wrapKey.key, row.wrapped, place);
-    const key = createSecretKey(plain);
-    plain.fill(0);
-    return { version: row.dek_version, key };
-  };
   const load = async (tenantId: string): Promise<readonly DataKey[]> => {
-    const rows = await readOrMake(database, tenantId, () => ({
-      kekId: keys.current.id,
-      wrapped: wrapNew(tenantId, 1),
-    }));
-    return rows.map((row) => unwrap(tenantId, row));
+    const rows = await readOrMake(database, tenantId, () => wrappedNew(needs, tenantId, 1));
+    return rows.map((row) => unwrapped(keys, tenantId, row));
   };
   const all = (tenantId: string): Promise<readonly DataKey[]> => {
     const known = held.get(tenantId);
@@ -83,6 +71,8 @@ export function dataKeys({ database, keys, random }: Needs): DataKeys {
     loading.catch(() => held.delete(tenantId));
     return loading;
   };
+  const heldVersion = async (tenantId: string, version: number) =>
+    (await all(tenantId)).find((each) => each.version === version);
   return {
     current: async (tenantId) => {
       const newest = (await all(tenantId)).at(-1);
@@ -90,9 +80,20 @@ export function dataKeys({ database, keys, random }: Needs): DataKeys {
       return newest;
     },
     ofVersion: async (tenantId, version) => {
-      const found = (await all(tenantId)).find((each) => each.version === version);
+      const known = await heldVersion(tenantId, version);
+      if (known !== undefined) return known.key;
+      // Rotated by another process since ours read the keys.
+      held.delete(tenantId);
+      const found = await heldVersion(tenantId, version);
       if (found === undefined) throw new TenantShredded('the key of a secret is gone');
       return found.key;
+    },
+    newest: (tenantId) => newestVersion(database, tenantId),
+    rotate: async (tenantId, from, now) => {
+      const next = { version: from + 1, now, ...wrappedNew(needs, tenantId, from + 1) };
+      const isOurs = await insertNext(database, tenantId, next);
+      held.delete(tenantId);
+      return isOurs ? next.version : undefined;
     },
     shred: async (tenantId) => {
       await database.system.query(
@@ -101,27 +102,54 @@ export function dataKeys({ database, keys, random }: Needs): DataKeys {
       );
       held.delete(tenantId);
     },
-    checkCanary: async () => {
-      const { rows } = await database.system.query<Row>(
-        'SELECT dek_version, kek_id, wrapped FROM vault.tenant_keys WHERE tenant_id = $1 AND dek_version = $2',
-        [CANARY_TENANT, CANARY_VERSION],
-      );
-      const [canary] = rows;
-      if (canary === undefined) {
-        await insert(database, CANARY_TENANT, CANARY_VERSION, {
-          kekId: keys.current.id,
-          wrapped: wrapNew(CANARY_TENANT, CANARY_VERSION),
-        });
-        return;
-      }
-      try {
-        unwrap(CANARY_TENANT, canary);
-      } catch (error) {
-        throw error instanceof Tampered ? new UnknownWrapKey(FOREIGN) : error;
-      }
-    },
+    checkCanary: () => checkCanary(needs),
   };
 }
+
+function wrappedNew({ keys, random }: Needs, tenantId: string, version: number): Wrapped {
+  const plain = random.bytes(KEY_BYTES);
+  const { id, key } = keys.current;
+  const wrapped = encrypt(key, plain, wrapPlace(tenantId, version, id), { random });
+  plain.fill(0);
+  return { kekId: id, wrapped };
+}
+
+function unwrapped(keys: WrapKeys, tenantId: string, row: Row): DataKey {
+  if (row.wrapped === null) throw new TenantShredded('the tenant has no key any more');
+  const wrapKey = knownWrapKey(keys, row.kek_id);
+  const place = wrapPlace(tenantId, row.dek_version, row.kek_id);
+  const plain = decrypt(wrapKey.key, row.wrapped, place);
+  const key = createSecretKey(plain);
+  plain.fill(0);
+  return { version: row.dek_version, key };
+}
+
+async function checkCanary(needs: Needs): Promise<void> {
+  const { database, keys } = needs;
+  const { rows } = await database.system.query<Row>(
+    'SELECT dek_version, kek_id, wrapped FROM vault.tenant_keys WHERE tenant_id = $1 AND dek_version = $2',
+    [CANARY_TENANT, CANARY_VERSION],
+  );
+  const [canary] = rows;
+  if (canary === undefined) {
+    const made = wrappedNew(needs, CANARY_TENANT, CANARY_VERSION);
+    await insert(database, CANARY_TENANT, CANARY_VERSION, made);
+    return;
+  }
+  try {
+    unwrapped(keys, CANARY_TENANT, canary);
+  } catch (error) {
+    throw error instanceof Tampered ? new UnknownWrapKey(foreignKey([canary.kek_id], keys)) : error;
+  }
+}
+
+/** Wrapped anew when ENCRYPTION_KEY changes; the canary too. */
+export const tenantKeyTable: WrappedKeyTable = {
+  name: 'vault.tenant_keys',
+  info: 'dek-wrap/v1',
+  key: { tenant_id: 'text', dek_version: 'integer' },
+  placeOf: (row, kekId) => wrapPlace(String(row['tenant_id']), Number(row['dek_version']), kekId),
+};
 
 type Wrapped = { readonly kekId: string; readonly wrapped: Buffer };
 
@@ -164,4 +192,31 @@ async function insert(
      VALUES ($1, $2, $3, $4, 'active') ON CONFLICT DO NOTHING`,
     [tenantId, version, kekId, wrapped],
   );
+}
+
+async function newestVersion(database: Database, tenantId: string): Promise<number | undefined> {
+  const { rows } = await database.system.query<Pick<Row, 'dek_version'>>(
+    `SELECT dek_version FROM vault.tenant_keys
+     WHERE tenant_id = $1 AND dek_version > ${CANARY_VERSION} AND state = 'active'`,
+    [tenantId],
+  );
+  return rows[0]?.dek_version;
+}
+
+/** False where another rotation was faster, or the tenant was shredded. */
+async function insertNext(
+  database: Database,
+  tenantId: string,
+  next: Wrapped & { readonly version: number; readonly now: Date },
+): Promise<boolean> {
+  const { rowCount } = await database.system.query(
+    `WITH before AS (
+       UPDATE vault.tenant_keys SET state = 'decrypt_only'
+       WHERE tenant_id = $1 AND dek_version = $2 - 1 AND state = 'active' RETURNING tenant_id
+     )
+     INSERT INTO vault.tenant_keys (tenant_id, dek_version, kek_id, wrapped, state, created_at)
+     SELECT tenant_id, $2, $3, $4, 'active', $5 FROM before`,
+    [tenantId, next.version, next.kekId, next.wrapped, next.now],
+  );
+  return rowCount === 1;
 }

@@ -3,9 +3,9 @@
  * name, version, id and key version: moved to another row, or changed by one bit, it does not open.
  */
 import type { KeyObject } from 'node:crypto';
-import { decrypt, encrypt, headerOf, type Place } from '@cardea/crypto';
+import { decrypt, encrypt, headerOf, type Place, Tampered, UnknownWrapKey } from '@cardea/crypto';
 import type { Database } from '@cardea/read-models';
-import type { Random } from '@cardea/runtime';
+import { metrics, type Random } from '@cardea/runtime';
 import QuickLRU from 'quick-lru';
 import type { DataKey, DataKeys } from './data-keys.ts';
 
@@ -34,8 +34,10 @@ export class SecretMissing extends Error {
 
 const PURPOSE = 'vault.field.v1';
 const HEADER_BYTES = 4;
-/** The library holds up to twice as many: 1,024 ciphertexts of 64 KiB are 64 MiB. */
+/** Ciphertexts that opened; the library holds up to twice as many: 1,024 of 64 KiB are 64 MiB. */
 const BLOBS_MAX = 512;
+/** Then the row is read again, whatever became of it. */
+const BLOB_MS = 5 * 60_000;
 
 type Needs = {
   readonly database: Database;
@@ -45,25 +47,30 @@ type Needs = {
 type Blob = { readonly dekVersion: number; readonly blob: Buffer };
 
 export function secretStore({ database, keys, random }: Needs): SecretStore {
-  const held = new QuickLRU<string, Blob>({ maxSize: BLOBS_MAX });
+  const opening = new QuickLRU<string, Blob>({ maxSize: BLOBS_MAX, maxAge: BLOB_MS });
   const blobKey = (tenantId: string, secretId: string) => `${tenantId} ${secretId}`;
 
-  const fetchBlobs = async (tenantId: string, ids: readonly string[]): Promise<void> => {
-    const missing = ids.filter((id) => !held.has(blobKey(tenantId, id)));
-    if (missing.length === 0) return;
+  const fetchBlobs = async (
+    tenantId: string,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, Blob>> => {
+    if (ids.length === 0) return new Map();
     const { rows } = await database.asTenant(tenantId, (sql) =>
       sql.query<{ secret_id: string; dek_version: number; blob: Buffer }>(
         `SELECT secret_id, dek_version, blob FROM vault.secret_versions
          WHERE tenant_id = $1 AND secret_id = ANY($2::uuid[]) AND blob IS NOT NULL`,
-        [tenantId, missing],
+        [tenantId, ids],
       ),
     );
-    for (const { secret_id, dek_version, blob } of rows) {
-      held.set(blobKey(tenantId, secret_id), { dekVersion: dek_version, blob });
-    }
+    return new Map(
+      rows.map(({ secret_id, dek_version, blob }) => [
+        secret_id,
+        { dekVersion: dek_version, blob },
+      ]),
+    );
   };
   const drop = (tenantId: string, ids: readonly string[]): void => {
-    for (const id of ids) held.delete(blobKey(tenantId, id));
+    for (const id of ids) opening.delete(blobKey(tenantId, id));
   };
 
   return {
@@ -73,20 +80,29 @@ export function secretStore({ database, keys, random }: Needs): SecretStore {
       await insert(database, of, { secrets, blobs, dekVersion: key.version });
     },
     open: async ({ tenantId, ownerId }, secrets) => {
-      await fetchBlobs(
-        tenantId,
-        secrets.map(({ secret_id }) => secret_id),
-      );
+      const keyOf = ({ secret_id }: SecretName) => blobKey(tenantId, secret_id);
+      const unknown = secrets.filter((secret) => !opening.has(keyOf(secret)));
+      const ids = unknown.map(({ secret_id }) => secret_id);
+      const fetched = await fetchBlobs(tenantId, ids);
       const opened: Buffer[] = [];
       try {
         for (const secret of secrets) {
-          const found = held.get(blobKey(tenantId, secret.secret_id));
+          const found = opening.get(keyOf(secret)) ?? fetched.get(secret.secret_id);
           if (found === undefined) throw new SecretMissing('a secret that stands has no value');
           const key = await keys.ofVersion(tenantId, found.dekVersion);
           opened.push(openSecret(key, { tenantId, ownerId, ...secret }, found.blob));
+          // Only now: what does not open is read again at the next vend, and may be put right by then.
+          opening.set(keyOf(secret), found);
         }
       } catch (error) {
+        if (error instanceof Tampered || error instanceof UnknownWrapKey) {
+          metrics.decryptionFailures.inc();
+        }
         for (const buffer of opened) buffer.fill(0);
+        drop(
+          tenantId,
+          secrets.map(({ secret_id }) => secret_id),
+        );
         throw error;
       }
       return opened;
@@ -98,7 +114,7 @@ export function secretStore({ database, keys, random }: Needs): SecretStore {
     },
     eraseOwner: ({ tenantId, ownerId }) => eraseWhere(database, tenantId, 'owner_id = $2', ownerId),
     eraseTenant: async (tenantId) => {
-      held.clear();
+      opening.clear();
       await database.asTenant(tenantId, (sql) =>
         sql.query('DELETE FROM vault.secret_versions WHERE tenant_id = $1', [tenantId]),
       );
@@ -120,7 +136,7 @@ const placeOf = (of: SecretPlace, dekVersion: number): Place => [
 export function sealSecret(
   { key, version }: DataKey,
   place: SecretPlace,
-  value: string,
+  value: string | Buffer,
   random: Random,
 ): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);

@@ -1,5 +1,5 @@
 /** Ends the grants that rest on something that is gone: a session, an agent, a user, a service. */
-import { DatabaseUnavailable, type Queryable } from '@cardea/read-models';
+import { DatabaseUnavailable } from '@cardea/read-models';
 import type { Vault } from '../vault.ts';
 import { grantsAreLevel } from './grant-list.ts';
 import { revokeGrant } from './revoke/revoke.ts';
@@ -22,15 +22,18 @@ export type Ending = {
 const CATCH_UP_MS = 30_000;
 const GRANTS_PER_PAGE = 500;
 
-type Needs = Pick<Vault, 'store' | 'positions' | 'streams' | 'systemCommand' | 'clock' | 'epochs'>;
+type Needs = Pick<
+  Vault,
+  'store' | 'database' | 'positions' | 'streams' | 'systemCommand' | 'clock' | 'epochs'
+>;
 
-export async function endGrants(needs: Needs, sql: Queryable, ending: Ending): Promise<void> {
+export async function endGrants(needs: Needs, ending: Ending): Promise<void> {
   if (!(await grantsAreLevel(needs, CATCH_UP_MS))) {
     throw new DatabaseUnavailable('the table of grants is behind its log');
   }
   let after = '';
   for (;;) {
-    const rows = await page(sql, ending, { after, now: needs.clock.now() });
+    const rows = await page(needs, ending, { after, now: needs.clock.now() });
     await Promise.all(rows.map((row) => end(needs, ending, row)));
     const last = rows.at(-1);
     if (last === undefined || rows.length < GRANTS_PER_PAGE) break;
@@ -42,7 +45,7 @@ export async function endGrants(needs: Needs, sql: Queryable, ending: Ending): P
 type Row = { readonly grant_id: string; readonly slot: string };
 
 async function page(
-  sql: Queryable,
+  { database }: Needs,
   { tenantId, where }: Ending,
   { after, now }: { readonly after: string; readonly now: Date },
 ): Promise<readonly Row[]> {
@@ -50,7 +53,7 @@ async function page(
   const conditions = Object.entries(where).map(
     ([column, value]) => `AND ${column} = $${values.push(value)}`,
   );
-  const { rows } = await sql.query<Row>(
+  const { rows } = await database.system.query<Row>(
     `SELECT grant_id, slot FROM vault.grants
      WHERE tenant_id = $1 AND grant_id > $2 AND expires_at > $3
        AND revoked_at IS NULL AND superseded_at IS NULL ${conditions.join(' ')}

@@ -78,4 +78,12 @@ describe('policies', () => {
     expect(demandOf(bob, bob)?.approver).toEqual({ user_id: 'bob' });
     expect(demandOf(bob, eve)?.approver).toBe('nobody');
   });
+
+  it('ask the owner of the agent before the user of the session, and after whom they name', () => {
+    const owner = policy('o', { approver: 'agent_owner' });
+    const bob = policy('b', { approver: { user_id: 'bob' } });
+    expect(demandOf(policy('a'), owner)?.approver).toBe('agent_owner');
+    expect(demandOf(owner, policy('z'))?.approver).toBe('agent_owner');
+    expect(demandOf(owner, bob)?.approver).toEqual({ user_id: 'bob' });
+  });
 });

@@ -65,12 +65,13 @@ function demandOf(governing: readonly Policy[]): Demand {
   };
 }
 
-/** Whoever is named beats the user of the session. */
+/** Whoever is named beats the owner of the agent, who beats the user of the session. */
 function approverOf(governing: readonly Policy[]): Demand['approver'] {
+  const approvers = governing.map(({ approver }) => approver);
   const named = new Set(
-    governing.flatMap(({ approver }) => (approver === 'session_user' ? [] : [approver.user_id])),
+    approvers.flatMap((approver) => (typeof approver === 'string' ? [] : [approver.user_id])),
   );
   const [user_id] = named;
-  if (user_id === undefined) return 'session_user';
-  return named.size === 1 ? { user_id } : 'nobody';
+  if (user_id !== undefined) return named.size === 1 ? { user_id } : 'nobody';
+  return approvers.includes('agent_owner') ? 'agent_owner' : 'session_user';
 }

@@ -21,8 +21,9 @@ const named = (longest: number) =>
       uniqueItems: true,
     }),
   ]);
-const approver = Type.Union([
+export const ApproverShape = Type.Union([
   Type.Literal('session_user'),
+  Type.Literal('agent_owner'),
   Type.Object({ user_id: Type.String({ minLength: 1, maxLength: ID_MAX }) }),
 ]);
 
@@ -32,7 +33,7 @@ const terms = {
   fields: named(NAME_MAX),
   agent_ids: named(ID_MAX),
   effect: Type.Union([Type.Literal('require_approval'), Type.Literal('deny')]),
-  approver,
+  approver: ApproverShape,
   severity,
   ttl_seconds: Type.Integer({ minimum: WAIT_MIN_S, maximum: WAIT_MAX_S }),
   use_window_seconds: Type.Integer({ minimum: USE_MIN_S, maximum: WAIT_MAX_S }),

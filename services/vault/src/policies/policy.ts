@@ -5,7 +5,7 @@
 import type { Stream } from '@cardea/event-store';
 
 export type Severity = 'low' | 'medium' | 'high';
-export type Approver = 'session_user' | { readonly user_id: string };
+export type Approver = 'session_user' | 'agent_owner' | { readonly user_id: string };
 
 export type PolicyTerms = {
   readonly name: string;

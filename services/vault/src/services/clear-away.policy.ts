@@ -24,6 +24,6 @@ export const clearAway = (vault: Vault): Policy => ({
     await vault.catalog.release(service_name, service_id, command);
     const where = { service_id };
     const ending = { tenantId, eventId: event.id, cause: 'service_deleted', where };
-    await endGrants(vault, vault.database.system, ending);
+    await endGrants(vault, ending);
   },
 });

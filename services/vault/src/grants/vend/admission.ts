@@ -4,7 +4,8 @@
  */
 import type { Capability } from '@cardea/auth';
 import { asAgent, type Request } from '@cardea/http';
-import { type Asked, type Facts, REREAD_AFTER_MS } from '../../facts.ts';
+import type { Asked, Facts } from '../../fact-rows.ts';
+import { type KnownChanges, REREAD_AFTER_MS } from '../../facts.ts';
 import type { Vault } from '../../vault.ts';
 import { slotKey } from '../slot.ts';
 import { liveMarks } from './live-marks.ts';
@@ -15,6 +16,7 @@ export type Admitted = {
   readonly facts: Facts;
   readonly userMarked: boolean;
   readonly epoch: string | undefined;
+  readonly changes: KnownChanges | undefined;
   /** The session's end as far as it is known. */
   readonly sessionEndsAt: Date;
   /** The slot that the session asked for last, and the grant that the cache names for it. */
@@ -55,7 +57,7 @@ export async function admitVend(
     guessedKey: guessed === undefined ? undefined : slotKey(guessed),
   });
   if (marks.agent) return { refused: 'INVALID_AGENT_KEY', sessionId: null };
-  if (marks.epoch === undefined && !marks.cacheAway) await vault.epochs.begin(tenantId);
+  if (marks.epoch === undefined && marks.changes !== undefined) await vault.epochs.begin(tenantId);
   if (
     capability === undefined ||
     capability.tenantId !== tenantId ||
@@ -73,7 +75,7 @@ export async function admitVend(
     userId: userOf(capability),
   };
   const isOwn = 'ok' in judged && sessionId === params.id;
-  const facts = await factsOfSession(vault, asked, { isOwn, fresh: marks.cacheAway });
+  const facts = await factsOfSession(vault, asked, { isOwn, changes: marks.changes });
   if (facts.tokenEpoch !== undefined && capability.epoch < facts.tokenEpoch) {
     return { refused: 'INVALID_CAPABILITY_TOKEN', sessionId };
   }
@@ -87,9 +89,9 @@ export async function admitVend(
     return { refused: 'RATE_LIMITED', sessionId };
   }
   const sessionEndsAt = facts.session?.expires_at ?? new Date(capability.expiresAt * MS);
-  const { user: userMarked, epoch } = marks;
+  const { user: userMarked, epoch, changes } = marks;
   const guess = guessed === undefined ? undefined : { slotId: guessed, grantId: marks.slotGrantId };
-  return { capability, asked, facts, userMarked, epoch, sessionEndsAt, guess };
+  return { capability, asked, facts, userMarked, epoch, changes, sessionEndsAt, guess };
 }
 
 /** Null when the agent runs for itself. */
@@ -109,13 +111,13 @@ function standingOf({ session }: Facts, isOwn: boolean, now: Date): Standing {
 async function factsOfSession(
   vault: Vault,
   asked: Asked,
-  { isOwn, fresh }: { readonly isOwn: boolean; readonly fresh: boolean },
+  { isOwn, changes }: { readonly isOwn: boolean; readonly changes: KnownChanges | undefined },
 ): Promise<Facts> {
-  let facts = await vault.facts.read(asked, fresh);
+  let facts = await vault.facts.read(asked, changes);
   for (const pauseMs of REREAD_AFTER_MS) {
     if (standingOf(facts, isOwn, vault.clock.now()) !== 'late') return facts;
     await vault.clock.sleep(pauseMs);
-    facts = await vault.facts.read(asked, true);
+    facts = await vault.facts.read(asked, changes, true);
   }
   return facts;
 }

@@ -1,6 +1,6 @@
 import type { Capability } from '@cardea/auth';
 import { describe, expect, it } from 'vitest';
-import type { Facts } from '../../facts.ts';
+import type { Facts } from '../../fact-rows.ts';
 import type { ServiceRecord } from '../../services/service.ts';
 import { currentVersions, deniedByNews, deniedForGood, type Wanted } from './authority.ts';
 
@@ -43,8 +43,12 @@ const facts = (more: Partial<Facts> = {}): Facts => ({
   userStatus: undefined,
   ...more,
 });
-const agent = (seconds: number, ...fields: readonly string[]) => ({
-  agent: { services: [{ service_name: 'db', fields }], changed_at: at(seconds) },
+const agent = (seconds: number | 'now', ...fields: readonly string[]) => ({
+  agent: {
+    services: [{ service_name: 'db', fields }],
+    changed_at: seconds === 'now' ? ('now' as const) : at(seconds),
+    owner_user_id: null,
+  },
 });
 
 describe('the scope of a vend', () => {
@@ -60,6 +64,7 @@ describe('the scope of a vend', () => {
     expect(deniedByNews(ask, facts(agent(0, 'password')))).toEqual(['user']);
     expect(deniedByNews(ask, facts(agent(0.9, '*')))).toEqual([]);
     expect(deniedByNews(ask, facts(agent(5)))).toEqual(['password', 'user']);
+    expect(deniedByNews(ask, facts(agent('now', 'user')))).toEqual(['password']);
   });
 
   it('is nothing once the user of the session is disabled or gone', () => {

@@ -1,6 +1,7 @@
 /** Whether a session may have fields of a service: decided anew at every vend, approved or not. */
 import type { Capability } from '@cardea/auth';
-import { type AgentRow, type Facts, isDisabled } from '../../facts.ts';
+import type { AgentRow, Facts } from '../../fact-rows.ts';
+import { isDisabled } from '../../facts.ts';
 import { currentOf, fieldOf, type ServiceRecord } from '../../services/service.ts';
 import type { GrantedField } from '../slot.ts';
 
@@ -40,7 +41,7 @@ export function deniedByNews({ service, fields, capability }: Wanted, facts: Fac
 const MS = 1_000;
 /** Of the token and the agent's grant the newer one counts; a token tells whole seconds. */
 const isNewerThan = ({ changed_at }: AgentRow, { issuedAt }: Capability): boolean =>
-  Math.floor(changed_at.getTime() / MS) >= issuedAt;
+  changed_at === 'now' || Math.floor(changed_at.getTime() / MS) >= issuedAt;
 
 /** The versions that would be handed out, or the names of fields that have none. */
 export function currentVersions(

@@ -1,13 +1,17 @@
 /** Row 14 of a vend: whether a person has to be asked, whom, and what they have said. */
 import { uuidFrom } from '@cardea/runtime';
+import { appOf } from '@cardea/service';
 import { isDisabled } from '../../facts.ts';
 import type { Demand } from '../../policies/judge.ts';
 import type { Vault } from '../../vault.ts';
+import type { Admitted } from './admission.ts';
 import {
   type Ask,
   consumeApproval,
   digestOf,
   type GateRefusal,
+  NOT_VOUCHED,
+  type NoApproverReason,
   openGate,
   type Waiting,
 } from './gate.ts';
@@ -23,7 +27,11 @@ export type Consumed = {
 export type Passed =
   | { readonly consumed: Consumed | undefined }
   | { readonly waiting: Waiting }
-  | { readonly refused: GateRefusal; readonly retryAfterSeconds?: number };
+  | {
+      readonly refused: GateRefusal;
+      readonly retryAfterSeconds?: number;
+      readonly reason?: NoApproverReason;
+    };
 
 /** `open` decrypts; it comes before the approval is used up, and not where nothing can be handed out. */
 export async function throughGate(
@@ -36,8 +44,9 @@ export async function throughGate(
     await open();
     return { consumed: undefined };
   }
-  const approverId = await approverOf(vault, way, judgement.demand);
-  if (approverId === undefined) return { refused: 'NO_APPROVER' };
+  const approver = await approverOf(vault, way.admitted, judgement.demand);
+  if ('refused' in approver) return approver;
+  const { approverId } = approver;
   const ask = askOf(way, { demand: judgement.demand, approverId, commandId: vault.ids.next() });
   const needs = { approval: vault.peers.approval, clock: vault.clock };
   const { approval_id: approvalId } = request.body;
@@ -53,17 +62,43 @@ export async function throughGate(
   return { consumed: { approval_id: approvalId, ...gate.consumed, grantId } };
 }
 
-/** Undefined where nobody can be asked. */
-async function approverOf(
-  { facts }: Vault,
-  { request, admitted }: Way,
-  { approver }: Demand,
-): Promise<string | undefined> {
-  if (approver === 'nobody') return undefined;
-  if (approver === 'session_user') return admitted.asked.userId ?? undefined;
-  const status = await facts.userStatus(request.tenantId, approver.user_id);
-  return isDisabled(status) ? undefined : approver.user_id;
+/** Who is to be asked: active, and vouched for by the tenant, for anybody can register as a user of it. */
+export async function approverOf(
+  vault: Vault,
+  by: Pick<Admitted, 'asked' | 'changes'>,
+  { approver }: Pick<Demand, 'approver'>,
+): Promise<
+  | { readonly approverId: string }
+  | { readonly refused: 'NO_APPROVER'; readonly reason?: NoApproverReason }
+> {
+  const userId = await approverIdOf(vault, by, approver);
+  if (userId === null) return { refused: 'NO_APPROVER' };
+  const of = { tenantId: by.asked.tenantId, userId };
+  const user = await vault.facts.approver(of, by.changes);
+  if (isDisabled(user?.status)) return { refused: 'NO_APPROVER' };
+  return user?.vouched === true ? { approverId: userId } : NOT_VOUCHED;
 }
+
+async function approverIdOf(
+  { facts }: Vault,
+  { asked, changes }: Pick<Admitted, 'asked' | 'changes'>,
+  approver: Demand['approver'],
+): Promise<string | null> {
+  switch (approver) {
+    case 'nobody':
+      return null;
+    case 'session_user':
+      return asked.userId;
+    case 'agent_owner':
+      return facts.ownerOf(asked, changes);
+  }
+  return approver.user_id;
+}
+
+const contextAppOf = (request: Way['request']) => {
+  const { appId, appClaimed } = appOf(request);
+  return { app_id: appId ?? null, ...(appClaimed ? { app_claimed: appClaimed } : {}) };
+};
 
 const askOf = (
   { request, admitted, service, fields, judgement }: Way,
@@ -77,11 +112,10 @@ const askOf = (
   fields,
   policies: judgement.matched,
   purpose: admitted.capability.purpose,
-  appId: request.appId,
   context: {
     ip: request.ip,
     user_agent: request.userAgent,
-    app_id: request.appId ?? null,
+    ...contextAppOf(request),
     agent_id: admitted.capability.agentId,
     request_id: request.requestId,
   },

@@ -1,7 +1,7 @@
 /** The person who has to say yes: opens, joins or uses up an approval request at approval. */
 import { lengthPrefixed, sha256Of } from '@cardea/crypto';
 import type { Clock } from '@cardea/runtime';
-import type { Peers } from '@cardea/service';
+import { type Peers, PeerUnavailable } from '@cardea/service';
 import type { Demand, PolicyVersion } from '../../policies/judge.ts';
 import type { ServiceRecord } from '../../services/service.ts';
 
@@ -16,9 +16,8 @@ export type Ask = {
   readonly policies: readonly PolicyVersion[];
   readonly demand: Demand;
   readonly purpose: string | null;
-  readonly appId: string | undefined;
   readonly commandId: string;
-  readonly context: object;
+  readonly context: { readonly [field: string]: unknown; readonly app_id: string | null };
 };
 
 export type Waiting = {
@@ -37,12 +36,15 @@ export type GateRefusal =
 export type Gate =
   | { readonly waiting: Waiting }
   | { readonly consumed: { readonly again: boolean; readonly use_before: string } }
-  | { readonly refused: GateRefusal; readonly retryAfterSeconds?: number };
+  | {
+      readonly refused: GateRefusal;
+      readonly retryAfterSeconds?: number;
+      readonly reason?: NoApproverReason;
+    };
 
-/** Approval did not answer, or not as agreed. Answered 503. */
-export class PeerUnavailable extends Error {
-  override readonly name = 'PeerUnavailable';
-}
+/** Why nobody can be asked, where an administrator can help. */
+export type NoApproverReason = 'approver_not_vouched';
+export const NOT_VOUCHED = { refused: 'NO_APPROVER', reason: 'approver_not_vouched' } as const;
 
 const WAIT_MS = 2_000;
 const ATTEMPTS_MAX = 2;
@@ -69,7 +71,7 @@ export async function openGate(needs: Needs, ask: Ask): Promise<Gate> {
     approval.open({
       command_id: ask.commandId,
       tenant_id: ask.tenantId,
-      ...(ask.appId === undefined ? {} : { app_id: ask.appId }),
+      ...(ask.context.app_id === null ? {} : { app_id: ask.context.app_id }),
       digest: digestOf(ask),
       agent_id: ask.agentId,
       session_id: ask.sessionId,
@@ -85,6 +87,7 @@ export async function openGate(needs: Needs, ask: Ask): Promise<Gate> {
         ? {}
         : { max_auth_age_seconds: demand.max_auth_age_seconds }),
       number_match: demand.number_match,
+      vouch_required: true,
       ...(ask.purpose === null ? {} : { purpose: ask.purpose }),
       context: ask.context,
     }),
@@ -103,6 +106,8 @@ export async function openGate(needs: Needs, ask: Ask): Promise<Gate> {
       };
     case 'user_inactive':
       return { refused: 'NO_APPROVER' };
+    case 'user_not_vouched':
+      return NOT_VOUCHED;
   }
   throw new PeerUnavailable('approval answered something unknown');
 }
@@ -138,6 +143,8 @@ export async function consumeApproval(
       return { refused: 'APPROVAL_CONSUMED' };
     case 'user_inactive':
       return { refused: 'NO_APPROVER' };
+    case 'user_not_vouched':
+      return NOT_VOUCHED;
     case 'not_found':
       return { refused: 'NOT_FOUND' };
   }

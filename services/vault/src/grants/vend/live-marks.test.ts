@@ -22,20 +22,22 @@ function look(stretch: number | undefined, looked: Looked) {
 
 describe('what is remembered of a tenant', () => {
   it('holds for one epoch in one stretch of hearing: a change during an outage may be in neither', async () => {
-    const values = ['e1', 'g1'];
+    const values = ['e1', 'x1', '7', '5', undefined, 'g1'];
     const before = await look(0, { marked, values });
     const again = await look(0, { marked, values });
     const after = await look(1, { marked, values });
-    expect(before).toMatchObject({ cacheAway: false, slotGrantId: 'g1' });
+    expect(before).toMatchObject({ slotGrantId: 'g1' });
+    expect(before.changes).toMatchObject({ floor: 7n, agent: 5n, session: 0n });
+    expect(after.changes?.epoch).not.toBe(before.changes?.epoch);
     expect(again.epoch).toBe(before.epoch);
     expect(after.epoch).not.toBe(before.epoch);
   });
 
   it('is nothing without an epoch, or without the cache', async () => {
     const none = await look(0, { marked, values: [undefined, undefined] });
-    expect(none).toMatchObject({ epoch: undefined, cacheAway: false });
+    expect(none).toMatchObject({ epoch: undefined, changes: { floor: 0n, agent: 0n } });
     const away = await look(undefined, { marked, values: undefined });
-    expect(away).toMatchObject({ epoch: undefined, cacheAway: true, slotGrantId: undefined });
+    expect(away).toMatchObject({ epoch: undefined, changes: undefined, slotGrantId: undefined });
   });
 });
 

@@ -1,6 +1,14 @@
 /** What ends a credential before its time, looked up in the shared cache at every vend, or at identity. */
-import type { AgentPrincipal, Capability, Revocations } from '@cardea/auth';
+import {
+  type AgentPrincipal,
+  authorityKey,
+  type Capability,
+  CHANGES_FLOOR,
+  changedKey,
+  type Revocations,
+} from '@cardea/auth';
 import { epochKey } from '../../epochs.ts';
+import type { KnownChanges } from '../../facts.ts';
 
 export type LiveMarks = {
   /** The key or its agent is revoked. */
@@ -9,7 +17,8 @@ export type LiveMarks = {
   readonly user: boolean;
   /** Undefined where there is none, or no cache: then nothing is remembered. */
   readonly epoch: string | undefined;
-  readonly cacheAway: boolean;
+  /** Undefined: the cache is away, or cannot be believed. */
+  readonly changes: KnownChanges | undefined;
   /** What the cache names as the grant of the guessed slot. */
   readonly slotGrantId: string | undefined;
 };
@@ -36,16 +45,31 @@ export async function liveMarks(
       { kind: 'asid', id: sessionId },
       { kind: 'user', id: capability === undefined ? agent.id : capability.subject },
     ],
-    [epochKey(agent.tenantId), ...(guessedKey === undefined ? [] : [guessedKey])],
+    [
+      epochKey(agent.tenantId),
+      authorityKey(agent.tenantId),
+      CHANGES_FLOOR,
+      changedKey('agent', agent.id),
+      changedKey('agent_session', sessionId),
+      ...(guessedKey === undefined ? [] : [guessedKey]),
+    ],
   );
   const [key, owner, session, user] = marked;
-  const [epoch, slotGrantId] = values ?? [];
+  const [epoch, authority, floor, agentChanged, sessionChanged, slotGrantId] = values ?? [];
   return {
     agent: key === true || owner === true,
     session: session === true,
     user: user === true,
     epoch: epoch === undefined ? undefined : `${stretch} ${epoch}`,
-    cacheAway: values === undefined,
+    changes:
+      values === undefined
+        ? undefined
+        : {
+            epoch: `${stretch} ${authority}`,
+            floor: BigInt(floor ?? 0),
+            agent: BigInt(agentChanged ?? 0),
+            session: BigInt(sessionChanged ?? 0),
+          },
     slotGrantId,
   };
 }

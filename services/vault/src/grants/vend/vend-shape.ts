@@ -1,4 +1,4 @@
-/** Vending as agents see it (`spec.md` 2.10, 4.5): bodies under `data`, codes in capitals. */
+/** Vending as agents see it (`docs/contract.md` 2.10, 4.5): bodies under `data`, codes in capitals. */
 import Type, { type Static } from 'typebox';
 
 const NAMES_MAX = 50;

@@ -48,7 +48,6 @@ export const vendRoute = (vault: Vault): Endpoint => {
       upperCaseCodes: true,
       idempotent: true,
       recordsItsRefusals: OWN,
-      noStore: true,
     },
     async (request) => {
       const admission = admitted.get(request.headers);
@@ -91,7 +90,7 @@ async function refused(
   request: VendRequest<VendBody>,
   { admission, vended }: { readonly admission: Admitted; readonly vended: Refused },
 ) {
-  const { refused: code, fields, retryAfterSeconds, service } = vended;
+  const { refused: code, fields, reason, retryAfterSeconds, service } = vended;
   metrics.vends.inc({ outcome: code });
   await vault.refusals.record(request, {
     agent_id: admission.capability.agentId,
@@ -104,6 +103,7 @@ async function refused(
   return {
     refused: code satisfies VendRefusal,
     ...(fields === undefined ? {} : { details: { fields } }),
+    ...(reason === undefined ? {} : { details: { reason } }),
     ...(retryAfterSeconds === undefined
       ? {}
       : { headers: { 'Retry-After': String(retryAfterSeconds) } }),

@@ -7,7 +7,7 @@ import { failpoint, uuidFrom } from '@cardea/runtime';
 import type { Vault } from '../../vault.ts';
 import { type Grant, type Held, isLive, type Slot, slotKey, slots } from '../slot.ts';
 import type { Admitted, VendRequest } from './admission.ts';
-import { type Consumed, throughGate } from './demand.ts';
+import { approverOf, type Consumed, throughGate } from './demand.ts';
 import type { Waiting } from './gate.ts';
 import { mint } from './mint.ts';
 import type { VendBody } from './vend-shape.ts';
@@ -39,6 +39,8 @@ export async function vend(
   const slot = await readSlot(vault, way);
   const forced = body.force_refresh === true;
   if (!forced && slot.status === 'held' && answers(way, slot.held, vault.clock.now())) {
+    const barred = await barredFromLive(vault, way);
+    if (barred !== undefined) return { ...barred, service: way.service };
     if (vault.reuse.isFull()) throw new EventStoreUnavailable('reuse cannot be recorded');
     return handOut(vault, way, slot.held);
   }
@@ -55,6 +57,14 @@ function answers({ request, judgement, snapshot }: Way, held: Held, now: Date): 
   const fits =
     judgement.effect === 'allow' || brought === undefined || brought === held.approval_id;
   return fits && isLive(held, snapshot, now);
+}
+
+/** A grant that a person allowed is handed out again only while that person could still allow it. */
+async function barredFromLive(vault: Vault, way: Way) {
+  const { judgement } = way;
+  if (judgement.effect !== 'require_approval') return undefined;
+  const approver = await approverOf(vault, way.admitted, judgement.demand);
+  return 'refused' in approver ? approver : undefined;
 }
 
 /** As remembered, if the shared cache names the same grant; else as its stream says. */
@@ -146,7 +156,7 @@ async function mintInSlot(vault: Vault, way: Way, consumed: Consumed | undefined
 /** A repeat under the same `Idempotency-Key` meets the same grant for as long as that is live. */
 function freshGrantId(vault: Vault, { request, slotId }: Way): string {
   if (request.idempotency === undefined) return vault.ids.next();
-  return uuidFrom('grant.v1', slotId, request.idempotency.key);
+  return uuidFrom('grant.v1', slotId, request.commandId);
 }
 
 const MS = 1_000;

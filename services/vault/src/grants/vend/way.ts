@@ -7,12 +7,14 @@ import type { Vault } from '../../vault.ts';
 import { type Snapshot, slotIdOf } from '../slot.ts';
 import type { Admitted, VendRequest } from './admission.ts';
 import { currentVersions, deniedByNews, deniedForGood, type Wanted } from './authority.ts';
+import type { NoApproverReason } from './gate.ts';
 import type { VendBody, VendRefusal } from './vend-shape.ts';
 
 export type Refused = {
   readonly refused: VendRefusal;
   readonly fields?: readonly string[];
   readonly retryAfterSeconds?: number;
+  readonly reason?: NoApproverReason;
   /** What it was about, as far as it is registered. */
   readonly service?: ServiceRecord;
 };
@@ -65,14 +67,17 @@ export async function wayOf(
 }
 
 /** What rests on late news alone is read again before it is told. */
-async function deniedFields(vault: Vault, wanted: Wanted, { facts, asked }: Admitted) {
+async function deniedFields(vault: Vault, wanted: Wanted, admitted: Admitted) {
+  const { facts, asked, changes } = admitted;
   const forGood = deniedForGood(wanted);
   if (forGood.length > 0) return forGood;
   let denied = deniedByNews(wanted, facts);
+  // How the agent stands at the moment is no late news.
+  if (facts.agent?.changed_at === 'now') return denied;
   for (const pauseMs of REREAD_AFTER_MS) {
     if (denied.length === 0) break;
     await vault.clock.sleep(pauseMs);
-    denied = deniedByNews(wanted, await vault.facts.read(asked, true));
+    denied = deniedByNews(wanted, await vault.facts.read(asked, changes, true));
   }
   return denied;
 }

@@ -1,9 +1,11 @@
 import { type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
 import { ADMIN, READS } from '../../door.ts';
+import { approverOf } from '../../grants/vend/demand.ts';
 import type { Vault } from '../../vault.ts';
-import { judge } from '../judge.ts';
+import { type Demand, judge } from '../judge.ts';
 import { policySets } from '../policy.ts';
+import { ApproverShape } from '../policy-shape.ts';
 
 const text = (longest: number) => Type.String({ minLength: 1, maxLength: longest });
 const nullable = <S extends Type.TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
@@ -30,9 +32,9 @@ export const evaluatePoliciesRoute = (vault: Vault): Endpoint =>
         ]),
         matched: Type.Array(Type.Object({ id: Type.String(), version: Type.Integer() })),
         /** Null where nobody is asked, or nobody can be. */
-        approver: nullable(
-          Type.Union([Type.Literal('session_user'), Type.Object({ user_id: Type.String() })]),
-        ),
+        approver: nullable(ApproverShape),
+        /** Why nobody can be asked, as far as an administrator can help. */
+        reason: Type.Optional(Type.Literal('approver_not_vouched')),
         severity: nullable(
           Type.Union([Type.Literal('low'), Type.Literal('medium'), Type.Literal('high')]),
         ),
@@ -47,14 +49,29 @@ export const evaluatePoliciesRoute = (vault: Vault): Endpoint =>
         fields: body.fields,
       });
       const demand = judgement.effect === 'require_approval' ? judgement.demand : undefined;
-      const approver = demand?.approver;
+      const asked =
+        demand && (await whoIsAsked(vault, { tenantId, agentId: body.agent_id }, demand));
       return {
         ok: {
           effect: judgement.effect,
           matched: [...judgement.matched],
-          approver: approver === undefined || approver === 'nobody' ? null : approver,
+          approver: null,
+          ...asked,
           severity: demand?.severity ?? null,
         },
       };
     },
   );
+
+/** The user of a session is known to no policy; anybody else is looked up as a vend would. */
+async function whoIsAsked(
+  vault: Vault,
+  of: { readonly tenantId: string; readonly agentId: string },
+  { approver }: Demand,
+) {
+  if (approver === 'session_user') return { approver };
+  const asked = { ...of, sessionId: '', tokenSessionId: '', userId: null };
+  const found = await approverOf(vault, { asked, changes: undefined }, { approver });
+  if (approver !== 'nobody' && 'approverId' in found) return { approver };
+  return 'reason' in found && found.reason !== undefined ? { reason: found.reason } : {};
+}

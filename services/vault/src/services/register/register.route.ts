@@ -52,11 +52,20 @@ export const registerServiceRoute = (vault: Vault): Endpoint =>
       if (given === undefined) return { refused: 'invalid_request' };
       const command = await vault.command(request);
       const id = newId(vault, request, 'service');
+      const request_hash = idempotency?.bodyHash ?? null;
+      if (idempotency !== undefined) {
+        const of = { tenantId: request.tenantId, id };
+        const { state: before } = await vault.streams.load(services, of);
+        // Before a name is claimed that the service of this key would then keep from all others.
+        if (before.status === 'registered' && before.record.request_hash !== request_hash) {
+          return { refused: 'idempotency_key_reused' };
+        }
+      }
       const target = { type: 'service', id: null };
       if (!(await vault.catalog.claim(body.name, id, command))) {
         return { refused: 'service_exists', target };
       }
-      const wanted = { ...given, id, request_hash: idempotency?.bodyHash ?? null };
+      const wanted = { ...given, id, request_hash };
       const decided = await vault.streams.decideOn(services, id, command, (service) =>
         register({ ...wanted, now: command.now }, service),
       );

@@ -1,0 +1,134 @@
+/** Vault's own copies of identity's facts, each with the position of the event that it was made of. */
+import type { Database } from '@cardea/read-models';
+import type { UserFacts } from '@cardea/service';
+
+export type SessionRow = {
+  readonly agent_id: string;
+  readonly user_id: string | null;
+  readonly epoch: number;
+  readonly expires_at: Date;
+  readonly ended_at: Date | null;
+};
+export type AgentRow = {
+  readonly services: readonly {
+    readonly service_name: string;
+    readonly fields: readonly string[];
+  }[];
+  /** `now`: this is how it stands at the moment. */
+  readonly changed_at: Date | 'now';
+  /** Undefined where the row is from before owners were kept. */
+  readonly owner_user_id: string | null | undefined;
+};
+
+export type Facts = {
+  readonly session: SessionRow | undefined;
+  /** Of the session that the token names. */
+  readonly tokenEpoch: number | undefined;
+  readonly agent: AgentRow | undefined;
+  /** Of the session's user; undefined where unknown, or where there is none. */
+  readonly userStatus: string | undefined;
+};
+
+export type Asked = {
+  readonly tenantId: string;
+  readonly sessionId: string;
+  readonly tokenSessionId: string;
+  readonly agentId: string;
+  readonly userId: string | null;
+};
+
+type Row = {
+  readonly session: string | null;
+  readonly session_agent: string;
+  readonly session_user: string | null;
+  readonly epoch: number;
+  readonly expires_at: Date;
+  readonly ended_at: Date | null;
+  readonly session_position: string | null;
+  readonly token_epoch: number | null;
+  readonly services: AgentRow['services'] | null;
+  readonly changed_at: Date;
+  readonly owner_user_id: string | null;
+  readonly agent_position: string | null;
+  readonly user_status: string | null;
+};
+
+export async function readSessionRows(
+  database: Database,
+  asked: Asked,
+): Promise<{
+  readonly facts: Facts;
+  readonly agentPosition: bigint;
+  readonly sessionPosition: bigint;
+}> {
+  const { rows } = await database.asTenant(asked.tenantId, (sql) =>
+    sql.query<Row>(
+      `SELECT s.session_id AS session, s.agent_id AS session_agent, s.user_id AS session_user,
+         s.epoch, s.expires_at, s.ended_at, s.position AS session_position,
+         t.epoch AS token_epoch, a.services, a.changed_at, a.owner_user_id,
+         a.position AS agent_position, u.status AS user_status
+       FROM (SELECT $1::text AS tenant_id) one
+       LEFT JOIN vault.agent_sessions s ON s.tenant_id = one.tenant_id AND s.session_id = $2
+       LEFT JOIN vault.agent_sessions t ON t.tenant_id = one.tenant_id AND t.session_id = $3
+       LEFT JOIN vault.agents a ON a.tenant_id = one.tenant_id AND a.agent_id = $4
+       LEFT JOIN vault.users u ON u.tenant_id = one.tenant_id AND u.user_id = $5`,
+      [asked.tenantId, asked.sessionId, asked.tokenSessionId, asked.agentId, asked.userId],
+    ),
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('a query that always has a row had none');
+  return {
+    facts: {
+      session: row.session === null ? undefined : sessionOf(row),
+      tokenEpoch: row.token_epoch ?? undefined,
+      agent: row.services === null ? undefined : agentOf(row, row.services),
+      userStatus: row.user_status ?? undefined,
+    },
+    agentPosition: BigInt(row.agent_position ?? 0),
+    sessionPosition: BigInt(row.session_position ?? 0),
+  };
+}
+
+const sessionOf = (row: Row): SessionRow => ({
+  agent_id: row.session_agent,
+  user_id: row.session_user,
+  epoch: row.epoch,
+  expires_at: row.expires_at,
+  ended_at: row.ended_at,
+});
+
+const agentOf = (row: Row, services: AgentRow['services']): AgentRow => ({
+  services,
+  changed_at: row.changed_at,
+  owner_user_id: row.agent_position === '0' ? undefined : row.owner_user_id,
+});
+
+export async function readApproverRow(
+  database: Database,
+  tenantId: string,
+  userId: string,
+): Promise<(UserFacts & { readonly position: bigint }) | undefined> {
+  const { rows } = await database.asTenant(tenantId, (sql) =>
+    sql.query<UserFacts & { readonly position: string }>(
+      'SELECT status, vouched, position FROM vault.users WHERE tenant_id = $1 AND user_id = $2',
+      [tenantId, userId],
+    ),
+  );
+  const [row] = rows;
+  return row === undefined ? undefined : { ...row, position: BigInt(row.position) };
+}
+
+export async function readOwnerRow(
+  database: Database,
+  tenantId: string,
+  agentId: string,
+): Promise<{ readonly owner_user_id: string | null; readonly position: bigint } | undefined> {
+  const { rows } = await database.asTenant(tenantId, (sql) =>
+    sql.query<{ readonly owner_user_id: string | null; readonly position: string }>(
+      'SELECT owner_user_id, position FROM vault.agents WHERE tenant_id = $1 AND agent_id = $2',
+      [tenantId, agentId],
+    ),
+  );
+  const [row] = rows;
+  return row === undefined ? undefined : { ...row, position: BigInt(row.position) };
+}

@@ -1,0 +1,10 @@
+/** What the command line does here; nothing turns there. */
+import type { ServiceNeeds } from '@cardea/service';
+import { barredPolicies } from './policies/barred-approvers.ts';
+import { rotateKey } from './rotate-keys.ts';
+import { vaultOf } from './vault.ts';
+
+export const vaultOperations = (needs: ServiceNeeds) => ({
+  rotateKey: (tenantId: string) => rotateKey(vaultOf(needs), tenantId),
+  barredPolicies: () => barredPolicies(needs),
+});

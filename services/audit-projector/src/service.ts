@@ -2,22 +2,27 @@
 import type { ServiceDefinition } from '@cardea/service';
 import { exportEvents } from './events/export/export.route.ts';
 import { ingest } from './events/ingest.consumer.ts';
+import { ingestProgress } from './events/ingest-progress.ts';
 import { untilLevel } from './events/level.ts';
 import { listEvents } from './events/list/list.route.ts';
 import { mapAuditEvent } from './relay.ts';
+import { cleanupLoop } from './retention/nightly-cleanup.ts';
 
 export const auditService: ServiceDefinition = {
   name: 'audit',
   migrations: new URL('../migrations/', import.meta.url),
   build: (needs) => {
-    const reading = { ...needs, untilLevel: untilLevel(needs) };
+    const progress = ingestProgress(needs);
+    const reading = { ...needs, untilLevel: untilLevel({ ...needs, progress }) };
     return {
       endpoints: [listEvents(reading), exportEvents(reading)],
       projections: [],
       relay: mapAuditEvent,
-      consumers: [ingest()],
+      consumers: [ingest({ onMoved: progress.tell, log: needs.log })],
       policies: [],
-      loops: [],
+      loops: [cleanupLoop(needs)],
+      start: progress.start,
+      stop: progress.stop,
     };
   },
 };

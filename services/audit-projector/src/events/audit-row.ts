@@ -1,4 +1,4 @@
-/** What an audit row says of an event: the part that its type decides (`spec.md` 2.12). */
+/** What an audit row says of an event: the part that its type decides (`docs/contract.md` 2.12). */
 import type { EventContext, IntegrationEvent } from '@cardea/contracts';
 
 export type Category =

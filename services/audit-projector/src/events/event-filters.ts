@@ -1,4 +1,4 @@
-/** Which rows a list or an export asks for: the filters of `spec.md` 4.7, and those that were added. */
+/** Which rows a list or an export asks for: the filters of `docs/contract.md` 4.7, and those that were added. */
 import { instantOf } from '@cardea/contracts';
 import { build } from '@cardea/read-models';
 import Type, { type Static } from 'typebox';

@@ -5,6 +5,8 @@
 import { SERVICE_NAMES, topicOf } from '@cardea/contracts';
 import type { Consumer } from '@cardea/event-bus';
 import type { Transaction } from '@cardea/read-models';
+import { type Logger, metrics } from '@cardea/runtime';
+import { noteRetention } from '../retention/retention-days.ts';
 import { type AuditRow, rowOf } from './mapping.ts';
 
 /** The consumer's group; its positions stand under this name. */
@@ -13,7 +15,9 @@ export const TOPICS = SERVICE_NAMES.map(topicOf);
 
 const DAY_CHARS = 10;
 
-export function ingest(): Consumer {
+type Needs = Required<Pick<Consumer, 'onMoved'>> & { readonly log: Logger };
+
+export function ingest({ onMoved, log }: Needs): Consumer {
   const madeDays = new Set<string>();
   return {
     name: INGEST,
@@ -27,12 +31,14 @@ export function ingest(): Consumer {
       for (const day of missing) {
         await transaction.query('SELECT audit.make_partition($1::date)', [day]);
       }
-      await insert(transaction, rows);
+      await insert(transaction, rows, log);
+      await noteRetention(transaction, events);
     },
     // Not before the commit: what a transaction made that failed is not there.
     onCommitted: (events) => {
       for (const { time } of events) seen(madeDays, time.slice(0, DAY_CHARS));
     },
+    onMoved,
   };
 }
 
@@ -43,20 +49,58 @@ function seen(days: Set<string>, day: string): void {
   days.add(day);
 }
 
+/** Name and type of each column that a row fills; the first three tell rows apart. */
+const KEY = ['tenant_id text', 'ts timestamptz', 'id uuid'];
+const CONTENT = [
+  'app_id text',
+  'type text',
+  'category text',
+  'action text',
+  'result text',
+  'actor_type text',
+  'actor_id text',
+  'actor_agent_id text',
+  'target_type text',
+  'target_id text',
+  'source_ip text',
+  'source_user_agent text',
+  'details jsonb',
+  'request_id text',
+];
+const namesOf = (columns: readonly string[], prefix = ''): string =>
+  columns.map((column) => `${prefix}${column.split(' ')[0]}`).join(', ');
+const ROWS = `jsonb_to_recordset($1::jsonb) AS brought(${[...KEY, ...CONTENT].join(', ')})`;
+
 const INSERT = {
   name: 'audit_insert_events',
   text: `
-    INSERT INTO audit.events (
-      tenant_id, ts, id, app_id, type, category, action, result, actor_type, actor_id,
-      actor_agent_id, target_type, target_id, source_ip, source_user_agent, details, request_id)
-    SELECT tenant_id, ts, id, app_id, type, category, action, result, actor_type, actor_id,
-      actor_agent_id, target_type, target_id, source_ip, source_user_agent, details, request_id
-    FROM jsonb_to_recordset($1::jsonb) AS row(
-      tenant_id text, ts timestamptz, id uuid, app_id text, type text, category text, action text,
-      result text, actor_type text, actor_id text, actor_agent_id text, target_type text,
-      target_id text, source_ip text, source_user_agent text, details jsonb, request_id text)
+    INSERT INTO audit.events (${namesOf([...KEY, ...CONTENT])})
+    SELECT ${namesOf([...KEY, ...CONTENT])} FROM ${ROWS}
     ON CONFLICT DO NOTHING`,
 };
+/** Rows whose key is taken by one with another content. */
+const UNEQUAL = {
+  name: 'audit_unequal_events',
+  text: `
+    SELECT brought.id FROM ${ROWS} JOIN audit.events AS kept USING (${namesOf(KEY)})
+    WHERE (${namesOf(CONTENT, 'kept.')}) IS DISTINCT FROM (${namesOf(CONTENT, 'brought.')})`,
+};
 
-const insert = (transaction: Transaction, rows: readonly AuditRow[]) =>
-  transaction.query(INSERT, [JSON.stringify(rows)]);
+/** The first row of an id stands. A second one that says anything else is an alarm: one of them is wrong. */
+async function insert(
+  transaction: Transaction,
+  rows: readonly AuditRow[],
+  log: Logger,
+): Promise<void> {
+  const values = [JSON.stringify(rows)];
+  const { rowCount } = await transaction.query(INSERT, values);
+  if (rowCount === rows.length) return;
+  const unequal = await transaction.query<{ id: string }>(UNEQUAL, values);
+  if (unequal.rowCount === 0) return;
+  metrics.auditIntegrityAlarms.inc(unequal.rowCount);
+  const [first] = unequal.rows;
+  log.error(
+    { count: unequal.rowCount, id: first?.id },
+    'an audit row came a second time with another content; the first one stands',
+  );
+}

@@ -1,69 +1,63 @@
 /**
  * A client sees what it did: before a first page or an export is read, it waits until every log was
- * relayed as far as it reached at the request, and the topics were applied as far as they reached then.
+ * relayed as far as it reached at the request, and then until ingest has passed the ends that the topics
+ * had by then. Those are read once: the ends of each moment move on for as long as anybody writes.
  */
 import { SERVICE_NAMES } from '@cardea/contracts';
 import { relayPositionKey } from '@cardea/event-bus';
 import { CacheUnavailable } from '@cardea/runtime';
 import type { ServiceNeeds } from '@cardea/service';
-import { INGEST, TOPICS } from './ingest.consumer.ts';
+import { TOPICS } from './ingest.consumer.ts';
+import type { IngestProgress } from './ingest-progress.ts';
+import { shared } from './shared.ts';
 
 const WAIT_MS = 1000;
-const LOOK_MS = 15;
+const RELAY_LOOK_MS = 15;
 /** What a relay usually needs, where the cache does not tell how far it is. */
 const RELAY_MS = 300;
 
 type Needs = Pick<ServiceNeeds, 'clock'> & {
   readonly store: Pick<ServiceNeeds['store'], 'head'>;
-  readonly bus: Pick<ServiceNeeds['bus'], 'isLevel'>;
+  readonly bus: Pick<ServiceNeeds['bus'], 'ends'>;
   readonly cache: Pick<ServiceNeeds['cache'], 'getMany'>;
+  readonly progress: Pick<IngestProgress, 'untilPassed'>;
 };
 
 /** Returns after a second at the latest; then what is there is served. */
 export type UntilLevel = () => Promise<void>;
 
-export function untilLevel({ store, bus, cache, clock }: Needs): UntilLevel {
-  const readHeads = shared(() => Promise.all(SERVICE_NAMES.map((log) => store.head(log))));
-  const isApplied = shared(() => bus.isLevel(INGEST, TOPICS));
+export function untilLevel({ store, bus, cache, clock, progress }: Needs): UntilLevel {
+  const readHeads = shared(() =>
+    Promise.all(
+      // A log that is out of reach is not waited for.
+      SERVICE_NAMES.map((log) => store.head(log).catch(() => 0n)),
+    ),
+  );
+  const readEnds = shared(() => bus.ends(TOPICS));
+  const readNotes = shared(() => cache.getMany(SERVICE_NAMES.map(relayPositionKey)));
   const isRelayed = async (heads: readonly bigint[]): Promise<boolean> => {
-    const notes = await cache.getMany(SERVICE_NAMES.map(relayPositionKey));
+    const notes = await readNotes();
     return notes.every((note, index) => BigInt(note ?? 0) >= (heads[index] ?? 0n));
   };
   const untilRelayed = async (heads: readonly bigint[], inTime: () => boolean): Promise<void> => {
     try {
-      while (!(await isRelayed(heads)) && inTime()) await clock.sleep(LOOK_MS);
+      while (!(await isRelayed(heads)) && inTime()) await clock.sleep(RELAY_LOOK_MS);
     } catch (error) {
       if (!(error instanceof CacheUnavailable)) throw error;
       await clock.sleep(RELAY_MS);
     }
   };
-  return async () => {
-    const deadline = clock.monotonicMs() + WAIT_MS;
-    const inTime = (): boolean => clock.monotonicMs() < deadline;
-    try {
-      const heads = await readHeads();
-      await untilRelayed(heads, inTime);
-      while (!(await isApplied()) && inTime()) await clock.sleep(LOOK_MS);
-    } catch {
-      // A log or the topics are out of reach: the page shows what was ingested before.
-    }
+  const level = async (inTime: () => boolean): Promise<void> => {
+    const heads = await readHeads();
+    await untilRelayed(heads, inTime);
+    if (inTime()) await progress.untilPassed(await readEnds(), inTime);
   };
-}
-
-/**
- * One read for all who ask while another is under way. It starts after each of them asked, so none gets
- * an answer that is older than its question.
- */
-function shared<T>(read: () => Promise<T>): () => Promise<T> {
-  let running: Promise<unknown> = Promise.resolve();
-  let next: Promise<T> | undefined;
-  return () => {
-    next ??= running.then(() => {
-      next = undefined;
-      const answer = read();
-      running = answer.catch(() => undefined);
-      return answer;
-    });
-    return next;
+  return async () => {
+    const waited = new AbortController();
+    const inTime = (): boolean => !waited.signal.aborted;
+    // Topics out of reach are no fault of the page: it shows what was ingested before.
+    const isLevel = level(inTime).catch(() => undefined);
+    await Promise.race([isLevel, clock.sleep(WAIT_MS, waited.signal)]);
+    waited.abort();
   };
 }

@@ -2,7 +2,12 @@
  * From published event to audit row: one rule per source and type. A type without a rule does not
  * compile; one that a newer service sends is parked, and nothing is skipped in silence.
  */
-import type { EVENT_CATALOGUE, IntegrationEvent } from '@cardea/contracts';
+import {
+  BOOTSTRAP_TENANT_ID,
+  DEPLOYMENT_TENANT,
+  type EVENT_CATALOGUE,
+  type IntegrationEvent,
+} from '@cardea/contracts';
 import { uuidFrom } from '@cardea/runtime';
 import type { Category, Details, Happened, Result, Rule } from './audit-row.ts';
 import { approvalRules } from './mapping/approval.ts';
@@ -16,7 +21,7 @@ const DETAIL_CHARS_MAX = 1024;
 const DETAILS_BYTES_MAX = 8 * 1024;
 const USER_AGENT_CHARS_MAX = 512;
 
-/** A row of table `audit.events` (`spec.md` 2.12), without geography. */
+/** A row of table `audit.events` (`docs/contract.md` 2.12), without geography. */
 export type AuditRow = {
   readonly tenant_id: string;
   readonly ts: string;
@@ -70,7 +75,7 @@ export function rowOf(event: IntegrationEvent): AuditRow | undefined {
   if ('skip' in said) return undefined;
   const { context } = event.data;
   return {
-    tenant_id: event.tenantId,
+    tenant_id: tenantOf(event),
     ts: event.time,
     id: event.part ? uuidFrom('audit', event.id, String(event.part)) : event.id,
     app_id: context.app_id,
@@ -85,10 +90,17 @@ export function rowOf(event: IntegrationEvent): AuditRow | undefined {
     target_id: said.target.id,
     source_ip: context.ip,
     source_user_agent: context.user_agent?.slice(0, USER_AGENT_CHARS_MAX) ?? null,
-    details: bounded(said.details ?? {}),
+    details: bounded({
+      ...said.details,
+      ...(context.app_claimed === true ? { app_claimed: true } : {}),
+    }),
     request_id: context.request_id,
   };
 }
+
+/** What happens to the deployment as a whole, a system administrator reads in the first tenant's log. */
+const tenantOf = ({ tenantId }: IntegrationEvent): string =>
+  tenantId === DEPLOYMENT_TENANT ? BOOTSTRAP_TENANT_ID : tenantId;
 
 /** Long texts are cut; more than a row may hold means that a rule lets through what it should not. */
 function bounded(details: Details): Details {

@@ -1,23 +1,28 @@
 import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { endpoint } from '@cardea/http';
-import type { Transaction } from '@cardea/read-models';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
-import { copyOut } from '../../adapters/copy-out.ts';
-import { CSV_COLUMNS, CsvOfCopy } from '../../adapters/csv-of-copy.ts';
+import { CSV_COLUMNS, CSV_HEADER, type CsvRow, csvLines } from '../../adapters/csv.ts';
 import { recordExport } from '../../exports/record.ts';
 import { AUDIT } from '../door.ts';
-import { type Filters, filterQuery, readFilters, select } from '../event-filters.ts';
+import { type Filters, filterQuery, readFilters } from '../event-filters.ts';
 import type { UntilLevel } from '../level.ts';
+import { EXPORT_MS_MAX, exportSlots } from './export-slots.ts';
+import { type Extent, extentOf, type PageRow, pagesOf } from './rows-to-export.ts';
 
 const ROWS_MAX = 10_000;
-/** To the millisecond, as the JSON answer gives it. */
-const TIMESTAMP = `to_char(ts AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-const COLUMNS = CSV_COLUMNS.map((column) => (column === 'timestamp' ? TIMESTAMP : column));
+const RETRY_AFTER_SECONDS = 10;
+const COLUMNS = CSV_COLUMNS.map((column) =>
+  column === 'timestamp' ? 'ts AS "timestamp"' : column,
+);
 
-export const exportEvents = (needs: ServiceNeeds & { readonly untilLevel: UntilLevel }) =>
-  endpoint(
+type Needs = ServiceNeeds & { readonly untilLevel: UntilLevel };
+
+export const exportEvents = (needs: Needs) => {
+  const slots = exportSlots(needs);
+  return endpoint(
     {
       ...AUDIT,
       name: 'export_audit_events',
@@ -30,49 +35,75 @@ export const exportEvents = (needs: ServiceNeeds & { readonly untilLevel: UntilL
       }),
       ok: Type.String(),
       okMediaType: 'text/csv',
-      refusals: { invalid_request: 400 },
+      refusals: { invalid_request: 400, rate_limited: 429 },
     },
     async (request) => {
       const { query, tenantId, appId, signal } = request;
       const filters = readFilters(query, { tenantId, appId });
       if ('rule' in filters) return { refused: 'invalid_request', details: [filters] };
-      const limit = Math.min(query.limit ?? ROWS_MAX, ROWS_MAX);
-      await needs.untilLevel();
-      // Recorded before the first row leaves: an export that breaks off has shown something too.
-      const rows = await countOf(needs, filters, limit);
-      const command = await needs.command(request);
-      await recordExport(needs.streams, command, { rows, filters: Object.keys(query).sort() });
-      return {
-        raw: async (response) => {
-          const wanted = select(COLUMNS, filters, { limit });
-          await needs.database.asTenant(tenantId, (sql) =>
-            stream(sql, { wanted, response, signal }),
-          );
-        },
-      };
+      const release = await slots.take(tenantId);
+      if (release === undefined) {
+        return {
+          refused: 'rate_limited',
+          message: 'Two exports of this tenant are running already.',
+          headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+        };
+      }
+      try {
+        await needs.untilLevel();
+        // Recorded before the first row leaves: an export that breaks off has shown something too.
+        const limit = Math.min(query.limit ?? ROWS_MAX, ROWS_MAX);
+        const extent = await extentOf(needs, filters, limit);
+        const command = await needs.command(request);
+        const names = Object.keys(query).sort();
+        await recordExport(needs.streams, command, { rows: extent.rows, filters: names });
+        return {
+          raw: (response) => send(needs, response, { filters, extent, signal }).finally(release),
+        };
+      } catch (error) {
+        await release();
+        throw error;
+      }
     },
   );
+};
 
-async function countOf(
-  { database }: Pick<ServiceNeeds, 'database'>,
-  filters: Filters,
-  limit: number,
-): Promise<number> {
-  const { text, values } = select(['1'], filters, { limit });
-  const { rows } = await database.asTenant(filters.tenantId, (sql) =>
-    sql.query<{ n: string }>(`SELECT count(*) AS n FROM (${text}) AS wanted`, values),
-  );
-  return Number(rows[0]?.n ?? 0);
-}
-
-type Streaming = {
-  readonly wanted: { readonly text: string; readonly values: readonly unknown[] };
-  readonly response: ServerResponse;
+type Wanted = {
+  readonly filters: Filters;
+  readonly extent: Extent;
   readonly signal: AbortSignal;
 };
 
-async function stream(sql: Transaction, { wanted, response, signal }: Streaming): Promise<void> {
+/** What takes too long loses its socket, so that no client takes a file that was cut for a whole one. */
+async function send(
+  needs: Pick<Needs, 'clock' | 'database' | 'log'>,
+  response: ServerResponse,
+  wanted: Wanted,
+): Promise<void> {
   response.setHeader('Content-Type', 'text/csv; charset=utf-8');
   response.setHeader('Content-Disposition', 'attachment; filename="audit-events.csv"');
-  await pipeline(copyOut(sql, wanted), new CsvOfCopy(), response, { signal });
+  const late = new AbortController();
+  const cancel = needs.clock.after(EXPORT_MS_MAX, () => late.abort());
+  const signal = AbortSignal.any([wanted.signal, late.signal]);
+  try {
+    await pipeline(Readable.from(csvOf(needs, wanted)), response, { signal });
+  } catch (error) {
+    if (!late.signal.aborted) throw error;
+    needs.log.warn({ rows: wanted.extent.rows }, 'an export took too long and was broken off');
+  } finally {
+    cancel();
+  }
 }
+
+async function* csvOf(
+  needs: Pick<Needs, 'database'>,
+  { filters, extent }: Wanted,
+): AsyncGenerator<string, void> {
+  yield CSV_HEADER;
+  yield* pagesOf<Row>(needs, { columns: COLUMNS, filters, extent, print });
+}
+
+type Row = Omit<CsvRow, keyof PageRow> & PageRow;
+
+const print = (rows: readonly Row[]): string =>
+  csvLines(rows.map((row) => ({ ...row, timestamp: row.timestamp.toISOString() })));

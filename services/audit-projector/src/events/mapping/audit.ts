@@ -16,5 +16,14 @@ export const auditRules: { readonly [Of in Type]: Rule<Data<Of>> } = {
       details: { format: data.format, rows: data.rows, filters: data.filters },
     }),
   },
+  'retention.applied': {
+    category: 'admin',
+    says: ({ data }) => ({
+      type: 'audit.retention_applied',
+      action: 'delete',
+      target: { type: 'audit', id: null },
+      details: { before: data.before, rows: data.rows },
+    }),
+  },
   'action.denied': denied('admin'),
 };

@@ -126,6 +126,15 @@ const accounts = {
       details: { reason },
     }),
   },
+  'session.refresh_repeated': {
+    category: 'auth',
+    says: ({ data: { id } }: Happened<Data<'session.refresh_repeated'>>): Said => ({
+      type: 'session.refresh_repeated',
+      action: 'refresh',
+      result: 'failure',
+      target: { type: 'session', id },
+    }),
+  },
   'sessions.revoked': {
     category: 'auth',
     says: ({ data }: Happened<Data<'sessions.revoked'>>): Said => ({

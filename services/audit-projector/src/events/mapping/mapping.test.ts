@@ -1,6 +1,6 @@
 /**
- * What the audit log says of every published event (`design/audit.md` section 4), one line per event
- * and variant: source/type and what is given of it; audit type; category, action, result; target; details.
+ * What the audit log says of every published event (`docs/design/audit.md`, "Catalogue"), one line per
+ * event and variant: source/type and what is given of it; audit type; category, action, result; target; details.
  * Whatever is not given is a sample made from the event's schema, where a text is the name of its field.
  */
 import { EVENT_CATALOGUE, type IntegrationEvent, type Json, kindOf } from '@cardea/contracts';
@@ -43,6 +43,7 @@ identity/user.identity_changed change=unlinked    | identity.unlinked        | a
 identity/user.impersonated @admin                 | admin.user.impersonate   | admin impersonate success | user id          | reason
 identity/session.revoked                          | session.revoked          | auth revoke success     | session id         | reason
 identity/session.revoked reason=reuse             | refresh.reuse_detected   | auth deny denied        | session id         | reason
+identity/session.refresh_repeated                 | session.refresh_repeated | auth refresh failure    | session id         |
 identity/sessions.revoked                         | session.revoked_all      | auth revoke success     | user user_id       | count
 identity/organization.created                     | admin.organization.create | admin create success   | organization id    |
 identity/organization.updated                     | admin.organization.update | admin update success   | organization id    | changed
@@ -125,6 +126,7 @@ webhooks/delivery.retried @admin                  | admin.webhook.retry_delivery
 webhooks/delivery.failed @system                  | webhook.delivery_failed  | admin deliver failure   | delivery delivery_id | webhook_id event attempts status_code error
 webhooks/action.denied area=admin status=403      | admin.denied             | admin deny denied       | type id            | operation reason status
 audit/export.made @admin                          | admin.audit.export       | admin export success    | audit null         | format rows filters
+audit/retention.applied @system                   | audit.retention_applied  | admin delete success    | audit null         | before rows
 audit/action.denied area=admin status=403         | admin.denied             | admin deny denied       | type id            | operation reason status
 `;
 

@@ -1,0 +1,77 @@
+/**
+ * The rows of an export, page by page: each page is read when the one before has left, so that no
+ * connection is held while the client reads, and nothing is shown that is newer than the first look.
+ */
+import type { ServiceNeeds } from '@cardea/service';
+import type { Cursor } from '../cursor.ts';
+import { type Filters, select } from '../event-filters.ts';
+
+const PAGE_ROWS_MAX = 500;
+
+/** How much there was to export when it was asked for. */
+export type Extent = { readonly rows: number; readonly newest: Date | null };
+
+type Needs = Pick<ServiceNeeds, 'database'>;
+
+export async function extentOf(
+  { database }: Needs,
+  filters: Filters,
+  limit: number,
+): Promise<Extent> {
+  const { text, values } = select(['ts'], filters, { limit });
+  const { rows } = await database.asTenant(filters.tenantId, (sql) =>
+    sql.query<Extent>(
+      `SELECT count(*)::integer AS rows, max(ts) AS newest FROM (${text}) AS wanted`,
+      values,
+    ),
+  );
+  return rows[0] ?? { rows: 0, newest: null };
+}
+
+export type PageRow = { readonly id: string; readonly timestamp: Date };
+
+type Wanted<Row> = {
+  /** `id` and `timestamp` are among them. */
+  readonly columns: readonly string[];
+  readonly filters: Filters;
+  readonly extent: Extent;
+  /** What is kept of a page while its client reads; the rows are not. */
+  readonly print: (rows: readonly Row[]) => string;
+};
+
+export async function* pagesOf<Row extends PageRow>(
+  needs: Needs,
+  wanted: Wanted<Row>,
+): AsyncGenerator<string, void> {
+  let from: From = { to: wanted.extent.newest, left: wanted.extent.rows, after: undefined };
+  while (from.left > 0 && from.to !== null) {
+    const page = await readPage(needs, wanted, from);
+    if (page === undefined) return;
+    yield page.text;
+    from = page.next;
+  }
+}
+
+type From = {
+  /** Bounds which partitions are looked at; the cursor alone would not. */
+  readonly to: Date | null;
+  readonly left: number;
+  readonly after: Cursor | undefined;
+};
+
+async function readPage<Row extends PageRow>(
+  { database }: Needs,
+  { columns, filters, print }: Wanted<Row>,
+  { to, left, after }: From,
+): Promise<{ readonly text: string; readonly next: From } | undefined> {
+  const limit = Math.min(PAGE_ROWS_MAX, left);
+  const { text, values } = select(columns, { ...filters, to: to ?? undefined }, { limit, after });
+  const { rows } = await database.asTenant(filters.tenantId, (sql) => sql.query<Row>(text, values));
+  const last = rows.at(-1);
+  if (last === undefined) return undefined;
+  const cursor = { ts: last.timestamp.toISOString(), id: last.id };
+  return {
+    text: print(rows),
+    next: { to: last.timestamp, left: left - rows.length, after: cursor },
+  };
+}

@@ -1,0 +1,94 @@
+/**
+ * How far ingest has come, as this replica knows it: each batch tells all replicas its offsets after its
+ * commit. Who waits for offsets asks the tables only where no notice came, and holds nothing meanwhile.
+ */
+import { hasPassed, type PartitionEnds } from '@cardea/event-bus';
+import { CacheUnavailable } from '@cardea/runtime';
+import type { ServiceNeeds } from '@cardea/service';
+import { INGEST, TOPICS } from './ingest.consumer.ts';
+import { shared } from './shared.ts';
+
+const CHANNEL = 'audit:ingested';
+const LOOK_MS = 250;
+
+/** Last applied offset by partition. */
+type Offsets = ReadonlyMap<string, bigint>;
+
+export type IngestProgress = {
+  /** After a commit, to all replicas. */
+  readonly tell: (offsets: Offsets) => void;
+  /** Until ingest has applied all that lay before these ends; gives up where `inTime` says so. */
+  readonly untilPassed: (ends: readonly PartitionEnds[], inTime: () => boolean) => Promise<void>;
+  readonly start: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+};
+
+type Needs = Pick<ServiceNeeds, 'clock'> & {
+  readonly bus: Pick<ServiceNeeds['bus'], 'applied'>;
+  readonly cache: Pick<ServiceNeeds['cache'], 'publish' | 'subscribe'>;
+};
+
+export function ingestProgress({ bus, cache, clock }: Needs): IngestProgress {
+  const known = new Map<string, bigint>();
+  const waiting = new Set<() => void>();
+  let hasLooked = false;
+  let unsubscribe: (() => Promise<void>) | undefined;
+
+  const raise = (offsets: Offsets): void => {
+    for (const [partition, offset] of offsets) {
+      if (offset > (known.get(partition) ?? -1n)) known.set(partition, offset);
+    }
+    for (const wake of [...waiting]) wake();
+  };
+  const look = shared(async () => {
+    raise(await bus.applied(INGEST, TOPICS));
+    hasLooked = true;
+  });
+  /** True when something moved, false when nothing did for so long. */
+  const moved = (ms: number): Promise<boolean> =>
+    new Promise((resolve) => {
+      const end = (isMoved: boolean) => () => {
+        cancel();
+        waiting.delete(wake);
+        resolve(isMoved);
+      };
+      const wake = end(true);
+      const cancel = clock.after(ms, end(false));
+      waiting.add(wake);
+    });
+
+  return {
+    tell: (offsets) => {
+      raise(offsets);
+      cache.publish(CHANNEL, print(offsets)).catch(unlessAway);
+    },
+    untilPassed: async (ends, inTime) => {
+      // What was applied before this process started, no notice tells.
+      if (!hasLooked) await look();
+      while (!hasPassed(ends, known) && inTime()) {
+        const isTold = await moved(LOOK_MS);
+        if (!isTold) await look();
+      }
+    },
+    start: async () => {
+      unsubscribe = await cache.subscribe(CHANNEL, (message) => raise(read(message)));
+    },
+    stop: async () => unsubscribe?.(),
+  };
+}
+
+const print = (offsets: Offsets): string =>
+  JSON.stringify([...offsets].map(([partition, offset]) => [partition, String(offset)]));
+
+const read = (message: string): Offsets =>
+  new Map(
+    (JSON.parse(message) as readonly [string, string][]).map(([partition, offset]) => [
+      partition,
+      BigInt(offset),
+    ]),
+  );
+
+/** Whoever waits looks by itself then. */
+function unlessAway(error: unknown): void {
+  if (!(error instanceof CacheUnavailable)) throw error;
+}

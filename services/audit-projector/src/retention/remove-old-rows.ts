@@ -1,0 +1,127 @@
+/**
+ * The daily clean-up: rows that are older than their tenant keeps them go, in chunks, by a role that may
+ * remove nothing else. What was removed is counted in the same transaction and told afterwards, so that
+ * a crash between the two loses no word of it.
+ */
+import type { ServiceNeeds } from '@cardea/service';
+import { daysBefore, earliestKeptSince, keptSince, PARTITION_DAYS } from './cleanup-time.ts';
+import { applyRetention, retentions } from './retention.ts';
+import { retentionDaysOf } from './retention-days.ts';
+
+const CHUNK_ROWS_MAX = 10_000;
+/** So that ingest and readers come in between. */
+const CHUNK_PAUSE_MS = 100;
+
+export type CleanupNeeds = Pick<
+  ServiceNeeds,
+  'database' | 'streams' | 'systemCommand' | 'clock' | 'log'
+>;
+type Turn = { readonly signal: AbortSignal; readonly tick: () => void };
+
+/** Stops early when the signal aborts; answers whether it came to its end. */
+export async function removeOldRows(needs: CleanupNeeds, now: Date, turn: Turn): Promise<boolean> {
+  await tellRemoved(needs);
+  let tenantId = '';
+  while (!turn.signal.aborted) {
+    turn.tick();
+    const next = await nextTenant(needs, tenantId, earliestKeptSince(now));
+    if (next === undefined) {
+      await dropPartitions(needs, now, turn);
+      return true;
+    }
+    tenantId = next;
+    const days = await retentionDaysOf(needs.database.system, tenantId);
+    await removeOfTenant(needs, { tenantId, before: keptSince(now, days) }, turn);
+    await tellRemoved(needs);
+  }
+  return false;
+}
+
+const NEXT_TENANT = `
+  SELECT tenant_id FROM audit.events WHERE tenant_id > $1 AND ts < $2 ORDER BY tenant_id LIMIT 1`;
+
+async function nextTenant(
+  { database }: CleanupNeeds,
+  after: string,
+  before: Date,
+): Promise<string | undefined> {
+  const { rows } = await database.system.query<{ tenant_id: string }>(NEXT_TENANT, [after, before]);
+  return rows[0]?.tenant_id;
+}
+
+type Removal = { readonly tenantId: string; readonly before: Date };
+
+async function removeOfTenant(needs: CleanupNeeds, removal: Removal, turn: Turn): Promise<void> {
+  while (!turn.signal.aborted) {
+    turn.tick();
+    const rows = await removeChunk(needs, removal);
+    if (rows < CHUNK_ROWS_MAX) return;
+    await needs.clock.sleep(CHUNK_PAUSE_MS, turn.signal);
+  }
+}
+
+/** The last row of the chunk; none where less is left than a chunk holds. */
+const CHUNK_END = `
+  SELECT ts, id FROM audit.events WHERE tenant_id = $1 AND ts < $2
+  ORDER BY ts, id OFFSET $3 LIMIT 1`;
+const REMOVE_ALL = 'DELETE FROM audit.events WHERE tenant_id = $1 AND ts < $2';
+const COUNT_REMOVED = `
+  INSERT INTO audit.removed_rows (tenant_id, before, rows) VALUES ($1, $2, $3)
+  ON CONFLICT (tenant_id) DO UPDATE SET rows = removed_rows.rows + excluded.rows`;
+
+function removeChunk({ database }: CleanupNeeds, { tenantId, before }: Removal): Promise<number> {
+  return database.asSystem(async (sql) => {
+    await sql.query('SET LOCAL ROLE audit_reaper');
+    const end = await sql.query<{ ts: Date; id: string }>(CHUNK_END, [
+      tenantId,
+      before,
+      CHUNK_ROWS_MAX - 1,
+    ]);
+    const last = end.rows[0];
+    const { rowCount } =
+      last === undefined
+        ? await sql.query(REMOVE_ALL, [tenantId, before])
+        : await sql.query(`${REMOVE_ALL} AND (ts, id) <= ($3, $4)`, [
+            tenantId,
+            before,
+            last.ts,
+            last.id,
+          ]);
+    await sql.query('SET LOCAL ROLE cardea_system');
+    if (rowCount > 0) await sql.query(COUNT_REMOVED, [tenantId, before, rowCount]);
+    return rowCount;
+  });
+}
+
+type Removed = { readonly tenant_id: string; readonly before: Date; readonly rows: string };
+
+/** Of this run, and of one that was broken off. */
+async function tellRemoved({ database, streams, systemCommand, log }: CleanupNeeds): Promise<void> {
+  const { rows } = await database.system.query<Removed>(
+    'SELECT tenant_id, before, rows FROM audit.removed_rows',
+  );
+  for (const removed of rows) {
+    const { tenant_id: tenantId } = removed;
+    const data = { before: removed.before.toISOString(), rows: Number(removed.rows) };
+    const command = systemCommand(tenantId, 'retention', tenantId, data.before);
+    await streams.decideOn(retentions, tenantId, command, (last) => applyRetention(data, last));
+    await database.system.query(
+      'DELETE FROM audit.removed_rows WHERE tenant_id = $1 AND before = $2',
+      [tenantId, removed.before],
+    );
+    log.info({ tenant_id: tenantId, ...data }, 'old rows of the audit log were removed');
+  }
+}
+
+async function dropPartitions({ database, log }: CleanupNeeds, now: Date, turn: Turn) {
+  while (!turn.signal.aborted) {
+    turn.tick();
+    const { rows } = await database.system.query<{ day: string | null }>(
+      'SELECT audit.drop_oldest_partition($1::date)::text AS day',
+      [daysBefore(now, PARTITION_DAYS).toISOString().slice(0, 10)],
+    );
+    const day = rows[0]?.day ?? null;
+    if (day === null) return;
+    log.info({ day }, 'a partition of the audit log was dropped');
+  }
+}

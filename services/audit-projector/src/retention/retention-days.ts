@@ -1,0 +1,60 @@
+/** How long each tenant keeps its rows, as its organization wants it; in table `audit.retention`. */
+import { type IntegrationEvent, identityEvents } from '@cardea/contracts';
+import type { Queryable } from '@cardea/read-models';
+
+type Fact = { readonly organizationId: string; readonly days: number | null };
+
+/** What an event says of a tenant; an organization's own stand under the tenant that it was made with. */
+function factOf(event: IntegrationEvent): Fact | undefined {
+  const organization =
+    identityEvents.dataOf(event, 'organization.created') ??
+    identityEvents.dataOf(event, 'organization.updated');
+  if (organization !== undefined) {
+    return { organizationId: organization.id, days: organization.audit_retention_days };
+  }
+  const tenant =
+    identityEvents.dataOf(event, 'tenant.created') ??
+    identityEvents.dataOf(event, 'tenant.updated');
+  return tenant === undefined ? undefined : { organizationId: tenant.organization_id, days: null };
+}
+
+const NOTE = {
+  name: 'audit_note_retention',
+  text: `INSERT INTO audit.retention (tenant_id, organization_id, days)
+         SELECT * FROM unnest($1::text[], $2::text[], $3::int[])
+         ON CONFLICT (tenant_id) DO UPDATE SET
+           organization_id = excluded.organization_id, days = coalesce(excluded.days, retention.days)`,
+};
+
+export async function noteRetention(
+  sql: Queryable,
+  events: readonly IntegrationEvent[],
+): Promise<void> {
+  const facts = new Map<string, Fact>();
+  for (const event of events) {
+    const fact = factOf(event);
+    if (fact === undefined) continue;
+    const days = fact.days ?? facts.get(event.tenantId)?.days ?? null;
+    facts.set(event.tenantId, { ...fact, days });
+  }
+  if (facts.size === 0) return;
+  const values = [...facts.values()];
+  await sql.query(NOTE, [
+    [...facts.keys()],
+    values.map(({ organizationId }) => organizationId),
+    values.map(({ days }) => days),
+  ]);
+}
+
+const DAYS = {
+  name: 'audit_retention_days',
+  text: `SELECT home.days FROM audit.retention AS own
+         JOIN audit.retention AS home USING (organization_id)
+         WHERE own.tenant_id = $1 AND home.days IS NOT NULL`,
+};
+
+/** Null where nobody has said. */
+export async function retentionDaysOf(sql: Queryable, tenantId: string): Promise<number | null> {
+  const { rows } = await sql.query<{ days: number }>(DAYS, [tenantId]);
+  return rows[0]?.days ?? null;
+}

@@ -1,0 +1,27 @@
+/** What was removed from a tenant's log because it was older than the tenant keeps it. */
+import { accept, type Decision, type Stream } from '@cardea/event-store';
+
+export type Retention = { readonly before: string } | null;
+
+export type RetentionApplied = {
+  readonly type: 'RetentionApplied';
+  readonly data: {
+    /** Rows of an earlier time are gone. */
+    readonly before: string;
+    readonly rows: number;
+  };
+};
+
+export const retentions: Stream<Retention, RetentionApplied> = {
+  noun: 'retention',
+  initial: null,
+  stateCarrying: true,
+  evolve: (_before, { data }) => ({ before: data.before }),
+};
+
+/** A removal is told once, also where its telling was broken off and begins again. */
+export const applyRetention = (
+  removed: RetentionApplied['data'],
+  last: Retention,
+): Decision<RetentionApplied, never> =>
+  last?.before === removed.before ? accept() : accept({ type: 'RetentionApplied', data: removed });

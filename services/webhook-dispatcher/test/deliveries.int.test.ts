@@ -27,9 +27,12 @@ const DELIVERIES = `${ROOT}/deliveries`;
 /** All that was published has become deliveries, and each of them a row of the list. */
 async function untilAllIsSent(tenantId: string): Promise<void> {
   const topics = [topicOf('identity')];
-  await untilTrue(() => rig.shared.subscriberFor('webhooks').isLevel('webhooks', topics), {
-    what: 'all was heard',
-  });
+  const subscriber = rig.shared.subscriberFor('webhooks');
+  await untilTrue(
+    async () =>
+      [...(await subscriber.lag('webhooks', topics)).values()].every((left) => left === 0),
+    { what: 'all was heard' },
+  );
   const { positions, store } = rig.host.needsOf('webhooks');
   await untilTrue(
     async () => {

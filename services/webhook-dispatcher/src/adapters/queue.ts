@@ -44,7 +44,13 @@ const WIDTH = 8;
 export interface Queue {
   claim(asking: Asking): Promise<Claim>;
   renew(deliveryIds: readonly string[], owner: string, until: Date): Promise<void>;
-  release(deliveryIds: readonly string[], owner: string): Promise<void>;
+  /** False when some may still be leased: another statement held their rows, e.g. a renewal. */
+  release(deliveryIds: readonly string[], owner: string): Promise<boolean>;
+  /**
+   * Releases what the owner has leased and does not know of, for the answer of a claim or of a release was
+   * lost. False when some are leased still, as for `release`.
+   */
+  releaseAllBut(deliveryIds: readonly string[], owner: string): Promise<boolean>;
 }
 
 // One claim at a time, for the width of a webhook is counted and then filled. A compiled plan would cost
@@ -87,6 +93,12 @@ const NEXT = 'SELECT min(run_at) AS next_at FROM webhooks.queue WHERE run_at > $
 const HELD = `delivery_id IN (SELECT delivery_id FROM webhooks.queue
   WHERE delivery_id = ANY($1::uuid[]) AND lease_owner = $2 FOR UPDATE SKIP LOCKED)`;
 
+const OTHERS = `SELECT delivery_id FROM webhooks.queue
+  WHERE lease_until IS NOT NULL AND lease_owner = $2 AND delivery_id <> ALL($1::uuid[])`;
+const RELEASE_OTHERS = `UPDATE webhooks.queue SET lease_owner = NULL, lease_until = NULL
+  WHERE delivery_id IN (${OTHERS} FOR UPDATE SKIP LOCKED)`;
+const ANY_OTHER = `${OTHERS} LIMIT 1`;
+
 type Row = {
   readonly delivery_id: string;
   readonly tenant_id: string;
@@ -126,11 +138,22 @@ export const postgresQueue = (database: Database): Queue => ({
     ]);
   },
   release: async (deliveryIds, owner) => {
-    await database.system.query(
+    const { rowCount } = await database.system.query(
       `UPDATE webhooks.queue SET lease_owner = NULL, lease_until = NULL WHERE ${HELD}`,
       [deliveryIds, owner],
     );
+    return rowCount === deliveryIds.length;
   },
+  releaseAllBut: (deliveryIds, owner) =>
+    // Behind the lock of claims: one whose answer was lost may be about to commit.
+    database.asSystem(
+      async (sql) => {
+        await sql.query(LOCK);
+        await sql.query(RELEASE_OTHERS, [deliveryIds, owner]);
+        return (await sql.query(ANY_OTHER, [deliveryIds, owner])).rowCount === 0;
+      },
+      { durable: false },
+    ),
 });
 
 const claimedOf = (row: Row): Claimed => ({

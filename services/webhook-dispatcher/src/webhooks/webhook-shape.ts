@@ -1,4 +1,4 @@
-/** A webhook as clients send and see it (`spec.md` 2.8). */
+/** A webhook as clients send and see it (`docs/contract.md` 2.8). */
 import { type WebhookEvent, webhookPayloads } from '@cardea/contracts';
 import { type UrlRule, validateUrl } from '@cardea/http';
 import type { Settings } from '@cardea/runtime';
@@ -11,7 +11,7 @@ const URL_SENT_CHARS_MAX = 16_384;
 const ID_CHARS_MAX = 128;
 
 const TAG = 'Webhooks';
-/** Admins by their own token; agents and API keys are refused (`spec.md` 4.4). */
+/** Admins by their own token; agents and API keys are refused (`docs/contract.md` 4.4). */
 export const DOOR = { tag: TAG, who: ['admin'], tenant: 'required', area: 'admin' } as const;
 
 export const idParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: ID_CHARS_MAX }) });

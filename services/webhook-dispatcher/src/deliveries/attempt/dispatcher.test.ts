@@ -1,6 +1,7 @@
-import { inMemorySubjectKeys, sealer, wrapKeys } from '@cardea/crypto';
+import { inMemorySubjectKeys, neverErased, sealer, wrapKeys } from '@cardea/crypto';
 import { inMemoryEventStore, inMemoryLogs, streams } from '@cardea/event-store';
 import type { Outbound, OutboundAnswer } from '@cardea/http';
+import { DatabaseUnavailable } from '@cardea/read-models';
 import { fakeClock, secret, systemRandom, uuidV7Ids } from '@cardea/runtime';
 import { silentLogger, untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
@@ -36,7 +37,7 @@ async function oneDelivery() {
   });
   const subject = 'webhook:w';
   const place = { subject, streamId: streamOf(ID), field: 'body' };
-  const body = await seals.seal(TENANT, place, '{}');
+  const body = neverErased(await seals.seal(TENANT, place, '{}'));
   const data = {
     webhook_id: 'w',
     app_id: null,
@@ -66,18 +67,40 @@ async function oneDelivery() {
     position: 1n,
   };
   let leaseEndMs = 0;
-  const world = { projected: false, sent: 0 };
+  const world = {
+    projected: false,
+    sent: 0,
+    lost: 0,
+    away: false,
+    releaseMs: 0,
+    behind: false,
+    rowLocked: false,
+  };
   const queue: Queue = {
     claim: async ({ now, leaseUntil }) => {
-      if (world.projected || leaseEndMs > now.getTime()) return { claimed: [], nextAt: undefined };
-      leaseEndMs = leaseUntil.getTime();
-      return { claimed: [due], nextAt: undefined };
+      const isDue = !world.projected && leaseEndMs <= now.getTime();
+      if (isDue) leaseEndMs = leaseUntil.getTime();
+      if (world.lost > 0) {
+        world.lost -= 1;
+        throw new DatabaseUnavailable('the answer was lost');
+      }
+      return { claimed: isDue ? [due] : [], nextAt: undefined };
     },
     renew: async (held, _owner, until) => {
       if (held.includes(ID)) leaseEndMs = until.getTime();
     },
     release: async () => {
+      if (world.away) throw new DatabaseUnavailable('away');
+      if (world.rowLocked) return false;
       leaseEndMs = 0;
+      await clock.sleep(world.releaseMs);
+      return true;
+    },
+    releaseAllBut: async (held) => {
+      if (world.away) throw new DatabaseUnavailable('away');
+      if (held.includes(ID)) return true;
+      if (!world.rowLocked) leaseEndMs = 0;
+      return !world.rowLocked;
     },
   };
   const outbound: Outbound = {
@@ -94,7 +117,7 @@ async function oneDelivery() {
     keys: readKeys(issueSecret(systemRandom).keys),
   };
   const index = {
-    reached: async () => true,
+    reached: async () => !world.away && !world.behind,
     get: () => webhook,
     target: async () => target,
   } as unknown as WebhookIndex;
@@ -138,4 +161,71 @@ describe('the dispatcher', () => {
     await clock.advance(60 * SECOND);
     await Promise.all(running);
   });
+
+  /** As its loop does: a turn that fails is started again. */
+  const turning = (
+    { clock, dispatcher }: Pick<World, 'clock' | 'dispatcher'>,
+    signal: AbortSignal,
+  ): Promise<unknown> => {
+    const again = async (turn: (until: AbortSignal, tick: () => void) => Promise<void>) => {
+      while (!signal.aborted) {
+        await turn(signal, () => undefined).catch(() => undefined);
+        await clock.sleep(SECOND, signal);
+      }
+    };
+    return Promise.all([
+      again((until, tick) => dispatcher.run(until, tick)),
+      again((until, tick) => dispatcher.renew(until, tick)),
+    ]);
+  };
+
+  it.each([
+    ['the answer of a claim was lost', { lost: 2 }],
+    ['it could neither be sent nor be released', { away: true }],
+    ['its row was locked when it was to be released', { behind: true, rowLocked: true }],
+  ])('releases what it does not hold as soon as the database answers: %s', async (_, fault) => {
+    const { clock, dispatcher, world } = await oneDelivery();
+    Object.assign(world, fault);
+    const stop = new AbortController();
+    const running = turning({ clock, dispatcher }, stop.signal);
+    for (let second = 0; second < 4; second++) await clock.advance(SECOND);
+    Object.assign(world, { away: false, behind: false, rowLocked: false });
+    for (let second = 0; second < 4; second++) await clock.advance(SECOND);
+    expect(world.sent).toBe(1);
+    world.projected = true;
+    stop.abort();
+    await clock.advance(60 * SECOND);
+    await running;
+  });
+
+  it('releases what it claimed again before it heard that it was released', async () => {
+    const { clock, dispatcher, world } = await oneDelivery();
+    Object.assign(world, { behind: true, releaseMs: 3 * SECOND });
+    const stop = new AbortController();
+    const running = turning({ clock, dispatcher }, stop.signal);
+    for (let second = 0; second < 2; second++) await clock.advance(SECOND);
+    world.behind = false;
+    for (let second = 0; second < 8; second++) await clock.advance(SECOND);
+    expect(world.sent).toBe(1);
+    world.projected = true;
+    stop.abort();
+    await clock.advance(60 * SECOND);
+    await running;
+  });
+
+  it('keeps in hand what was sent and is not shown yet, though a claim was lost meanwhile', async () => {
+    const { clock, dispatcher, world } = await oneDelivery();
+    const stop = new AbortController();
+    const running = turning({ clock, dispatcher }, stop.signal);
+    await untilTrue(() => world.sent === 1);
+    world.lost = 1;
+    for (let second = 0; second < 90; second++) await clock.advance(SECOND);
+    expect([world.sent, world.lost]).toEqual([1, 0]);
+    world.projected = true;
+    stop.abort();
+    await clock.advance(60 * SECOND);
+    await running;
+  });
 });
+
+type World = Awaited<ReturnType<typeof oneDelivery>>;

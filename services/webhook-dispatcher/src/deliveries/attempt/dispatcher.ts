@@ -1,10 +1,12 @@
 /**
  * Claims what is due, sends it, and records what came of it. An outcome that the event store does not
  * take waits here, and its delivery stays leased until its row shows the outcome, so that neither an
- * outage nor a slow projection sends anything twice.
+ * outage nor a slow projection sends anything twice. What an outage has left leased and out of hand is
+ * released by the first statement that works again: only a crash leaves a lease to lapse.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Sealed, SubjectErased } from '@cardea/crypto';
+import type { Sealed } from '@cardea/crypto';
+import { isPassing } from '@cardea/event-bus';
 import type { Command, Streams } from '@cardea/event-store';
 import type { Positions } from '@cardea/read-models';
 import type { Clock, Ids, Logger, Random, Settings } from '@cardea/runtime';
@@ -48,17 +50,25 @@ type Ready =
       readonly give: () => void;
     };
 
+/** What an attempt leaves behind: a lease that nobody holds in hand any more, or nothing. */
+type Left = 'leased' | 'done';
+
 export class Dispatcher {
   readonly #needs: DispatcherNeeds;
   readonly #owner: string;
   readonly #slots: Slots;
   /** Claimed by this process and not yet out of its hands. */
   readonly #held = new Set<string>();
+  /** Of these, what was claimed once more: its release was carried out and not yet answered. */
+  readonly #claimedAgain = new Set<string>();
   readonly #tasks = new Set<Promise<void>>();
   #woken = new AbortController();
   /** Outcomes that the store has not taken; nothing new is claimed meanwhile. */
   #unrecorded = 0;
   #stopped = false;
+  /** An outage may have left something leased that is not in hand. */
+  #astray = false;
+  #renewedMs: number;
   /** The last claim may have left behind what is due, for want of a slot. */
   #wanting = false;
   /** Claimed, and without a slot yet. */
@@ -68,6 +78,7 @@ export class Dispatcher {
     this.#needs = needs;
     this.#owner = needs.ids.next();
     this.#slots = new Slots(needs.settings.WEBHOOK_CONCURRENCY);
+    this.#renewedMs = needs.clock.monotonicMs();
   }
 
   /** Something may be due, or a slot is free again. */
@@ -96,31 +107,29 @@ export class Dispatcher {
   /** A loop of its own: whatever holds up the claims must not let the leases lapse. */
   async renew(signal: AbortSignal, tick: () => void): Promise<void> {
     const { queue, clock } = this.#needs;
-    let elapsedMs = 0;
     while (!signal.aborted) {
       tick();
       await clock.sleep(IDLE_MS, signal);
-      elapsedMs += IDLE_MS;
-      if (elapsedMs < RENEW_EVERY_MS || this.#held.size === 0) continue;
-      elapsedMs = 0;
+      const now = clock.monotonicMs();
+      if (now - this.#renewedMs < RENEW_EVERY_MS || this.#held.size === 0) continue;
       await queue.renew([...this.#held], this.#owner, this.#leaseEnd());
+      this.#renewedMs = now;
     }
   }
 
   /** Answers how long nothing is expected to be due. */
   async #claim(): Promise<number> {
     const { queue, clock } = this.#needs;
+    await this.#releaseAstray();
     const most = this.#slots.free - this.#preparing;
     this.#wanting = true;
     if (most <= 0 || this.#unrecorded > 0) return IDLE_MS;
     const now = clock.now();
     const skip = this.#slots.skipped();
-    const { claimed, nextAt } = await queue.claim({
-      now,
-      leaseUntil: this.#leaseEnd(),
-      owner: this.#owner,
-      skip,
-      most,
+    const asking = { now, leaseUntil: this.#leaseEnd(), owner: this.#owner, skip, most };
+    const { claimed, nextAt } = await queue.claim(asking).catch((error: unknown) => {
+      this.#astray = true;
+      throw error;
     });
     this.#wanting = claimed.length === most || skip.length > 0;
     for (const each of claimed) this.#take(each);
@@ -130,27 +139,47 @@ export class Dispatcher {
     return Math.max(0, Math.min(leftMs, IDLE_MS - spentMs));
   }
 
+  /** Between two claims: whatever is claimed and known of is in hand. */
+  async #releaseAstray(): Promise<void> {
+    if (!this.#astray) return;
+    // Set again by whatever goes astray meanwhile.
+    this.#astray = false;
+    const all = await this.#needs.queue
+      .releaseAllBut([...this.#held], this.#owner)
+      .catch((error: unknown) => {
+        this.#astray = true;
+        throw error;
+      });
+    if (!all) this.#astray = true;
+  }
+
   #leaseEnd(): Date {
     return new Date(this.#needs.clock.now().getTime() + LEASE_MS);
   }
 
   #take(claimed: Claimed): void {
     const { deliveryId } = claimed;
-    if (this.#held.has(deliveryId)) return;
+    if (this.#held.has(deliveryId)) {
+      this.#claimedAgain.add(deliveryId);
+      return;
+    }
     this.#held.add(deliveryId);
     const task = this.#deliver(claimed)
-      .catch((error: unknown) => {
+      .catch((error: unknown): Left => {
         const name = error instanceof Error ? error.name : 'unknown';
         this.#needs.log.warn({ delivery_id: deliveryId, error: name }, 'an attempt was not made');
+        // A bug would fail again at once: its lease is left to lapse.
+        return isPassing(error) ? 'leased' : 'done';
       })
-      .finally(() => {
+      .then((left) => {
         this.#held.delete(deliveryId);
         this.#tasks.delete(task);
+        if (this.#claimedAgain.delete(deliveryId) || left === 'leased') this.#astray = true;
       });
     this.#tasks.add(task);
   }
 
-  async #deliver(claimed: Claimed): Promise<void> {
+  async #deliver(claimed: Claimed): Promise<Left> {
     this.#preparing += 1;
     const ready = await this.#ready(claimed).finally(() => {
       this.#preparing -= 1;
@@ -162,7 +191,7 @@ export class Dispatcher {
       if (this.#wanting) this.wake();
     });
     // Cut off by our own stopping, it says nothing about the receiver.
-    if (!this.#stopped) await this.#record(claimed, sent);
+    return this.#stopped ? 'done' : await this.#record(claimed, sent);
   }
 
   async #ready(claimed: Claimed): Promise<Ready> {
@@ -176,10 +205,10 @@ export class Dispatcher {
     return 'not_now';
   }
 
-  async #cancel(claimed: Claimed, cause: CancelCause): Promise<void> {
+  async #cancel(claimed: Claimed, cause: CancelCause): Promise<Left> {
     const { streams } = this.#needs;
     const command = this.#commandOf(claimed);
-    await this.#recorded(claimed, async () => {
+    return await this.#recorded(claimed, async () => {
       const { position } = await streams.decideOn(
         deliveries,
         claimed.deliveryId,
@@ -190,8 +219,9 @@ export class Dispatcher {
     });
   }
 
-  async #release({ deliveryId }: Claimed): Promise<void> {
-    await this.#needs.queue.release([deliveryId], this.#owner);
+  async #release({ deliveryId }: Claimed): Promise<Left> {
+    const released = await this.#needs.queue.release([deliveryId], this.#owner);
+    return released ? 'done' : 'leased';
   }
 
   /** An id of its own: two processes may come to tell of one attempt, and both are heard. */
@@ -200,7 +230,7 @@ export class Dispatcher {
     return { ...command, id: this.#needs.ids.next() };
   }
 
-  async #record(claimed: Claimed, sent: Sent): Promise<void> {
+  async #record(claimed: Claimed, sent: Sent): Promise<Left> {
     const { streams, settings, random } = this.#needs;
     const command = this.#commandOf(claimed);
     const schedule = {
@@ -208,7 +238,7 @@ export class Dispatcher {
       chance: random.bytes(CHANCE_BYTES).readUInt32BE() / 2 ** 32,
     };
     const n = claimed.attemptsMade + 1;
-    await this.#recorded(claimed, async () => {
+    return await this.#recorded(claimed, async () => {
       const outcome = { ...sent, n, excerpt: await this.#sealed(claimed, n, sent.excerpt) };
       const decided = await streams.decideOn(deliveries, claimed.deliveryId, command, (delivery) =>
         recordAttempt(delivery, outcome, schedule),
@@ -221,22 +251,19 @@ export class Dispatcher {
     if (excerpt === '') return null;
     const { tenantId, subject, deliveryId } = claimed;
     const place = { subject, streamId: streamOf(deliveryId), field: excerptField(n) };
-    try {
-      return await this.#needs.sealer.seal(tenantId, place, excerpt);
-    } catch (error) {
-      if (error instanceof SubjectErased) return null;
-      throw error;
-    }
+    const sealed = await this.#needs.sealer.seal(tenantId, place, excerpt);
+    return sealed === 'erased' ? null : sealed;
   }
 
   /** Until the store has taken it and its row shows it. */
-  async #recorded(claimed: Claimed, append: () => Promise<bigint | undefined>): Promise<void> {
+  async #recorded(claimed: Claimed, append: () => Promise<bigint | undefined>): Promise<Left> {
     const { positions } = this.#needs;
     const position = await this.#appended(claimed, append);
     if (position === undefined) return await this.#release(claimed);
     while (!(await positions.reached([DELIVERIES_TABLE], position, PROJECTION_WAIT_MS))) {
-      if (this.#stopped) return;
+      if (this.#stopped) break;
     }
+    return 'done';
   }
 
   async #appended(

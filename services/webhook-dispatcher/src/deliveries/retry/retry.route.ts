@@ -1,4 +1,3 @@
-import { SubjectErased } from '@cardea/crypto';
 import { endpoint } from '@cardea/http';
 import { uuidV5 } from '@cardea/runtime';
 import Type from 'typebox';
@@ -56,13 +55,9 @@ export const retryDeliveryRoute = (needs: WriteNeeds & { readonly watch: Attempt
       const command = await needs.command(request);
       const deliveryId = uuidV5(command.id, webhookId);
       const place = { subject, streamId: streamOf(deliveryId), field };
-      const body = await needs.sealer
-        .seal(tenantId, place, bodyOf(event, command.now, dataOf(before)))
-        .catch((error: unknown) => {
-          if (error instanceof SubjectErased) return undefined;
-          throw error;
-        });
-      if (body === undefined) return refused('payload_erased');
+      const text = bodyOf(event, command.now, dataOf(before));
+      const body = await needs.sealer.seal(tenantId, place, text);
+      if (body === 'erased') return refused('payload_erased');
       const scheduled = schedule({
         webhook_id: webhookId,
         app_id: delivery.appId,

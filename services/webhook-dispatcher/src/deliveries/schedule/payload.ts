@@ -97,6 +97,8 @@ const request = (of: Asked, status: string): WebhookPayload<'approval.requested'
   action: of.action,
   ...(of.resource === undefined ? {} : { resource: of.resource }),
   severity: of.severity,
+  ...(of.origin === undefined ? {} : { origin: of.origin }),
+  ...(of.user_vouched === undefined ? {} : { user_vouched: of.user_vouched }),
   status,
   created_at: of.created_at,
   expires_at: of.expires_at,

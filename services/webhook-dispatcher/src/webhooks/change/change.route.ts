@@ -1,4 +1,3 @@
-import { type Sealed, SubjectErased } from '@cardea/crypto';
 import { endpoint } from '@cardea/http';
 import Type from 'typebox';
 import { placeOf, type StandingWebhook, type WebhookChanged, webhooks } from '../webhook.ts';
@@ -54,8 +53,12 @@ export const changeWebhookRoute = (needs: WriteNeeds) =>
       const { state } = await needs.streams.load(webhooks, { tenantId, id });
       if (state.status !== 'standing') return notFound(id);
 
-      const url = body.url === undefined ? undefined : await sealed(needs, request, body.url);
-      if (url === null) return notFound(id);
+      const url =
+        body.url === undefined
+          ? undefined
+          : await needs.sealer.seal(tenantId, placeOf(id, 'url'), body.url);
+      // Deleted meanwhile.
+      if (url === 'erased') return notFound(id);
       const change: WebhookChanged['data'] = {
         ...(url === undefined || judged === undefined ? {} : { url, origin: judged.origin }),
         ...(events === undefined ? {} : { events }),
@@ -73,20 +76,6 @@ export const changeWebhookRoute = (needs: WriteNeeds) =>
       return { ok: shapeOf(id, decided.state, shown), wrote: decided.position };
     },
   );
-
-/** Null when the webhook was deleted meanwhile. */
-async function sealed(
-  { sealer }: WriteNeeds,
-  { tenantId, params }: { readonly tenantId: string; readonly params: { readonly id: string } },
-  url: string,
-): Promise<Sealed | null> {
-  try {
-    return await sealer.seal(tenantId, placeOf(params.id, 'url'), url);
-  } catch (error) {
-    if (error instanceof SubjectErased) return null;
-    throw error;
-  }
-}
 
 const shapeOf = (id: string, webhook: StandingWebhook, url: string): WebhookShape => ({
   id,

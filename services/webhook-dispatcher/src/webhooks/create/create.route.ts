@@ -1,4 +1,3 @@
-import { SubjectErased } from '@cardea/crypto';
 import { endpoint } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
 import Type from 'typebox';
@@ -40,6 +39,7 @@ export const createWebhookRoute = (needs: WriteNeeds) =>
         events: Type.Array(Type.String()),
         secret: Type.String(),
       }),
+      showsSecret: true,
       status: 201,
       refusals: {
         invalid_url: 400,
@@ -49,7 +49,6 @@ export const createWebhookRoute = (needs: WriteNeeds) =>
         idempotency_key_reused: 422,
       },
       idempotent: true,
-      noStore: true,
       waitsFor: [WEBHOOKS_TABLE],
     },
     async (request) => {
@@ -68,14 +67,14 @@ export const createWebhookRoute = (needs: WriteNeeds) =>
       const id = idempotency === undefined ? needs.ids.next() : uuidFrom('webhook', command.id);
       const { secret, keys } = issueSecret(needs.random);
       const seal = (field: 'url' | 'keys', text: string) =>
-        sealer.seal(tenantId, placeOf(id, field), text).catch(undefinedIfErased);
+        sealer.seal(tenantId, placeOf(id, field), text);
       const [sealedUrl, sealedKeys, requestHash] = await Promise.all([
         seal('url', body.url),
         seal('keys', keys),
         idempotency === undefined ? null : sealer.indexHash({ tenantId }, idempotency.bodyHash),
       ]);
       // Its key is gone for ever: the webhook that this key of idempotency made was deleted.
-      if (sealedUrl === undefined || sealedKeys === undefined) {
+      if (sealedUrl === 'erased' || sealedKeys === 'erased') {
         return { refused: 'already_created' as const, details: { id } };
       }
       const decided = await needs.streams.decideOn(webhooks, id, command, (webhook) =>
@@ -98,7 +97,3 @@ export const createWebhookRoute = (needs: WriteNeeds) =>
       return { ok: { id, url: body.url, events: [...events], secret }, wrote: decided.position };
     },
   );
-
-function undefinedIfErased(error: unknown): undefined {
-  if (!(error instanceof SubjectErased)) throw error;
-}

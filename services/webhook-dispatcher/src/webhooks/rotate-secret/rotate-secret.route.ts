@@ -19,8 +19,8 @@ export const rotateSecretRoute = (needs: WriteNeeds) =>
       body: Type.Object({}),
       bodyOptional: true,
       ok: Type.Object({ secret: Type.String() }),
+      showsSecret: true,
       refusals: { webhook_not_found: 404 },
-      noStore: true,
       waitsFor: [WEBHOOKS_TABLE],
     },
     async (request) => {
@@ -32,6 +32,7 @@ export const rotateSecretRoute = (needs: WriteNeeds) =>
       const { secret, keys } = issueSecret(needs.random);
       const command = await needs.command(request);
       const sealed = await needs.sealer.seal(tenantId, placeOf(id, 'keys'), keys);
+      if (sealed === 'erased') return notFound(id);
       const decided = await needs.streams.decideOn(webhooks, id, command, (webhook) =>
         rotateSecret(webhook, sealed, appId),
       );

@@ -51,6 +51,7 @@ export const testWebhookRoute = (needs: WriteNeeds & { readonly watch: AttemptWa
         { subject, streamId: streamOf(deliveryId), field: 'body' },
         bodyOf('webhook.test', command.now, JSON.stringify(data)),
       );
+      if (body === 'erased') return notFound(id);
       const scheduled = schedule({
         webhook_id: id,
         app_id: webhook.appId,

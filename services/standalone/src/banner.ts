@@ -7,6 +7,8 @@ export type Welcome = {
   readonly adminEmail: string;
   /** Only until a start has shown it, and never in production. */
   readonly adminPassword: string | undefined;
+  /** The data folder made it. */
+  readonly ownPassword: boolean;
   /** Where the mail lands: the mailbox, or the server's host. */
   readonly mail: string;
   readonly dataFolder: string;
@@ -16,9 +18,9 @@ export type Welcome = {
 export function banner(welcome: Welcome): string {
   const password =
     welcome.adminPassword ??
-    (welcome.temporary
-      ? 'as set'
-      : `as set at the first start (${welcome.dataFolder}/secrets.json)`);
+    (welcome.ownPassword
+      ? `as set at the first start (${welcome.dataFolder}/secrets.json)`
+      : 'as set');
   const rows: readonly (readonly [string, string])[] = [
     ['API', `${welcome.url}  (documentation at ${welcome.url}/docs)`],
     ['Health, metrics', welcome.managementUrl],

@@ -50,7 +50,11 @@ export async function startMailbox(options: MailboxOptions): Promise<Mailbox> {
     services: [
       { service: 'identity', endpoints: [...healthOf(version), ...devMailboxRoutes(mails)] },
     ],
-    authenticator: { authenticate: async () => undefined, capability: async () => NOBODY },
+    authenticator: {
+      authenticate: async () => undefined,
+      confirm: async () => undefined,
+      capability: async () => NOBODY,
+    },
     name: 'mailbox',
     version,
     clock: systemClock,
@@ -60,6 +64,8 @@ export async function startMailbox(options: MailboxOptions): Promise<Mailbox> {
     trustedProxies: [],
     port: options.port,
     hosts: [host],
+    // Whoever starts a mailbox names the address that it is for.
+    sharesLoopbackOnly: true,
   });
   const stop = async (): Promise<void> => {
     await page.stop();

@@ -47,6 +47,7 @@ async function start(given: Options): Promise<void> {
     settings: { ...read.ok, CARDEA_DATA: folder.path },
     version,
     ownPassword,
+    sharesDevelopment: given.shareDevMailbox,
     onDatabase: (stop) => {
       stopDatabase = stop;
     },

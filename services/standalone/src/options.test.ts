@@ -3,8 +3,10 @@ import { readOptions } from './options.ts';
 
 describe('the flags of npm start', () => {
   it('are read with a space or an equals sign', () => {
-    const read = { data: '/tmp/x', temp: false, port: 9000, help: false };
+    const read = { data: '/tmp/x', temp: false, port: 9000, shareDevMailbox: false, help: false };
     expect(readOptions(['--data', '/tmp/x', '--port=9000'])).toEqual(read);
+    const shared = { ...read, shareDevMailbox: true };
+    expect(readOptions(['--share-dev-mailbox', '--data=/tmp/x', '--port', '9000'])).toEqual(shared);
   });
 
   it.each([

@@ -5,6 +5,8 @@ export type Options = {
   /** Removed at the end; free ports unless named. */
   readonly temp: boolean;
   readonly port: number | undefined;
+  /** Mailbox and banner as on loopback, whoever can connect. */
+  readonly shareDevMailbox: boolean;
   readonly help: boolean;
 };
 
@@ -13,6 +15,9 @@ export const USAGE = `Usage: npm start [-- options]
   --data DIR   keep everything in DIR (default: CARDEA_DATA, else .cardea)
   --temp       keep nothing: a folder that is removed at the end, and free ports
   --port N     port of the API (default: PORT, else 8080)
+  --share-dev-mailbox
+               show everybody's mail at /dev/mailbox, and the password here, though HOST is
+               not loopback: whoever can connect can become anybody (in production: never)
   --help       show this
 `;
 
@@ -20,8 +25,12 @@ const PORT_MAX = 65_535;
 
 /** The flags, or what is wrong with them. */
 export function readOptions(args: readonly string[]): Options | { readonly wrong: string } {
-  const options = { data: undefined, temp: false, port: undefined, help: false } as {
-    -readonly [Name in keyof Options]: Options[Name];
+  const options: { -readonly [Name in keyof Options]: Options[Name] } = {
+    data: undefined,
+    temp: false,
+    port: undefined,
+    shareDevMailbox: false,
+    help: false,
   };
   const rest = args.flatMap((arg) => splitAtEquals(arg));
   while (rest.length > 0) {
@@ -29,6 +38,9 @@ export function readOptions(args: readonly string[]): Options | { readonly wrong
     switch (flag) {
       case '--temp':
         options.temp = true;
+        break;
+      case '--share-dev-mailbox':
+        options.shareDevMailbox = true;
         break;
       case '--help':
         options.help = true;

@@ -3,7 +3,14 @@ import { UnknownWrapKey } from '@cardea/crypto';
 import { PortTaken } from '@cardea/http';
 import { LocalPostgresError } from '@cardea/local-postgres';
 import { MigrationRefused } from '@cardea/read-models';
-import { logger, type Settings, shutdown, startTelemetry, systemClock } from '@cardea/runtime';
+import {
+  logger,
+  type Settings,
+  shutdown,
+  startTelemetry,
+  systemClock,
+  warnOfPlaintext,
+} from '@cardea/runtime';
 import { writeAddresses } from './addresses.ts';
 import type { DataFolder } from './data-folder.ts';
 import { ownDatabase } from './own-database.ts';
@@ -16,6 +23,8 @@ export type Serving = {
   readonly version: string;
   /** The administrator's password is one that the folder made. */
   readonly ownPassword: boolean;
+  /** `--share-dev-mailbox`. */
+  readonly sharesDevelopment: boolean;
   /** Told how our own PostgreSQL is stopped: last of all, and also where the start fails. */
   readonly onDatabase: (stop: () => void) => void;
   readonly print: (text: string) => void;
@@ -41,6 +50,7 @@ const portTaken = ({ port, message }: PortTaken, { MANAGEMENT_PORT }: Settings):
 
 async function serve({ folder, settings, version, ...serving }: Serving): Promise<void> {
   const log = logger({ service: 'standalone', version, level: settings.LOG_LEVEL });
+  warnOfPlaintext(settings, log);
   const end = shutdown({
     clock: systemClock,
     log,
@@ -60,6 +70,7 @@ async function serve({ folder, settings, version, ...serving }: Serving): Promis
     settings: { ...settings, DATABASE_URL: database, MIGRATION_DATABASE_URL: database },
     version,
     log,
+    sharesDevelopment: serving.sharesDevelopment,
   });
   end.onBegin(() => instance.drain());
   end.onStop('the services', () => instance.stop());
@@ -69,10 +80,14 @@ async function serve({ folder, settings, version, ...serving }: Serving): Promis
     api: `http://${host}:${instance.port}`,
     management: `http://${host}:${instance.managementPort}`,
   });
-  const showPassword = serving.ownPassword && !folder.greeted && settings.ENV !== 'production';
+  const showsOwn =
+    settings.ENV !== 'production' && (instance.onLoopback || serving.sharesDevelopment);
+  const showPassword = serving.ownPassword && !folder.greeted && showsOwn;
   serving.print(
     await welcome(instance, {
       settings,
+      showsMailbox: showsOwn,
+      ownPassword: serving.ownPassword,
       adminPassword: showPassword ? folder.generated.ADMIN_PASSWORD : undefined,
       temporary: folder.temporary,
     }),

@@ -36,6 +36,8 @@ export type StandaloneOptions = {
   readonly settings: Settings;
   readonly version: string;
   readonly log: RootLogger;
+  /** `--share-dev-mailbox`. */
+  readonly sharesDevelopment?: boolean;
 };
 
 export type Standalone = Host;
@@ -43,7 +45,7 @@ export type Standalone = Host;
 const LOOPBACK = ['127.0.0.1', '::1'];
 
 export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
-  const { settings, version, log } = options;
+  const { settings, version, log, sharesDevelopment = false } = options;
   await migrateServices({ settings, definitions: services, version, log });
   const shared = infrastructure({ settings, version, log });
   try {
@@ -53,6 +55,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
       port: settings.PORT,
       managementPort: settings.MANAGEMENT_PORT,
       hosts: settings.HOST === undefined ? LOOPBACK : [settings.HOST],
+      sharesDevelopment,
     });
     return {
       ...host,

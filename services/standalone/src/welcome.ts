@@ -12,12 +12,14 @@ export const DEFAULT_APPLICATION = `
 type Shown = {
   readonly settings: Settings;
   readonly adminPassword: string | undefined;
+  readonly ownPassword: boolean;
+  readonly showsMailbox: boolean;
   readonly temporary: boolean;
 };
 
 export async function welcome(
   { needsOf, managementPort, port }: Standalone,
-  { settings, adminPassword, temporary }: Shown,
+  { settings, showsMailbox, ...shown }: Shown,
 ): Promise<string> {
   const { database } = needsOf('identity');
   const [first] = await database.asSystem(async (sql) => {
@@ -33,14 +35,17 @@ export async function welcome(
     tenantId: first?.tenant_id ?? '(none)',
     publishableKey: first?.publishable_key ?? '(none)',
     adminEmail: settings.ADMIN_EMAIL ?? '(none)',
-    adminPassword,
-    mail: mailPlace(settings, url),
+    mail: mailPlace(settings, showsMailbox ? `${url}/dev/mailbox` : undefined),
     dataFolder: settings.CARDEA_DATA ?? '',
-    temporary,
+    ...shown,
   });
 }
 
-const mailPlace = ({ SMTP_URL, ENV }: Settings, url: string): string => {
+const mailPlace = (
+  { SMTP_URL, ENV, CARDEA_DATA }: Settings,
+  mailbox: string | undefined,
+): string => {
   if (SMTP_URL !== undefined) return 'the server of SMTP_URL';
-  return ENV === 'development' ? `${url}/dev/mailbox` : 'nowhere: SMTP_URL is unset';
+  if (ENV === 'production') return 'nowhere: SMTP_URL is unset';
+  return mailbox ?? `${CARDEA_DATA}/mail (HOST is not loopback; a page with --share-dev-mailbox)`;
 };

@@ -34,6 +34,8 @@ export type Command = {
   /** One word or two: `projections rebuild`. */
   readonly name: string;
   readonly summary: string;
+  /** What is typed after `cardea`. */
+  readonly example?: string;
   /** Placeholders in order; those in brackets may be missing. */
   readonly words?: readonly string[];
   readonly options?: { readonly [name: string]: OptionForm };

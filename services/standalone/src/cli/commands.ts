@@ -3,9 +3,11 @@ import type { Command } from './command.ts';
 import { auditVerify } from './commands/audit-verify.ts';
 import { configCheck, configList } from './commands/config.ts';
 import { doctor } from './commands/doctor.ts';
+import { keysRewrap, keysRotateDek } from './commands/encryption-keys.ts';
 import { newEnvironment } from './commands/env.ts';
 import { eventsRead, eventsTail } from './commands/events.ts';
 import { keysRotate, keysStatus } from './commands/keys.ts';
+import { logLevel } from './commands/log-level.ts';
 import { mailbox } from './commands/mailbox.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { parkedDiscard, parkedList, parkedRelease, parkedShow } from './commands/parked.ts';
@@ -33,7 +35,10 @@ export const commands: readonly Command[] = [
   eventsTail,
   keysStatus,
   keysRotate,
+  keysRewrap,
+  keysRotateDek,
   usersCreateAdmin,
+  logLevel,
   mailbox,
   auditVerify,
 ];

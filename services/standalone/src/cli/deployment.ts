@@ -5,6 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { ServiceName } from '@cardea/contracts';
 import { runningPort } from '@cardea/local-postgres';
 import {
   type Environment,
@@ -14,7 +15,13 @@ import {
   secret,
   takeSettings,
 } from '@cardea/runtime';
-import { buildParts, type Infrastructure, infrastructure, type Part } from '@cardea/service';
+import {
+  buildParts,
+  type Infrastructure,
+  infrastructure,
+  type Part,
+  type ServiceNeeds,
+} from '@cardea/service';
 import { type Addresses, readAddresses } from '../addresses.ts';
 import { type DataFolder, FolderInUse, type Generated, openDataFolder } from '../data-folder.ts';
 import { ownDatabase, ownDatabaseUrl } from '../own-database.ts';
@@ -212,3 +219,16 @@ function runningDatabase(path: string, { POSTGRES_PASSWORD }: Generated) {
 
 const nothingAt = (folder: string): string =>
   `There is no deployment at ${folder} and DATABASE_URL is unset: start one with npm start, name its folder with --data, or give the settings of a deployment.`;
+
+export function needsOf(deployment: Deployment, name: ServiceName): ServiceNeeds {
+  const part = deployment.parts().find(({ definition }) => definition.name === name);
+  if (part === undefined) throw new Error(`${name} is not among the services`);
+  return part.needs;
+}
+
+/** Where its wrapped keys stand, and what opens them. */
+export const wrappedIn = (deployment: Deployment) => ({
+  database: deployment.shared().database,
+  definitions: services,
+  settings: deployment.settings,
+});

@@ -16,7 +16,7 @@ export function generalHelp(commands: readonly Command[]): string {
 }
 
 export function helpOf(
-  { name, summary, words = [] }: Command,
+  { name, summary, example, words = [] }: Command,
   options: { readonly [name: string]: OptionForm },
 ): string {
   const rows = Object.entries(options).map(([option, form]) => [
@@ -30,5 +30,6 @@ export function helpOf(
     '',
     ...table(rows),
     '',
+    ...(example === undefined ? [] : [`Example: npm run cardea -- ${example}`, '']),
   ].join('\n');
 }

@@ -1,40 +1,22 @@
 /** What `doctor` looks at. */
 import { statfsSync } from 'node:fs';
-import { wrapKeyOf, wrapKeys } from '@cardea/crypto';
+import { wrapKeys } from '@cardea/crypto';
 import { checkTopics } from '@cardea/event-bus';
 import { pendingMigrations } from '@cardea/read-models';
-import { migrationSetsOf } from '@cardea/service';
+import { countedKeys, migrationSetsOf } from '@cardea/service';
+import { vaultOperations } from '@cardea/vault';
 import { services } from '../standalone.ts';
-import type { Deployment } from './deployment.ts';
+import { type Deployment, wrappedIn } from './deployment.ts';
 import { kafkaOf } from './kafka.ts';
+import { type Finding, failed, type Look, ok, warning } from './look.ts';
+import { clientAddresses, mail, plaintext } from './settings-looks.ts';
 import { behind, parkedBy, relayStanding } from './standing.ts';
-
-export type Check = {
-  /** The look's own name unless given. */
-  readonly name: string;
-  readonly status: 'ok' | 'warning' | 'failed';
-  readonly detail: string;
-  readonly fix?: string;
-};
-
-type Finding = Omit<Check, 'name'> & { readonly name?: string };
-export type Look = (at: {
-  readonly deployment: Deployment;
-  readonly management: readonly string[] | undefined;
-}) => Promise<readonly Finding[]>;
 
 const CLOCK_SECONDS_MAX = 5;
 const LAG_SECONDS_MAX = 60;
 const DISK_FREE_BYTES_MIN = 1024 ** 3;
 const READY_MS_MAX = 3_000;
-
-const ok = (detail: string): readonly Finding[] => [{ status: 'ok', detail }];
-const failed = (detail: string, fix: string): readonly Finding[] => [
-  { status: 'failed', detail, fix },
-];
-const warning = (detail: string, fix: string): readonly Finding[] => [
-  { status: 'warning', detail, fix },
-];
+const POLICIES_NAMED_MAX = 20;
 
 const database: Look = async ({ deployment }) => {
   await deployment.shared().database.ping();
@@ -66,25 +48,20 @@ const migrations: Look = async ({ deployment: { settings, version } }) => {
     : failed(`${pending.length} not applied`, 'npm run cardea -- migrate');
 };
 
-/** Every key that rows are wrapped under has to be one of ours. */
+/** Every key that rows are wrapped under has to be one of ours, and in the end the current one. */
 const encryptionKey: Look = async ({ deployment }) => {
-  const keys = wrapKeys(deployment.settings, 'subject-wrap/v1');
-  const found = new Set<string>();
-  for (const { definition } of deployment.parts()) {
-    const { rows } = await deployment
-      .shared()
-      .database.system.query<{ kek_id: string }>(
-        `SELECT DISTINCT kek_id FROM ${definition.name}.subject_keys WHERE wrapped IS NOT NULL`,
-      );
-    for (const { kek_id } of rows) found.add(kek_id);
-  }
-  const unknown = [...found].filter((id) => wrapKeyOf(keys, id) === undefined);
-  return unknown.length === 0
-    ? ok(`${keys.current.id} opens what is stored`)
-    : failed(
-        `rows are wrapped under ${unknown.join(', ')}`,
-        'set ENCRYPTION_KEY (or _PREVIOUS) to that key',
-      );
+  const counted = await countedKeys(wrappedIn(deployment));
+  const { current } = wrapKeys(deployment.settings, 'subject-wrap/v1');
+  const ids = (which: string) =>
+    [...new Set(counted.filter(({ key }) => key === which).map(({ kek_id }) => kek_id))].join(', ');
+  if (ids('unknown') !== '')
+    return failed(
+      `rows are wrapped under ${ids('unknown')}`,
+      'set ENCRYPTION_KEY (or _PREVIOUS) to that key',
+    );
+  return ids('previous') === ''
+    ? ok(`${current.id} opens what is stored`)
+    : warning(`rows rest on ${ids('previous')} still`, 'npm run cardea -- keys rewrap');
 };
 
 const eventStore: Look = async ({ deployment }) => {
@@ -170,6 +147,25 @@ const parked: Look = async ({ deployment }) => {
     : failed(`${streams} streams wait`, 'npm run cardea -- parked list');
 };
 
+/** Whoever is asked and not vouched for makes each vend of the policy a 403. */
+const approvers: Look = async ({ deployment }) => {
+  const vault = deployment.parts().find(({ definition }) => definition.name === 'vault');
+  if (vault === undefined) return [];
+  const barred = await vaultOperations(vault.needs).barredPolicies();
+  if (barred.length === 0) return ok('all can be answered');
+  const named = barred
+    .slice(0, POLICIES_NAMED_MAX)
+    .map(
+      ({ tenant_id, policy_id, approver }) =>
+        `${policy_id} of tenant ${tenant_id} asks ${approver}`,
+    );
+  const more = barred.length - named.length;
+  return warning(
+    `${barred.length} ask for somebody who is not vouched for: ${named.join(', ')}${more > 0 ? `, and ${more} more` : ''}`,
+    'PATCH /api/v1/admin/users/{id} {"vouched":true}, or name another approver',
+  );
+};
+
 /** The loops of each process, as it sees them itself. */
 const loops: Look = async ({ deployment, management }) => {
   const { addresses, isRunning } = deployment;
@@ -217,6 +213,8 @@ const disk: Look = async ({ deployment: { folder } }) => {
 /** In this order: what comes later needs what comes before. */
 export const looks: { readonly [name: string]: Look } = {
   settings: async () => ok('right'),
+  plaintext,
+  'client addresses': clientAddresses,
   database,
   clock,
   migrations,
@@ -228,6 +226,8 @@ export const looks: { readonly [name: string]: Look } = {
   projections,
   relays,
   'parked streams': parked,
+  mail,
+  'approval policies': approvers,
   loops,
   disk,
 };

@@ -1,6 +1,7 @@
 /** Looks at everything that a deployment stands on, a line each, with what mends it. */
 import { type Command, table } from '../command.ts';
-import { type Check, type Look, looks } from '../looks.ts';
+import type { Check, Look } from '../look.ts';
+import { looks } from '../looks.ts';
 
 const LOOK_MS_MAX = 5_000;
 

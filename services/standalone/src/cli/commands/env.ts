@@ -12,9 +12,11 @@ export const newEnvironment: Command = {
     const values = {
       ENV: 'production',
       PUBLIC_URL: 'https://cardea.example.com',
-      DATABASE_URL: 'postgres://cardea:PASSWORD@postgres:5432/cardea',
-      REDIS_URL: 'redis://redis:6379',
+      DATABASE_URL: 'postgres://cardea:PASSWORD@postgres:5432/cardea?sslmode=verify-full',
+      REDIS_URL: 'rediss://redis:6379',
       KAFKA_BROKERS: 'kafka:9092',
+      KAFKA_TLS: 'true',
+      CARDEA_REQUIRE_TLS: 'true',
       JWT_SECRET: randomBytes(SECRET_BYTES).toString('base64url'),
       ENCRYPTION_KEY: randomBytes(KEY_BYTES).toString('hex'),
     };

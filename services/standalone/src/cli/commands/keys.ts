@@ -1,6 +1,7 @@
-/** The keys that sign tokens. */
+/** The keys that sign tokens, and which of the deployment's secrets everything rests on. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { identityOperations } from '@cardea/identity';
+import { countedKeys } from '@cardea/service';
 import {
   type Call,
   type Command,
@@ -11,32 +12,50 @@ import {
   table,
   WrongUsage,
 } from '../command.ts';
-import type { Deployment } from '../deployment.ts';
+import { type Deployment, needsOf, wrappedIn } from '../deployment.ts';
 
 /** Each process reads the ring every 30 s, and asks for an unknown key every 30 s at most. */
 const WAIT_SECONDS = 65;
 const WAIT_SECONDS_MAX = 86_400;
 
-const operationsOn = (deployment: Deployment) => {
-  const identity = deployment.parts().find(({ definition }) => definition.name === 'identity');
-  if (identity === undefined) throw new Error('identity is not among the services');
-  return identityOperations(identity.needs);
-};
+const operationsOn = (deployment: Deployment) =>
+  identityOperations(needsOf(deployment, 'identity'));
 
 export const keysStatus: Command = {
   name: 'keys status',
-  summary: 'Lists the signing keys by their ids.',
+  summary: 'Lists the signing keys, and how many stored keys rest on which ENCRYPTION_KEY, by ids.',
+  example: 'keys status --json',
   run: async ({ open }) => {
-    const keys = await operationsOn(await open()).keys();
+    const deployment = await open();
+    const wrapped = await countedKeys(wrappedIn(deployment));
+    const isReadable = wrapped.every(({ key }) => key !== 'unknown');
+    // Their private halves are opened to see what they are sealed under.
+    const keys = isReadable ? await operationsOn(deployment).keys() : [];
     const rows = keys.map((key) => [
       key.kid,
       key.state,
       `signs from ${key.activated_at ?? key.activate_at}`,
       key.publish_until === null ? '' : `published until ${key.publish_until}`,
+      `sealed under ${SECRETS[key.sealed_under]}`,
     ]);
-    return done(keys.length === 0 ? ['There is no key yet.'] : table(rows), { keys });
+    const signing = keys.length === 0 ? ['There is no signing key to show.'] : table(rows);
+    const counted = table(
+      wrapped.map((each) => [each.table, each.kek_id, KEYS[each.key], `${each.rows} rows`]),
+    );
+    return done([...signing, '', ...counted], { keys, wrapped });
   },
 };
+
+const SECRETS = {
+  current: 'JWT_SECRET',
+  previous: 'JWT_SECRET_PREVIOUS',
+  unreadable: 'another JWT_SECRET',
+} as const;
+const KEYS = {
+  current: 'ENCRYPTION_KEY',
+  previous: 'ENCRYPTION_KEY_PREVIOUS',
+  unknown: 'neither of our keys',
+} as const;
 
 export const keysRotate: Command = {
   name: 'keys rotate',
@@ -64,7 +83,7 @@ export const keysRotate: Command = {
     const kid = await operations.announceKey(at);
     tell(`announced ${kid}; it signs in ${wait} s`, { announced: kid, wait_seconds: wait });
     await pause(wait * 1000, undefined, { signal }).catch(() => {
-      throw new NotDone('it was stopped; the announced key waits, and the next rotation uses it');
+      throw new NotDone('it was stopped; the announced key signs when its time has come');
     });
     if (!(await operations.promoteKey(kid))) throw new NotDone('another rotation was faster');
     return done([`${kid} signs now.`], { active: kid });

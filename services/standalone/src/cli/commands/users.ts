@@ -12,6 +12,7 @@ const REASONS = {
   email_already_exists: 'the address belongs to an account of this tenant already',
   password_too_short: 'the password is too short for this tenant',
   password_too_long: 'the password is too long',
+  password_too_weak: 'the password is one of the most common ones',
 } as const;
 
 export const usersCreateAdmin: Command = {

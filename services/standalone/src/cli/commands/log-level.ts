@@ -1,0 +1,58 @@
+/** Changes what running processes log, for a while; they show the deployment's bearer that they can. */
+import { internalBearers } from '@cardea/service';
+import { type Command, done, NotDone, numberOf, textOf, WrongUsage } from '../command.ts';
+
+const LEVELS = ['debug', 'info', 'warn', 'error'];
+const TTL_SECONDS = { min: 1, max: 3600, or: 600 };
+const ANSWER_MS_MAX = 3_000;
+
+export const logLevel: Command = {
+  name: 'loglevel',
+  summary: 'Changes what running processes log; after a while they go back by themselves.',
+  words: [LEVELS.join('|')],
+  options: {
+    ttl: { type: 'string', value: 'SECONDS', help: `until they go back (${TTL_SECONDS.or})` },
+    management: {
+      type: 'string',
+      value: 'URL,…',
+      help: 'management ports of the processes (default: those of the data folder)',
+    },
+  },
+  run: async (call) => {
+    const [level = ''] = call.words;
+    if (!LEVELS.includes(level)) throw new WrongUsage(`a level is one of ${LEVELS.join(', ')}`);
+    const body = JSON.stringify({ level, ttl_seconds: numberOf(call, 'ttl', TTL_SECONDS) });
+    const deployment = await call.open();
+    const urls = textOf(call, 'management')?.split(',') ?? deployment.addresses?.management ?? [];
+    if (urls.length === 0) throw new NotDone('name the management ports with --management URL,…');
+    const [bearer = ''] = internalBearers(deployment.shared().derive).own;
+    const processes = await Promise.all(
+      urls.map(async (management) => ({
+        management,
+        changed: await change(management, { body, bearer }),
+      })),
+    );
+    const lines = processes.map(
+      ({ management, changed }) => `${management}  ${changed ? level : 'not changed'}`,
+    );
+    return { ...done(lines, { processes }), ok: processes.every(({ changed }) => changed) };
+  },
+};
+
+async function change(
+  management: string,
+  { body, bearer }: { readonly body: string; readonly bearer: string },
+): Promise<boolean> {
+  try {
+    const { ok } = await fetch(new URL('/loglevel', management), {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${bearer}` },
+      body,
+      redirect: 'error',
+      signal: AbortSignal.timeout(ANSWER_MS_MAX),
+    });
+    return ok;
+  } catch {
+    return false;
+  }
+}

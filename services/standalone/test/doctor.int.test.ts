@@ -1,0 +1,51 @@
+/** What `doctor` finds in what tenants have set up. */
+import { type ServiceRig, testDatabase, untilTrue } from '@cardea/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cardeaRig, running } from './cardea-rig.ts';
+
+const database = testDatabase();
+const { inJson, remove } = cardeaRig(() => database.url);
+let rig: ServiceRig;
+beforeAll(async () => {
+  rig = await running(database.url);
+});
+afterAll(async () => {
+  await rig?.stop();
+  remove();
+});
+
+describe('O13 doctor', () => {
+  it('lists the policies whose approver is not vouched for', async () => {
+    const password = 'a password for the tests';
+    const signUp = { email: 'boss@example.com', password, company_name: 'Policies' };
+    const { tenant_id: tenant, access_token: bearer } = (
+      await rig.rest.post('/api/v1/auth/signup', signUp)
+    ).body;
+    const stranger = { email: 'stranger@example.com', password };
+    const { user_id } = (await rig.rest.post('/api/v1/auth/register', stranger, { tenant })).body;
+    const admin = rig.rest.as({ bearer, tenant });
+    const service = { name: 'db', credential_type: 'static', fields: [{ name: 'password' }] };
+    expect((await admin.post('/api/v1/vault/services', service)).status).toBe(201);
+    const policy = {
+      name: 'ask',
+      service_name: 'db',
+      fields: '*',
+      agent_ids: '*',
+      effect: 'require_approval',
+      approver: { user_id },
+    };
+    const made = await untilTrue(async () => {
+      const answer = await admin.post('/api/v1/vault/approval-policies', policy);
+      return answer.status === 201 ? answer : undefined;
+    });
+    const lookAtPolicies = async () => {
+      const { last } = await inJson(`doctor --management ${rig.managementUrl}`);
+      return last.checks.find(({ name }: { name: string }) => name === 'approval policies');
+    };
+    const found = await lookAtPolicies();
+    expect(found.status).toBe('warning');
+    expect(found.detail).toContain(`${made.body.id} of tenant ${tenant} asks ${user_id}`);
+    await admin.delete(`/api/v1/vault/approval-policies/${made.body.id}`);
+    expect((await lookAtPolicies()).status).toBe('ok');
+  });
+});

@@ -36,6 +36,10 @@ cat >"$draft" <<END
 # Made by deploy/make-env.sh. Keep ENCRYPTION_KEY and JWT_SECRET apart from the data: without the first,
 # what is sealed cannot be read again. All settings: docs/settings.md.
 ENV=development
+# With the mailbox, which takes all mail and shows it to whoever asks.
+COMPOSE_PROFILES=dev
+SMTP_URL=smtp://mailbox:1025
+CARDEA_ALLOW_PLAINTEXT=postgres,redis,kafka,eventstore,mailbox
 LOG_LEVEL=info
 PUBLIC_URL=http://localhost:8080
 

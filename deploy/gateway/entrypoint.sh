@@ -2,7 +2,7 @@
 # Fills the template in from the environment and becomes nginx. All that nginx writes lies below
 # GATEWAY_FOLDER, so that the rest may be read-only.
 #   PORT                      8080
-#   TRUSTED_PROXIES           CIDRs of proxies in front, with commas between; none
+#   GATEWAY_TRUSTED_PROXIES   CIDRs of proxies in front, with commas between; none
 #   PUBLIC_URL                with https:, answers say that it stays so
 #   <SERVICE>_UPSTREAM        host:port of IDENTITY, AUTHZ, VAULT, APPROVAL, WEBHOOKS, AUDIT
 #   UPSTREAM_SUFFIX           behind each name that has no dot, for nginx searches no domains
@@ -33,7 +33,7 @@ export LISTEN
 
 REAL_IP=
 IFS=', '
-for cidr in ${TRUSTED_PROXIES:-}; do
+for cidr in ${GATEWAY_TRUSTED_PROXIES:-}; do
   REAL_IP="$REAL_IP set_real_ip_from $cidr;"
 done
 unset IFS

@@ -6,6 +6,8 @@ const servers = {
   globalSetup: ['test/postgres.setup.ts', 'test/redis.setup.ts', 'test/kafka.setup.ts'],
 };
 
+const everywhere = ['test/nested-connections.setup.ts'];
+
 /** One project per kind of test (`CONTRIBUTING.md`); the kind decides what it may use and how long it may take. */
 export default defineConfig({
   test: {
@@ -16,7 +18,7 @@ export default defineConfig({
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts'],
           exclude: ['**/*.int.test.ts'],
-          setupFiles: ['test/properties.setup.ts'],
+          setupFiles: ['test/properties.setup.ts', ...everywhere],
           // Milliseconds each; a property over thousands of cases may meet a busy machine.
           testTimeout: 60 * SECOND_MS,
         },
@@ -25,6 +27,7 @@ export default defineConfig({
         test: {
           name: 'int',
           ...servers,
+          setupFiles: everywhere,
           include: [
             'packages/*/{src,test}/**/*.int.test.ts',
             'services/*/{src,test}/**/*.int.test.ts',
@@ -37,6 +40,7 @@ export default defineConfig({
         test: {
           name,
           ...(name === 'deploy' ? {} : servers),
+          setupFiles: everywhere,
           include:
             name === 'deploy'
               ? ['test/deploy/**/*.test.ts', 'scripts/*.test.ts']

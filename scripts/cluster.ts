@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { LocalPostgresError } from '@cardea/local-postgres';
-import { SETTING_FORMS } from '@cardea/runtime';
+import { isLoopbackHost, SETTING_FORMS } from '@cardea/runtime';
 import {
   banner,
   type DataFolder,
@@ -90,7 +90,11 @@ async function start(given: Options): Promise<void> {
     stops,
   );
   for (const each of cluster.processes) void keepUp(cluster, each);
-  const shown = ownAdmin && !folder.greeted && settings['ENV'] !== 'production';
+  const shown =
+    ownAdmin &&
+    !folder.greeted &&
+    settings['ENV'] !== 'production' &&
+    isLoopbackHost(settings['HOST'] ?? HOST);
   process.stdout.write(
     banner({
       url: cluster.addresses().gateway,
@@ -98,6 +102,7 @@ async function start(given: Options): Promise<void> {
       ...(await firstTenant(cluster.addresses().postgres)),
       adminEmail: settings['ADMIN_EMAIL'] ?? generated.ADMIN_EMAIL,
       adminPassword: shown ? generated.ADMIN_PASSWORD : undefined,
+      ownPassword: ownAdmin,
       mail: `${cluster.addresses().mailbox}/dev/mailbox`,
       dataFolder: folder.path,
       temporary: given.temp,

@@ -47,7 +47,10 @@ process.send?.({
   questions: questions(),
 });
 
-/** The reference set of `design/authz.md` section 10 at a tenth: the same numbers give the same graph. */
+/**
+ * The set of `docs/design/authz.md`, "Reference set of the benchmark", at a tenth: the same numbers give
+ * the same graph.
+ */
 function* tuples(): Generator<Tuple> {
   for (let group = 4; group < GROUPS; group++) {
     yield ['group', group, 'member', 'group', Math.floor(group / 4)];

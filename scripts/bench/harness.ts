@@ -24,7 +24,7 @@ export type Side = {
 export type Goal = { readonly at_least: number } | { readonly at_most: number };
 
 export type Pair = {
-  /** The row of `design/quality.md`, with what tells its pairs apart: `B1 64 callers`. */
+  /** The row of `docs/design/quality.md`, with what tells its pairs apart: `B1 64 callers`. */
   readonly id: string;
   readonly subject: Side;
   readonly floor: Side;

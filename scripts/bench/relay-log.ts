@@ -1,6 +1,6 @@
 /** A log as the relay finds it: tuples that a user wrote, with address and user agent sealed. */
 import { randomUUID } from 'node:crypto';
-import { contextPlace, type Sealer, sealer, wrapKeys } from '@cardea/crypto';
+import { contextPlace, neverErased, type Sealer, sealer, wrapKeys } from '@cardea/crypto';
 import { type NewEvent, postgresEventStore } from '@cardea/event-store';
 import { openDatabase, postgresSubjectKeys } from '@cardea/read-models';
 import { logger, secret, systemClock } from '@cardea/runtime';
@@ -45,8 +45,8 @@ export async function fillLog(connectionString: string, events: number): Promise
 
 async function tupleWritten(seals: Sealer): Promise<NewEvent> {
   const time = new Date();
-  const seal = (field: 'ip' | 'user_agent', value: string) =>
-    seals.seal(TENANT, contextPlace(TENANT, time, field), value);
+  const seal = async (field: 'ip' | 'user_agent', value: string) =>
+    neverErased(await seals.seal(TENANT, contextPlace(TENANT, time, field), value));
   const id = randomUUID();
   return {
     id,

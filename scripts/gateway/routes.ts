@@ -12,7 +12,7 @@ export type GatewayRoute = {
   readonly upperCaseCodes: boolean;
 };
 
-/** Every path, whatever its contract says, takes this much (`design/operations.md` section 6). */
+/** Every path, whatever its contract says, takes this much (`docs/design/operations.md`, Gateway). */
 export const BODY_LIMIT_BYTES = 256 * 1024;
 /** Of `/health*`, which every process answers. */
 const HEALTH_SERVICE: ServiceName = 'identity';

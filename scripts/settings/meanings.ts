@@ -16,7 +16,7 @@ export const GROUPS = {
   secrets: 'Secrets',
   identity: 'Accounts, sessions, tokens',
   mail: 'Mail',
-  between: 'Addresses and proxies',
+  between: 'Addresses, proxies and TLS',
   areas: 'Single areas',
   telemetry: 'Traces',
 } as const;
@@ -30,7 +30,7 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
   },
   LOG_LEVEL: {
     group: 'process',
-    text: 'What is logged. `PUT /loglevel` at the management port changes it for a while.',
+    text: 'What is logged. `npm run cardea -- loglevel debug --ttl 600` changes it for a while.',
   },
   PORT: { group: 'process', text: 'The API.' },
   MANAGEMENT_PORT: {
@@ -73,7 +73,7 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
   },
   DATABASE_POOL_SIZE: {
     group: 'stores',
-    text: 'Connections of one process for requests. It holds up to 12 more: loops 4, event store 3, exports 4, locks 1. Whoever waits 2 s for one is answered 503.',
+    text: 'Connections of one process for requests. It holds up to 9 more: loops 4 (`npm start`: one for each loop), event store 3 and one that listens, locks 1. Whoever waits 2 s for one is answered 503.',
   },
   REDIS_URL: {
     group: 'stores',
@@ -118,7 +118,11 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
     readBy: 'identity',
     text: 'The first admin, made once; later changes do nothing. Both or none of e-mail and password.',
   },
-  ADMIN_PASSWORD: { group: 'identity', readBy: 'identity', text: 'See ADMIN_EMAIL.' },
+  ADMIN_PASSWORD: {
+    group: 'identity',
+    readBy: 'identity',
+    text: 'See ADMIN_EMAIL. In production at least 12 characters, and none of the 10,000 most common passwords.',
+  },
   JWT_EXPIRY: {
     group: 'identity',
     text: `How long an access token lives. ${EVERYWHERE} Revocations are remembered for an hour longer.`,
@@ -135,18 +139,12 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
   },
   SIGNING_KEY_ROTATION_DAYS: {
     group: 'identity',
-    readBy: 'nobody yet',
-    text: 'Age at which the key that signs tokens is replaced.',
-  },
-  INTROSPECT_REQUIRE_AUTH: {
-    group: 'identity',
-    readBy: 'nobody yet',
-    text: 'Whether introspection asks for credentials of its own.',
+    readBy: 'identity',
+    text: 'Age at which the key that signs tokens is replaced; the next one is published a day before.',
   },
   RATE_LIMIT_FACTOR: {
     group: 'identity',
-    readBy: 'identity',
-    text: 'Multiplies the limits per address and per tenant.',
+    text: 'Multiplies the limits per address and per tenant. An address is one of IPv4, or the /64 of one of IPv6 and, at eight times the limit, its /48.',
   },
   ARGON2_MEMORY: {
     group: 'identity',
@@ -175,7 +173,12 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
   ISSUER: { group: 'between', text: `\`iss\` of tokens. ${EVERYWHERE}`, otherwise: 'PUBLIC_URL' },
   TRUSTED_PROXIES: {
     group: 'between',
-    text: 'Whose X-Forwarded-For counts, read from right to left: for a service the gateway, for the gateway whatever stands in front of it.',
+    text: 'Whose X-Forwarded-For counts, read from right to left: the gateway, or whatever stands in front of a standalone instance.',
+  },
+  GATEWAY_TRUSTED_PROXIES: {
+    group: 'between',
+    readBy: 'the gateway, `doctor`',
+    text: 'Whose X-Forwarded-For the gateway believes: what terminates TLS in front of it, and nobody else who can connect to it. Unset, it believes nobody, and all clients share the address of what stands in front.',
   },
   IDENTITY_INTERNAL_URL: {
     group: 'between',
@@ -183,6 +186,15 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
     text: "Identity's internal port.",
   },
   APPROVAL_INTERNAL_URL: { group: 'between', readBy: 'vault', text: "Approval's internal port." },
+
+  CARDEA_REQUIRE_TLS: {
+    group: 'between',
+    text: 'Whether a start ends with exit code 78 where a server that is not on loopback would be spoken to in plaintext: PostgreSQL without `sslmode`, `redis://`, brokers without KAFKA_TLS, EventStoreDB with `tls=false`, `smtp://` without `requireTLS=true`, a collector of traces by http. Without it a start warns, and so does `doctor`. What our own processes say to each other has no TLS of its own: keep it inside.',
+  },
+  CARDEA_ALLOW_PLAINTEXT: {
+    group: 'between',
+    text: 'Servers that may be spoken to in plaintext nevertheless, for the way to them is kept safe by other means.',
+  },
 
   WEBHOOK_CONCURRENCY: {
     group: 'areas',
@@ -192,7 +204,7 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
   WEBHOOK_ALLOWED_CIDRS: {
     group: 'areas',
     readBy: 'webhook-dispatcher',
-    text: 'Private networks that webhooks may reach nevertheless.',
+    text: 'Private networks that webhooks may reach nevertheless; never this host, link-local addresses, or those where a cloud hands out credentials.',
   },
   WEBHOOK_AUTO_DISABLE_DAYS: {
     group: 'areas',
@@ -214,11 +226,6 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
     group: 'areas',
     readBy: 'vault',
     text: 'Vends of one agent session per second in one process; twice as many in a burst.',
-  },
-  GEOIP_DB_PATH: {
-    group: 'areas',
-    readBy: 'nobody yet',
-    text: 'Database of places of addresses, for the audit log.',
   },
 
   OTEL_EXPORTER_OTLP_ENDPOINT: {

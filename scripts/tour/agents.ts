@@ -77,7 +77,20 @@ export async function secretIsKept(cast: Cast): Promise<void> {
 
 export async function agentAsks(cast: Cast, agent: Agent): Promise<Session> {
   const { player } = cast;
-  player.step(10, 'A policy asks for approval; the agent opens a session on behalf of the user');
+  player.step(
+    10,
+    'An admin vouches for the user, a policy asks for approval, and the agent opens a session on their behalf',
+  );
+  await player.call(
+    {
+      method: 'PATCH',
+      path: `/api/v1/admin/users/${cast.userId}`,
+      headers: as(cast, cast.adminToken),
+      body: { vouched: true },
+    },
+    200,
+    ['id', 'vouched'],
+  );
   await player.call(
     {
       method: 'POST',
@@ -109,7 +122,10 @@ export async function agentAsks(cast: Cast, agent: Agent): Promise<Session> {
     ['data.id', 'data.user_id', 'data.capability_token'],
   );
   const { id, capability_token: capability, agent_token: token } = made.body.data;
-  cast.expectedAudit.add('vault.policy_created').add('agent.session_started');
+  cast.expectedAudit
+    .add('admin.user.update')
+    .add('vault.policy_created')
+    .add('agent.session_started');
   return { id, capability, token };
 }
 

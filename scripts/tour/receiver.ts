@@ -58,7 +58,7 @@ export async function receiver(): Promise<Receiver> {
   };
 }
 
-/** `X-Service-Signature` is HMAC-SHA256 of the raw body, keyed with the secret string (`spec.md` 6.1). */
+/** `X-Service-Signature` is HMAC-SHA256 of the raw body, keyed with the secret string (`docs/contract.md` 6.1). */
 export function isSigned({ raw, signature }: Arrived, secret: string): boolean {
   const expected = Buffer.from(`sha256=${createHmac('sha256', secret).update(raw).digest('hex')}`);
   const given = Buffer.from(signature);

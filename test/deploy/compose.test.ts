@@ -3,12 +3,13 @@ import { readSettings, SETTING_FORMS } from '@cardea/runtime';
 import { describe, expect, it } from 'vitest';
 import { filledIn, readCompose, referencesIn, VariableMissing } from './rules/compose-file.ts';
 import * as rules from './rules/compose-rules.ts';
+import type { ComposeSubject } from './rules/compose-subject.ts';
 import { brokenRules } from './rules/rule.ts';
 import { service, spoiltCompose } from './rules/spoilt-compose.ts';
 
 const text = rules.fileText('docker-compose.yml');
 const example = parseEnv(rules.fileText('.env.example')) as { [name: string]: string };
-const subject = (): rules.ComposeSubject => ({ file: readCompose(text), variables: example });
+const subject = (): ComposeSubject => ({ file: readCompose(text), variables: example });
 describe('docker-compose.yml', () => {
   it.each(rules.composeRules.map((rule) => [rule.name, rule] as const))('%s', (_, rule) => {
     expect(rule(subject())).toEqual([]);
@@ -32,6 +33,26 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('starts nothing before somebody said where mail goes, and goes without it when told so', () => {
+    const { environment } = service(readCompose(text), 'identity');
+    const read = (SMTP_URL: string | undefined) => {
+      const secrets = {
+        JWT_SECRET: 'b2'.repeat(20),
+        ENCRYPTION_KEY: 'a1'.repeat(32),
+        ADMIN_PASSWORD: 'a phrase of the operator',
+      };
+      const own = { ENV: 'production', SMTP_URL, CARDEA_ALLOW_PLAINTEXT: undefined };
+      const settings = readSettings(
+        filledIn(environment, { ...example, ...secrets, ...own }) ?? {},
+      );
+      return 'faults' in settings ? settings.faults.map(({ name }) => name) : settings.ok.SMTP_URL;
+    };
+    expect(() => read(undefined)).toThrow('SMTP_URL');
+    expect(read('')).toBeUndefined();
+    expect(read('smtp://mailbox:1025')).toEqual(['SMTP_URL']);
+    expect(read('smtps://mail.example.com')).toHaveProperty('reveal');
+  });
+
   it('fits the schema with the file that opens Grafana, too', () => {
     const file = readCompose(rules.fileText('deploy/compose.observability.yaml'));
     expect(rules.fitsTheSchema({ file, variables: {} })).toEqual([]);
@@ -50,15 +71,16 @@ describe('docker-compose.yml', () => {
 describe('.env.example', () => {
   it('names what the compose file asks for, and nothing else', () => {
     const asked = [...new Set(referencesIn(readCompose(text)).map(({ name }) => name))];
-    expect(Object.keys(example).toSorted()).toEqual(asked.toSorted());
+    // Compose itself reads which profiles are on.
+    expect(Object.keys(example).toSorted()).toEqual([...asked, 'COMPOSE_PROFILES'].toSorted());
   });
 
   it('names settings, and the passwords of the servers that come along', () => {
     const known = SETTING_FORMS.map(({ name }) => name);
     const others = Object.keys(example).filter((name) => !known.includes(name));
     expect(others.toSorted()).toEqual([
+      'COMPOSE_PROFILES',
       'DATABASE_PASSWORD',
-      'GATEWAY_TRUSTED_PROXIES',
       'GRAFANA_PASSWORD',
       'POSTGRES_PASSWORD',
       'REDIS_PASSWORD',
@@ -72,6 +94,7 @@ describe('.env.example', () => {
     expect('faults' in read && read.faults.map(({ name }) => name)).toEqual([
       'JWT_SECRET',
       'ENCRYPTION_KEY',
+      'ADMIN_PASSWORD',
     ]);
   });
 });

@@ -168,7 +168,7 @@ describe('nginx', () => {
         PATH: process.env['PATH'] ?? '',
         GATEWAY_FOLDER: run,
         GATEWAY_LOG: '/dev/null',
-        TRUSTED_PROXIES: '10.0.0.0/8, 192.168.0.0/16',
+        GATEWAY_TRUSTED_PROXIES: '10.0.0.0/8, 192.168.0.0/16',
         PUBLIC_URL: 'https://api.example.com',
         UPSTREAM_SUFFIX: '.cardea.svc.cluster.local',
         VAULT_UPSTREAM: 'vault.example.com:9000',

@@ -28,6 +28,8 @@ const ALL: readonly Rule<Manifests>[] = [
   rules.keepsTheOwnerApart,
   rules.knowsItsSettings,
   traffic.letsInItsCallers,
+  traffic.believesNobodyUnnamed,
+  traffic.requiresTls,
   traffic.asksWhomItMay,
   traffic.reachesOutsideWhereItMust,
   traffic.deniesTheRest,

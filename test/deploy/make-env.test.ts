@@ -72,6 +72,14 @@ describe('deploy/make-env.sh', () => {
     }
   });
 
+  it('makes a set-up of development: with the mailbox, and its mail in it', () => {
+    make('development');
+    const { services } = readCompose(readFileSync('docker-compose.yml', 'utf8'));
+    const { COMPOSE_PROFILES = '', SMTP_URL, ENV } = made('development');
+    expect({ ENV, SMTP_URL }).toEqual({ ENV: 'development', SMTP_URL: 'smtp://mailbox:1025' });
+    expect(services['mailbox']?.profiles).toEqual(COMPOSE_PROFILES.split(','));
+  });
+
   it('leaves nothing open that the compose file requires', () => {
     make('whole');
     const required = referencesIn(readCompose(readFileSync('docker-compose.yml', 'utf8')))

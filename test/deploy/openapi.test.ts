@@ -160,7 +160,9 @@ describe('the OpenAPI document', () => {
       acceptedSurface().operations,
       promisedBy({ paths: others, components }),
     );
-    expect(breaks.map(({ subject, what }) => `${subject} ${what}`)).toEqual([
+    // Whole operations; what the changelog owns up to may be gone within others.
+    const gone = breaks.filter(({ at }) => at === '');
+    expect(gone.map(({ subject, what }) => `${subject} ${what}`)).toEqual([
       'GET /api/v1/webhooks is gone',
       'POST /api/v1/webhooks is gone',
     ]);

@@ -23,7 +23,7 @@ export type Instance = {
   readonly folder: string;
   readonly rest: RestDriver;
   /** Starts it, or starts it again; resolves when it serves. */
-  start(): Promise<RigProcess>;
+  start(...flags: readonly string[]): Promise<RigProcess>;
   /** Signs the admin in: what to send with every call. */
   admin(): Promise<{ readonly bearer: string; readonly tenant: string }>;
 };
@@ -49,11 +49,11 @@ export async function instance(
     management: `http://127.0.0.1:${managementPort}`,
     folder,
     rest,
-    async start() {
+    async start(...flags) {
       const running = await rig.start({
         name: 'standalone',
         script: MAIN,
-        args: ['--data', folder, '--port', String(port)],
+        args: ['--data', folder, '--port', String(port), ...flags],
         env: {
           MANAGEMENT_PORT: String(managementPort),
           ADMIN_EMAIL: ADMIN.email,

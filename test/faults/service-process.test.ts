@@ -49,6 +49,18 @@ const probe = async (path: string) => {
 };
 
 describe('a service as a process of its own', () => {
+  it.each(['elevenchars', '123qweasdzxc'])(
+    'R25 identity does not start in production with a first admin’s password such as "%s"',
+    async (password) => {
+      const admin = { ADMIN_EMAIL: 'root@example.com', ADMIN_PASSWORD: password };
+      const refused = await start('identity', [], { ...settings(), ENV: 'production', ...admin });
+      expect(await refused.ended).toBe(78);
+      expect(refused.output()).toContain('ADMIN_PASSWORD is too weak for production');
+      expect(refused.output()).toContain('none of the 10,000 most common passwords');
+      expect(refused.output()).not.toContain(password);
+    },
+  );
+
   it.each(Object.values(FOLDERS))('R25 %s names every setting that is missing', async (folder) => {
     const refused = await start(folder, [], {});
     expect(await refused.ended).toBe(78);

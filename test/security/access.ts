@@ -13,7 +13,7 @@ const PUBLIC: Right = { who: 'anyone', tenant: 'none' };
 
 /** The first row that fits `METHOD /path` counts; paths stand without `/api/v1`. */
 export const access: readonly (readonly [RegExp, Right])[] = [
-  // Accounts (`spec.md` 4.1, 4.2, 5.10).
+  // Accounts (`docs/contract.md` 4.1, 4.2, 5.8).
   [/^POST \/auth\/(signup|identify)$/, PUBLIC],
   [/^GET \/auth\/reset-password$/, PUBLIC],
   [/^POST \/auth\/(login|forgot-password)$/, required('anyone')],
@@ -26,18 +26,21 @@ export const access: readonly (readonly [RegExp, Right])[] = [
   [/^\w+ \/(user|me)\//, optional('user')],
   // Administration.
   [/^GET \/admin\/applications$/, required('admin')],
+  [/^(GET|PATCH) \/admin\/organization$/, required('owner')],
+  [/^\w+ \/admin\/keys/, required('system_admin')],
+  [/^(GET|PATCH) \/admin\/tenants\/\{id\}$/, required('owner')],
   [/^GET \/admin\/users/, AREA_READ('users')],
   [/^(POST|PATCH|DELETE) \/admin\/users/, AREA_WRITE('users')],
   [/^\w+ \/api-keys/, required('admin')],
   [/^GET \/agents/, AREA_READ('agents')],
   [/^(POST|PATCH|DELETE) \/agents/, AREA_WRITE('agents')],
-  // Agents at work (`spec.md` 4.5).
+  // Agents at work (`docs/contract.md` 4.5).
   [/^POST \/agent\/sessions(\/\{id\}\/(tokens|credentials))?$/, required('agent_key')],
   [/^(GET|DELETE) \/agent\/sessions/, required('user agent_key agent_token')],
-  // Tuples (`spec.md` 5.5).
+  // Tuples (`docs/contract.md` 5.4).
   [/^(POST|DELETE) \/fga\/tuples$/, required('admin api_key:fga:write')],
   [/^\w+ \/fga\//, required('user agent_token api_key:fga:read')],
-  // Approval requests (`spec.md` 4.6); agents come as far as the answer that a person has to decide.
+  // Approval requests (`docs/contract.md` 4.6); agents come as far as the answer that a person has to decide.
   [/^GET \/ciba\/requests$/, required('admin')],
   [/^GET \/ciba\/pending$/, required('user')],
   [/^POST \/ciba\/requests\/\{id\}\/(approve|deny)$/, required('user agent_token agent_key')],
@@ -48,7 +51,7 @@ export const access: readonly (readonly [RegExp, Right])[] = [
   [/^DELETE \/vault\/grants/, required('admin api_key:vault:write agent_key')],
   [/^(GET \/vault\/|POST \/vault\/approval-policies\/evaluate$)/, AREA_READ('vault')],
   [/^\w+ \/vault\//, AREA_WRITE('vault')],
-  // Webhooks and the audit log (`spec.md` 5.7).
+  // Webhooks and the audit log (`docs/contract.md` 5.5).
   [/^\w+ \/webhooks/, required('admin')],
   [/^GET \/audit\/events(\.csv)?$/, required('admin')],
 ];

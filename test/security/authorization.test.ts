@@ -46,6 +46,25 @@ it('S1 tells everyone without a credential the same', async () => {
   expect(bodies.size).toBe(1);
 });
 
+it('S1 a token that shows a role which was taken opens nothing, in any service', async () => {
+  const { rest, a } = world;
+  const { tenantId: tenant } = a;
+  const gone = await world.addUser(a.owner, ['admin']);
+  const path = `/api/v1/admin/users/${gone.userId}`;
+  const change = { bearer: a.owner.access, tenant };
+  expect((await rest.patch(path, { roles: ['member'] }, change)).status).toBe(200);
+  const opened: string[] = [];
+  for (const { endpoint } of catalogueOf(world)) {
+    if (endpoint.contract.who === 'anyone') continue;
+    const names = [...endpoint.contract.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+    const params = Object.fromEntries(names.map((name) => [name, 'nobody']));
+    const as = { credentials: { bearer: gone.access } };
+    const { status } = await send(world, endpoint, { params }, { as, tenant });
+    if (status !== 401) opened.push(`${titleOf(endpoint)}: ${status}`);
+  }
+  expect(opened).toEqual([]);
+});
+
 /** Public endpoints ignore a bearer, whatever it is: these few stand for all. */
 const SOME: readonly CallerName[] = ['none', 'forged', 'member of B', 'agent key'];
 

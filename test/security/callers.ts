@@ -7,6 +7,7 @@ import type { Person } from './people.ts';
 
 export type CallerName =
   | 'none'
+  | 'system admin'
   | 'owner'
   | 'admin'
   | 'member'
@@ -41,10 +42,11 @@ export function knockers(world: Fortress): readonly Knocker[] {
   const { a, b } = world;
   return [
     nobody(a, 'none', undefined),
+    ...(world.systemAdmin === undefined ? [] : [person('system admin', world.systemAdmin)]),
     person('owner', a.owner),
     person('admin', a.admin),
     person('member', a.member),
-    // Its access token runs out by itself (`spec.md` 4.2): until then it opens what it did before.
+    // Its access token runs out by itself (`docs/contract.md` 4.2): until then it opens what it did before.
     person('revoked session', world.revoked),
     person('admin of B', b.admin),
     person('member of B', b.member),

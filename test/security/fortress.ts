@@ -5,6 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { accept, type DomainEvent, type Stream } from '@cardea/event-store';
 import { type Clock, systemClock } from '@cardea/runtime';
 import { services } from '@cardea/standalone';
 import {
@@ -36,6 +37,8 @@ export type Fortress = ServiceRig &
   People & {
     readonly a: House;
     readonly b: House;
+    /** Of A; undefined where a world is made over HTTP alone, which gives nobody that role. */
+    readonly systemAdmin: Person | undefined;
     /** Of an administrator of A, signed long ago. */
     readonly expired: string;
     /** Of a member of A whose session was revoked since. */
@@ -82,6 +85,7 @@ export async function fortress({ databaseUrl, env = {} }: Options): Promise<Fort
     ...rig,
     a,
     b,
+    systemAdmin: await systemAdminOf(rig, people, a),
     expired,
     revoked,
     lines,
@@ -107,6 +111,29 @@ function shiftedClock(): Clock & { shift(ms: number): void } {
   };
 }
 
+const userStreams: Stream<undefined, DomainEvent> = {
+  noun: 'user',
+  initial: undefined,
+  evolve: () => undefined,
+};
+
+/** As the first administrator of a deployment has the role: by no request. */
+async function systemAdminOf(
+  { host }: Pick<ServiceRig, 'host'>,
+  people: People,
+  { owner }: House,
+): Promise<Person> {
+  const made = await people.addUser(owner, ['admin']);
+  const { streams, systemCommand, clock } = host.needsOf('identity');
+  const roles = ['system_admin', 'owner', 'admin'];
+  const data = { id: made.userId, roles, at: clock.now().toISOString() };
+  const command = systemCommand(made.tenantId, 'system admin', made.userId);
+  await streams.decideOn(userStreams, made.userId, command, () =>
+    accept({ type: 'RolesChanged', data }),
+  );
+  return people.logIn(made);
+}
+
 /** Made over HTTP alone, so that it can stand in any instance. */
 export async function houseOf(
   rig: Pick<ServiceRig, 'rest'>,
@@ -123,7 +150,11 @@ export async function houseOf(
     owner,
     admin: await people.addUser(owner, ['admin']),
     member,
-    machines: await machinesOf(rig.rest, { owner, member }),
+    // The agent acts for somebody whom no sample touches: a password that is set ends its session.
+    machines: await machinesOf(rig.rest, {
+      owner,
+      member: await people.addUser(owner, ['member']),
+    }),
   };
   await untilHeard(rest, house);
   return house;

@@ -59,6 +59,7 @@ const doorOf = () =>
     ],
     authenticator: {
       authenticate: async () => undefined,
+      confirm: async () => undefined,
       capability: async () => ({ bad: 'invalid' }),
     },
     name: 'identity',

@@ -18,8 +18,11 @@ export type Agent = {
 const AREAS = ['fga', 'users', 'agents', 'vault'];
 export const SERVICE_GRANT = { service_name: 'billing', fields: ['api_key'] };
 
-export const scopesOf = (right: 'read' | 'write'): readonly string[] =>
-  AREAS.map((area) => `${area}:${right}`);
+/** Whoever may write everything also says what agents reach. */
+export const scopesOf = (right: 'read' | 'write'): readonly string[] => [
+  ...AREAS.map((area) => `${area}:${right}`),
+  ...(right === 'write' ? ['vault:grant'] : []),
+];
 
 /** The owner makes them; the agent acts for the member. */
 export async function machinesOf(

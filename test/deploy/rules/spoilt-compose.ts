@@ -1,5 +1,6 @@
 /** Compose files with one thing spoilt each, and the rule that has to notice. */
 import type { ComposeFile, ComposeService } from './compose-file.ts';
+import * as network from './compose-network-rules.ts';
 import * as rules from './compose-rules.ts';
 import type { Mutant } from './rule.ts';
 
@@ -40,6 +41,42 @@ export const spoiltCompose: readonly Mutant<ComposeFile>[] = [
     breaks: rules.hasAllParts,
     spoil: (file) => {
       delete service(file, 'prometheus').profiles;
+    },
+  },
+  {
+    what: 'a mailbox for everybody',
+    breaks: rules.hasAllParts,
+    spoil: (file) => {
+      delete service(file, 'mailbox').profiles;
+    },
+  },
+  {
+    what: 'mail that lands in the mailbox unless somebody says otherwise',
+    breaks: network.asksForMail,
+    spoil: (file) => {
+      settings(file, 'identity')['SMTP_URL'] = reference('SMTP_URL:-smtp://mailbox:1025');
+    },
+  },
+  {
+    what: 'mail that nobody is asked for',
+    breaks: network.asksForMail,
+    spoil: (file) => {
+      settings(file, 'approval')['SMTP_URL'] = reference('SMTP_URL:-');
+    },
+  },
+  {
+    what: 'servers without TLS unless somebody says otherwise',
+    breaks: network.requiresTls,
+    spoil: (file) => {
+      settings(file, 'vault')['CARDEA_REQUIRE_TLS'] = reference('CARDEA_REQUIRE_TLS:-false');
+    },
+  },
+  {
+    what: 'plaintext to a mail server unless somebody says otherwise',
+    breaks: network.requiresTls,
+    spoil: (file) => {
+      const allowed = 'postgres,redis,kafka,eventstore,mailbox';
+      settings(file, 'identity')['CARDEA_ALLOW_PLAINTEXT'] = allowed;
     },
   },
   {
@@ -159,14 +196,35 @@ export const spoiltCompose: readonly Mutant<ComposeFile>[] = [
   },
   {
     what: 'a database with a way out',
-    breaks: rules.keepsServersInside,
+    breaks: network.keepsServersInside,
     spoil: (file) => {
       service(file, 'postgres').networks = ['inside', 'outside'];
     },
   },
   {
+    what: 'a Grafana beside Kafka',
+    breaks: network.keepsServersInside,
+    spoil: (file) => {
+      service(file, 'grafana').networks = ['inside', 'data'];
+    },
+  },
+  {
+    what: 'a gateway that reaches EventStoreDB',
+    breaks: network.keepsServersInside,
+    spoil: (file) => {
+      service(file, 'eventstore').networks = ['inside', 'data'];
+    },
+  },
+  {
+    what: 'servers with a way out',
+    breaks: network.keepsServersInside,
+    spoil: (file) => {
+      file.networks['data'] = {};
+    },
+  },
+  {
     what: 'an inside that is none',
-    breaks: rules.keepsServersInside,
+    breaks: network.keepsServersInside,
     spoil: (file) => {
       file.networks['inside'] = {};
     },

@@ -198,6 +198,44 @@ export const spoiltManifests: readonly Mutant<Manifests>[] = [
     },
   },
   {
+    what: 'a gateway that everybody reaches',
+    breaks: traffic.letsInItsCallers,
+    spoil: (all) => {
+      policy(all, 'gateway').ingress = [{ ports: [{ port: 8080 }] }];
+    },
+  },
+  {
+    what: 'a gateway that believes every pod',
+    breaks: traffic.believesNobodyUnnamed,
+    spoil: (all) => {
+      all.settings['GATEWAY_TRUSTED_PROXIES'] = '10.0.0.0/8';
+    },
+  },
+  {
+    what: "a gateway with the services' list of proxies",
+    breaks: traffic.believesNobodyUnnamed,
+    spoil: (all) => {
+      for (const each of container(all, 'gateway').env ?? []) {
+        if (each.name !== 'GATEWAY_TRUSTED_PROXIES') continue;
+        each.valueFrom = { configMapKeyRef: { name: 'cardea-settings', key: 'TRUSTED_PROXIES' } };
+      }
+    },
+  },
+  {
+    what: 'servers without TLS',
+    breaks: traffic.requiresTls,
+    spoil: (all) => {
+      all.settings['CARDEA_REQUIRE_TLS'] = 'false';
+    },
+  },
+  {
+    what: 'a server that may do without TLS',
+    breaks: traffic.requiresTls,
+    spoil: (all) => {
+      all.settings['CARDEA_ALLOW_PLAINTEXT'] = 'kafka';
+    },
+  },
+  {
     what: 'an internal port for the gateway',
     breaks: traffic.letsInItsCallers,
     spoil: (all) => {

@@ -1,8 +1,10 @@
 /** Who may reach whom in the cluster: policies name the callers that there are, and no others. */
+import { podOf } from './kubernetes-rules.ts';
 import type { Manifest, Manifests, Peer, Traffic } from './manifests.ts';
 import { difference, REACH_OUTSIDE, type Rule, SERVICES } from './rule.ts';
 
 const INTERNAL_PORT = 8082;
+const GATEWAY_PROXIES = 'GATEWAY_TRUSTED_PROXIES';
 /** Who asks a service at its internal port. Nobody asks the others. */
 const CALLERS: { readonly [service: string]: readonly string[] } = {
   identity: SERVICES.filter((name) => name !== 'identity'),
@@ -30,7 +32,7 @@ export const letsInItsCallers: Rule<Manifests> = (subject) =>
     const callers = CALLERS[name] ?? [];
     const expected =
       name === 'gateway'
-        ? [told(['everybody'], [8080])]
+        ? [told(['ingress-nginx'], [8080])]
         : [
             told(['gateway'], [8080]),
             told(['monitoring'], [8081]),
@@ -41,6 +43,27 @@ export const letsInItsCallers: Rule<Manifests> = (subject) =>
     );
     return difference(expected, found, name);
   });
+
+/** Whom the gateway believes about a client's address is said by the overlay, in a setting of its own. */
+export const believesNobodyUnnamed: Rule<Manifests> = ({ documents, settings }) => {
+  const gateway = documents.find(
+    ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'gateway',
+  );
+  const given = gateway === undefined ? [] : (podOf(gateway).containers[0]?.env ?? []);
+  const read = given
+    .filter(({ name }) => name.includes('TRUSTED_PROXIES'))
+    .map(({ name, value, valueFrom }) => `${name} ${value ?? JSON.stringify(valueFrom)}`);
+  const own = { configMapKeyRef: { name: 'cardea-settings', key: GATEWAY_PROXIES } };
+  return [
+    ...difference([`${GATEWAY_PROXIES} ${JSON.stringify(own)}`], read, 'the gateway'),
+    ...(settings[GATEWAY_PROXIES] === '' ? [] : ['the base names proxies of its own']),
+  ];
+};
+
+export const requiresTls: Rule<Manifests> = ({ settings }) => [
+  ...(settings['CARDEA_REQUIRE_TLS'] === 'true' ? [] : ['servers may be spoken to in plaintext']),
+  ...(settings['CARDEA_ALLOW_PLAINTEXT'] ? ['a server may be spoken to in plaintext'] : []),
+];
 
 export const asksWhomItMay: Rule<Manifests> = (subject) =>
   policiesOf(subject).flatMap(({ metadata: { name }, spec }) => {

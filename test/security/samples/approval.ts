@@ -35,6 +35,7 @@ const DECIDES = {
   by: 'member',
   ask: onSome,
   but: {
+    'system admin': 404,
     owner: 404,
     admin: 404,
     'agent key': 401,
@@ -44,7 +45,12 @@ const DECIDES = {
 } as const;
 
 export const approvalSamples: Samples = {
-  create_approval_request: { by: 'member', ask: (world) => ({ body: question(world) }), but: {} },
+  create_approval_request: {
+    by: 'member',
+    ask: (world) => ({ body: question(world) }),
+    // The agent acts for somebody else.
+    but: { 'agent token': 403 },
+  },
   list_approval_requests: { by: 'admin', ask: () => ({}) },
   list_pending_approvals: { by: 'member', ask: () => ({}) },
   get_approval_request: { by: 'member', ask: onSome },

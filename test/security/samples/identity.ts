@@ -7,6 +7,8 @@ import type { Sample, Samples } from '../sample.ts';
 
 const publicly = (ask: Sample['ask']): Sample => ({ by: 'none', ask });
 const byMember = (ask: Sample['ask'] = () => ({})): Sample => ({ by: 'member', ask });
+const bySystemAdmin = (): Sample => ({ by: 'system admin', ask: () => ({}) });
+const byOwner = (ask: Sample['ask'] = () => ({})): Sample => ({ by: 'owner', ask });
 const byAdmin = (ask: Sample['ask'] = () => ({})): Sample => ({ by: 'admin', ask });
 
 /** The token of the newest mail to somebody about something. */
@@ -83,13 +85,20 @@ const ofOneself: Samples = {
       const { access } = await world.logIn(world.a.member);
       return { params: { id: String(claimsOf(access)['sid']) } };
     }),
-    but: { owner: 404, admin: 404 },
+    but: { 'system admin': 404, owner: 404, admin: 404 },
   },
   revoke_my_other_sessions: byMember(),
 };
 
 const ofAdministrators: Samples = {
   list_applications: byAdmin(),
+  get_organization: byOwner(),
+  update_organization: byOwner(() => ({ body: { settings: { audit_retention_days: 90 } } })),
+  get_tenant: byOwner(({ a }) => ({ params: { id: a.tenantId } })),
+  update_tenant: byOwner(({ a }) => ({
+    params: { id: a.tenantId },
+    body: { settings: { password_policy: { min: 8 } } },
+  })),
   create_user: byAdmin((world) => ({ body: { email: world.newEmail(), roles: ['member'] } })),
   list_users: byAdmin(() => ({ query: { limit: '5' } })),
   get_user: byAdmin(async (world) => ({ params: { id: world.a.member.userId } })),
@@ -98,6 +107,8 @@ const ofAdministrators: Samples = {
     body: { display_name: 'Renamed' },
   })),
   delete_user: byAdmin(async (world) => ({ params: await someUser(world) })),
+  list_signing_keys: bySystemAdmin(),
+  rotate_signing_keys: bySystemAdmin(),
 };
 
 export const identitySamples: Samples = { ...ofPeople, ...ofOneself, ...ofAdministrators };

@@ -41,7 +41,7 @@ async function someDelegation(world: Fortress): Promise<Ask> {
   return { params: { id: granted.body.id } };
 }
 /** Each caller withdraws what the member has granted; others do not find it. */
-const ONLY_OWN = { owner: 404, admin: 404 };
+const ONLY_OWN = { 'system admin': 404, owner: 404, admin: 404 };
 
 /** Of a session that still lives: other samples end the member's first one. */
 const sessionFor = async ({ a, logIn }: Fortress) => ({

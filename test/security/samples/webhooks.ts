@@ -42,7 +42,7 @@ export const webhookSamples: Samples = {
   rotate_webhook_secret: onSome,
   test_webhook: onSome,
   list_webhook_deliveries: { by: 'admin', ask: () => ({}) },
-  // `spec.md` 4.4 answers an unknown delivery so.
+  // `docs/contract.md` 4.4 answers an unknown delivery so.
   retry_webhook_delivery: { by: 'admin', ask: someDelivery, unknown: 422 },
   list_webhook_event_types: { by: 'admin', ask: () => ({}) },
 };

@@ -1,0 +1,59 @@
+/** Who meets whom in docker-compose.yml, and what may go in plaintext between them. */
+import { referencesIn } from './compose-file.ts';
+import {
+  type ComposeSubject,
+  environmentOf,
+  named,
+  SERVERS,
+  servicesOf,
+  WATCHERS,
+} from './compose-subject.ts';
+import { difference, REACH_OUTSIDE, type Rule, SERVICES } from './rule.ts';
+
+/** Data servers ask nobody who they are talking to (Kafka, EventStoreDB): only services may meet them. */
+const MEMBERS: { readonly [network: string]: readonly string[] } = {
+  data: [...SERVERS, ...SERVICES, 'migrate'],
+  inside: [...SERVICES, 'gateway', 'mailbox', ...WATCHERS],
+  outside: [...REACH_OUTSIDE, 'gateway', 'mailbox'],
+};
+
+export const keepsServersInside: Rule<ComposeSubject> = (subject) => [
+  ...['data', 'inside']
+    .filter((network) => subject.file.networks[network]?.internal !== true)
+    .map((network) => `${network} has a way out`),
+  ...difference(Object.keys(MEMBERS), Object.keys(subject.file.networks), 'the file'),
+  ...Object.entries(MEMBERS).flatMap(([network, members]) =>
+    difference(
+      members,
+      servicesOf(subject)
+        .filter(([, { networks = ['default'] }]) => networks.includes(network))
+        .map(([name]) => name),
+      network,
+    ),
+  ),
+  ...servicesOf(subject)
+    .filter(([, { networks = [] }]) => networks.length === 0)
+    .map(([name]) => `${name} is on the network of everybody`),
+];
+
+/** Whoever sets nothing up is asked for a mail server; to go without one is said with an empty value. */
+export const asksForMail: Rule<ComposeSubject> = (subject) =>
+  named(subject, ['identity', 'approval']).flatMap(([name, { environment = {} }]) => {
+    const [reference] = referencesIn(environment['SMTP_URL'] ?? '');
+    return reference?.name === 'SMTP_URL' && reference.operator === '?'
+      ? []
+      : [`${name} does not ask for SMTP_URL`];
+  });
+
+/** Without a word of the operator plaintext stays among the servers that come along. */
+export const requiresTls: Rule<ComposeSubject> = ({ file, variables }) => {
+  const { CARDEA_REQUIRE_TLS: _, CARDEA_ALLOW_PLAINTEXT: __, ...others } = variables;
+  return named({ file, variables }, [...SERVICES, 'migrate']).flatMap(([name, service]) => {
+    const environment = environmentOf(service, { file, variables: others });
+    const allowed = environment['CARDEA_ALLOW_PLAINTEXT']?.split(',') ?? [];
+    return [
+      ...(environment['CARDEA_REQUIRE_TLS'] === 'true' ? [] : [`${name} may go without TLS`]),
+      ...difference(SERVERS, allowed, `${name} in plaintext`),
+    ];
+  });
+};

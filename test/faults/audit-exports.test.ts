@@ -1,0 +1,147 @@
+/** Exports of the audit log whose clients go away or read nothing more; everybody else is served as ever. */
+import { readFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
+import { processRig, type RestDriver, testDatabase, untilTrue } from '@cardea/testing';
+import { Client } from 'pg';
+import { afterAll, expect, it } from 'vitest';
+import { type Company, company } from '../cluster-rig.ts';
+import { ADMIN, type Instance, instance } from './instance.ts';
+
+const ABORTED = 25;
+const TENANTS = 13;
+const STALLED_EACH = 2;
+const ROWS = 10_000;
+/** Far more than what the two ends of a socket hold between them. */
+const LONG_CHARS = 1000;
+/** What the stalled exports would weigh, were they read whole; a process that keeps pages holds a small part of it. */
+const STALLED_KB = (TENANTS * STALLED_EACH * ROWS * 2 * LONG_CHARS) / 1024;
+const RSS_GROWTH_KB_MAX = STALLED_KB / 4;
+const ANSWER_MS_MAX = 5_000;
+const TEST_MS_MAX = 600_000;
+const PATH = '/api/v1/audit/events.csv';
+
+const database = testDatabase();
+const rig = processRig();
+const open: IncomingMessage[] = [];
+afterAll(() => {
+  for (const each of open) each.destroy();
+});
+
+/** Resolves with the first bytes of an export; nothing more is read. */
+const beginExport = (base: string, { tenant, bearer }: Company): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${bearer}`, 'x-service-tenant': tenant };
+    const asked = request(new URL(PATH, base), { headers }, (answer) => {
+      open.push(answer);
+      answer.on('error', () => {});
+      answer.once('readable', () => resolve(answer));
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+
+/** A tenant has two at once; those that were just broken off may not have ended yet. */
+const begun = (base: string, of: Company): Promise<IncomingMessage> =>
+  untilTrue(
+    async () => {
+      const answer = await beginExport(base, of);
+      return answer.statusCode === 200 ? answer : undefined;
+    },
+    { what: 'an export begins' },
+  );
+
+async function addRows(tenant: string): Promise<void> {
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    await client.query(`SELECT audit.make_partition('2026-01-01'::date)`);
+    await client.query(
+      `INSERT INTO audit.events (tenant_id, ts, id, type, category, action, result, actor_type,
+         actor_id, target_type, target_id, source_user_agent, details)
+       SELECT $1, timestamptz '2026-01-01Z' + n * interval '1 ms', gen_random_uuid(), 'login.success',
+         'auth', 'login', 'success', 'user', repeat('u', $3), 'session', repeat('s', $3), 'curl', '{}'
+       FROM generate_series(1, $2::int) AS n`,
+      [tenant, ROWS, LONG_CHARS],
+    );
+  } finally {
+    await client.end();
+  }
+}
+
+const rssKb = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN);
+
+/** What a bystander does: signs in, checks a tuple, reads a page of the log. A sentence for each that fails. */
+function bystander(cardea: Instance, rest: RestDriver, tenant: string) {
+  const failures: string[] = [];
+  let rounds = 0;
+  let running = true;
+  const tuple = { user_type: 'user', user_id: 'ann', relation: 'viewer' };
+  const check = { ...tuple, object_type: 'document', object_id: 'plan' };
+  const asks = {
+    login: () => cardea.rest.post('/api/v1/auth/login', ADMIN, { tenant, signal: patience() }),
+    check: () => rest.post('/api/v1/fga/check', check, { signal: patience() }),
+    audit: () => rest.get('/api/v1/audit/events', { query: { limit: 5 }, signal: patience() }),
+  };
+  const turning = (async () => {
+    while (running) {
+      for (const [name, ask] of Object.entries(asks)) {
+        const told = await ask().then(
+          ({ status, text }) => (status === 200 ? undefined : `${name} ${status} ${text}`),
+          (error: Error) => `${name} ${error.message}`,
+        );
+        if (told !== undefined) failures.push(told);
+      }
+      rounds += 1;
+    }
+  })();
+  return {
+    failures,
+    rounds: () => rounds,
+    stop: async () => {
+      running = false;
+      await turning;
+    },
+  };
+}
+const patience = (): AbortSignal => AbortSignal.timeout(ANSWER_MS_MAX);
+
+it('audit 5 exports that are broken off or stand still take nothing from other tenants', {
+  timeout: TEST_MS_MAX,
+}, async () => {
+  const cardea = await instance(rig, { DATABASE_URL: database.url });
+  const running = await cardea.start();
+  const admin = await cardea.admin();
+  const companies: Company[] = [];
+  for (let n = 0; n < TENANTS; n += 1) companies.push(await company(cardea.rest));
+  for (const { tenant } of companies) await addRows(tenant);
+  const [first] = companies;
+  if (first === undefined) throw new Error('no company');
+  const others = bystander(cardea, cardea.rest.as(admin), admin.tenant);
+
+  for (let n = 0; n < ABORTED; n += 1) {
+    (await begun(cardea.base, first)).destroy();
+  }
+  const stall = async (): Promise<readonly IncomingMessage[]> => {
+    const stalled: IncomingMessage[] = [];
+    for (const each of companies) {
+      for (let n = 0; n < STALLED_EACH; n += 1) stalled.push(await begun(cardea.base, each));
+    }
+    return stalled;
+  };
+  for (const each of await stall()) each.destroy();
+  const before = rssKb(running.pid);
+  await stall();
+  const rounds = others.rounds();
+  await untilTrue(() => others.rounds() >= rounds + 5 || others.failures.length > 0, {
+    deadlineMs: 60_000,
+    what: 'five more rounds beside exports that stand still',
+  });
+  const third = await cardea.rest.get(PATH, { tenant: first.tenant, bearer: first.bearer });
+  await others.stop();
+
+  expect(others.failures).toEqual([]);
+  expect([third.status, third.code]).toEqual([429, 'rate_limited']);
+  expect(Number(third.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(rssKb(running.pid) - before).toBeLessThan(RSS_GROWTH_KB_MAX);
+});

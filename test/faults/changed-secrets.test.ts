@@ -1,0 +1,256 @@
+/** ENCRYPTION_KEY and JWT_SECRET changed twice at two replicas that serve all the while. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { UnknownWrapKey, wrapKeys } from '@cardea/crypto';
+import { secret } from '@cardea/runtime';
+import { services } from '@cardea/standalone';
+import { processRig, type ServiceRig, serviceRig, testDatabase, untilTrue } from '@cardea/testing';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { machinesOf, startSession } from '../security/machines.ts';
+import { expectStatus, type People, type Person, peopleOf } from '../security/people.ts';
+
+const CARDEA = fileURLToPath(new URL('../../services/standalone/src/cardea.ts', import.meta.url));
+const CHEAP = { ARGON2_MEMORY: '64', ARGON2_TIME: '1', RATE_LIMIT_FACTOR: '1000' };
+const TEST_MS_MAX = 400_000;
+/** More rows than one batch wraps. */
+const SUBJECTS = 700;
+
+type Letter = 'A' | 'B' | 'C';
+const KEYS = { A: 'a1'.repeat(32), B: 'b2'.repeat(32), C: 'c3'.repeat(32) };
+const secrets = (now: Letter, other?: Letter): { readonly [name: string]: string } => ({
+  ENCRYPTION_KEY: KEYS[now],
+  JWT_SECRET: `the secret ${now} of this deployment, long enough`,
+  ...(other === undefined
+    ? {}
+    : {
+        ENCRYPTION_KEY_PREVIOUS: KEYS[other],
+        JWT_SECRET_PREVIOUS: `the secret ${other} of this deployment, long enough`,
+      }),
+});
+const idOf = (letter: Letter): string =>
+  wrapKeys(
+    { ENCRYPTION_KEY: secret(KEYS[letter]), ENCRYPTION_KEY_PREVIOUS: undefined },
+    'dek-wrap/v1',
+  ).current.id;
+
+const database = testDatabase();
+const processes = processRig();
+const folder = mkdtempSync(join(tmpdir(), 'cardea-changed-secrets-'));
+const replicas: ServiceRig[] = [];
+let sql: Client;
+
+const replica = (env: { readonly [name: string]: string }): Promise<ServiceRig> =>
+  serviceRig({
+    databaseUrl: database.url,
+    definitions: services.filter(({ name }) => name === 'identity' || name === 'vault'),
+    env: { ...CHEAP, PUBLIC_URL: 'http://cardea.test', ...env },
+  });
+
+/** One replica after the other, as pods are rolled: old and new serve side by side. */
+async function roll(env: { readonly [name: string]: string }): Promise<void> {
+  for (const at of [0, 1]) {
+    const old = replicas[at];
+    replicas[at] = await replica(env);
+    // What it was asked before is answered.
+    await untilTrue(() => (traffic?.at(old) ?? 0) === 0, { what: 'the old one is idle' });
+    await old?.stop();
+  }
+}
+
+async function cardea(
+  words: string,
+  env: { readonly [name: string]: string },
+): Promise<{ code: number | string; said: Record<string, never>; output: string }> {
+  const running = await processes.start({
+    name: 'cardea',
+    script: CARDEA,
+    args: [...words.split(' '), '--json', '--data', folder],
+    env: { DATABASE_URL: database.url, ...CHEAP, ...env },
+  });
+  const code = await running.ended;
+  const output = running.output().trim();
+  return {
+    code,
+    output,
+    said: code === 'SIGKILL' ? {} : JSON.parse(output.split('\n').at(-1) ?? '{}'),
+  };
+}
+
+/** Rows of wrapped keys by the id that they rest on, over all tables. */
+async function keysInUse(): Promise<Record<string, number>> {
+  const { rows } = await sql.query(`
+    SELECT kek_id, count(*)::int AS rows FROM (
+      ${services.map(({ name }) => `SELECT kek_id, wrapped FROM ${name}.subject_keys`).join(' UNION ALL ')}
+      UNION ALL SELECT kek_id, wrapped FROM vault.tenant_keys
+    ) AS every WHERE wrapped IS NOT NULL GROUP BY kek_id`);
+  return Object.fromEntries(rows.map(({ kek_id, rows: count }) => [kek_id, count]));
+}
+
+type Traffic = {
+  readonly done: () => number;
+  readonly failures: readonly string[];
+  /** Requests under way at it. */
+  at(rig: ServiceRig | undefined): number;
+  stop(): Promise<void>;
+};
+let traffic: Traffic | undefined;
+
+/** Vends, fresh and live, sign-ins and refreshes, at one replica after the other, until it is stopped. */
+function startTraffic(people: People, owner: Person, member: Person, key: string): Traffic {
+  const failures: string[] = [];
+  const underWay = new Map<ServiceRig, number>();
+  let done = 0;
+  let stopped = false;
+  let refresh = member.refresh;
+  const { tenantId: tenant } = owner;
+  const round = async (rig: ServiceRig): Promise<void> => {
+    const note = (what: string, status: number, text: string): void => {
+      done += 1;
+      if (status >= 300) failures.push(`${what}: ${status} ${text}`);
+    };
+    const renewed = await rig.rest.post('/api/v1/auth/refresh', { refresh_token: refresh });
+    note('refresh', renewed.status, renewed.text);
+    refresh = renewed.body.refresh_token ?? refresh;
+    const body = { email: owner.email, password: 'a long enough phrase' };
+    const signedIn = await rig.rest.post('/api/v1/auth/login', body, { tenant });
+    note('login', signedIn.status, signedIn.text);
+    const access = renewed.body.access_token;
+    const session = await startSession(rig.rest, { ...member, access }, key);
+    for (const force_refresh of [false, false, true]) {
+      const vend = { service_name: 'billing', fields: ['api_key'], force_refresh };
+      const path = `/api/v1/agent/sessions/${session.sessionId}/credentials`;
+      const headers = { 'x-service-token': session.capability };
+      const given = await rig.rest.post(path, vend, { bearer: key, tenant, headers });
+      note('vend', given.status, given.text);
+      if (given.body?.data?.fields?.api_key !== 'sk-kept-through-it-all') failures.push('no value');
+    }
+    const made = await rig.rest.post(
+      '/api/v1/admin/users',
+      { email: people.newEmail(), roles: ['member'] },
+      { tenant, bearer: signedIn.body.access_token },
+    );
+    note('create user', made.status, made.text);
+  };
+  const running = (async () => {
+    for (let turn = 0; !stopped; turn += 1) {
+      const rig = replicas[turn % 2] as ServiceRig;
+      underWay.set(rig, (underWay.get(rig) ?? 0) + 1);
+      await round(rig).catch((error: unknown) => failures.push(String(error)));
+      underWay.set(rig, (underWay.get(rig) ?? 1) - 1);
+    }
+  })();
+  return {
+    done: () => done,
+    failures,
+    at: (rig) => (rig === undefined ? 0 : (underWay.get(rig) ?? 0)),
+    stop: async () => {
+      stopped = true;
+      await running;
+    },
+  };
+}
+
+beforeAll(async () => {
+  // The command line knows a data folder by this file; the secrets come from its environment.
+  writeFileSync(join(folder, 'secrets.json'), JSON.stringify({ POSTGRES_PASSWORD: 'unused' }));
+  sql = new Client({ connectionString: database.url });
+  await sql.connect();
+  for (const _ of [0, 1]) replicas.push(await replica(secrets('A')));
+  const [one] = replicas as [ServiceRig];
+  const people = peopleOf(one.rest);
+  const owner = await people.signUp('Acme');
+  const member = await people.addUser(owner, ['member']);
+  const by = one.rest.as({ bearer: owner.access, tenant: owner.tenantId });
+  const service = { name: 'billing', credential_type: 'static', fields: [{ name: 'api_key' }] };
+  expectStatus(await by.post('/api/v1/vault/services', service), 201);
+  const value = { fields: { api_key: 'sk-kept-through-it-all' } };
+  expectStatus(await by.put('/api/v1/vault/services/billing/secrets', value), 200);
+  const { agent } = await machinesOf(one.rest, { owner, member });
+  const { sealer } = one.host.needsOf('identity');
+  for (let nth = 0; nth < SUBJECTS; nth += 1) {
+    const place = { subject: `user:many-${nth}`, streamId: 'user-x', field: 'email' };
+    await sealer.seal(owner.tenantId, place, 'somebody@example.com');
+  }
+  traffic = startTraffic(people, owner, await people.logIn(member), agent.key);
+}, TEST_MS_MAX);
+afterAll(async () => {
+  await traffic?.stop();
+  for (const each of replicas) await each.stop();
+  await sql?.end();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function change(from: Letter, to: Letter): Promise<void> {
+  await roll(secrets(from, to));
+  expect(Object.keys(await keysInUse())).toEqual([idOf(from)]);
+  await roll(secrets(to, from));
+  const both = async () => Object.keys(await keysInUse()).length === 2;
+  await untilTrue(both, { what: 'new keys rest on the new one' });
+  await rewrapped(from, to);
+  expect(Object.keys(await keysInUse())).toEqual([idOf(to)]);
+  await roll(secrets(to));
+}
+
+/** Killed after its first batch, and run again. */
+async function rewrapped(from: Letter, to: Letter): Promise<void> {
+  const env = secrets(to, from);
+  const before = (await keysInUse())[idOf(from)] ?? 0;
+  const killed = await cardea('keys rewrap', { ...env, CARDEA_FAILPOINT: 'rewrap.mid=kill@1' });
+  expect(killed.code).toBe('SIGKILL');
+  const left = (await keysInUse())[idOf(from)] ?? 0;
+  expect(left).toBeGreaterThan(0);
+  expect(left).toBeLessThan(before);
+  expect(await cardea('keys rewrap', env)).toMatchObject({ code: 0, said: { ok: true } });
+  expect(await cardea('keys rewrap', env)).toMatchObject({ code: 0, said: { signing_keys: 0 } });
+  const { said, output } = await cardea('keys status', env);
+  expect(said).toMatchObject({ keys: [{ state: 'active', sealed_under: 'current' }] });
+  expect(said['wrapped']).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ table: 'identity.subject_keys', kek_id: idOf(to), key: 'current' }),
+      expect.objectContaining({ table: 'vault.tenant_keys', kek_id: idOf(to), key: 'current' }),
+    ]),
+  );
+  for (const text of Object.values(env)) expect(output).not.toContain(text);
+}
+
+describe('the secrets of a deployment', () => {
+  it('are changed from A to B and from B to C while both replicas serve, and no vend fails', {
+    timeout: TEST_MS_MAX,
+  }, async () => {
+    await change('A', 'B');
+    await change('B', 'C');
+    const done = traffic?.done() ?? 0;
+    await untilTrue(() => (traffic?.done() ?? 0) > done, { what: 'requests go on' });
+    await traffic?.stop();
+    expect(traffic?.failures).toEqual([]);
+    expect(done).toBeGreaterThan(100);
+  });
+
+  it('are refused where they open nothing, and nothing is written', {
+    timeout: TEST_MS_MAX,
+  }, async () => {
+    const before = await keysInUse();
+    for (const env of [secrets('A'), secrets('B'), secrets('A', 'B')]) {
+      const refused = await replica(env).then(
+        async (rig) => rig.stop(),
+        (error: unknown) => error,
+      );
+      expect(refused).toBeInstanceOf(UnknownWrapKey);
+      const { message } = refused as Error;
+      expect(message).toContain(idOf('C'));
+      expect(message).toContain(idOf(env['ENCRYPTION_KEY'] === KEYS.A ? 'A' : 'B'));
+      for (const text of Object.values(env)) expect(message).not.toContain(text);
+    }
+    const rewrap = await cardea('keys rewrap', secrets('B', 'A'));
+    expect(rewrap).toMatchObject({ code: 78, said: { ok: false } });
+    expect(rewrap.output).toContain(idOf('C'));
+    const status = await cardea('keys status', secrets('A'));
+    expect(status.said['wrapped']).toEqual(
+      expect.arrayContaining([expect.objectContaining({ kek_id: idOf('C'), key: 'unknown' })]),
+    );
+    expect(await keysInUse()).toEqual(before);
+  });
+});

@@ -1,0 +1,69 @@
+import { processRig, testForm, untilTrue, type WebhookSink, webhookSink } from '@cardea/testing';
+import { afterAll, expect, it } from 'vitest';
+import { chance } from './chance.ts';
+import { instance } from './instance.ts';
+import { auditTargets, measured, outOfBounds, printed, report } from './soak-measures.ts';
+import { soak, type Tenant, tenantOf, type Written } from './soak-work.ts';
+
+const TENANTS = 4;
+const SHORT_MS = 60_000;
+const MINUTE_MS = 60_000;
+const LONG_MINUTES = 30;
+const THERE_MS_MAX = 120_000;
+const TEST_MS_MAX = 45 * MINUTE_MS;
+
+const rig = processRig();
+let sink: WebhookSink | undefined;
+afterAll(() => sink?.close());
+
+it('R17 eight clients at once get nothing but answers, and all that they did is told of', {
+  timeout: TEST_MS_MAX,
+}, async () => {
+  sink = await webhookSink();
+  const cardea = await instance(rig, { ARGON2_MEMORY: '8', ARGON2_TIME: '1', JWT_EXPIRY: '2h' });
+  const running = await cardea.start();
+  const tenants: Tenant[] = [];
+  for (let at = 0; at < TENANTS; at += 1) {
+    tenants.push(await tenantOf(cardea.rest, `soak${at}`, sink.url));
+  }
+  const forMs = testForm.long ? (testForm.minutes ?? LONG_MINUTES) * MINUTE_MS : SHORT_MS;
+
+  const measures = measured(running.pid, cardea.management);
+  const work = soak(cardea.rest, tenants, chance());
+  await new Promise((resolve) => setTimeout(resolve, forMs));
+  await work.stop();
+  const figures = await measures.stop();
+  printed(report(work.times, figures, forMs));
+
+  expect(work.wrong).toEqual([]);
+  expect(figures.poolTimeouts).toBe(0);
+  expect(figures.nestedConnections).toBe(0);
+  for (const { id, admin } of tenants) {
+    const written = work.written.get(id) as Written;
+    await untilTrue(() => missingWebhooks(id, written).length === 0, {
+      deadlineMs: THERE_MS_MAX,
+      what: `all webhooks of ${id} are there`,
+    });
+    await untilTrue(async () => (await auditTargets(admin, written)).missing.length === 0, {
+      deadlineMs: THERE_MS_MAX,
+      what: `all audit rows of ${id} are there`,
+    });
+    expect((await auditTargets(admin, written)).twice).toEqual([]);
+  }
+  if (testForm.long) expect(outOfBounds(work.times, figures, forMs)).toEqual([]);
+  expect(await running.end('SIGTERM')).toBe(0);
+});
+
+/** Ids of users that nobody was told of as made, or as deleted. */
+function missingWebhooks(tenant: string, written: Written): readonly string[] {
+  const told = new Set(
+    (sink?.received ?? [])
+      .filter(({ path }) => path === `/${tenant}`)
+      .map(({ headers, body }) => `${headers['x-service-event']} ${JSON.parse(body).data.id}`),
+  );
+  const due = [
+    ...[...written.usersCreated].map((id) => `user.created ${id}`),
+    ...[...written.usersDeleted].map((id) => `user.deleted ${id}`),
+  ];
+  return due.filter((each) => !told.has(each));
+}

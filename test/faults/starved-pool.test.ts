@@ -1,0 +1,37 @@
+import { authzService } from '@cardea/authz';
+import { serviceRig, testDatabase, untilTrue } from '@cardea/testing';
+import { afterAll, expect, it } from 'vitest';
+
+const LOOPS = 4;
+const NOT_LIVE_MS_MAX = 120_000;
+
+const database = testDatabase();
+const stopping: (() => Promise<unknown>)[] = [];
+afterAll(async () => {
+  for (const stop of stopping) await stop();
+});
+
+it('a process whose loops get no connection any more is not live, and says why', async () => {
+  const rig = await serviceRig({ databaseUrl: database.url, definitions: [authzService] });
+  stopping.push(() => rig.stop());
+  const livez = async () => {
+    const answer = await fetch(`${rig.managementUrl}/livez`);
+    return { status: answer.status, text: await answer.text() };
+  };
+  const end = Promise.withResolvers<void>();
+  const lost = Array.from({ length: LOOPS }, () =>
+    rig.shared.database.asSystem(() => end.promise).catch(() => undefined),
+  );
+  expect((await livez()).status).toBe(200);
+  const dead = await untilTrue(
+    async () => {
+      const said = await livez();
+      return said.status === 503 ? said : undefined;
+    },
+    { deadlineMs: NOT_LIVE_MS_MAX, what: 'the process is not live' },
+  );
+  expect(dead.text).toBe('no connection for loops');
+  end.resolve();
+  await Promise.all(lost);
+  await untilTrue(async () => (await livez()).status === 200, { what: 'it is live again' });
+});

@@ -1,0 +1,162 @@
+/** Who may say yes to an agent: nobody whom an agent could have made up. */
+import { testDatabase } from '@cardea/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Fortress, fortress } from './fortress.ts';
+import { SERVICE_GRANT, startSession } from './machines.ts';
+import { expectStatus, PASSWORD, type Person } from './people.ts';
+
+const START_MS_MAX = 240_000;
+const VALUE = 'a value that a stranger wants';
+const VAULT = '/api/v1/vault';
+const REQUESTS = '/api/v1/ciba/requests';
+
+const database = testDatabase();
+let world: Fortress;
+beforeAll(async () => {
+  world = await fortress({ databaseUrl: database.url });
+  const admin = adminOfA();
+  const name = SERVICE_GRANT.service_name;
+  const service = { name, credential_type: 'static', fields: [{ name: 'api_key' }] };
+  expectStatus(await admin.post(`${VAULT}/services`, service), 201);
+  const fields = { api_key: VALUE };
+  expectStatus(await admin.put(`${VAULT}/services/${name}/secrets`, { fields }), 200);
+}, START_MS_MAX);
+afterAll(async () => {
+  await world?.stop();
+});
+
+const adminOfA = () => world.rest.as({ bearer: world.a.owner.access, tenant: world.a.tenantId });
+
+/** A policy for the one service, gone after the work. */
+async function withPolicy(more: object, work: () => Promise<void>): Promise<void> {
+  const policy = {
+    name: 'ask first',
+    service_name: SERVICE_GRANT.service_name,
+    fields: '*',
+    agent_ids: '*',
+    effect: 'require_approval',
+    ...more,
+  };
+  const made = await adminOfA().post(`${VAULT}/approval-policies`, policy);
+  expectStatus(made, 201);
+  try {
+    await work();
+  } finally {
+    await adminOfA().delete(`${VAULT}/approval-policies/${made.body.id}`);
+  }
+}
+
+/** Anybody can: registration is open. */
+async function register(): Promise<Person> {
+  const { tenantId: tenant } = world.a;
+  const email = world.newEmail();
+  const body = { email, password: PASSWORD };
+  expectStatus(await world.rest.post('/api/v1/auth/register', body, { tenant }), 201);
+  return world.logIn({ tenantId: tenant, email });
+}
+
+async function session(person: Person) {
+  const { key } = world.a.machines.agent;
+  const { sessionId, capability } = await startSession(world.rest, person, key);
+  const vend = (more: object = {}) =>
+    world.rest.post(
+      `/api/v1/agent/sessions/${sessionId}/credentials`,
+      { ...SERVICE_GRANT, ...more },
+      { bearer: key, tenant: person.tenantId, headers: { 'x-service-token': capability } },
+    );
+  return { sessionId, vend };
+}
+
+const approve = ({ access: bearer, tenantId: tenant }: Person, id: string, body: object = {}) =>
+  world.rest.post(`${REQUESTS}/${id}/approve`, body, { bearer, tenant });
+
+/** What the holder of an agent key does with a person of their own making; answers the secret, if it came. */
+async function chain(person: Person): Promise<{ refused?: unknown; secret?: string }> {
+  const { vend } = await session(person);
+  const asked = await vend();
+  if (asked.status !== 202)
+    return { refused: [asked.status, asked.code, asked.body.error.details] };
+  const { approval_id, binding_message } = asked.body.data;
+  const [binding_code] = /\d{4}$/.exec(binding_message) ?? [];
+  const approved = await approve(person, approval_id, { binding_code });
+  expectStatus(approved, 200);
+  const granted = await vend({ approval_id });
+  return granted.status === 200 ? { secret: granted.body.data.fields.api_key } : {};
+}
+
+const NOT_VOUCHED = { refused: [403, 'NO_APPROVER', { reason: 'approver_not_vouched' }] };
+
+describe('S12 an agent that is its own human', () => {
+  it.each([
+    ['as it is', {}],
+    [
+      'with a code to compare and a fresh sign-in',
+      { number_match: true, max_auth_age_seconds: 300 },
+    ],
+  ])(
+    'S12 gets no secret by registering a person and approving in their name, %s',
+    async (_how, more) => {
+      const person = await register();
+      await withPolicy(more, async () => {
+        expect(await chain(person)).toEqual(NOT_VOUCHED);
+      });
+      await withPolicy({ ...more, approver: { user_id: person.userId } }, async () => {
+        expect(await chain(person)).toEqual(NOT_VOUCHED);
+      });
+    },
+  );
+
+  it('S12 gets it by a person for whom an administrator vouches, and for no longer than they do', async () => {
+    const person = await register();
+    const { rest } = world;
+    const vouch = async (vouched: boolean) => {
+      const path = `/api/v1/admin/users/${person.userId}`;
+      const changed = await adminOfA().patch(path, { vouched });
+      expectStatus(changed, 200);
+      expect(changed.body.vouched).toBe(vouched);
+    };
+    await withPolicy({}, async () => {
+      await vouch(true);
+      expect(await chain(person)).toEqual({ secret: VALUE });
+      const { vend } = await session(person);
+      const { approval_id } = (await vend()).body.data;
+      await vouch(false);
+      const refused = await approve(person, approval_id);
+      expect([refused.status, refused.code]).toEqual([403, 'approver_not_vouched']);
+      const { access: bearer, tenantId: tenant } = person;
+      const shown = await rest.get(`${REQUESTS}/${approval_id}`, { bearer, tenant });
+      expect(shown.body).toMatchObject({ status: 'pending', origin: 'vend', user_vouched: false });
+      await vouch(true);
+      expectStatus(await approve(person, approval_id), 200);
+      await vouch(false);
+      expect((await vend({ approval_id })).code).toBe('NO_APPROVER');
+      await vouch(true);
+      expectStatus(await vend({ approval_id }), 200);
+      await vouch(false);
+      expect((await vend()).code).toBe('NO_APPROVER');
+    });
+  });
+
+  it('S12 gets it by its owner where a policy asks the owner, whoever stands behind the session', async () => {
+    const { id } = world.a.machines.agent;
+    const stranger = await register();
+    const owns = async (owner_user_id: string | null) =>
+      expectStatus(await adminOfA().patch(`/api/v1/agents/${id}`, { owner_user_id }), 200);
+    try {
+      await withPolicy({ approver: 'agent_owner' }, async () => {
+        await owns(stranger.userId);
+        expect(await chain(stranger)).toEqual(NOT_VOUCHED);
+        await owns(world.a.member.userId);
+        const { vend } = await session(stranger);
+        const asked = await vend();
+        expectStatus(asked, 202);
+        const { approval_id } = asked.body.data;
+        expect((await approve(stranger, approval_id)).code).toBe('request_not_found');
+        expectStatus(await approve(world.a.member, approval_id), 200);
+        expect((await vend({ approval_id })).body.data.fields.api_key).toBe(VALUE);
+      });
+    } finally {
+      await owns(null);
+    }
+  });
+});

@@ -5,6 +5,7 @@ export { type Host, startHost } from './host.ts';
 export { type Given, type Infrastructure, infrastructure } from './infrastructure.ts';
 export { internalBearers } from './internal-bearer.ts';
 export { migrateServices, migrationSetsOf, NotMigrated } from './migrations.ts';
+export { type Module, serviceOf } from './module.ts';
 export { buildParts, type HostOptions, type Part } from './parts.ts';
 export { PeerUnavailable } from './peer-unavailable.ts';
 export { type RateLimit, type RateLimits, rateLimits, type Taken } from './rate-limits.ts';

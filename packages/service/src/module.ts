@@ -1,0 +1,55 @@
+/** A service is the list of its modules: each is what changes together, and shows itself by this one value. */
+import type { Consumer, RelayMapper } from '@cardea/event-bus';
+import type { Endpoint } from '@cardea/http';
+import type { Projection } from '@cardea/read-models';
+import type { Loop, Peers, Policy, Service } from './service.ts';
+
+export type Module = {
+  readonly endpoints?: readonly Endpoint[];
+  readonly projections?: readonly Projection[];
+  readonly policies?: readonly Policy[];
+  readonly consumers?: readonly Consumer[];
+  /** What others hear of this module's own events; undefined for what stays private. */
+  readonly relay?: RelayMapper;
+  readonly loops?: readonly Loop[];
+  /** Before the first request, in the order of the list. */
+  readonly start?: () => Promise<void>;
+  /** In the reverse order. */
+  readonly stop?: () => Promise<void>;
+  readonly degraded?: () => { readonly [name: string]: string };
+  readonly measure?: () => Promise<void>;
+  readonly offers?: Partial<Peers>;
+};
+
+/** `more` is what concerns the service as a whole: its own authenticator, the noun of its refusals. */
+export function serviceOf(
+  modules: readonly Module[],
+  more: Pick<Service, 'authenticator' | 'denialNoun'> = {},
+): Service {
+  return {
+    ...more,
+    endpoints: modules.flatMap(({ endpoints }) => endpoints ?? []),
+    projections: modules.flatMap(({ projections }) => projections ?? []),
+    policies: modules.flatMap(({ policies }) => policies ?? []),
+    consumers: modules.flatMap(({ consumers }) => consumers ?? []),
+    loops: modules.flatMap(({ loops }) => loops ?? []),
+    relay: async (event, tools) => {
+      for (const { relay } of modules) {
+        const mapped = await relay?.(event, tools);
+        if (mapped !== undefined) return mapped;
+      }
+      return undefined;
+    },
+    start: async () => {
+      for (const { start } of modules) await start?.();
+    },
+    stop: async () => {
+      for (const { stop } of modules.toReversed()) await stop?.();
+    },
+    degraded: () => Object.assign({}, ...modules.map(({ degraded }) => degraded?.() ?? {})),
+    measure: async () => {
+      await Promise.all(modules.map(({ measure }) => measure?.()));
+    },
+    offers: Object.assign({}, ...modules.map(({ offers }) => offers ?? {})),
+  };
+}

@@ -2,18 +2,22 @@
 import type { Request } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
 import type { ServiceNeeds } from '@cardea/service';
-import { type AccessTokens, accessTokens } from './access-tokens.ts';
-import { type Accounts, accounts } from './accounts.ts';
-import { type Administrators, administrators } from './administrators/administrators.ts';
-import { type Folded, folded } from './folded.ts';
-import { type HashGate, hashGate } from './hash-gate.ts';
-import { type LoginSessions, loginSessions } from './login-sessions.ts';
-import { type PasswordFunction, type Passwords, passwords } from './passwords.ts';
-import { type People, people } from './people.ts';
-import { type PostOffice, postOffice } from './post-office.ts';
-import { type SignInGuard, signInGuard } from './sign-in-guard.ts';
-import { type SigningKeys, signingKeys } from './signing-keys.ts';
-import { type Workspaces, workspaces } from './workspaces.ts';
+import { type Accounts, accounts } from './accounts/accounts.ts';
+import { type Administrators, administrators } from './accounts/administrators/administrators.ts';
+import { type HashGate, hashGate } from './accounts/passwords/hash-gate.ts';
+import {
+  type PasswordFunction,
+  type Passwords,
+  passwords,
+} from './accounts/passwords/passwords.ts';
+import { type People, people } from './accounts/user-directory.ts';
+import { type SignInGuard, signInGuard } from './authentication/sign-in-guard.ts';
+import { type PostOffice, postOffice } from './mail/post-office.ts';
+import { type AccessTokens, accessTokens } from './sessions/access-tokens.ts';
+import { type LoginSessions, loginSessions } from './sessions/login-sessions.ts';
+import { type SigningKeys, signingKeys } from './signing-keys/signing-keys.ts';
+import { type Folded, folded } from './streams/folded.ts';
+import { type Workspaces, workspaces } from './workspaces/workspaces.ts';
 
 const DAY_MS = 24 * 3600_000;
 

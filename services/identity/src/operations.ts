@@ -1,14 +1,14 @@
 /** What an operator does to identity beside its endpoints, from the command line: keys, and a first way in. */
 import type { Command } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
-import { BOOTSTRAP_IDS } from './bootstrap.ts';
-import { emailAddress } from './email-address.ts';
+import { BOOTSTRAP_IDS } from './accounts/bootstrap.ts';
+import { emailAddress } from './accounts/email-address.ts';
+import { passwordFault } from './accounts/passwords/passwords.ts';
 import type { Identity } from './identity.ts';
-import type { RingKey } from './keyring/keyring.ts';
-import type { OpenedKey } from './keyring/private-halves.ts';
-import { passwordFault } from './passwords.ts';
-import type { Revoked } from './signing-keys.ts';
-import type { TenantFacts } from './tenants/tenant.ts';
+import type { RingKey } from './signing-keys/keyring.ts';
+import type { OpenedKey } from './signing-keys/private-halves.ts';
+import type { Revoked } from './signing-keys/signing-keys.ts';
+import type { TenantFacts } from './workspaces/tenants/tenant.ts';
 
 /** A key as operators see it. */
 export type KeyStatus = {

@@ -6,16 +6,16 @@ import type { IdentityEventData, IdentityEventType } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import type { Mapped, RelayMapper } from '@cardea/event-bus';
 import { type RecordedEvent, upcastTo } from '@cardea/event-store';
+import { snapshotOf, type UserSnapshot } from './accounts/user-directory.ts';
+import { exists, type UserEvent, users } from './accounts/users/user.ts';
 import { deviceOf } from './adapters/device.ts';
-import type { ApplicationEvent } from './applications/application.ts';
-import type { KeyringEvent } from './keyring/keyring.ts';
-import type { MailboxEvent } from './mailboxes/mailbox.ts';
-import { type OrganizationEvent, organizations } from './organizations/organization.ts';
-import { snapshotOf, type UserSnapshot } from './people.ts';
+import type { SigninEvent } from './authentication/signins/signin.ts';
+import type { MailboxEvent } from './mail/mailboxes/mailbox.ts';
 import type { SessionEvent, SessionFacts } from './sessions/session.ts';
-import type { SigninEvent } from './signins/signin.ts';
-import { type TenantEvent, tenants } from './tenants/tenant.ts';
-import { exists, type UserEvent, users } from './users/user.ts';
+import type { KeyringEvent } from './signing-keys/keyring.ts';
+import type { ApplicationEvent } from './workspaces/applications/application.ts';
+import { type OrganizationEvent, organizations } from './workspaces/organizations/organization.ts';
+import { type TenantEvent, tenants } from './workspaces/tenants/tenant.ts';
 
 type Tools = Parameters<RelayMapper>[1];
 type PrivateEvent =

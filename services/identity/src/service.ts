@@ -2,32 +2,44 @@
 import { domainToASCII } from 'node:url';
 import { metrics } from '@cardea/runtime';
 import type { ServiceDefinition, ServiceNeeds } from '@cardea/service';
+import { settleAdministrators } from './accounts/administrators/settle-administrators.policy.ts';
+import { bootstrapAdmin } from './accounts/bootstrap.ts';
+import { callersByStream } from './accounts/callers.ts';
+import { deleteUserRoute, updateUserRoute } from './accounts/users/administer/administer.route.ts';
+import { createUserRoute } from './accounts/users/administer/create-user.route.ts';
+import { getUserRoute, listUsersRoute } from './accounts/users/administer/list-users.route.ts';
+import { announceVouched } from './accounts/users/announce-vouched.policy.ts';
+import { currentUserRoute } from './accounts/users/current-user/current-user.route.ts';
+import { forgetDeletedUsers } from './accounts/users/forget-deleted-users.policy.ts';
+import { getProfileRoute, updateProfileRoute } from './accounts/users/profile/profile.route.ts';
+import { resendVerificationRoute } from './accounts/users/resend-verification/resend-verification.route.ts';
+import { usersProjection } from './accounts/users/users.projection.ts';
+import {
+  verifyEmailByLinkRoute,
+  verifyEmailRoute,
+} from './accounts/users/verify-email/verify-email.route.ts';
 import { argon2 } from './adapters/argon2.ts';
 import { mailFolder, smtpTransport } from './adapters/mail-transport.ts';
-import { settleAdministrators } from './administrators/settle-administrators.policy.ts';
-import { identifyRoute } from './applications/identify/identify.route.ts';
-import { listApplicationsRoute } from './applications/list-applications/list-applications.route.ts';
-import { bell } from './bell.ts';
-import { bootstrapAdmin } from './bootstrap.ts';
-import { callersByStream } from './callers.ts';
-import { type Identity, type IdentityParts, identityOf } from './identity.ts';
-import { listKeysRoute, rotateKeysRoute } from './keyring/administer/administer.route.ts';
-import { jwksRoute } from './keyring/jwks.route.ts';
-import { tellChangedKeys } from './keyring/tell-changed-keys.policy.ts';
-import { machineParts } from './machines.ts';
-import { machineMappers } from './machines-relay.ts';
-import { mailSender } from './mail-sender.ts';
-import { devMailboxRoutes } from './mailboxes/dev-mailbox/dev-mailbox.route.ts';
-import { mailQueueProjection } from './mailboxes/mail-queue.projection.ts';
-import { standingMarks } from './marks.ts';
-import { type IdentityOperations, operationsOf } from './operations.ts';
+import { machineParts } from './agents/machines.ts';
+import { machineMappers } from './agents/machines-relay.ts';
+import { changePasswordRoute } from './authentication/passwords/change-password/change-password.route.ts';
+import { forgotPasswordRoute } from './authentication/passwords/forgot-password/forgot-password.route.ts';
+import { logInRoute } from './authentication/passwords/log-in/log-in.route.ts';
 import {
-  getOrganizationRoute,
-  updateOrganizationRoute,
-} from './organizations/administer/organization.route.ts';
+  resetPasswordPageRoute,
+  resetPasswordRoute,
+} from './authentication/passwords/reset-password/reset-password.route.ts';
+import { registerRoute } from './authentication/registrations/register/register.route.ts';
+import { signUpRoute } from './authentication/registrations/sign-up/sign-up.route.ts';
+import { type Identity, type IdentityParts, identityOf } from './identity.ts';
+import { bell } from './mail/bell.ts';
+import { mailSender } from './mail/mail-sender.ts';
+import { devMailboxRoutes } from './mail/mailboxes/dev-mailbox/dev-mailbox.route.ts';
+import { mailQueueProjection } from './mail/mailboxes/mail-queue.projection.ts';
+import { type IdentityOperations, operationsOf } from './operations.ts';
 import { relayOf } from './relay.ts';
 import { listSessionsRoute } from './sessions/list-sessions/list-sessions.route.ts';
-import { logInRoute } from './sessions/log-in/log-in.route.ts';
+import { standingMarks } from './sessions/marks.ts';
 import { refreshRoute } from './sessions/refresh/refresh.route.ts';
 import { revocationsProjection } from './sessions/revocations.projection.ts';
 import {
@@ -35,29 +47,20 @@ import {
   revokeSessionsRoute,
 } from './sessions/revoke-session/revoke-session.route.ts';
 import { sessionsProjection } from './sessions/sessions.projection.ts';
-import { getTenantRoute, updateTenantRoute } from './tenants/administer/administer.route.ts';
-import { workspacesProjection } from './tenants/workspaces.projection.ts';
-import { deleteUserRoute, updateUserRoute } from './users/administer/administer.route.ts';
-import { createUserRoute } from './users/administer/create-user.route.ts';
-import { getUserRoute, listUsersRoute } from './users/administer/list-users.route.ts';
-import { announceVouched } from './users/announce-vouched.policy.ts';
-import { changePasswordRoute } from './users/change-password/change-password.route.ts';
-import { currentUserRoute } from './users/current-user/current-user.route.ts';
-import { forgetDeletedUsers } from './users/forget-deleted-users.policy.ts';
-import { forgotPasswordRoute } from './users/forgot-password/forgot-password.route.ts';
-import { getProfileRoute, updateProfileRoute } from './users/profile/profile.route.ts';
-import { registerRoute } from './users/register/register.route.ts';
-import { resendVerificationRoute } from './users/resend-verification/resend-verification.route.ts';
+import { listKeysRoute, rotateKeysRoute } from './signing-keys/administer/administer.route.ts';
+import { jwksRoute } from './signing-keys/jwks.route.ts';
+import { tellChangedKeys } from './signing-keys/tell-changed-keys.policy.ts';
+import { identifyRoute } from './workspaces/applications/identify/identify.route.ts';
+import { listApplicationsRoute } from './workspaces/applications/list-applications/list-applications.route.ts';
 import {
-  resetPasswordPageRoute,
-  resetPasswordRoute,
-} from './users/reset-password/reset-password.route.ts';
-import { signUpRoute } from './users/sign-up/sign-up.route.ts';
-import { usersProjection } from './users/users.projection.ts';
+  getOrganizationRoute,
+  updateOrganizationRoute,
+} from './workspaces/organizations/administer/organization.route.ts';
 import {
-  verifyEmailByLinkRoute,
-  verifyEmailRoute,
-} from './users/verify-email/verify-email.route.ts';
+  getTenantRoute,
+  updateTenantRoute,
+} from './workspaces/tenants/administer/administer.route.ts';
+import { workspacesProjection } from './workspaces/tenants/workspaces.projection.ts';
 
 /** The mailbox page shows the mail of all services, also where it is a process of its own. */
 export { devMailboxRoutes, mailFolder };

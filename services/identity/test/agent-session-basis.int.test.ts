@@ -1,10 +1,13 @@
 import { accept } from '@cardea/event-store';
 import { type RestDriver, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { exists } from '../src/accounts/users/user.ts';
 import { argon2 } from '../src/adapters/argon2.ts';
-import { type AgentSessionFacts, agentSessions } from '../src/agent-sessions/agent-session.ts';
+import {
+  type AgentSessionFacts,
+  agentSessions,
+} from '../src/agents/agent-sessions/agent-session.ts';
 import { identityOf } from '../src/identity.ts';
-import { exists } from '../src/users/user.ts';
 import { type Account, type IdentityRig, identityRig, PASSWORD } from './identity-rig.ts';
 
 const SERVICES = [{ service_name: 'warehouse', fields: ['password'] }];

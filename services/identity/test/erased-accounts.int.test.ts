@@ -1,9 +1,9 @@
 import type { SealedPlace } from '@cardea/crypto';
 import { type RestAnswer, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setPassword } from '../src/accounts/users/set-password.ts';
+import { users } from '../src/accounts/users/user.ts';
 import { argon2 } from '../src/adapters/argon2.ts';
-import { setPassword } from '../src/users/set-password.ts';
-import { users } from '../src/users/user.ts';
 import { type Account, type IdentityRig, identityRig, PASSWORD } from './identity-rig.ts';
 
 const database = testDatabase();

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { CacheUnavailable } from '@cardea/runtime';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { BOOTSTRAP_IDS } from '../src/bootstrap.ts';
+import { BOOTSTRAP_IDS } from '../src/accounts/bootstrap.ts';
 import { type IdentityRig, identityRig, PASSWORD } from './identity-rig.ts';
 
 /** One database, started again and again: under the same secrets. */

@@ -14,7 +14,7 @@ import {
   untilTrue,
 } from '@cardea/testing';
 import { argon2 } from '../src/adapters/argon2.ts';
-import { type TenantSettingsChange, tenants } from '../src/tenants/tenant.ts';
+import { type TenantSettingsChange, tenants } from '../src/workspaces/tenants/tenant.ts';
 
 export const PASSWORD = 'correct horse battery';
 

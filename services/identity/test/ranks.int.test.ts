@@ -7,7 +7,7 @@ import {
   type AdministratorListEvent,
   administratorLists,
   LEAVING_MS,
-} from '../src/administrators/administrator-list.ts';
+} from '../src/accounts/administrators/administrator-list.ts';
 import { type Account, claimsOf, type IdentityRig, PASSWORD } from './identity-rig.ts';
 import { identityReplicas } from './replicas-rig.ts';
 

@@ -1,7 +1,7 @@
 import { testForm } from '@cardea/testing';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { RefreshMode } from '../src/tenants/tenant.ts';
+import type { RefreshMode } from '../src/workspaces/tenants/tenant.ts';
 import { type Account, claimsOf } from './identity-rig.ts';
 import { type Client, identityReplicas, refreshAs } from './replicas-rig.ts';
 

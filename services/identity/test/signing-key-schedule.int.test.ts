@@ -14,8 +14,8 @@ import {
 } from '@cardea/runtime';
 import { silentLogger, testDatabase } from '@cardea/testing';
 import { afterEach, describe, expect, it } from 'vitest';
-import { tellChangedKeys } from '../src/keyring/tell-changed-keys.policy.ts';
-import { type SigningKeys, signingKeys } from '../src/signing-keys.ts';
+import { type SigningKeys, signingKeys } from '../src/signing-keys/signing-keys.ts';
+import { tellChangedKeys } from '../src/signing-keys/tell-changed-keys.policy.ts';
 
 const HOUR_MS = 3600_000;
 const DAY_MS = 24 * HOUR_MS;

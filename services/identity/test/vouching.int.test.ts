@@ -1,7 +1,7 @@
 /** For whom an administrator vouches, who may come in by themselves, and what an API key may not do. */
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { userPlace } from '../src/seals.ts';
+import { userPlace } from '../src/streams/seals.ts';
 import { type Account, type IdentityRig, identityRig, PASSWORD } from './identity-rig.ts';
 
 const database = testDatabase();

@@ -1,6 +1,6 @@
 /** Argon2id by the operating system's threads (`@node-rs/argon2`). */
 import { hash, parseOptions, verify } from '@node-rs/argon2';
-import type { PasswordFunction } from '../passwords.ts';
+import type { PasswordFunction } from '../accounts/passwords/passwords.ts';
 
 const ARGON2ID = 2;
 const PARALLELISM = 1;

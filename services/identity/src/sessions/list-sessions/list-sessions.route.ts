@@ -1,7 +1,7 @@
 /** A user's own sessions, one per signed-in device. */
 import { asUser, type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
-import { closed, USERS_ONLY } from '../../answers.ts';
+import { closed, USERS_ONLY } from '../../http/answers.ts';
 import type { Identity } from '../../identity.ts';
 import { aliveSessions } from '../alive-sessions.ts';
 

@@ -1,17 +1,17 @@
 /** Ends one of a user's own sessions, or all but the caller's. */
 import { asUser, type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
+import { endSessions } from '../../accounts/users/end-sessions/end-sessions.ts';
+import { exists, users } from '../../accounts/users/user.ts';
 import {
   revokeAgentSessionsBy,
   revokeAgentSessionsOf,
-} from '../../agent-sessions/revoke-with-user.ts';
-import { closed, USERS_ONLY } from '../../answers.ts';
+} from '../../agents/agent-sessions/revoke-with-user.ts';
+import { closed, USERS_ONLY } from '../../http/answers.ts';
 import type { Identity } from '../../identity.ts';
-import { ownSession, surroundingsOf } from '../../surroundings.ts';
-import { endSessions } from '../../users/end-sessions/end-sessions.ts';
-import { exists, users } from '../../users/user.ts';
 import { aliveSessions } from '../alive-sessions.ts';
 import { sessions } from '../session.ts';
+import { ownSession, surroundingsOf } from '../surroundings.ts';
 import { revokeSession } from './revoke-session.ts';
 
 export const revokeSessionRoute = (identity: Identity): Endpoint =>

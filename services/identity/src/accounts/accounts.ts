@@ -1,0 +1,133 @@
+/**
+ * Makes accounts: first the address is reserved, then the user is made. A registration that died in
+ * between loses the address after a minute, and can then never be finished.
+ */
+import type { UserCreatedVia } from '@cardea/contracts';
+import type { Command, Streams } from '@cardea/event-store';
+import { uuidFrom } from '@cardea/runtime';
+import type { UserField } from '../streams/seals.ts';
+import {
+  doubtedOwner,
+  emailReservations,
+  type Owner,
+  printOwner,
+  readOwner,
+  release,
+  reserve,
+  type signupReservations,
+} from './reservations/reservation.ts';
+import type { People } from './user-directory.ts';
+import { createUser } from './users/create-user.ts';
+import { abandon, type ExistingUser, exists, users } from './users/user.ts';
+
+export type NewAccount = {
+  readonly id: string;
+  readonly email: string;
+  readonly emailHash: string;
+  readonly emailVerified: boolean;
+  readonly displayName: string | null;
+  readonly avatarUrl: string | null;
+  readonly roles: readonly string[];
+  readonly passwordHash: string | null;
+  readonly via: UserCreatedVia;
+  /** An administrator stands behind the account, or it begins a workspace. */
+  readonly vouched: boolean;
+  readonly requestHash: string | null;
+};
+
+export type Created =
+  | {
+      readonly outcome: 'created';
+      readonly user: ExistingUser;
+      readonly position: bigint | undefined;
+    }
+  | { readonly outcome: 'taken' }
+  /** The same command made the account before, and it was deleted since. */
+  | { readonly outcome: 'deleted' };
+
+type Reservations = typeof signupReservations;
+
+export type Accounts = {
+  /** Whether the name is held now by `owner`. `command` must be of the tenant that the stream is in. */
+  readonly hold: (
+    noun: Reservations,
+    of: { readonly id: string; readonly owner: Owner },
+    command: Command,
+  ) => Promise<{ readonly held: true } | { readonly held: false; readonly by: Owner }>;
+  readonly create: (account: NewAccount, command: Command) => Promise<Created>;
+  /** The address is free for another. */
+  readonly releaseAddress: (
+    of: { readonly tenantId: string; readonly userId: string; readonly emailHash: string },
+    command: Command,
+  ) => Promise<void>;
+};
+
+export function accounts(needs: { readonly streams: Streams; readonly people: People }): Accounts {
+  const { streams, people } = needs;
+
+  /** True when the doubted owner is proven never to come. */
+  const isOrphan = async ({ tenantId, userId }: Owner, command: Command) => {
+    const burial: Command = {
+      ...command,
+      id: uuidFrom(command.id, 'abandon', userId),
+      metadata: { ...command.metadata, tenantId },
+    };
+    const decided = await streams.decideOn(users, userId, burial, abandon);
+    return decided.accepted;
+  };
+
+  const hold: Accounts['hold'] = async (noun, { id, owner }, command) => {
+    const { now } = command;
+    const ownerId = printOwner(owner);
+    const first = await streams.decideOn(noun, id, command, (held) =>
+      reserve({ ownerId, now }, held),
+    );
+    if (first.accepted || first.state.status === 'free') return { held: true };
+    const by = readOwner(first.state.ownerId);
+    const doubted = doubtedOwner(first.state, now);
+    if (doubted === undefined || !(await isOrphan(by, command))) return { held: false, by };
+    const again = { ...command, id: uuidFrom(command.id, 'take over', doubted) };
+    const second = await streams.decideOn(noun, id, again, (held) =>
+      reserve({ ownerId, now, orphan: doubted }, held),
+    );
+    return second.accepted ? { held: true } : { held: false, by };
+  };
+
+  return {
+    hold,
+    releaseAddress: async ({ tenantId, userId, emailHash }, command) => {
+      await streams.decideOn(emailReservations, emailHash, command, (held) =>
+        release(printOwner({ tenantId, userId }), held),
+      );
+    },
+    create: async (account, command) => {
+      const { tenantId } = command.metadata;
+      const owner = { tenantId, userId: account.id };
+      const reservation = { id: account.emailHash, owner };
+      const { held } = await hold(emailReservations, reservation, command);
+      if (!held) return { outcome: 'taken' };
+      const fields = await sealedFields(people, account, tenantId);
+      if (fields === 'erased') return { outcome: 'deleted' };
+      const decided = await streams.decideOn(users, account.id, command, (user) =>
+        createUser({ ...account, ...fields, now: command.now }, user),
+      );
+      if (decided.state.status === 'deleted') return { outcome: 'deleted' };
+      if (!decided.accepted || !exists(decided.state)) return { outcome: 'taken' };
+      return { outcome: 'created', user: decided.state, position: decided.position };
+    },
+  };
+}
+
+async function sealedFields(people: People, account: NewAccount, tenantId: string) {
+  const seal = async (field: UserField, value: string | null) =>
+    value === null ? null : people.seal({ tenantId, userId: account.id }, field, value);
+  const [email, displayName, avatarUrl, passwordHash] = await Promise.all([
+    people.seal({ tenantId, userId: account.id }, 'email', account.email),
+    seal('display_name', account.displayName),
+    seal('avatar_url', account.avatarUrl),
+    seal('password_hash', account.passwordHash),
+  ]);
+  if (email === 'erased' || displayName === 'erased') return 'erased';
+  if (avatarUrl === 'erased' || passwordHash === 'erased') return 'erased';
+  return { email, displayName, avatarUrl, passwordHash };
+}

@@ -1,0 +1,119 @@
+/** Takes the role of an administrator from somebody only where another keeps it. */
+import { type Command, type EventStore, type Streams, WriteContention } from '@cardea/event-store';
+import type { Database, Positions } from '@cardea/read-models';
+import { type Clock, type Ids, uuidFrom } from '@cardea/runtime';
+import type { People } from '../user-directory.ts';
+import { isActiveAdmin } from '../users/user.ts';
+import {
+  administratorLists,
+  build,
+  LEAVING_MS,
+  markLeaving,
+  remaining,
+  settle,
+} from './administrator-list.ts';
+
+/** Whoever comes later than this after the mark does not take the role any more; clocks may differ by the rest. */
+const TAKE_WITHIN_MS = LEAVING_MS / 2;
+const CATCH_UP_MS = 2_000;
+/** Times that a membership is settled anew because it changed meanwhile. */
+const SETTLE_ROUNDS_MAX = 5;
+
+type Of = { readonly tenantId: string; readonly userId: string };
+
+export type Administrators = {
+  /**
+   * Takes the role while the user is marked as leaving. `take` calls what it is handed at each of its
+   * decisions, for a mark that may have lapsed protects nobody.
+   */
+  readonly leave: <Taken extends { readonly accepted: boolean }>(
+    of: Of,
+    command: Command,
+    take: (stillMarked: () => void) => Promise<Taken>,
+  ) => Promise<Taken | 'last_admin'>;
+  /** Brings the list in line with the user's own stream; nothing where nobody asked for the list yet. */
+  readonly settle: (of: Of, command: Command) => Promise<void>;
+};
+
+type Needs = {
+  readonly streams: Streams;
+  readonly store: Pick<EventStore, 'head'>;
+  readonly database: Database;
+  readonly positions: Positions;
+  readonly people: Pick<People, 'byId'>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+};
+
+export function administrators(needs: Needs): Administrators {
+  const { streams, people, clock, ids } = needs;
+  const isAdmin = async ({ tenantId, userId }: Of) =>
+    isActiveAdmin(await people.byId(tenantId, userId));
+  const fresh = (command: Command): Command => ({ ...command, id: ids.next() });
+
+  const settleOne = async (of: Of, command: Command, commandId: string | null): Promise<void> => {
+    for (let round = 0; round < SETTLE_ROUNDS_MAX; round += 1) {
+      const is = await isAdmin(of);
+      const change = { userId: of.userId, isAdmin: is, commandId, now: clock.now() };
+      await streams.decideOn(administratorLists, of.tenantId, fresh(command), (list) =>
+        settle(change, list),
+      );
+      // A change that came between found nothing to do, and relies on this one to see it.
+      if ((await isAdmin(of)) === is) return;
+    }
+    throw new WriteContention('somebody gains and loses the role all the time');
+  };
+
+  const mark = async ({ tenantId, userId }: Of, command: Command): Promise<boolean> => {
+    const leaving = { userId, commandId: command.id, now: clock.now() };
+    const own = { ...command, id: uuidFrom(command.id, 'leaving') };
+    const decide = () =>
+      streams.decideOn(administratorLists, tenantId, own, (list) => markLeaving(leaving, list));
+    let decided = await decide();
+    if (!decided.accepted && decided.reason === 'not_built') {
+      await buildList(needs, tenantId, fresh(command));
+      decided = await decide();
+    }
+    if (!decided.accepted) return false;
+    // The list may name somebody whose own stream says otherwise by now.
+    for (const other of remaining(decided.state, userId, leaving.now)) {
+      if (await isAdmin({ tenantId, userId: other })) return true;
+    }
+    return false;
+  };
+
+  return {
+    settle: (of, command) => settleOne(of, command, null),
+    leave: async (of, command, take) => {
+      const markedMs = clock.monotonicMs();
+      try {
+        if (!(await mark(of, command))) return 'last_admin';
+        return await take(() => {
+          if (clock.monotonicMs() - markedMs < TAKE_WITHIN_MS) return;
+          throw new WriteContention('the mark of somebody who leaves may have lapsed');
+        });
+      } finally {
+        await settleOne(of, command, command.id);
+      }
+    },
+  };
+}
+
+/** The table only says whom to look at: who counts is in their own streams. */
+async function buildList(needs: Needs, tenantId: string, command: Command): Promise<void> {
+  const { database, positions, store, streams, people } = needs;
+  const head = await store.head('identity');
+  if (!(await positions.reached(['users'], head, CATCH_UP_MS))) {
+    throw new WriteContention('the table of users is late, so somebody may be missed');
+  }
+  const { rows } = await database.asTenant(tenantId, (sql) =>
+    sql.query<{ id: string }>(
+      `SELECT id FROM identity.users
+       WHERE tenant_id = $1 AND roles && ARRAY['admin', 'owner', 'system_admin']`,
+      [tenantId],
+    ),
+  );
+  const found: string[] = [];
+  for (const { id } of rows) if (isActiveAdmin(await people.byId(tenantId, id))) found.push(id);
+  await streams.decideOn(administratorLists, tenantId, command, (list) => build(found, list));
+}

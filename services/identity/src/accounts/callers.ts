@@ -1,0 +1,28 @@
+/** Callers as their own stream knows them: what a token says of roles was true when it was issued. */
+import type { Authenticator, Principal, UserPrincipal } from '@cardea/auth';
+import type { People } from './user-directory.ts';
+
+export const callersByStream = (
+  authenticator: Authenticator,
+  { byId }: Pick<People, 'byId'>,
+): Authenticator => ({
+  ...authenticator,
+  confirm: async (principal) => {
+    const live = await authenticator.confirm(principal);
+    return live?.kind === 'user' ? await asTheyAre(byId, live) : live;
+  },
+});
+
+async function asTheyAre(
+  byId: People['byId'],
+  principal: UserPrincipal,
+): Promise<Principal | undefined> {
+  const { tenantId, id, issuedAt, impersonatedBy } = principal;
+  const [user, behind] = await Promise.all([
+    byId(tenantId, id),
+    byId(tenantId, impersonatedBy ?? id),
+  ]);
+  if (user.status !== 'active' || behind.status !== 'active') return undefined;
+  if (issuedAt < Math.max(user.tokensBefore, behind.tokensBefore)) return undefined;
+  return { ...principal, roles: principal.roles.filter((role) => user.roles.includes(role)) };
+}

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { argon2 } from '../../adapters/argon2.ts';
+import { hashGate } from './hash-gate.ts';
+import { passwordFault, passwords } from './passwords.ts';
+
+const policy = { min: 8, common: 'allow' } as const;
+const emoji = (count: number) => '😀'.repeat(count);
+
+describe('a password', () => {
+  it.each([
+    { length: 7, fault: 'password_too_short' },
+    { length: 8, fault: undefined },
+    { length: 128, fault: undefined },
+    { length: 129, fault: 'password_too_long' },
+  ])('identity 1 of $length emoji is judged by its characters', ({ length, fault }) => {
+    expect(passwordFault(emoji(length), policy)).toBe(fault);
+  });
+
+  it('is refused where it is common, in the tenants alone that refuse it', () => {
+    for (const password of ['password', 'Password1', 'ILOVEYOU']) {
+      expect(passwordFault(password, policy)).toBeUndefined();
+      expect(passwordFault(password, { ...policy, common: 'refuse' })).toBe('password_too_weak');
+    }
+    expect(passwordFault('dragon', { ...policy, common: 'refuse' })).toBe('password_too_short');
+    expect(passwordFault('dragon boat at noon', { min: 8, common: 'refuse' })).toBeUndefined();
+  });
+
+  it('is as long as its tenant asks', () => {
+    expect(passwordFault('a'.repeat(63), { ...policy, min: 64 })).toBe('password_too_short');
+    expect(passwordFault('a'.repeat(64), { ...policy, min: 64 })).toBeUndefined();
+  });
+
+  it('is measured in its composed form', () => {
+    expect(passwordFault('e\u0301'.repeat(7), policy)).toBe('password_too_short');
+  });
+
+  it('is the same however its accents were typed', async () => {
+    const kept = cheap();
+    const phc = await kept.hash('cafe\u0301 au lait');
+    expect(await kept.verify(phc, 'caf\u00e9 au lait')).toEqual({ right: true });
+    expect(await kept.verify(phc, 'cafe au lait')).toEqual({ right: false });
+  });
+
+  it('is hashed once more when the parameters have changed', async () => {
+    const phc = await cheap().hash('correct horse');
+    const { right, rehashed = '' } = await cheap(2).verify(phc, 'correct horse');
+    expect(right).toBe(true);
+    expect(rehashed).toContain('t=2');
+    expect(await cheap(2).verify(phc, 'wrong horse')).toEqual({ right: false });
+  });
+
+  it.each(['', 'nonsense', '$argon2id$v=19$m=9999999,t=2,p=1$c2FsdHNhbHQ$aGFzaA'])(
+    'is never right against the broken or immoderate hash "%s"',
+    async (phc) => {
+      expect(await cheap().verify(phc, 'correct horse')).toEqual({ right: false });
+    },
+  );
+});
+
+const cheap = (time = 1) =>
+  passwords(argon2({ memoryKib: 64, time }), hashGate(1, { sleep: () => new Promise(() => {}) }));

@@ -1,0 +1,99 @@
+/** Users as the routes need them: found by id or address, with their sealed fields opened. */
+import type { IdentityEventData } from '@cardea/contracts';
+import { CACHED_KEY_MS, type Sealer } from '@cardea/crypto';
+import type { Clock } from '@cardea/runtime';
+import type { Folded } from '../streams/folded.ts';
+import { type UserField, userPlace } from '../streams/seals.ts';
+import { emailReservations, readOwner } from './reservations/reservation.ts';
+import { type ExistingUser, type User, users } from './users/user.ts';
+
+/** Without `via`: the *User* of `docs/design/identity.md` (What it tells other services). */
+export type UserSnapshot = Omit<IdentityEventData<'user.created'>, 'via'>;
+
+export type Opened = {
+  readonly email: string | null;
+  readonly displayName: string | null;
+  readonly avatarUrl: string | null;
+};
+
+export type People = {
+  /** Names the address's reservation, mailbox and sign-in streams. */
+  readonly hashOf: (tenantId: string, email: string) => Promise<string>;
+  readonly byId: (tenantId: string, id: string) => Promise<User>;
+  /** Does the same reads whether or not somebody has the address. */
+  readonly byHash: (tenantId: string, emailHash: string) => Promise<User>;
+  readonly open: (user: ExistingUser) => Promise<Opened>;
+  readonly emailOf: (user: ExistingUser) => Promise<string | null>;
+  readonly snapshot: (user: ExistingUser) => Promise<UserSnapshot>;
+  readonly seal: (
+    of: { readonly tenantId: string; readonly userId: string },
+    field: UserField,
+    value: string,
+  ) => ReturnType<Sealer['seal']>;
+};
+
+const NOBODY = '00000000-0000-4000-8000-000000000000';
+
+type Needs = { readonly sealer: Sealer; readonly folded: Folded; readonly clock: Clock };
+
+export function people({ sealer, folded, clock }: Needs): People {
+  const byId: People['byId'] = (tenantId, id) => folded.load(users, { tenantId, id });
+  const openField = async (user: ExistingUser, field: 'email' | 'display_name' | 'avatar_url') => {
+    const sealed = {
+      email: user.email,
+      display_name: user.displayName,
+      avatar_url: user.avatarUrl,
+    }[field];
+    const { streamId } = userPlace(user.id, field);
+    return sealed === null ? null : sealer.open(sealed, { streamId, field });
+  };
+  const open: People['open'] = async (user) => {
+    const [email, displayName, avatarUrl] = await Promise.all([
+      openField(user, 'email'),
+      openField(user, 'display_name'),
+      openField(user, 'avatar_url'),
+    ]);
+    return { email, displayName, avatarUrl };
+  };
+  // Each access token says the address, and a user is the same object until something happens to them.
+  // What was opened is kept for as long as a key.
+  const emails = new WeakMap<ExistingUser, { email: Promise<string | null>; endsMs: number }>();
+  const emailOf: People['emailOf'] = (user) => {
+    const known = emails.get(user);
+    if (known !== undefined && known.endsMs > clock.monotonicMs()) return known.email;
+    const email = openField(user, 'email');
+    emails.set(user, { email, endsMs: clock.monotonicMs() + CACHED_KEY_MS });
+    email.catch(() => emails.delete(user));
+    return email;
+  };
+  return {
+    hashOf: (tenantId, email) => sealer.indexHash({ tenantId }, 'email', email),
+    byId,
+    byHash: async (tenantId, emailHash) => {
+      const holder = await folded.load(emailReservations, { tenantId, id: emailHash });
+      return byId(tenantId, holder.status === 'held' ? readOwner(holder.ownerId).userId : NOBODY);
+    },
+    open,
+    emailOf,
+    snapshot: async (user) => {
+      const { email, displayName } = await open(user);
+      return snapshotOf(user, { email, displayName });
+    },
+    seal: ({ tenantId, userId }, field, value) =>
+      sealer.seal(tenantId, userPlace(userId, field), value),
+  };
+}
+
+export const snapshotOf = (
+  user: ExistingUser,
+  { email, displayName }: Pick<Opened, 'email' | 'displayName'>,
+): UserSnapshot => ({
+  id: user.id,
+  email,
+  display_name: displayName,
+  email_verified: user.emailVerified,
+  roles: [...user.roles],
+  status: user.status,
+  vouched: user.vouched,
+  created_at: user.createdAt,
+});

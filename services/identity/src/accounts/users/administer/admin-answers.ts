@@ -1,0 +1,81 @@
+/** What the administrators' endpoints on accounts have in common: shapes, callers, ranks. */
+import type { Principal } from '@cardea/auth';
+import Type from 'typebox';
+import { closed, profileFields } from '../../../http/answers.ts';
+import type { Identity } from '../../../identity.ts';
+import type { TenantSettings } from '../../../workspaces/tenants/tenant.ts';
+import { type ExistingUser, ROLES, rankOf } from '../user.ts';
+import type { AdminUser } from './admin-users.ts';
+import type { Administrator } from './administer.ts';
+
+export const Status = Type.Union([Type.Literal('active'), Type.Literal('disabled')]);
+export const Roles = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+  minItems: 1,
+  maxItems: 50,
+  uniqueItems: true,
+});
+export const NullableText = Type.Union([Type.String(), Type.Null()]);
+export const AdminUserShape = closed({
+  ...profileFields,
+  status: Type.String(),
+  vouched: Type.Boolean(),
+  mfa_enabled: Type.Boolean(),
+  last_login_at: NullableText,
+  identities: Type.Array(Type.String()),
+  updated_at: Type.String(),
+});
+export const Id = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
+export const COMMON = { tag: 'Administration', tenant: 'required', area: 'admin' } as const;
+export const READS = ['admin', 'api_key:users:read'] as const;
+export const WRITES = ['admin', 'api_key:users:write'] as const;
+
+/** A key ranks as a member, whatever its scopes and whoever made it. */
+export const administratorOf = (principal: Principal | undefined): Administrator =>
+  principal?.kind === 'user'
+    ? { rank: rankOf(principal.roles), isKey: false }
+    : { rank: rankOf(['member']), isKey: true };
+
+export function areKnownRoles(
+  settings: Pick<TenantSettings, 'roles'>,
+  roles: readonly string[],
+): boolean {
+  const known = new Set<string>([...ROLES, ...settings.roles]);
+  return roles.every((role) => known.has(role));
+}
+
+/** Out of the stream: right whether or not the table has caught up. Sign-ins stand in the table alone. */
+export async function shown(
+  identity: Identity,
+  user: ExistingUser,
+  lastLoginAt: string | null = null,
+) {
+  const opened = await identity.people.open(user);
+  const shape: AdminUser = {
+    id: user.id,
+    email: opened.email ?? '',
+    email_verified: user.emailVerified,
+    display_name: opened.displayName,
+    avatar_url: opened.avatarUrl,
+    roles: [...user.roles],
+    created_at: user.createdAt,
+    status: user.status,
+    vouched: user.vouched,
+    mfa_enabled: false,
+    last_login_at: lastLoginAt,
+    identities: [],
+    updated_at: user.updatedAt,
+  };
+  return shape;
+}
+
+/** The tokens of a closed account are refused at once, before this answers. */
+export async function mark(
+  { revocations }: Identity,
+  userId: string,
+  of: { readonly status: 'active' | 'disabled' | undefined; readonly sids: readonly string[] },
+): Promise<void> {
+  if (of.status === 'active') await revocations.unmark('user', [userId]);
+  if (of.status !== 'disabled') return;
+  await revocations.mark('user', [userId]);
+  await revocations.mark('sid', of.sids);
+}

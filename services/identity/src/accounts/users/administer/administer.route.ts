@@ -1,0 +1,152 @@
+/** An administrator changes or deletes an account. */
+import type { Sealed } from '@cardea/crypto';
+import { type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { revokeAgentSessionsOf } from '../../../agents/agent-sessions/revoke-with-user.ts';
+import { badField, closed } from '../../../http/answers.ts';
+import type { Identity } from '../../../identity.ts';
+import { aliveSessions } from '../../../sessions/alive-sessions.ts';
+import { TENANT_DEFAULTS } from '../../../workspaces/tenants/tenant.ts';
+import { avatarUrl, displayName } from '../profile-fields.ts';
+import { exists } from '../user.ts';
+import {
+  AdminUserShape,
+  administratorOf,
+  areKnownRoles,
+  COMMON,
+  Id,
+  mark,
+  NullableText,
+  Roles,
+  Status,
+  shown,
+  WRITES,
+} from './admin-answers.ts';
+import { findUser } from './admin-users.ts';
+import { administer, deleteUser } from './administer.ts';
+import { decideOnUser } from './decide-on-user.ts';
+
+export const updateUserRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'update_user',
+      summary: 'Change a user',
+      method: 'patch',
+      path: '/api/v1/admin/users/{id}',
+      who: WRITES,
+      params: Id,
+      body: Type.Object(
+        {
+          display_name: Type.Optional(NullableText),
+          avatar_url: Type.Optional(NullableText),
+          roles: Type.Optional(Roles),
+          status: Type.Optional(Status),
+          vouched: Type.Optional(Type.Boolean()),
+        },
+        { additionalProperties: false, minProperties: 1 },
+      ),
+      ok: AdminUserShape,
+      refusals: {
+        invalid_request: 400,
+        unknown_role: 400,
+        forbidden: 403,
+        not_found: 404,
+        last_admin: 409,
+      },
+      waitsFor: ['users', 'sessions', 'revocations'],
+    },
+    async (request) => {
+      const { body, params, tenantId } = request;
+      const name = body.display_name === undefined ? null : displayName(body.display_name);
+      const picture = body.avatar_url === undefined ? null : avatarUrl(body.avatar_url);
+      if (name === undefined) return badField('display_name');
+      if (picture === undefined) return badField('avatar_url');
+      const { settings = TENANT_DEFAULTS } = (await identity.workspaces.tenant(tenantId)) ?? {};
+      if (!areKnownRoles(settings, body.roles ?? [])) return { refused: 'unknown_role' };
+      const of = { tenantId, userId: params.id };
+      // Before anything is sealed for somebody who is not there.
+      if (!exists(await identity.people.byId(tenantId, params.id))) return { refused: 'not_found' };
+      const command = await identity.command(request);
+      const alive = await aliveSessions(identity.database, { ...of, now: command.now });
+      const profile = await sealedProfile(identity, of, {
+        ...(body.display_name === undefined ? {} : { displayName: name }),
+        ...(body.avatar_url === undefined ? {} : { avatarUrl: picture }),
+      });
+      if (profile === 'erased') return { refused: 'not_found' };
+      const change = {
+        by: administratorOf(request.principal),
+        now: command.now,
+        ...profile,
+        ...(body.roles === undefined ? {} : { roles: body.roles }),
+        ...(body.status === undefined ? {} : { status: body.status }),
+        ...(body.vouched === undefined ? {} : { vouched: body.vouched }),
+      };
+      const decided = await decideOnUser(identity, of, command, (on, user) =>
+        administer({ ...change, ...on }, user),
+      );
+      if (!decided.done) return { refused: decided.reason };
+      await mark(identity, params.id, { status: body.status, sids: alive.map(({ id }) => id) });
+      if (body.status === 'disabled' && exists(decided.state)) {
+        await revokeAgentSessionsOf(identity, decided.state, {
+          tenantId,
+          position: decided.position,
+        });
+      }
+      if (!exists(decided.state)) return { refused: 'not_found' };
+      const row = await findUser(identity.database, { tenantId, id: params.id });
+      const ok = await shown(identity, decided.state, row?.last_login_at);
+      return { ok, wrote: decided.position };
+    },
+  );
+
+type Profile<Field> = { readonly displayName?: Field | null; readonly avatarUrl?: Field | null };
+
+/** What is named, and nothing else. */
+async function sealedProfile(
+  { people }: Identity,
+  of: { readonly tenantId: string; readonly userId: string },
+  { displayName, avatarUrl }: Profile<string>,
+): Promise<Profile<Sealed> | 'erased'> {
+  const seal = async (field: 'display_name' | 'avatar_url', value: string | null | undefined) =>
+    value == null ? value : people.seal(of, field, value);
+  const name = await seal('display_name', displayName);
+  const picture = await seal('avatar_url', avatarUrl);
+  if (name === 'erased' || picture === 'erased') return 'erased';
+  return {
+    ...(name === undefined ? {} : { displayName: name }),
+    ...(picture === undefined ? {} : { avatarUrl: picture }),
+  };
+}
+
+export const deleteUserRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'delete_user',
+      summary: 'Delete a user',
+      method: 'delete',
+      path: '/api/v1/admin/users/{id}',
+      who: WRITES,
+      params: Id,
+      ok: closed({ status: Type.Literal('user deleted') }),
+      refusals: { forbidden: 403, not_found: 404, last_admin: 409 },
+      waitsFor: ['users', 'sessions', 'revocations'],
+    },
+    async (request) => {
+      const { tenantId, params } = request;
+      const of = { tenantId, userId: params.id };
+      const command = await identity.command(request);
+      const alive = await aliveSessions(identity.database, { ...of, now: command.now });
+      const by = administratorOf(request.principal);
+      const decided = await decideOnUser(identity, of, command, ({ mayLeave }, user) =>
+        deleteUser({ by, mayLeave, now: command.now }, user),
+      );
+      if (!decided.done) return { refused: decided.reason };
+      await mark(identity, params.id, { status: 'disabled', sids: alive.map(({ id }) => id) });
+      const emailHash = decided.state.status === 'deleted' ? decided.state.emailHash : '';
+      // The policy does the same after a crash; here it frees the address before the answer.
+      await identity.accounts.releaseAddress({ ...of, emailHash }, command);
+      return { ok: { status: 'user deleted' as const }, wrote: decided.position };
+    },
+  );

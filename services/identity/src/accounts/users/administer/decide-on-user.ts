@@ -1,0 +1,105 @@
+/**
+ * One decision and one append on somebody's account. Where it takes an administrator away, the tenant's
+ * list hears of it before; where it takes a role away, tokens that show the role end before the answer.
+ */
+import type { Command, Decided, Decision } from '@cardea/event-store';
+import { accept, WriteContention } from '@cardea/event-store';
+import { uuidFrom } from '@cardea/runtime';
+import type { Identity } from '../../../identity.ts';
+import { tellChanged } from '../tell-changed.ts';
+import { exists, isActiveAdmin, type User, type UserEvent, users } from '../user.ts';
+import type { AdministerRefusal } from './administer.ts';
+
+/** How far ahead tokens are ended: an append that takes longer is followed by a second. */
+const APPEND_WITHIN_S = 2;
+const FOLLOW_UPS_MAX = 3;
+const MS = 1_000;
+
+type Of = { readonly tenantId: string; readonly userId: string };
+type Refusal = Exclude<AdministerRefusal, 'leaves'> | 'last_admin';
+type OnUser = Decided<User, UserEvent, AdministerRefusal>;
+
+export type OnAccount = {
+  /** An administrator may be taken away. */
+  readonly mayLeave: boolean;
+  readonly tokensBefore: number;
+};
+
+export type Administered =
+  | { readonly done: true; readonly state: User; readonly position: bigint | undefined }
+  | { readonly done: false; readonly reason: Refusal };
+
+export async function decideOnUser(
+  identity: Identity,
+  of: Of,
+  command: Command,
+  decide: (on: OnAccount, user: User) => Decision<UserEvent, AdministerRefusal>,
+): Promise<Administered> {
+  const { streams, administrators, clock } = identity;
+  const on = (mayLeave: boolean, stillMarked: () => void): Promise<OnUser> =>
+    streams.decideOn(users, of.userId, command, (user) => {
+      stillMarked();
+      return decide({ mayLeave, tokensBefore: secondsOf(clock.now()) + APPEND_WITHIN_S }, user);
+    });
+  const first = await on(false, () => {});
+  const decided =
+    first.accepted || first.reason !== 'leaves'
+      ? first
+      : await administrators.leave(of, command, (stillMarked) => on(true, stillMarked));
+  if (decided === 'last_admin') return { done: false, reason: decided };
+  if (!decided.accepted) {
+    if (decided.reason === 'leaves') throw new Error('who was marked as leaving may leave');
+    return { done: false, reason: decided.reason };
+  }
+  await tellChanged(identity, of, decided);
+  const gains = decided.events.some(
+    ({ type }) => type === 'RolesChanged' || type === 'UserEnabled',
+  );
+  if (gains && isActiveAdmin(decided.state)) await administrators.settle(of, command);
+  const ended = await endTokens(identity, of, command, decided.events);
+  return { done: true, state: decided.state, position: ended ?? decided.position };
+}
+
+/**
+ * Whoever read the account before the append was durable may issue a token with the time of that reading.
+ * So the time of ending must lie after the append; answers the position of what said so last.
+ */
+async function endTokens(
+  { streams, revocations, clock }: Identity,
+  { userId }: Of,
+  command: Command,
+  events: readonly UserEvent[],
+): Promise<bigint | undefined> {
+  let before = tokensBeforeIn(events);
+  if (before === undefined) return undefined;
+  let position: bigint | undefined;
+  for (let round = 1; secondsOf(clock.now()) >= before; round += 1) {
+    if (round > FOLLOW_UPS_MAX) throw new WriteContention('appends take longer than tokens wait');
+    const tokensBefore = secondsOf(clock.now()) + APPEND_WITHIN_S;
+    const own = { ...command, id: uuidFrom(command.id, 'end tokens', String(round)) };
+    const decided = await streams.decideOn(users, userId, own, (user) =>
+      endLaterTokens(tokensBefore, command.now, user),
+    );
+    before = tokensBeforeIn(decided.events) ?? before;
+    position = decided.position ?? position;
+  }
+  await revocations.mark('rank', [userId], before);
+  return position;
+}
+
+function endLaterTokens(tokensBefore: number, now: Date, user: User): Decision<UserEvent, never> {
+  if (!exists(user)) return accept();
+  const { id, roles } = user;
+  const tokens_before = Math.max(tokensBefore, user.tokensBefore);
+  return accept({
+    type: 'RolesChanged',
+    data: { id, roles, tokens_before, at: now.toISOString() },
+  });
+}
+
+const tokensBeforeIn = (events: readonly UserEvent[]): number | undefined =>
+  events
+    .flatMap(({ type, data }) => (type === 'RolesChanged' ? (data.tokens_before ?? []) : []))
+    .at(-1);
+
+const secondsOf = (moment: Date): number => Math.floor(moment.getTime() / MS);

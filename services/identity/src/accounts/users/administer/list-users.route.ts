@@ -1,0 +1,60 @@
+/** The accounts of a tenant, as lists and one by one. */
+import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
+import { type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { closed } from '../../../http/answers.ts';
+import type { Identity } from '../../../identity.ts';
+import { AdminUserShape, COMMON, Id, READS, Status } from './admin-answers.ts';
+import { findUser, listUsers } from './admin-users.ts';
+
+export const listUsersRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'list_users',
+      summary: 'List users',
+      method: 'get',
+      path: '/api/v1/admin/users',
+      who: READS,
+      query: Type.Object({
+        ...pageQuery,
+        q: Type.Optional(Type.String({ minLength: 1, maxLength: 254 })),
+        email: Type.Optional(Type.String({ maxLength: 254 })),
+        role: Type.Optional(Type.String({ maxLength: 64 })),
+        status: Type.Optional(Status),
+      }),
+      ok: closed({ users: Type.Array(AdminUserShape), ...pageAnswer }),
+      refusals: {},
+      reads: ['users'],
+    },
+    async ({ tenantId, query }) => {
+      const { offset = 0, limit = PAGE_SIZE_DEFAULT, ...filter } = query;
+      const { rows, total } = await listUsers(identity.database, {
+        tenantId,
+        offset,
+        limit,
+        ...filter,
+      });
+      return { ok: { users: [...rows], total, offset, limit } };
+    },
+  );
+
+export const getUserRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'get_user',
+      summary: 'One user',
+      method: 'get',
+      path: '/api/v1/admin/users/{id}',
+      who: READS,
+      params: Id,
+      ok: AdminUserShape,
+      refusals: { not_found: 404 },
+      reads: ['users'],
+    },
+    async ({ tenantId, params }) => {
+      const user = await findUser(identity.database, { tenantId, id: params.id });
+      return user === undefined ? { refused: 'not_found' } : { ok: user };
+    },
+  );

@@ -1,0 +1,84 @@
+/** Who the caller is, in which tenant, and which applications the organization has there. */
+import { asUser, type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { closed, USERS_ONLY } from '../../../http/answers.ts';
+import type { Identity } from '../../../identity.ts';
+import { exists } from '../user.ts';
+
+const APPLICATIONS_MAX = 1_000;
+
+export const currentUserRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      name: 'current_user',
+      summary: 'Who I am',
+      tag: 'Authentication',
+      method: 'get',
+      path: '/api/v1/auth/me',
+      who: ['user'],
+      tenant: 'optional',
+      area: 'user',
+      ok: closed({
+        user: closed({
+          id: Type.String(),
+          email: Type.String(),
+          display_name: Type.Union([Type.String(), Type.Null()]),
+          roles: Type.Array(Type.String()),
+        }),
+        tenant: closed({
+          id: Type.String(),
+          name: Type.String(),
+          slug: Type.String(),
+          display_name: Type.String(),
+          environment: Type.String(),
+          settings: Type.Object({}, { additionalProperties: true }),
+        }),
+        workspace: closed({
+          id: Type.String(),
+          applications: Type.Array(
+            closed({ id: Type.String(), name: Type.String(), environment: Type.String() }),
+          ),
+        }),
+      }),
+      refusals: { not_found: 404 },
+      notTaken: USERS_ONLY,
+      reads: ['workspaces'],
+    },
+    async ({ principal }) => {
+      const { id, tenantId } = asUser(principal);
+      const [user, tenant] = await Promise.all([
+        identity.people.byId(tenantId, id),
+        identity.workspaces.tenant(tenantId),
+      ]);
+      if (!exists(user) || tenant === undefined) return { refused: 'not_found' };
+      const [{ email, displayName }, applications] = await Promise.all([
+        identity.people.open(user),
+        applicationsOf(identity, tenantId),
+      ]);
+      return {
+        ok: {
+          user: { id, email: email ?? '', display_name: displayName, roles: [...user.roles] },
+          tenant: {
+            id: tenant.id,
+            name: tenant.name,
+            slug: tenant.slug,
+            display_name: tenant.displayName,
+            environment: tenant.environment,
+            settings: tenant.settings,
+          },
+          workspace: { id: tenant.organizationId, applications: [...applications] },
+        },
+      };
+    },
+  );
+
+async function applicationsOf({ database }: Identity, tenantId: string) {
+  const { rows } = await database.asTenant(tenantId, (sql) =>
+    sql.query<{ id: string; name: string; environment: string }>(
+      `SELECT id, name, environment FROM identity.applications
+       WHERE tenant_id = $1 AND deleted_at IS NULL ORDER BY created_at, id LIMIT $2`,
+      [tenantId, APPLICATIONS_MAX],
+    ),
+  );
+  return rows;
+}

@@ -1,0 +1,92 @@
+/** What a user sees and changes of their own account. */
+import { asUser, type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { badField, closed, profileFields, USERS_ONLY } from '../../../http/answers.ts';
+import type { Identity } from '../../../identity.ts';
+import { avatarUrl, displayName } from '../profile-fields.ts';
+import { updateProfile } from '../update-profile.ts';
+import { type ExistingUser, exists, users } from '../user.ts';
+
+const COMMON = {
+  tag: 'Self-service',
+  path: '/api/v1/user/profile',
+  who: ['user'],
+  tenant: 'optional',
+  area: 'user',
+  ok: closed(profileFields),
+  notTaken: USERS_ONLY,
+} as const;
+
+export const getProfileRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'get_profile',
+      summary: 'My profile',
+      method: 'get',
+      refusals: { not_found: 404 },
+    },
+    async ({ principal }) => {
+      const { id, tenantId } = asUser(principal);
+      const user = await identity.people.byId(tenantId, id);
+      if (!exists(user)) return { refused: 'not_found' };
+      return { ok: await profileOf(identity, user) };
+    },
+  );
+
+export const updateProfileRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'update_profile',
+      summary: 'Change my profile',
+      method: 'patch',
+      body: Type.Object(
+        {
+          display_name: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+          avatar_url: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+        },
+        { additionalProperties: false, minProperties: 1 },
+      ),
+      refusals: { invalid_request: 400, not_found: 404 },
+      waitsFor: ['users'],
+    },
+    async (request) => {
+      const { id: userId, tenantId } = asUser(request.principal);
+      const { body } = request;
+      const name = body.display_name === undefined ? null : displayName(body.display_name);
+      const picture = body.avatar_url === undefined ? null : avatarUrl(body.avatar_url);
+      if (name === undefined) return badField('display_name');
+      if (picture === undefined) return badField('avatar_url');
+
+      const command = await identity.command(request);
+      const seal = async (field: 'display_name' | 'avatar_url', value: string | null) =>
+        value === null ? null : identity.people.seal({ tenantId, userId }, field, value);
+      const sealedName = await seal('display_name', name);
+      const sealedPicture = await seal('avatar_url', picture);
+      if (sealedName === 'erased' || sealedPicture === 'erased') return { refused: 'not_found' };
+      const change = {
+        ...(body.display_name === undefined ? {} : { displayName: sealedName }),
+        ...(body.avatar_url === undefined ? {} : { avatarUrl: sealedPicture }),
+        now: command.now,
+      };
+      const decided = await identity.streams.decideOn(users, userId, command, (user) =>
+        updateProfile(change, user),
+      );
+      if (!decided.accepted || !exists(decided.state)) return { refused: 'not_found' };
+      return { ok: await profileOf(identity, decided.state), wrote: decided.position };
+    },
+  );
+
+async function profileOf({ people }: Identity, user: ExistingUser) {
+  const opened = await people.open(user);
+  return {
+    id: user.id,
+    email: opened.email ?? '',
+    email_verified: user.emailVerified,
+    display_name: opened.displayName,
+    avatar_url: opened.avatarUrl,
+    roles: [...user.roles],
+    created_at: user.createdAt,
+  };
+}

@@ -1,0 +1,99 @@
+/**
+ * Confirms an address by the mailed token. A program may GET it; a browser or a scanner that follows
+ * the link gets a page with a button and uses nothing up.
+ */
+import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import Type from 'typebox';
+import { hostedPage } from '../../../adapters/hosted-page.ts';
+import { tenantOfToken } from '../../../adapters/link-token.ts';
+import { closed, PASSWORD_BODY_MAX_BYTES } from '../../../http/answers.ts';
+import { LIMITS } from '../../../http/limits.ts';
+import { type Identity, tooOften } from '../../../identity.ts';
+import { users } from '../user.ts';
+import { verifyEmail } from './verify-email.ts';
+
+const Ok = closed({ status: Type.Literal('email verified') });
+const REFUSALS = { invalid_verification_token: 422, rate_limited: 429 } as const;
+const COMMON = {
+  summary: 'Confirm an e-mail address',
+  tag: 'Authentication',
+  path: '/api/v1/auth/verify-email',
+  who: 'anyone',
+  tenant: 'optional',
+  area: 'user',
+  ok: Ok,
+  refusals: REFUSALS,
+  waitsFor: ['users'],
+  noStore: true,
+} as const;
+
+export const verifyEmailRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'verify_email',
+      method: 'post',
+      body: closed({ token: Type.String() }),
+      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
+    },
+    async (request) => verified(identity, request, request.body.token),
+  );
+
+export const verifyEmailByLinkRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'verify_email_by_link',
+      method: 'get',
+      query: Type.Object({ token: Type.Optional(Type.String()) }),
+    },
+    async (request) =>
+      request.isHead !== true && mayConsume(request.headers)
+        ? verified(identity, request, request.query.token ?? '')
+        : { raw: hostedPage('verify') },
+  );
+
+type Headers = { readonly [name: string]: string | undefined };
+
+/** True for a program that wants the effect; false for a browser, a link scanner or a prefetch. */
+export function mayConsume(headers: Headers): boolean {
+  const purpose = `${headers['sec-purpose'] ?? ''} ${headers['purpose'] ?? ''}`;
+  if (/prefetch|prerender/i.test(purpose)) return false;
+  const accept = headers['accept'] ?? '';
+  if (/text\/html/i.test(accept)) return false;
+  const isBrowser = /^mozilla\//i.test(headers['user-agent'] ?? '');
+  return !isBrowser || /application\/json/i.test(accept);
+}
+
+type AnyRequest = Request<unknown, unknown, unknown>;
+
+async function verified(identity: Identity, request: AnyRequest, token: string) {
+  const byIp = await identity.limits.look(LIMITS.secretFailuresByIp, request.ip);
+  if (!byIp.allowed) return tooOften(byIp);
+  const tenantId = tenantOfToken(token) ?? '';
+  const tenant = await identity.workspaces.tenant(tenantId);
+  const named = request.tenantId === '' || request.tenantId === tenantId;
+  const answer = tenant !== undefined && named ? await used(identity, request, token) : INVALID;
+  if ('refused' in answer) await identity.limits.take(LIMITS.secretFailuresByIp, request.ip);
+  return answer;
+}
+
+const INVALID = { refused: 'invalid_verification_token' } as const;
+
+async function used(identity: Identity, request: AnyRequest, token: string) {
+  const tenantId = tenantOfToken(token) ?? '';
+  const { postOffice, streams, clock } = identity;
+  const peeked = await postOffice.peek('verify', token, { tenantId, now: clock.now() });
+  if ('fault' in peeked) return INVALID;
+  const command = await identity.command(request, {
+    tenantId,
+    actor: { type: 'user', id: peeked.userId },
+  });
+  const redeemed = await postOffice.redeem('verify', token, command);
+  if ('fault' in redeemed) return INVALID;
+  const decided = await streams.decideOn(users, redeemed.userId, command, (user) =>
+    verifyEmail(command.now, user),
+  );
+  if (!decided.accepted) return INVALID;
+  return { ok: { status: 'email verified' as const }, wrote: decided.position };
+}

@@ -1,0 +1,219 @@
+/** Administrators give an agent keys, list, rotate and revoke them; a key is shown once. */
+import { type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { isNetwork } from '../../../adapters/network.ts';
+import {
+  drawKey,
+  drawSecret,
+  environmentOf,
+  hashOfRequest,
+  repeatAnswer,
+} from '../../../credentials/key-issuing.ts';
+import { stampsEndedBy } from '../../../credentials/key-secret.ts';
+import { badField, closed } from '../../../http/answers.ts';
+import { agents, isThere } from '../../agents/agent.ts';
+import {
+  AGENTS,
+  AGENTS_READ,
+  AGENTS_WRITE,
+  AgentId,
+  mayGrant,
+  NO_GRANT,
+  NullableText,
+} from '../../agents/agent-shape.ts';
+import type { Machines } from '../../machines.ts';
+import { agentKeys, issueAgentKey, revokeAgentKey, rotateAgentKey } from '../agent-key.ts';
+import { listAgentKeys, prefixOfAgentKey } from './list-agent-keys.ts';
+
+const PATH = '/api/v1/agents/{id}/keys';
+const KeyId = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 128 }),
+  key_id: Type.String({ minLength: 1, maxLength: 128 }),
+});
+const keyFields = {
+  id: Type.String(),
+  agent_id: Type.String(),
+  name: Type.String(),
+  prefix: Type.String(),
+  created_at: Type.String(),
+  expires_at: Type.String(),
+};
+const DAY_MS = 86_400_000;
+const DAYS_MAX = 365;
+const DAYS_DEFAULT = 90;
+const OVERLAP_MAX_S = 86_400;
+const CIDRS_MAX = 50;
+const MS = 1_000;
+
+export const createAgentKeyRoute = (machines: Machines): Endpoint =>
+  endpoint(
+    {
+      ...AGENTS,
+      name: 'create_agent_key',
+      summary: 'Give an agent a key',
+      method: 'post',
+      path: PATH,
+      who: AGENTS_WRITE,
+      params: AgentId,
+      body: closed({
+        name: Type.String({ minLength: 1, maxLength: 64 }),
+        expires_in_days: Type.Optional(Type.Integer({ minimum: 1, maximum: DAYS_MAX })),
+        allowed_cidrs: Type.Optional(
+          Type.Array(Type.String({ maxLength: 64 }), { maxItems: CIDRS_MAX, uniqueItems: true }),
+        ),
+      }),
+      ok: closed({ ...keyFields, key: Type.String() }),
+      showsSecret: true,
+      status: 201,
+      refusals: {
+        invalid_request: 400,
+        insufficient_scope: 403,
+        not_found: 404,
+        already_created: 409,
+        idempotency_key_reused: 422,
+      },
+      idempotent: true,
+      waitsFor: ['agent_keys'],
+    },
+    async (request) => {
+      const { body, params, tenantId } = request;
+      if (!mayGrant(request.principal)) return NO_GRANT;
+      const agentId = params.id;
+      const cidrs = body.allowed_cidrs ?? [];
+      if (!cidrs.every(isNetwork)) return badField('allowed_cidrs', 'cidr');
+      const agent = await machines.folded.load(agents, { tenantId, id: agentId });
+      if (!isThere(agent)) return { refused: 'not_found' };
+
+      const command = await machines.command(request);
+      const environment = await environmentOf(machines, tenantId);
+      const issued = drawKey(machines, request, { kind: 'agk', environment });
+      const ownHash = await hashOfRequest(machines, request);
+      const lifeMs = (body.expires_in_days ?? DAYS_DEFAULT) * DAY_MS;
+      const data = {
+        id: issued.id,
+        agent_id: agentId,
+        name: body.name,
+        created_at: command.now.toISOString(),
+        expires_at: new Date(command.now.getTime() + lifeMs).toISOString(),
+      };
+      const issue = {
+        ...data,
+        environment,
+        allowed_cidrs: cidrs,
+        hash: issued.secretHash,
+        request_hash: ownHash,
+      };
+      const decided = await machines.streams.decideOn(agentKeys, issued.id, command, (key) =>
+        issueAgentKey(issue, key),
+      );
+      if (!decided.accepted || decided.repeated) {
+        const { state } = decided;
+        const isOwn = state.status !== 'none' && state.key.agent_id === agentId;
+        const requestHash = isOwn ? state.requestHash : null;
+        return repeatAnswer(ownHash, { id: issued.id, requestHash });
+      }
+      const prefix = prefixOfAgentKey({ environment, id: issued.id });
+      return { ok: { ...data, prefix, key: issued.text }, wrote: decided.position };
+    },
+  );
+
+export const listAgentKeysRoute = ({ folded, database }: Machines): Endpoint =>
+  endpoint(
+    {
+      ...AGENTS,
+      name: 'list_agent_keys',
+      summary: "List an agent's keys",
+      method: 'get',
+      path: PATH,
+      who: AGENTS_READ,
+      params: AgentId,
+      ok: closed({
+        keys: Type.Array(
+          closed({
+            ...keyFields,
+            allowed_cidrs: Type.Array(Type.String()),
+            last_used_at: NullableText,
+          }),
+        ),
+      }),
+      refusals: { not_found: 404 },
+      reads: ['agent_keys'],
+    },
+    async ({ tenantId, params }) => {
+      const agent = await folded.load(agents, { tenantId, id: params.id });
+      if (!isThere(agent)) return { refused: 'not_found' };
+      return { ok: { keys: await listAgentKeys(database, { tenantId, agentId: params.id }) } };
+    },
+  );
+
+export const rotateAgentKeyRoute = (machines: Machines): Endpoint =>
+  endpoint(
+    {
+      ...AGENTS,
+      name: 'rotate_agent_key',
+      summary: "Give an agent's key a new secret",
+      method: 'post',
+      path: `${PATH}/{key_id}/rotate`,
+      who: AGENTS_WRITE,
+      params: KeyId,
+      body: closed({
+        overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: OVERLAP_MAX_S })),
+      }),
+      bodyOptional: true,
+      ok: closed({
+        id: Type.String(),
+        key: Type.String(),
+        previous_valid_until: Type.String(),
+      }),
+      showsSecret: true,
+      refusals: { insufficient_scope: 403, not_found: 404 },
+      waitsFor: ['agent_keys'],
+    },
+    async (request) => {
+      const { params, body, tenantId } = request;
+      if (!mayGrant(request.principal)) return NO_GRANT;
+      const { id: agentId, key_id: id } = params;
+      const before = await machines.folded.load(agentKeys, { tenantId, id });
+      const agent = await machines.folded.load(agents, { tenantId, id: agentId });
+      if (before.status === 'none' || !isThere(agent)) return { refused: 'not_found' };
+      const { environment } = before.key;
+      const { text, hash } = drawSecret(machines, { kind: 'agk', environment, id });
+      const command = await machines.command(request);
+      const graceSeconds = body.overlap_seconds ?? 0;
+      const rotate = { agentId, hash, graceSeconds, now: command.now };
+      const decided = await machines.streams.decideOn(agentKeys, id, command, (key) =>
+        rotateAgentKey(rotate, key),
+      );
+      if (!decided.accepted || decided.state.status === 'none') return { refused: 'not_found' };
+      await machines.revocations.mark('key', stampsEndedBy(id, decided.state.secret));
+      const until = new Date(command.now.getTime() + graceSeconds * MS);
+      const ok = { id, key: text, previous_valid_until: until.toISOString() };
+      return { ok, wrote: decided.position };
+    },
+  );
+
+export const revokeAgentKeyRoute = (machines: Machines): Endpoint =>
+  endpoint(
+    {
+      ...AGENTS,
+      name: 'revoke_agent_key',
+      summary: "Revoke an agent's key",
+      method: 'delete',
+      path: `${PATH}/{key_id}`,
+      who: AGENTS_WRITE,
+      params: KeyId,
+      ok: closed({ status: Type.Literal('agent key revoked') }),
+      refusals: { not_found: 404 },
+      waitsFor: ['agent_keys', 'revocations'],
+    },
+    async (request) => {
+      const { id: agentId, key_id: id } = request.params;
+      const command = await machines.command(request);
+      const decided = await machines.streams.decideOn(agentKeys, id, command, (key) =>
+        revokeAgentKey({ agentId, now: command.now }, key),
+      );
+      if (!decided.accepted) return { refused: decided.reason };
+      await machines.revocations.mark('key', [id]);
+      return { ok: { status: 'agent key revoked' as const }, wrote: decided.position };
+    },
+  );

@@ -1,0 +1,49 @@
+/** How far an agent may reach now: what it was granted, within what its user lets it do. */
+
+import type { User } from '../../accounts/users/user.ts';
+import type { Agent } from '../agents/agent.ts';
+import { coveredBy, missingFrom, type ServiceGrant } from '../agents/service-grant.ts';
+import { type Delegation, isLive } from '../delegations/delegation.ts';
+
+export type Behind = {
+  readonly agent: Agent;
+  /** Undefined when the agent acts for itself. */
+  readonly user:
+    | {
+        readonly account: User;
+        readonly delegation: Delegation;
+        /** False: the user's own token stands behind the session, so there may be no delegation. */
+        readonly needsDelegation: boolean;
+      }
+    | undefined;
+  /** When the user's own token was shown; a delegation withdrawn since then speaks against it. */
+  readonly since: Date;
+  readonly now: Date;
+};
+
+export type Authority =
+  | { readonly refused: 'invalid_agent_key' | 'user_inactive' | 'delegation_required' }
+  | { readonly granted: (wanted: readonly ServiceGrant[]) => Reach };
+export type Reach = {
+  readonly covered: readonly ServiceGrant[];
+  readonly missing: readonly ServiceGrant[];
+};
+
+export function authorityOf({ agent, user, since, now }: Behind): Authority {
+  if (agent.status !== 'active') return { refused: 'invalid_agent_key' };
+  const own = agent.agent.services;
+  if (user === undefined) return { granted: reachWithin([own]) };
+  if (user.account.status !== 'active') return { refused: 'user_inactive' };
+  const { delegation } = user;
+  if (isLive(delegation, now)) return { granted: reachWithin([own, delegation.services]) };
+  const withdrawn = delegation.status === 'withdrawn' && new Date(delegation.withdrawnAt) >= since;
+  if (user.needsDelegation || withdrawn) return { refused: 'delegation_required' };
+  return { granted: reachWithin([own]) };
+}
+
+const reachWithin =
+  (limits: readonly (readonly ServiceGrant[])[]) =>
+  (wanted: readonly ServiceGrant[]): Reach => {
+    const covered = limits.reduce((left, limit) => coveredBy(limit, left), wanted);
+    return { covered, missing: missingFrom(covered, wanted) };
+  };

@@ -1,0 +1,39 @@
+/** The agent, its user or an administrator ends an agent session. */
+import { type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { closed } from '../../../http/answers.ts';
+import type { Machines } from '../../machines.ts';
+import { agentSessions } from '../agent-session.ts';
+import { PATH, SESSIONS, SessionId } from '../session-shape.ts';
+import { READERS, sees } from '../sight.ts';
+import { endAgentSession } from './end.ts';
+
+export const endAgentSessionRoute = (machines: Machines): Endpoint =>
+  endpoint(
+    {
+      ...SESSIONS,
+      name: 'end_agent_session',
+      summary: 'End an agent session',
+      method: 'delete',
+      path: `${PATH}/{id}`,
+      who: READERS,
+      params: SessionId,
+      ok: closed({ data: closed({ status: Type.Literal('ended') }) }),
+      refusals: { not_found: 404 },
+      waitsFor: ['agent_sessions', 'revocations'],
+    },
+    async (request) => {
+      const { tenantId, principal, params } = request;
+      const { id } = params;
+      const { state } = await machines.streams.load(agentSessions, { tenantId, id });
+      if (state.status === 'none' || !sees(principal, state)) return { refused: 'not_found' };
+      const command = await machines.command(request);
+      const end = { reason: 'ended', now: command.now } as const;
+      const decided = await machines.streams.decideOn(agentSessions, id, command, (session) =>
+        endAgentSession(end, session),
+      );
+      if (!decided.accepted) return { refused: 'not_found' };
+      await machines.revocations.mark('asid', [id]);
+      return { ok: { data: { status: 'ended' as const } }, wrote: decided.position };
+    },
+  );

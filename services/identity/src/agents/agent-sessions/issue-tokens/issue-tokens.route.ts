@@ -1,0 +1,125 @@
+/** An agent gets new tokens for its session, or narrower ones. */
+import { asAgent, type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { badField, closed } from '../../../http/answers.ts';
+import { LIMITS } from '../../../http/limits.ts';
+import { tooOften } from '../../../identity.ts';
+import {
+  missingFrom,
+  normalised,
+  type ServiceGrant,
+  ServiceGrants,
+} from '../../agents/service-grant.ts';
+import type { Machines } from '../../machines.ts';
+import { agentSessions } from '../agent-session.ts';
+import type { Authority } from '../authority.ts';
+import { whyEnded } from '../basis.ts';
+import {
+  KEYS_ONLY,
+  PATH,
+  SESSIONS,
+  SessionId,
+  servicesFault,
+  shownBriefly,
+  TokensShape,
+  Ttl,
+} from '../session-shape.ts';
+import { authorityOfSession } from '../standing.ts';
+import { type IssueRefusal, issueTokens } from './issue-tokens.ts';
+
+export const issueTokensRoute = (machines: Machines): Endpoint =>
+  endpoint(
+    {
+      ...SESSIONS,
+      name: 'issue_agent_tokens',
+      summary: 'New tokens for an agent session',
+      method: 'post',
+      path: `${PATH}/{id}/tokens`,
+      who: ['agent_key'],
+      notTaken: KEYS_ONLY,
+      doorCodes: { unauthenticated: 'invalid_agent_key' },
+      params: SessionId,
+      body: closed({
+        services: Type.Optional(ServiceGrants),
+        ttl_seconds: Type.Optional(Ttl),
+      }),
+      bodyOptional: true,
+      ok: TokensShape,
+      status: 201,
+      refusals: {
+        invalid_request: 400,
+        invalid_agent_key: 401,
+        attenuation_only: 403,
+        scope_not_granted: 403,
+        delegation_required: 403,
+        user_inactive: 403,
+        not_found: 404,
+        session_ended: 410,
+        rate_limited: 429,
+      },
+      waitsFor: ['agent_sessions'],
+    },
+    async (request) => {
+      const { body, tenantId, params } = request;
+      const agent = asAgent(request.principal);
+      const { keyId } = agent;
+      if (keyId === null) return { refused: 'invalid_agent_key' };
+      const fault = body.services && servicesFault(body.services);
+      if (fault !== undefined) return badField('services', fault);
+      const key = `${tenantId} ${agent.id}`;
+      const taken = await machines.limits.take(LIMITS.agentSessionsByAgent, key);
+      if (!taken.allowed) return tooOften(taken);
+
+      const of = { tenantId, id: params.id };
+      const { state: before } = await machines.streams.load(agentSessions, of);
+      if (before.status === 'none' || before.agent_id !== agent.id) return { refused: 'not_found' };
+      const command = await machines.command(request);
+      const { now } = command;
+      const authority = await authorityOfSession(machines, before, { tenantId, now });
+      const isOver = (await whyEnded(machines, before, { tenantId, now })) !== undefined;
+      const wanted = body.services === undefined ? undefined : normalised(body.services);
+      const capJti = machines.ids.next();
+      const issue = { agentId: agent.id, keyId, wanted, authority, isOver, capJti, now };
+      const decided = await machines.streams.decideOn(agentSessions, params.id, command, (state) =>
+        issueTokens(issue, state),
+      );
+      const { state: session } = decided;
+      if (session.status === 'none') return { refused: 'not_found' };
+      if (!decided.accepted) {
+        const asked = wanted ?? session.services;
+        return refusal(decided.reason, { asked, held: session.services, authority });
+      }
+      const { position } = decided;
+      if (session.epoch > before.epoch && position !== undefined) {
+        const { id } = params;
+        const change = { tenantId, kind: 'agent_session', id, position, narrows: true } as const;
+        await machines.revocations.changed(change);
+      }
+      const tokens = machines.agentTokens.issue({
+        tenantId,
+        session,
+        ttlSeconds: body.ttl_seconds,
+      });
+      return {
+        ok: { data: { ...shownBriefly(session, now), ...tokens } },
+        wrote: position,
+      };
+    },
+  );
+
+type Asked = {
+  readonly asked: readonly ServiceGrant[];
+  readonly held: readonly ServiceGrant[];
+  readonly authority: Authority;
+};
+
+/** Says what was asked for in vain, where something was. */
+function refusal(reason: IssueRefusal, { asked, held, authority }: Asked) {
+  if (reason === 'attenuation_only') {
+    return { refused: reason, details: { missing: missingFrom(held, asked) } };
+  }
+  if (reason === 'scope_not_granted' && 'granted' in authority) {
+    return { refused: reason, details: { missing: authority.granted(asked).missing } };
+  }
+  return { refused: reason };
+}

@@ -1,0 +1,114 @@
+/** Agent sessions as their agent, their user and administrators see them; no tokens. */
+import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
+import { type Endpoint, endpoint } from '@cardea/http';
+import type { Database } from '@cardea/read-models';
+import Type from 'typebox';
+import { closed } from '../../../http/answers.ts';
+import type { Machines } from '../../machines.ts';
+import { agentSessions } from '../agent-session.ts';
+import {
+  PATH,
+  SESSIONS,
+  SessionId,
+  type SessionRow,
+  SessionShape,
+  Status,
+  shown,
+} from '../session-shape.ts';
+import { READERS, type Sight, sees, sightOf } from '../sight.ts';
+
+export const listAgentSessionsRoute = ({ database, clock }: Machines): Endpoint =>
+  endpoint(
+    {
+      ...SESSIONS,
+      name: 'list_agent_sessions',
+      summary: 'List agent sessions',
+      method: 'get',
+      path: PATH,
+      who: READERS,
+      query: Type.Object({
+        ...pageQuery,
+        status: Type.Optional(Status),
+        agent_id: Type.Optional(Type.String({ maxLength: 128 })),
+      }),
+      ok: closed({ data: closed({ sessions: Type.Array(SessionShape), ...pageAnswer }) }),
+      refusals: {},
+      reads: ['agent_sessions'],
+    },
+    async ({ tenantId, principal, query }) => {
+      const { offset = 0, limit = PAGE_SIZE_DEFAULT, status, agent_id: agentId } = query;
+      const now = clock.now();
+      const list = { tenantId, offset, limit, status, agentId, now, sight: sightOf(principal) };
+      const { rows, total } = await listSessions(database, list);
+      const sessions = rows.map((row) => shown(row, now));
+      return { ok: { data: { sessions, total, offset, limit } } };
+    },
+  );
+
+export const getAgentSessionRoute = ({ streams, clock }: Machines): Endpoint =>
+  endpoint(
+    {
+      ...SESSIONS,
+      name: 'get_agent_session',
+      summary: 'One agent session',
+      method: 'get',
+      path: `${PATH}/{id}`,
+      who: READERS,
+      params: SessionId,
+      ok: closed({ data: SessionShape }),
+      refusals: { not_found: 404 },
+    },
+    async ({ tenantId, principal, params }) => {
+      const { state } = await streams.load(agentSessions, { tenantId, id: params.id });
+      if (state.status === 'none' || !sees(principal, state)) return { refused: 'not_found' };
+      return { ok: { data: shown(state, clock.now()) } };
+    },
+  );
+
+type Row = Omit<SessionRow, 'created_at' | 'expires_at' | 'ended_at'> & {
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  readonly ended_at: Date | null;
+};
+
+type SessionList = {
+  readonly tenantId: string;
+  readonly sight: Sight;
+  readonly status: 'active' | 'ended' | undefined;
+  readonly agentId: string | undefined;
+  readonly now: Date;
+  readonly offset: number;
+  readonly limit: number;
+};
+
+async function listSessions(database: Database, list: SessionList) {
+  const values: unknown[] = [list.tenantId];
+  const next = (value: unknown) => `$${values.push(value)}`;
+  const conditions = ['tenant_id = $1'];
+  if (list.sight !== 'all') conditions.push(`${list.sight.column} = ${next(list.sight.id)}`);
+  if (list.agentId !== undefined) conditions.push(`agent_id = ${next(list.agentId)}`);
+  if (list.status !== undefined) {
+    const open = `(ended_at IS NULL AND expires_at > ${next(list.now)})`;
+    conditions.push(list.status === 'active' ? open : `NOT ${open}`);
+  }
+  const where = conditions.join(' AND ');
+  return await database.asTenant(list.tenantId, async (sql) => {
+    const counted = await sql.query<{ total: number }>(
+      `SELECT count(*)::integer AS total FROM identity.agent_sessions WHERE ${where}`,
+      values,
+    );
+    const page = await sql.query<Row>(
+      `SELECT id, agent_id, user_id, services, purpose, created_at, expires_at, ended_at
+       FROM identity.agent_sessions WHERE ${where} ORDER BY created_at DESC, id
+       OFFSET $${values.length + 1} LIMIT $${values.length + 2}`,
+      [...values, list.offset, list.limit],
+    );
+    const rows = page.rows.map((row) => ({
+      ...row,
+      created_at: row.created_at.toISOString(),
+      expires_at: row.expires_at.toISOString(),
+      ended_at: row.ended_at?.toISOString() ?? null,
+    }));
+    return { rows, total: counted.rows[0]?.total ?? 0 };
+  });
+}

@@ -1,0 +1,81 @@
+/** An agent session as requests name it and answers show it. */
+import Type from 'typebox';
+import { closed } from '../../http/answers.ts';
+import { AgentId, NullableText } from '../agents/agent-shape.ts';
+import { copied, isConcrete, type ServiceGrant, ServiceGrants } from '../agents/service-grant.ts';
+
+export const PATH = '/api/v1/agent/sessions';
+export const SESSIONS = { tag: 'Agent sessions', tenant: 'required', area: 'agent' } as const;
+export const SessionId = AgentId;
+
+export const Status = Type.Union([Type.Literal('active'), Type.Literal('ended')]);
+const sessionFields = {
+  id: Type.String(),
+  agent_id: Type.String(),
+  user_id: NullableText,
+  status: Status,
+  services: ServiceGrants,
+  created_at: Type.String(),
+  expires_at: Type.String(),
+};
+export const SessionShape = closed({
+  ...sessionFields,
+  purpose: NullableText,
+  ended_at: NullableText,
+});
+export const TokensShape = closed({
+  data: closed({
+    ...sessionFields,
+    capability_token: Type.String(),
+    capability_expires_at: Type.String(),
+    agent_token: Type.String(),
+    expires_in: Type.Integer(),
+  }),
+});
+
+/** A caller whose credential is genuine, but no agent's key. */
+export const KEYS_ONLY = {
+  user: { status: 401, code: 'invalid_agent_key' },
+  agent: { status: 401, code: 'invalid_agent_key' },
+  api_key: { status: 401, code: 'invalid_agent_key' },
+} as const;
+
+/** What a session asks for is named field by field. */
+export function servicesFault(services: readonly ServiceGrant[]) {
+  if (services.length === 0) return 'min_items';
+  return isConcrete(services) ? undefined : 'concrete';
+}
+
+const TTL_MIN_S = 60;
+const TTL_MAX_S = 86_400;
+export const Ttl = Type.Integer({ minimum: TTL_MIN_S, maximum: TTL_MAX_S });
+
+export type SessionRow = {
+  readonly id: string;
+  readonly agent_id: string;
+  readonly user_id: string | null;
+  readonly services: readonly ServiceGrant[];
+  readonly purpose: string | null;
+  readonly created_at: string;
+  readonly expires_at: string;
+  readonly ended_at: string | null;
+};
+
+export const shownBriefly = (session: SessionRow, now: Date) => {
+  const isOpen = session.ended_at === null && now < new Date(session.expires_at);
+  return {
+    id: session.id,
+    agent_id: session.agent_id,
+    user_id: session.user_id,
+    status: isOpen ? ('active' as const) : ('ended' as const),
+    services: copied(session.services),
+    created_at: session.created_at,
+    expires_at: session.expires_at,
+  };
+};
+
+export const shown = (session: SessionRow, now: Date) => ({
+  ...shownBriefly(session, now),
+  purpose: session.purpose,
+  ended_at: session.ended_at,
+});

@@ -1,0 +1,203 @@
+/** An agent opens a session with its key, for itself or on behalf of a user. */
+import type { UserPrincipal } from '@cardea/auth';
+import { WriteContention } from '@cardea/event-store';
+import { asAgent, type Endpoint, endpoint, type Request } from '@cardea/http';
+import Type, { type Static } from 'typebox';
+import { type ExistingUser, exists } from '../../../accounts/users/user.ts';
+import { hashOfRequest, repeatAnswer } from '../../../credentials/key-issuing.ts';
+import { badField, closed } from '../../../http/answers.ts';
+import { LIMITS } from '../../../http/limits.ts';
+import { newId, tooOften } from '../../../identity.ts';
+import { isAlive, sessions } from '../../../sessions/session.ts';
+import { surroundingsOf } from '../../../sessions/surroundings.ts';
+import { normalised, ServiceGrants } from '../../agents/service-grant.ts';
+import type { Machines } from '../../machines.ts';
+import { type AgentSessionFacts, agentSessions, type EndReason } from '../agent-session.ts';
+import { whyEnded } from '../basis.ts';
+import { endOne } from '../end-many.ts';
+import {
+  KEYS_ONLY,
+  PATH,
+  SESSIONS,
+  servicesFault,
+  shownBriefly,
+  TokensShape,
+  Ttl,
+} from '../session-shape.ts';
+import { standingAuthority } from '../standing.ts';
+import { startAgentSession } from './start.ts';
+
+const TTL_DEFAULT_S = 3_600;
+const PURPOSE_MAX = 200;
+const TOKEN_MAX = 8_192;
+const MS = 1_000;
+
+const Body = closed({
+  services: ServiceGrants,
+  subject_token: Type.Optional(Type.String({ maxLength: TOKEN_MAX })),
+  user_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  ttl_seconds: Type.Optional(Ttl),
+  purpose: Type.Optional(Type.String({ maxLength: PURPOSE_MAX })),
+});
+type StartBody = Static<typeof Body>;
+type Asked = Request<unknown, unknown, StartBody>;
+
+export const startAgentSessionRoute = (machines: Machines): Endpoint =>
+  endpoint(
+    {
+      ...SESSIONS,
+      name: 'start_agent_session',
+      summary: 'Start an agent session',
+      method: 'post',
+      path: PATH,
+      who: ['agent_key'],
+      notTaken: KEYS_ONLY,
+      doorCodes: { unauthenticated: 'invalid_agent_key' },
+      body: Body,
+      ok: TokensShape,
+      status: 201,
+      refusals: {
+        invalid_request: 400,
+        invalid_subject_token: 400,
+        invalid_agent_key: 401,
+        scope_not_granted: 403,
+        delegation_required: 403,
+        user_inactive: 403,
+        already_created: 409,
+        idempotency_key_reused: 422,
+        rate_limited: 429,
+      },
+      idempotent: true,
+      waitsFor: ['agent_sessions'],
+    },
+    async (request) => {
+      const { body, tenantId } = request;
+      const agent = asAgent(request.principal);
+      const { keyId } = agent;
+      if (keyId === null) return { refused: 'invalid_agent_key' };
+      const fault = servicesFault(body.services);
+      if (fault !== undefined) return badField('services', fault);
+      const taken = await machines.limits.take(
+        LIMITS.agentSessionsByAgent,
+        `${tenantId} ${agent.id}`,
+      );
+      if (!taken.allowed) return tooOften(taken);
+
+      const behind = await userBehind(machines, request);
+      if (behind.refused !== undefined) return behind;
+      const command = await machines.command(request);
+      const { now } = command;
+      const wanted = normalised(body.services);
+      const { userId, via } = behind;
+      const standing = { tenantId, agentId: agent.id, userId, via, since: now, now };
+      const authority = await standingAuthority(machines, standing);
+      if ('refused' in authority) return { refused: authority.refused };
+      const { covered, missing } = authority.granted(wanted);
+      if (missing.length > 0) return { refused: 'scope_not_granted', details: { missing } };
+
+      return await started(machines, request, { ...behind, keyId, services: covered, command });
+    },
+  );
+
+type Granted = UserBehind & {
+  readonly keyId: string;
+  readonly services: AgentSessionFacts['services'];
+  readonly command: Awaited<ReturnType<Machines['command']>>;
+};
+
+async function started(machines: Machines, request: Asked, granted: Granted) {
+  const { body, tenantId, principal } = request;
+  const { command, services } = granted;
+  const { now } = command;
+  const agent = asAgent(principal);
+  const ownHash = await hashOfRequest(machines, request);
+  const lifeMs = (body.ttl_seconds ?? TTL_DEFAULT_S) * MS;
+  const facts: AgentSessionFacts = {
+    id: newId(machines, request, 'agent session'),
+    agent_id: agent.id,
+    key_id: granted.keyId,
+    user_id: granted.userId,
+    via: granted.via,
+    user_epoch: granted.userEpoch,
+    subject_sid: granted.subjectSid,
+    services,
+    epoch: 0,
+    purpose: body.purpose ?? null,
+    app_id: agent.appId,
+    cap_jti: machines.ids.next(),
+    parent_jti: null,
+    created_at: now.toISOString(),
+    expires_at: new Date(now.getTime() + lifeMs).toISOString(),
+    ended_at: null,
+    reason: null,
+    request_hash: ownHash,
+  };
+  const decided = await machines.streams.decideOn(agentSessions, facts.id, command, (session) =>
+    startAgentSession(facts, session),
+  );
+  if (!decided.accepted || decided.repeated) {
+    const { state } = decided;
+    const requestHash = state.status === 'none' ? null : state.request_hash;
+    return repeatAnswer(ownHash, { id: facts.id, requestHash });
+  }
+  const ended = await whyEnded(machines, facts, { tenantId, now: machines.clock.now() });
+  if (ended !== undefined) {
+    await endOne(machines, { tenantId, id: facts.id, reason: ended, cause: 'overtaken' });
+    return overtaken(ended, facts.via);
+  }
+  const tokens = machines.agentTokens.issue({ tenantId, session: facts, ttlSeconds: undefined });
+  return { ok: { data: { ...shownBriefly(facts, now), ...tokens } }, wrote: decided.position };
+}
+
+/** What it was to rest on was ended after it was looked at, so perhaps before it could be heard of. */
+function overtaken(reason: EndReason, via: AgentSessionFacts['via']) {
+  if (reason === 'user_inactive') return { refused: reason } as const;
+  if (via === 'subject_token') return { refused: 'invalid_subject_token' } as const;
+  throw new WriteContention('the user ended all sessions meanwhile; the delegation stands');
+}
+
+type UserBehind = {
+  readonly userId: string | null;
+  readonly userEpoch: number | null;
+  readonly subjectSid: string | null;
+  readonly via: AgentSessionFacts['via'];
+  readonly refused: undefined;
+};
+
+async function userBehind(machines: Machines, request: Asked) {
+  const none = { userId: null, userEpoch: null, subjectSid: null, refused: undefined };
+  const { subject_token: token, user_id: userId } = request.body;
+  if (token !== undefined && userId !== undefined) return badField('user_id', 'exclusive');
+  if (token !== undefined) {
+    const subject = await liveSubject(machines, request, token);
+    if (subject === undefined) return { refused: 'invalid_subject_token' } as const;
+    return { ...none, ...subject, via: 'subject_token' } satisfies UserBehind;
+  }
+  if (userId === undefined) return { ...none, via: 'agent' } satisfies UserBehind;
+  const user = await machines.people.byId(request.tenantId, userId);
+  const userEpoch = exists(user) ? user.epoch : null;
+  return { ...none, userId, userEpoch, via: 'delegation' } satisfies UserBehind;
+}
+
+/** Whose live access token it is: a person's own, whose session has not ended. */
+async function liveSubject(
+  machines: Machines,
+  { tenantId, ip }: Asked,
+  token: string,
+): Promise<Pick<UserBehind, 'userId' | 'userEpoch' | 'subjectSid'> | undefined> {
+  const { authenticator, people, streams, clock } = machines;
+  const principal = await authenticator.authenticate(token, ip);
+  if (principal?.kind !== 'user' || principal.impersonatedBy !== null) return undefined;
+  if (principal.tenantId !== tenantId) return undefined;
+  const user = await people.byId(tenantId, principal.id);
+  if (!exists(user)) return undefined;
+  const subject = { userId: user.id, userEpoch: user.epoch, subjectSid: principal.sessionId };
+  if (principal.sessionId === null) return isOfEpoch(principal, user) ? subject : undefined;
+  const { state } = await streams.load(sessions, { tenantId, id: principal.sessionId });
+  if (state.status === 'none') return undefined;
+  return isAlive(state, surroundingsOf(user, true), clock.now()) ? subject : undefined;
+}
+
+/** A token that names no session belongs to the epoch in which its user signed in; in doubt to the one before. */
+const isOfEpoch = ({ authTime }: UserPrincipal, { epoch, epochSince }: ExistingUser): boolean =>
+  epoch === 0 || (authTime !== null && authTime * MS > new Date(epochSince).getTime());

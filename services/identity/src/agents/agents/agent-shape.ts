@@ -1,0 +1,63 @@
+/** An agent as requests name it and answers show it. */
+import type { Principal } from '@cardea/auth';
+import Type from 'typebox';
+import { closed } from '../../http/answers.ts';
+import { ServiceGrants } from './service-grant.ts';
+
+export const NullableText = Type.Union([Type.String(), Type.Null()]);
+export const AgentId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
+export const AgentStatus = Type.Union([Type.Literal('active'), Type.Literal('suspended')]);
+
+export const AgentShape = closed({
+  id: Type.String(),
+  tenant_id: Type.String(),
+  app_id: NullableText,
+  name: Type.String(),
+  description: NullableText,
+  status: AgentStatus,
+  owner_user_id: NullableText,
+  services: ServiceGrants,
+  created_at: Type.String(),
+});
+
+const NAME_MAX = 64;
+const DESCRIPTION_MAX = 500;
+
+export const agentName = Type.String({ minLength: 1, maxLength: NAME_MAX });
+export const agentFields = {
+  description: Type.Optional(
+    Type.Union([Type.String({ maxLength: DESCRIPTION_MAX }), Type.Null()]),
+  ),
+  owner_user_id: Type.Optional(Type.Union([Type.String({ maxLength: 128 }), Type.Null()])),
+  app_id: Type.Optional(Type.Union([Type.String({ maxLength: 128 }), Type.Null()])),
+  services: Type.Optional(ServiceGrants),
+};
+
+/** NFC, without spaces around it; undefined for what is no name. */
+export function readName(input: string): string | undefined {
+  const name = input.normalize('NFC').trim();
+  return name === '' || /\p{Cc}/u.test(name) ? undefined : name;
+}
+
+export const AGENTS = { tag: 'Agents', tenant: 'required', area: 'agent' } as const;
+export const AGENTS_READ = ['admin', 'api_key:agents:read'] as const;
+export const AGENTS_WRITE = ['admin', 'api_key:agents:write'] as const;
+
+const GRANTS = 'vault:grant';
+export const NO_GRANT = {
+  refused: 'insufficient_scope',
+  message: `The API key lacks the scope ${GRANTS}.`,
+  details: { scope: GRANTS },
+} as const;
+/** What an agent reaches, and with what key, is said by an administrator, or by a key that may grant. */
+export const mayGrant = (principal: Principal | undefined): boolean =>
+  principal?.kind === 'user' ||
+  (principal?.kind === 'api_key' && principal.scopes.includes(GRANTS));
+
+type Reach = { readonly services?: readonly object[]; readonly owner_user_id?: string | null };
+/** Whether an agent that is made so reaches anything. */
+export const reaches = ({ services = [], owner_user_id = null }: Reach): boolean =>
+  services.length > 0 || owner_user_id !== null;
+/** Whether a change says what an agent reaches, be it less than before. */
+export const setsReach = ({ services, owner_user_id }: Reach): boolean =>
+  services !== undefined || owner_user_id !== undefined;

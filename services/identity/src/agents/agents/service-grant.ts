@@ -1,0 +1,74 @@
+/** Which fields of which registered services something may reach, and how two such sets compare. */
+import Type from 'typebox';
+import { closed } from '../../http/answers.ts';
+
+export type ServiceGrant = { readonly service_name: string; readonly fields: readonly string[] };
+
+export const SERVICES_MAX = 50;
+const FIELDS_MAX = 100;
+/** Every field, those that a service gets later too; in grants and delegations only. */
+export const ANY_FIELD = '*';
+
+const FIELD = '^(?:\\*|[a-z][a-z0-9_]{0,63})$';
+const ServiceGrantShape = closed({
+  service_name: Type.String({ pattern: '^[a-z][a-z0-9_-]{1,62}$' }),
+  fields: Type.Array(Type.String({ pattern: FIELD }), {
+    minItems: 1,
+    maxItems: FIELDS_MAX,
+    uniqueItems: true,
+  }),
+});
+export const ServiceGrants = Type.Array(ServiceGrantShape, { maxItems: SERVICES_MAX });
+
+/** Each service once, in the order that they were named in. */
+export function normalised(grants: readonly ServiceGrant[]): readonly ServiceGrant[] {
+  const fields = new Map<string, Set<string>>();
+  for (const grant of grants) {
+    const known = fields.get(grant.service_name) ?? new Set();
+    fields.set(grant.service_name, new Set([...known, ...grant.fields]));
+  }
+  return [...fields].map(([service_name, names]) => ({
+    service_name,
+    fields: names.has(ANY_FIELD) ? [ANY_FIELD] : [...names],
+  }));
+}
+
+export const isConcrete = (grants: readonly ServiceGrant[]): boolean =>
+  grants.every(({ fields }) => !fields.includes(ANY_FIELD));
+
+/** Of `wanted`, what `granted` does not cover. */
+export const missingFrom = (
+  granted: readonly ServiceGrant[],
+  wanted: readonly ServiceGrant[],
+): readonly ServiceGrant[] => split(wanted, (service, field) => !covers(granted, service, field));
+
+/** Of `wanted`, what `granted` covers. */
+export const coveredBy = (
+  granted: readonly ServiceGrant[],
+  wanted: readonly ServiceGrant[],
+): readonly ServiceGrant[] => split(wanted, (service, field) => covers(granted, service, field));
+
+export const isSame = (one: readonly ServiceGrant[], other: readonly ServiceGrant[]): boolean =>
+  missingFrom(one, other).length === 0 && missingFrom(other, one).length === 0;
+
+/** As an answer shows it. */
+export const copied = (grants: readonly ServiceGrant[]) =>
+  grants.map(({ service_name, fields }) => ({ service_name, fields: [...fields] }));
+
+function covers(granted: readonly ServiceGrant[], service: string, field: string): boolean {
+  return granted.some(
+    ({ service_name, fields }) =>
+      service_name === service && (fields.includes(ANY_FIELD) || fields.includes(field)),
+  );
+}
+
+const split = (
+  grants: readonly ServiceGrant[],
+  keeps: (service: string, field: string) => boolean,
+): readonly ServiceGrant[] =>
+  grants
+    .map(({ service_name, fields }) => ({
+      service_name,
+      fields: fields.filter((field) => keeps(service_name, field)),
+    }))
+    .filter(({ fields }) => fields.length > 0);

@@ -1,0 +1,56 @@
+/** What the streams say now of an agent, a session and a user, for services whose copies may be too old. */
+import type { CurrentFacts, FactsAsked } from '@cardea/auth';
+import type { Peers, ServiceNeeds } from '@cardea/service';
+import type { People } from '../accounts/user-directory.ts';
+import { exists, users } from '../accounts/users/user.ts';
+import type { Folded } from '../streams/folded.ts';
+import { agentSessions } from './agent-sessions/agent-session.ts';
+import { whyEnded } from './agent-sessions/basis.ts';
+import { agents, isThere } from './agents/agent.ts';
+
+type Needs = Pick<ServiceNeeds, 'streams' | 'clock'> & {
+  readonly folded: Folded;
+  readonly people: People;
+};
+
+export const currentFacts =
+  (needs: Needs): Peers['facts'] =>
+  async (asked) => {
+    const [agent, session, user] = await Promise.all([
+      agentOf(needs, asked),
+      sessionOf(needs, asked),
+      userOf(needs, asked),
+    ]);
+    return { agent, session, user };
+  };
+
+async function agentOf({ folded }: Needs, { tenantId, agentId }: FactsAsked) {
+  if (agentId === undefined) return null;
+  const agent = await folded.load(agents, { tenantId, id: agentId });
+  if (agent.status === 'deleted') return { services: [], owner_user_id: null };
+  if (!isThere(agent)) return null;
+  const { services, owner_user_id } = agent.agent;
+  return { services, owner_user_id };
+}
+
+async function sessionOf(
+  needs: Needs,
+  { tenantId, sessionId }: FactsAsked,
+): Promise<CurrentFacts['session']> {
+  if (sessionId === undefined) return null;
+  const { state } = await needs.streams.load(agentSessions, { tenantId, id: sessionId });
+  if (state.status === 'none') return null;
+  const { agent_id, user_id, epoch, expires_at } = state;
+  const now = needs.clock.now();
+  const isOver = (await whyEnded(needs, state, { tenantId, now })) !== undefined;
+  const ended_at = state.ended_at ?? (isOver ? now.toISOString() : null);
+  return { agent_id, user_id, epoch, expires_at, ended_at };
+}
+
+async function userOf({ folded }: Needs, { tenantId, userId }: FactsAsked) {
+  if (userId === undefined) return null;
+  const user = await folded.load(users, { tenantId, id: userId });
+  if (user.status === 'deleted') return { status: 'deleted', vouched: false };
+  if (!exists(user)) return null;
+  return { status: user.status, vouched: user.vouched };
+}

@@ -1,0 +1,196 @@
+/** A user lets agents act on their behalf, sees which, and takes it back. */
+import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
+import { asUser, type Endpoint, endpoint } from '@cardea/http';
+import type { Database } from '@cardea/read-models';
+import Type from 'typebox';
+import { futureMoment, hashOfRequest } from '../../../credentials/key-issuing.ts';
+import { badField, closed, USERS_ONLY } from '../../../http/answers.ts';
+import { agents, isThere } from '../../agents/agent.ts';
+import { NullableText } from '../../agents/agent-shape.ts';
+import {
+  copied,
+  normalised,
+  type ServiceGrant,
+  ServiceGrants,
+} from '../../agents/service-grant.ts';
+import type { Machines } from '../../machines.ts';
+import { type DelegationData, delegationId, delegations } from '../delegation.ts';
+import { grantDelegation, withdrawDelegation } from './delegate.ts';
+
+const PATH = '/api/v1/me/delegations';
+const CATCH_UP_MS = 2_000;
+const COMMON = {
+  tag: 'Self-service',
+  who: ['user'],
+  tenant: 'optional',
+  area: 'user',
+  notTaken: USERS_ONLY,
+} as const;
+const DelegationShape = closed({
+  id: Type.String(),
+  user_id: Type.String(),
+  agent_id: Type.String(),
+  services: ServiceGrants,
+  created_at: Type.String(),
+  expires_at: NullableText,
+});
+
+export const grantDelegationRoute = (machines: Machines): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'grant_delegation',
+      summary: 'Let an agent act for me',
+      method: 'post',
+      path: PATH,
+      body: closed({
+        agent_id: Type.String({ minLength: 1, maxLength: 128 }),
+        services: ServiceGrants,
+        expires_at: Type.Optional(NullableText),
+      }),
+      ok: DelegationShape,
+      status: 201,
+      refusals: {
+        invalid_request: 400,
+        forbidden: 403,
+        not_found: 404,
+        idempotency_key_reused: 422,
+      },
+      idempotent: true,
+      waitsFor: ['delegations'],
+    },
+    async (request) => {
+      const { id: userId, tenantId, impersonatedBy, clientId } = asUser(request.principal);
+      // Whoever looks through the user's eyes, or an app of theirs, does not let agents act for them.
+      if (impersonatedBy !== null || clientId !== null) return { refused: 'forbidden' };
+      const { body } = request;
+      const command = await machines.command(request);
+      const expiresAt = body.expires_at == null ? null : futureMoment(body.expires_at, command.now);
+      if (expiresAt === undefined) return badField('expires_at', 'future date-time');
+      const agent = await machines.folded.load(agents, { tenantId, id: body.agent_id });
+      if (!isThere(agent)) return { refused: 'not_found' };
+
+      const id = delegationId(userId, body.agent_id);
+      const request_hash = await hashOfRequest(machines, request);
+      const grant = {
+        id,
+        user_id: userId,
+        agent_id: body.agent_id,
+        services: normalised(body.services),
+        expires_at: expiresAt,
+        created_at: command.now.toISOString(),
+        request_hash,
+      };
+      const decided = await machines.streams.decideOn(delegations, id, command, (before) =>
+        grantDelegation(grant, before),
+      );
+      const [granted] = decided.events;
+      if (granted?.type !== 'DelegationGranted') throw new Error('a delegation was not granted');
+      const { request_hash: firstHash, ...data } = granted.data;
+      if (firstHash !== request_hash) return { refused: 'idempotency_key_reused' };
+      return { ok: shown(data), wrote: decided.position };
+    },
+  );
+
+export const listDelegationsRoute = ({ database, clock }: Machines): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'list_delegations',
+      summary: 'Agents that may act for me',
+      method: 'get',
+      path: PATH,
+      query: Type.Object(pageQuery),
+      ok: closed({ delegations: Type.Array(DelegationShape), ...pageAnswer }),
+      refusals: {},
+      reads: ['delegations'],
+    },
+    async ({ principal, query }) => {
+      const { id: userId, tenantId } = asUser(principal);
+      const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
+      const of = { tenantId, userId, now: clock.now(), offset, limit };
+      const { rows, total } = await listDelegations(database, of);
+      return { ok: { delegations: rows, total, offset, limit } };
+    },
+  );
+
+export const withdrawDelegationRoute = (machines: Machines): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'withdraw_delegation',
+      summary: 'Take a delegation back',
+      method: 'delete',
+      path: `${PATH}/{id}`,
+      params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
+      ok: closed({ status: Type.Literal('delegation withdrawn') }),
+      refusals: { not_found: 404 },
+      waitsFor: ['delegations'],
+    },
+    async (request) => {
+      const { id: userId, tenantId } = asUser(request.principal);
+      const { id } = request.params;
+      const command = await machines.command(request);
+      const before = await machines.folded.load(delegations, { tenantId, id });
+      const decided = await machines.streams.decideOn(delegations, id, command, (delegation) =>
+        withdrawDelegation({ userId, now: command.now }, delegation),
+      );
+      if (!decided.accepted) return { refused: decided.reason };
+      // The policy ends the sessions; their tokens end before this answers.
+      if (before.status === 'granted') {
+        const { position } = decided;
+        if (position !== undefined) {
+          // Sessions that began a moment ago count too.
+          await machines.positions.reached(['agent_sessions'], position, CATCH_UP_MS);
+        }
+        const of = { tenantId, userId, agentId: before.agent_id };
+        await machines.revocations.mark('asid', await machines.liveAgentSessions(of));
+      }
+      return { ok: { status: 'delegation withdrawn' as const }, wrote: decided.position };
+    },
+  );
+
+type Row = Omit<DelegationData, 'created_at' | 'expires_at'> & {
+  readonly services: readonly ServiceGrant[];
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
+};
+
+async function listDelegations(
+  database: Database,
+  of: {
+    readonly tenantId: string;
+    readonly userId: string;
+    readonly now: Date;
+    readonly offset: number;
+    readonly limit: number;
+  },
+) {
+  const where = `tenant_id = $1 AND user_id = $2 AND withdrawn_at IS NULL
+    AND (expires_at IS NULL OR expires_at > $3)`;
+  const values = [of.tenantId, of.userId, of.now];
+  return await database.asTenant(of.tenantId, async (sql) => {
+    const counted = await sql.query<{ total: number }>(
+      `SELECT count(*)::integer AS total FROM identity.delegations WHERE ${where}`,
+      values,
+    );
+    const page = await sql.query<Row>(
+      `SELECT id, user_id, agent_id, services, created_at, expires_at
+       FROM identity.delegations WHERE ${where} ORDER BY created_at DESC, id OFFSET $4 LIMIT $5`,
+      [...values, of.offset, of.limit],
+    );
+    const rows = page.rows.map(({ created_at, expires_at, ...row }) =>
+      shown({
+        ...row,
+        created_at: created_at.toISOString(),
+        expires_at: expires_at?.toISOString() ?? null,
+      }),
+    );
+    return { rows, total: counted.rows[0]?.total ?? 0 };
+  });
+}
+
+const shown = ({ services, ...delegation }: DelegationData) => ({
+  ...delegation,
+  services: copied(services),
+});

@@ -1,0 +1,63 @@
+/**
+ * What is over by the streams, whatever the marks say: users, agents, keys and sessions that services ask
+ * about while the shared cache is away. An id that no stream has is not over; it is no credential either.
+ */
+import type { Mark } from '@cardea/auth';
+import { streamIdOf } from '@cardea/event-store';
+import type { Peers, ServiceNeeds } from '@cardea/service';
+import type { People } from '../accounts/user-directory.ts';
+import { exists, users } from '../accounts/users/user.ts';
+import { apiKeys } from '../credentials/api-keys/api-key.ts';
+import { sessions } from '../sessions/session.ts';
+import type { Folded } from '../streams/folded.ts';
+import { agentKeys } from './agent-keys/agent-key.ts';
+import { type AgentSessionEvent, agentSessions } from './agent-sessions/agent-session.ts';
+import { whyEnded } from './agent-sessions/basis.ts';
+import { agents } from './agents/agent.ts';
+
+type Needs = Pick<ServiceNeeds, 'store' | 'streams' | 'clock' | 'revocations'> & {
+  readonly folded: Folded;
+  readonly people: Pick<People, 'byId'>;
+};
+
+export const endings =
+  (needs: Needs): Peers['ended'] =>
+  (marks) =>
+    Promise.all(
+      marks.map(
+        // What this process has marked itself may stand in no stream yet.
+        async (mark) =>
+          needs.revocations.isMarked(mark.kind, mark.id, mark.at) || isOver(needs, mark),
+      ),
+    );
+
+async function isOver(needs: Needs, { kind, id, at = 0 }: Mark): Promise<boolean> {
+  const { folded, store, clock } = needs;
+  switch (kind) {
+    case 'rank': {
+      const user = (await folded.find(users, id))?.state;
+      return user !== undefined && exists(user) && at < user.tokensBefore;
+    }
+    case 'user': {
+      const status = (await folded.find(users, id))?.state.status;
+      return status === 'disabled' || status === 'deleted';
+    }
+    case 'agent': {
+      const status = (await folded.find(agents, id))?.state.status;
+      return status === 'suspended' || status === 'deleted';
+    }
+    case 'key': {
+      const found = (await folded.find(apiKeys, id)) ?? (await folded.find(agentKeys, id));
+      return found?.state.status === 'revoked';
+    }
+    case 'asid': {
+      const last = await store.readLast(streamIdOf(agentSessions, id));
+      if (last === undefined) return false;
+      if (last.type === 'AgentSessionEnded') return true;
+      const at = { tenantId: last.metadata.tenantId, now: clock.now() };
+      return (await whyEnded(needs, last.data as AgentSessionEvent['data'], at)) !== undefined;
+    }
+    case 'sid':
+      return (await store.readLast(streamIdOf(sessions, id)))?.type === 'SessionRevoked';
+  }
+}

@@ -1,0 +1,203 @@
+/** Adds a user to a tenant. An address that is taken gets an answer of the same status and shape. */
+import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import Type, { type Static } from 'typebox';
+import { emailAddress } from '../../../accounts/email-address.ts';
+import { passwordFault } from '../../../accounts/passwords/passwords.ts';
+import { displayName } from '../../../accounts/users/profile-fields.ts';
+import type { ExistingUser } from '../../../accounts/users/user.ts';
+import { badField, closed, PASSWORD_BODY_MAX_BYTES, tokenFields } from '../../../http/answers.ts';
+import { LIMITS } from '../../../http/limits.ts';
+import { type Identity, latest, newId, tooOften } from '../../../identity.ts';
+import { tenantOfPublishableKey } from '../../../workspaces/applications/publishable-key.ts';
+import { isUniform, type TenantFacts } from '../../../workspaces/tenants/tenant.ts';
+import { alreadyCreated, CHECK_YOUR_EMAIL, pad, repeated, unnamed } from '../registering.ts';
+
+const Body = closed({
+  email: Type.String(),
+  password: Type.String(),
+  display_name: Type.Optional(Type.String()),
+  publishable_key: Type.Optional(Type.String()),
+});
+type Body = Static<typeof Body>;
+type Asked = Request<object, object, Body>;
+
+const Ok = Type.Union([
+  closed({ user_id: Type.String(), ...tokenFields }),
+  closed({ user_id: Type.String(), verification_required: Type.Literal(true) }),
+  closed({ status: Type.Literal(CHECK_YOUR_EMAIL), user_id: Type.Literal('') }),
+  closed({
+    status: Type.Literal(CHECK_YOUR_EMAIL),
+    user_id: Type.Literal(''),
+    verification_required: Type.Literal(true),
+  }),
+]);
+
+export const registerRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      name: 'register',
+      summary: 'Register a user in an existing tenant',
+      tag: 'Authentication',
+      method: 'post',
+      path: '/api/v1/auth/register',
+      who: 'anyone',
+      tenant: 'optional',
+      area: 'user',
+      body: Body,
+      ok: Ok,
+      status: 201,
+      refusals: {
+        invalid_email: 400,
+        invalid_request: 400,
+        password_too_short: 400,
+        password_too_long: 400,
+        password_too_weak: 400,
+        tenant_required: 400,
+        invalid_publishable_key: 401,
+        tenant_mismatch: 403,
+        registration_closed: 403,
+        tenant_not_found: 404,
+        already_created: 409,
+        rate_limited: 429,
+      },
+      noStore: true,
+      idempotent: 'by_handler',
+      waitsFor: ['users', 'sessions'],
+      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
+    },
+    async (request) => {
+      const { body } = request;
+      const email = emailAddress(body.email, identity.toAscii);
+      if (email === undefined) return { refused: 'invalid_email' };
+      const name = displayName(body.display_name ?? null);
+      if (name === undefined) return badField('display_name');
+      const tenant = await tenantAsked(identity, request);
+      if (typeof tenant === 'string') return { refused: tenant };
+      if (tenant.settings.registration.mode !== 'open') return { refused: 'registration_closed' };
+      const fault = passwordFault(body.password, tenant.settings.password_policy);
+      if (fault !== undefined) return { refused: fault };
+
+      const byIp = await identity.limits.take(LIMITS.registrationsByIp, request.ip);
+      if (!byIp.allowed) return tooOften(byIp);
+      const byTenant = await identity.limits.take(LIMITS.registrationsByTenant, tenant.id);
+      if (!byTenant.allowed) return tooOften(byTenant);
+      return await registered(identity, await identity.identify(request), {
+        tenant,
+        email,
+        displayName: name,
+      });
+    },
+  );
+
+async function tenantAsked(
+  identity: Identity,
+  { body, tenantId }: Asked,
+): Promise<
+  | TenantFacts
+  | 'tenant_required'
+  | 'invalid_publishable_key'
+  | 'tenant_mismatch'
+  | 'tenant_not_found'
+> {
+  let id = tenantId;
+  if (body.publishable_key !== undefined) {
+    const keyed = await tenantOfPublishableKey(identity, body.publishable_key);
+    if (keyed === undefined) return 'invalid_publishable_key';
+    if (id !== '' && id !== keyed) return 'tenant_mismatch';
+    id = keyed;
+  }
+  if (id === '') return 'tenant_required';
+  return (await identity.workspaces.tenant(id)) ?? 'tenant_not_found';
+}
+
+type Registering = {
+  readonly tenant: TenantFacts;
+  readonly email: string;
+  readonly displayName: string | null;
+};
+
+async function registered(identity: Identity, request: Asked, of: Registering) {
+  const { people, accounts, postOffice, passwords } = identity;
+  const { tenant, email } = of;
+  const userId = newId(identity, request, 'user');
+  const repeat = await repeated(identity, request, { tenantId: tenant.id, userId });
+  if (repeat !== undefined) return repeat;
+
+  const emailHash = await people.hashOf(tenant.id, email);
+  const passwordHash = await passwords.hash(request.body.password);
+  const command = await identity.command(request, {
+    tenantId: tenant.id,
+    actor: { type: 'user', id: userId },
+  });
+  const created = await accounts.create(
+    {
+      id: userId,
+      email,
+      emailHash,
+      emailVerified: false,
+      displayName: of.displayName,
+      avatarUrl: null,
+      roles: ['member'],
+      passwordHash,
+      via: 'register',
+      vouched: false,
+      requestHash: null,
+    },
+    command,
+  );
+  if (created.outcome === 'deleted') return alreadyCreated(userId);
+  const verification = tenant.settings.email_verification_required;
+  const taken = created.outcome === 'taken';
+  const mail = { purpose: taken ? 'notice' : 'verify', email, emailHash, userId: null } as const;
+  const mailed = await postOffice.request(
+    taken ? mail : { ...mail, userId },
+    taken ? unnamed(command) : command,
+  );
+  if (taken) {
+    await pad(identity, command, verification ? 2 : 3);
+    return { ok: withoutTokens(tenant), wrote: mailed };
+  }
+  if (verification) {
+    const ok = isUniform(tenant.settings)
+      ? withoutTokens(tenant)
+      : { user_id: userId, verification_required: true as const };
+    return { ok, wrote: latest(created.position, mailed) };
+  }
+  return await withSession(identity, request, { ...of, user: created.user, command });
+}
+
+type IdentityCommand = Awaited<ReturnType<Identity['command']>>;
+
+const withoutTokens = (tenant: TenantFacts) =>
+  tenant.settings.email_verification_required
+    ? {
+        status: CHECK_YOUR_EMAIL,
+        user_id: '' as const,
+        verification_required: true as const,
+      }
+    : { status: CHECK_YOUR_EMAIL, user_id: '' as const };
+
+async function withSession(
+  identity: Identity,
+  request: Asked,
+  of: Registering & { readonly user: ExistingUser; readonly command: IdentityCommand },
+) {
+  const { user, tenant, command } = of;
+  const started = await identity.loginSessions.start(
+    {
+      sid: newId(identity, request, 'session'),
+      user,
+      readAt: command.now,
+      tenant,
+      via: 'register',
+      method: 'password',
+      amr: ['pwd'],
+      ip: request.ip,
+      userAgent: request.userAgent,
+      appId: request.appId ?? null,
+    },
+    command,
+  );
+  if (started === 'erased') return { ok: withoutTokens(tenant) };
+  return { ok: { user_id: user.id, ...started.tokens }, wrote: started.position };
+}

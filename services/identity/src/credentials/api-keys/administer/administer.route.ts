@@ -1,0 +1,210 @@
+/** Administrators make, list, rotate and revoke their tenant's API keys; a key is shown once. */
+import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
+import { asUser, type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { badField, closed } from '../../../http/answers.ts';
+import type { Identity } from '../../../identity.ts';
+import {
+  drawKey,
+  drawSecret,
+  environmentOf,
+  futureMoment,
+  hashOfRequest,
+  repeatAnswer,
+} from '../../key-issuing.ts';
+import { stampsEndedBy } from '../../key-secret.ts';
+import { type ApiKeyData, apiKeys, issueApiKey, revokeApiKey, rotateApiKey } from '../api-key.ts';
+import { isScope, SCOPE_DESCRIPTIONS, SCOPES } from '../scopes.ts';
+import { listApiKeys, prefixOfApiKey } from './list-api-keys.ts';
+
+const PATH = '/api/v1/api-keys';
+const COMMON = {
+  tag: 'API keys',
+  who: ['admin'],
+  tenant: 'required',
+  area: 'admin',
+} as const;
+const Environment = Type.Union([Type.Literal('live'), Type.Literal('test')]);
+const NullableText = Type.Union([Type.String(), Type.Null()]);
+const keyFields = {
+  id: Type.String(),
+  name: Type.String(),
+  prefix: Type.String(),
+  scopes: Type.Array(Type.String()),
+  environment: Environment,
+  app_id: NullableText,
+  created_at: Type.String(),
+  expires_at: NullableText,
+};
+const Id = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
+const SCOPES_MAX = 50;
+const GRACE_MAX_S = 86_400;
+
+export const createApiKeyRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'create_api_key',
+      summary: 'Make an API key',
+      method: 'post',
+      path: PATH,
+      body: closed({
+        name: Type.String({ minLength: 1, maxLength: 128 }),
+        scopes: Type.Array(Type.String({ maxLength: 64 }), {
+          minItems: 1,
+          maxItems: SCOPES_MAX,
+          uniqueItems: true,
+        }),
+        environment: Type.Optional(Environment),
+        app_id: Type.Optional(Type.Union([Type.String({ maxLength: 128 }), Type.Null()])),
+        expires_at: Type.Optional(NullableText),
+      }),
+      ok: closed({ ...keyFields, key: Type.String() }),
+      showsSecret: true,
+      status: 201,
+      refusals: {
+        invalid_request: 400,
+        invalid_scope: 400,
+        already_created: 409,
+        idempotency_key_reused: 422,
+      },
+      idempotent: true,
+      waitsFor: ['api_keys'],
+    },
+    async (request) => {
+      const { body, tenantId, principal } = request;
+      if (!body.scopes.every(isScope)) return { refused: 'invalid_scope' };
+      const command = await identity.command(request);
+      const expiresAt = body.expires_at == null ? null : futureMoment(body.expires_at, command.now);
+      if (expiresAt === undefined) return badField('expires_at', 'future date-time');
+      const environment = body.environment ?? (await environmentOf(identity, tenantId));
+      const issued = drawKey(identity, request, { kind: 'svc', environment });
+      const ownHash = await hashOfRequest(identity, request);
+      const data: ApiKeyData = {
+        id: issued.id,
+        name: body.name,
+        scopes: body.scopes,
+        environment,
+        app_id: body.app_id ?? null,
+        created_by: asUser(principal).id,
+        created_at: command.now.toISOString(),
+        expires_at: expiresAt,
+      };
+      const issue = { ...data, hash: issued.secretHash, request_hash: ownHash };
+      const decided = await identity.streams.decideOn(apiKeys, issued.id, command, (key) =>
+        issueApiKey(issue, key),
+      );
+      if (!decided.accepted || decided.repeated) {
+        const { state } = decided;
+        const requestHash = state.status === 'none' ? null : state.requestHash;
+        return repeatAnswer(ownHash, { id: issued.id, requestHash });
+      }
+      return { ok: { ...shown(data), key: issued.text }, wrote: decided.position };
+    },
+  );
+
+export const listApiKeysRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'list_api_keys',
+      summary: 'List API keys',
+      method: 'get',
+      path: PATH,
+      query: Type.Object(pageQuery),
+      ok: closed({
+        api_keys: Type.Array(closed({ ...keyFields, last_used_at: NullableText })),
+        ...pageAnswer,
+      }),
+      refusals: {},
+      reads: ['api_keys'],
+    },
+    async ({ tenantId, query }) => {
+      const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
+      const { rows, total } = await listApiKeys(identity.database, { tenantId, offset, limit });
+      return { ok: { api_keys: [...rows], total, offset, limit } };
+    },
+  );
+
+export const listScopesRoute = (): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'list_api_key_scopes',
+      summary: 'The scopes that an API key can have, and what each lets its holder reach',
+      method: 'get',
+      path: `${PATH}/scopes`,
+      ok: closed({
+        scopes: Type.Array(Type.String()),
+        descriptions: Type.Record(Type.String(), Type.String()),
+      }),
+      refusals: {},
+    },
+    async () => ({ ok: { scopes: [...SCOPES], descriptions: { ...SCOPE_DESCRIPTIONS } } }),
+  );
+
+export const rotateApiKeyRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'rotate_api_key',
+      summary: 'Give an API key a new secret',
+      method: 'post',
+      path: `${PATH}/{id}/rotate`,
+      params: Id,
+      body: closed({
+        grace_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: GRACE_MAX_S })),
+      }),
+      bodyOptional: true,
+      ok: closed({ key: Type.String() }),
+      showsSecret: true,
+      refusals: { not_found: 404 },
+      waitsFor: ['api_keys'],
+    },
+    async (request) => {
+      const { params, body, tenantId } = request;
+      const before = await identity.folded.load(apiKeys, { tenantId, id: params.id });
+      if (before.status !== 'active') return { refused: 'not_found' };
+      const { environment } = before.key;
+      const { text, hash } = drawSecret(identity, { kind: 'svc', environment, id: params.id });
+      const command = await identity.command(request);
+      const rotate = { hash, graceSeconds: body.grace_seconds ?? 0, now: command.now };
+      const decided = await identity.streams.decideOn(apiKeys, params.id, command, (key) =>
+        rotateApiKey(rotate, key),
+      );
+      if (!decided.accepted || decided.state.status === 'none') return { refused: 'not_found' };
+      await identity.revocations.mark('key', stampsEndedBy(params.id, decided.state.secret));
+      return { ok: { key: text }, wrote: decided.position };
+    },
+  );
+
+export const revokeApiKeyRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'revoke_api_key',
+      summary: 'Revoke an API key',
+      method: 'delete',
+      path: `${PATH}/{id}`,
+      params: Id,
+      ok: closed({ status: Type.Literal('revoked') }),
+      refusals: { not_found: 404 },
+      waitsFor: ['api_keys', 'revocations'],
+    },
+    async (request) => {
+      const { id } = request.params;
+      const command = await identity.command(request);
+      const decided = await identity.streams.decideOn(apiKeys, id, command, (key) =>
+        revokeApiKey(command.now, key),
+      );
+      if (!decided.accepted) return { refused: decided.reason };
+      await identity.revocations.mark('key', [id]);
+      return { ok: { status: 'revoked' as const }, wrote: decided.position };
+    },
+  );
+
+const shown = ({ created_by: _by, scopes, ...key }: ApiKeyData) => ({
+  ...key,
+  scopes: [...scopes],
+  prefix: prefixOfApiKey(key),
+});

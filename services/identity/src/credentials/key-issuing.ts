@@ -1,0 +1,75 @@
+/** Draws keys, and tells the first of two equal requests from its repeat. */
+import { instantOf } from '@cardea/contracts';
+import {
+  type IssuedKey,
+  issueKey,
+  type KeyEnvironment,
+  parseKey,
+  printKey,
+  sha256,
+} from '@cardea/crypto';
+import type { Request } from '@cardea/http';
+import { type Identity, requestHash } from '../identity.ts';
+
+type AnyRequest = Request<unknown, unknown, unknown>;
+
+/**
+ * A request that can be repeated always draws the same id, so that its repeat meets the key that it
+ * made; the secret is never derived from anything.
+ */
+export function drawKey(
+  { random }: Identity,
+  request: AnyRequest,
+  of: { readonly kind: 'svc' | 'agk'; readonly environment: KeyEnvironment },
+): IssuedKey {
+  if (request.idempotency === undefined) return issueKey(of.kind, of.environment, random);
+  const idBytes = Buffer.concat([
+    sha256(`key id 1 ${request.commandId}`),
+    sha256(`key id 2 ${request.commandId}`),
+  ]);
+  let draws = 0;
+  const bytes = (length: number): Buffer => {
+    draws += 1;
+    return draws === 1 ? idBytes.subarray(0, length) : random.bytes(length);
+  };
+  return issueKey(of.kind, of.environment, { bytes });
+}
+
+/** A new secret for a key that keeps its id. */
+export function drawSecret(
+  { random }: Identity,
+  of: {
+    readonly kind: 'svc' | 'agk';
+    readonly environment: KeyEnvironment;
+    readonly id: string;
+  },
+): { readonly text: string; readonly hash: string } {
+  const drawn = issueKey(of.kind, of.environment, random);
+  const parsed = parseKey(drawn.text);
+  if (parsed === undefined || parsed.kind !== of.kind) throw new Error('a drawn key is none');
+  return { text: printKey({ ...parsed, id: of.id }), hash: drawn.secretHash };
+}
+
+/** `live` where the tenant is in production. */
+export async function environmentOf(identity: Identity, tenantId: string): Promise<KeyEnvironment> {
+  const tenant = await identity.workspaces.tenant(tenantId);
+  return tenant?.environment === 'production' ? 'live' : 'test';
+}
+
+/** The answer to a request whose resource is already there; what it showed is shown once. */
+export const repeatAnswer = (
+  ownHash: string | null,
+  made: { readonly id: string; readonly requestHash: string | null },
+) =>
+  ownHash !== null && made.requestHash === ownHash
+    ? ({ refused: 'already_created', details: { id: made.id } } as const)
+    : ({ refused: 'idempotency_key_reused' } as const);
+
+export const hashOfRequest = (identity: Identity, request: AnyRequest): Promise<string | null> =>
+  requestHash(identity, request, { tenantId: request.tenantId });
+
+/** Undefined for what is no moment, or one that has passed. */
+export function futureMoment(text: string, now: Date): string | undefined {
+  const moment = instantOf(text);
+  return moment === null || moment <= now ? undefined : moment.toISOString();
+}

@@ -1,0 +1,215 @@
+/**
+ * Sends the mail that was asked for. The secret of a link is drawn when the mail is written, so none
+ * waits anywhere; a crash in between only draws another.
+ */
+import type { MailPurpose } from '@cardea/contracts';
+import type { Sealer } from '@cardea/crypto';
+import { accept, type Command, type Streams } from '@cardea/event-store';
+import type { Database } from '@cardea/read-models';
+import type { Clock, Ids, Logger, Random, Settings } from '@cardea/runtime';
+import type { Loop } from '@cardea/service';
+import type { People } from '../accounts/user-directory.ts';
+import { drawLinkToken, onetimeIdOf } from '../adapters/link-token.ts';
+import type { Mail, MailTransport } from '../adapters/mail-transport.ts';
+import type { Workspaces } from '../workspaces/workspaces.ts';
+import { type LetterKind, letter } from './mailboxes/letters.ts';
+import {
+  deferMail,
+  errandOf,
+  type MailOutcome,
+  mailboxes,
+  settleMail,
+} from './mailboxes/mailbox.ts';
+import { onetimes } from './onetimes/onetime.ts';
+
+/** Pauses after each failure; behind the last the mail is given up with an alarm. */
+const RETRY_AFTER_MS = [60_000, 5 * 60_000, 30 * 60_000, 2 * 3600_000];
+const BATCH_MAX = 16;
+const POLL_MS = 1_000;
+
+type Waiting = {
+  readonly mailbox: string;
+  readonly purpose: MailPurpose;
+  readonly generation: number;
+  readonly tenant_id: string;
+  readonly attempts: number;
+};
+
+type Needs = {
+  readonly database: Pick<Database, 'asSystem'>;
+  readonly streams: Streams;
+  readonly sealer: Sealer;
+  readonly people: People;
+  readonly workspaces: Workspaces;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: Ids;
+  readonly log: Logger;
+  readonly settings: Pick<Settings, 'PUBLIC_URL'>;
+  readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
+  /** Undefined: nothing can be sent, and nothing is kept anywhere else. */
+  readonly transport: MailTransport | undefined;
+};
+
+/** `awake` resolves when there is new mail, or after the time it is given. */
+export function mailSender(
+  needs: Needs,
+  awake: (ms: number, signal: AbortSignal) => Promise<void>,
+): Loop {
+  return {
+    name: 'identity.mail',
+    leader: true,
+    run: async (signal, tick) => {
+      const { transport } = needs;
+      if (transport === undefined) {
+        await standBy(needs, { signal, tick, awake });
+        return;
+      }
+      while (!signal.aborted) {
+        tick();
+        const due = await dueMail(needs);
+        const outcomes = await Promise.all(
+          due.map((waiting) => deliver(needs, transport, waiting)),
+        );
+        const moved = outcomes.some((outcome) => outcome);
+        // The queue shows what was sent only after its projection; asking again at once is harmless.
+        if (!moved || due.length < BATCH_MAX) await awake(POLL_MS, signal);
+      }
+    },
+  };
+}
+
+/** Nothing can be sent: what is asked for stays in the queue, and the log says so once. */
+async function standBy(
+  needs: Needs,
+  of: {
+    readonly signal: AbortSignal;
+    readonly tick: () => void;
+    readonly awake: (ms: number, signal: AbortSignal) => Promise<void>;
+  },
+): Promise<void> {
+  let told = false;
+  while (!of.signal.aborted) {
+    of.tick();
+    if (!told && (await dueMail(needs)).length > 0) {
+      needs.log.error({}, 'mail waits and cannot be sent: SMTP_URL is not set');
+      told = true;
+    }
+    await of.awake(POLL_MS, of.signal);
+  }
+}
+
+async function dueMail({ database, clock }: Needs): Promise<readonly Waiting[]> {
+  const { rows } = await database.asSystem((sql) =>
+    sql.query<Waiting>(
+      `SELECT mailbox, purpose, generation, tenant_id, attempts FROM identity.mail_queue
+       WHERE due_at <= $1 ORDER BY due_at LIMIT $2`,
+      [clock.now(), BATCH_MAX],
+    ),
+  );
+  return rows;
+}
+
+/** True when the mail is off the queue or put off. */
+async function deliver(needs: Needs, transport: MailTransport, waiting: Waiting): Promise<boolean> {
+  try {
+    const written = await write(needs, waiting);
+    if (typeof written === 'string') {
+      if (written !== 'settled') await settle(needs, waiting, written);
+      return true;
+    }
+    await transport.send(written);
+    await settle(needs, waiting, 'sent');
+    return true;
+  } catch (error) {
+    return await putOff(needs, waiting, error);
+  }
+}
+
+/** The mail as it is to be sent; or how it ended without one. */
+async function write(
+  needs: Needs,
+  waiting: Waiting,
+): Promise<Mail | Exclude<MailOutcome, 'sent'> | 'settled'> {
+  const { people, workspaces, streams, sealer } = needs;
+  const { mailbox, purpose, generation, tenant_id: tenantId } = waiting;
+  const { state } = await streams.load(mailboxes, { tenantId, id: mailbox });
+  const errand = errandOf(state, purpose);
+  if (errand === undefined || errand.generation !== generation) return 'superseded';
+  if (errand.settled) return 'settled';
+  const kind = letterKindOf(purpose);
+  const [user, tenant] = await Promise.all([
+    people.byHash(tenantId, mailbox),
+    workspaces.tenant(tenantId),
+  ]);
+  if (kind === undefined || user.status !== 'active' || tenant === undefined) return 'nobody';
+  if (purpose === 'verify' && user.emailVerified) return 'nobody';
+  const to = await sealer.open(errand.email, { streamId: `mailbox-${mailbox}`, field: 'email' });
+  if (to === null) return 'nobody';
+  const link =
+    kind === 'notice'
+      ? null
+      : await issueLink(needs, waiting, {
+          userId: user.id,
+          expiresAt: errand.expires_at,
+          pages: tenant.settings.app_url ?? `${needs.settings.PUBLIC_URL}/api/v1/auth`,
+        });
+  const words = letter(kind, { link, tenantName: tenant.displayName });
+  return { id: needs.ids.next(), to, ...words, link, code: null };
+}
+
+const FLOWS = { verify: 'verify-email', reset: 'reset-password' } as const;
+
+async function issueLink(
+  { streams, random, systemCommand }: Needs,
+  { mailbox, purpose, generation, tenant_id: tenantId }: Waiting,
+  of: { readonly userId: string; readonly expiresAt: string; readonly pages: string },
+): Promise<string> {
+  const token = drawLinkToken(tenantId, random);
+  const id = onetimeIdOf(purpose, tenantId, token);
+  const data = { purpose, user_id: of.userId, mailbox, generation, expires_at: of.expiresAt };
+  await streams.decideOn(onetimes, id, systemCommand(tenantId, 'issue', id), () =>
+    accept({ type: 'Issued', data }),
+  );
+  const flow = purpose === 'reset' ? FLOWS.reset : FLOWS.verify;
+  // Behind the # it reaches no server log and no link scanner.
+  return `${of.pages}/${flow}#token=${token}`;
+}
+
+const letterKindOf = (purpose: MailPurpose): LetterKind | undefined =>
+  purpose === 'verify' || purpose === 'reset' || purpose === 'notice' ? purpose : undefined;
+
+async function settle(needs: Needs, waiting: Waiting, outcome: MailOutcome): Promise<void> {
+  const command = commandOf(needs, waiting, 'settle');
+  await needs.streams.decideOn(mailboxes, waiting.mailbox, command, (mailbox) =>
+    settleMail(waiting, outcome, mailbox),
+  );
+}
+
+async function putOff(needs: Needs, waiting: Waiting, error: unknown): Promise<boolean> {
+  const { log, clock, streams } = needs;
+  const name = error instanceof Error ? error.name : 'unknown';
+  const attempts = waiting.attempts + 1;
+  const pauseMs = RETRY_AFTER_MS[waiting.attempts];
+  log.warn({ purpose: waiting.purpose, attempts, error: name }, 'mail was not sent');
+  try {
+    if (pauseMs === undefined) {
+      log.error({ purpose: waiting.purpose, attempts }, 'mail was given up');
+      await settle(needs, waiting, 'given_up');
+      return true;
+    }
+    const retryAt = new Date(clock.now().getTime() + pauseMs);
+    const command = commandOf(needs, waiting, 'defer', String(attempts));
+    await streams.decideOn(mailboxes, waiting.mailbox, command, (mailbox) =>
+      deferMail(waiting, { attempts, retryAt }, mailbox),
+    );
+    return true;
+  } catch {
+    return false; // the store is away too: the queue still has it
+  }
+}
+
+const commandOf = (needs: Needs, waiting: Waiting, ...what: readonly string[]): Command => {
+  const { mailbox, purpose, generation, tenant_id } = waiting;
+  return needs.systemCommand(tenant_id, mailbox, purpose, String(generation), ...what);
+};

@@ -1,0 +1,143 @@
+/** Starts sessions and prints their tokens; the database holds the salt of a token, never the token. */
+import { type DerivedKeys, issueRefreshToken, type Sealer } from '@cardea/crypto';
+import type { Command, Streams } from '@cardea/event-store';
+import { accept } from '@cardea/event-store';
+import type { Random, Settings } from '@cardea/runtime';
+import type { People } from '../accounts/user-directory.ts';
+import type { ExistingUser } from '../accounts/users/user.ts';
+import { sessionPlace } from '../streams/seals.ts';
+import type { TenantFacts } from '../workspaces/tenants/tenant.ts';
+import type { AccessTokens } from './access-tokens.ts';
+import { type SessionFacts, type SessionOrigin, sessions } from './session.ts';
+
+const SALT_BYTES = 16;
+/** What is kept of a User-Agent header. */
+export const USER_AGENT_CHARACTERS_MAX = 512;
+
+export type StartSession = {
+  readonly sid: string;
+  readonly user: ExistingUser;
+  /** A moment before `user` was read. */
+  readonly readAt: Date;
+  readonly tenant: TenantFacts;
+  readonly via: SessionOrigin;
+  readonly method: string;
+  readonly amr: readonly string[];
+  readonly ip: string;
+  readonly userAgent: string;
+  readonly appId: string | null;
+};
+
+export type Tokens = {
+  readonly access_token: string;
+  readonly refresh_token: string;
+  readonly expires_in: number;
+};
+
+export type LoginSessions = {
+  /** `erased`: the user was deleted since, and nothing of theirs can be written down any more. */
+  readonly start: (
+    of: StartSession,
+    command: Command,
+  ) => Promise<{ readonly tokens: Tokens; readonly position: bigint | undefined } | 'erased'>;
+  /** Both tokens of a session as it stands. */
+  readonly tokensOf: (
+    session: SessionFacts,
+    of: Pick<StartSession, 'user' | 'readAt' | 'tenant'>,
+  ) => Promise<Tokens>;
+};
+
+type Needs = {
+  readonly streams: Streams;
+  readonly sealer: Sealer;
+  readonly people: People;
+  readonly accessTokens: AccessTokens;
+  readonly random: Random;
+  readonly refreshKeys: DerivedKeys;
+  readonly settings: Pick<Settings, 'REFRESH_TOKEN_EXPIRY'>;
+};
+
+export function loginSessions(needs: Needs): LoginSessions {
+  const { streams, people, accessTokens, refreshKeys } = needs;
+
+  const tokensOf: LoginSessions['tokensOf'] = async (session, { user, readAt, tenant }) => {
+    const access = accessTokens.issue({
+      user,
+      readAt,
+      email: await people.emailOf(user),
+      tenant,
+      sid: session.id,
+      authTime: session.auth_time,
+      amr: session.amr,
+      appId: session.app_id,
+    });
+    const of = { salt: session.salt, sid: session.id, seq: session.seq };
+    return {
+      access_token: access.token,
+      refresh_token: issueRefreshToken(refreshKeys.current, of),
+      expires_in: access.expiresIn,
+    };
+  };
+
+  return {
+    tokensOf,
+    start: async (of, command) => {
+      const facts = await freshFacts(needs, of, command);
+      const user = await needs.sealer.seal(
+        of.tenant.id,
+        sessionPlace(of.user.id, of.sid, 'user'),
+        JSON.stringify(await people.snapshot(of.user)),
+      );
+      if (facts === 'erased' || user === 'erased') return 'erased';
+      const data = { ...facts, via: of.via, method: of.method, user };
+      const decided = await streams.decideOn(sessions, of.sid, command, () =>
+        accept({ type: 'SessionStarted', data }),
+      );
+      // A repeated command finds the session of the first time, with its salt.
+      const started = decided.state.status === 'known' ? decided.state : facts;
+      return { tokens: await tokensOf(started, of), position: decided.position };
+    },
+  };
+}
+
+async function freshFacts(
+  { sealer, random, settings }: Needs,
+  of: StartSession,
+  { now }: Command,
+): Promise<SessionFacts | 'erased'> {
+  const seal = (field: 'ip' | 'user_agent', text: string) =>
+    sealer.seal(of.tenant.id, sessionPlace(of.user.id, of.sid, field), text);
+  const [ip, userAgent] = await Promise.all([
+    seal('ip', of.ip),
+    seal('user_agent', of.userAgent.slice(0, USER_AGENT_CHARACTERS_MAX)),
+  ]);
+  if (ip === 'erased' || userAgent === 'erased') return 'erased';
+  const at = now.toISOString();
+  const ends = now.getTime() + of.tenant.settings.session.absolute_ttl * 1000;
+  const expires = Math.min(ends, now.getTime() + settings.REFRESH_TOKEN_EXPIRY * 1000);
+  return {
+    id: of.sid,
+    user_id: of.user.id,
+    user_epoch: of.user.epoch,
+    kind: 'login',
+    client_id: null,
+    consent_id: null,
+    consent_epoch: null,
+    scope: null,
+    resource: null,
+    salt: random.bytes(SALT_BYTES).toString('base64url'),
+    seq: 0,
+    rotated_at: at,
+    auth_time: Math.floor(now.getTime() / 1000),
+    amr: of.amr,
+    app_id: of.appId,
+    ip,
+    user_agent: userAgent,
+    started_at: at,
+    last_active_at: at,
+    expires_at: new Date(expires).toISOString(),
+    ends_at: new Date(ends).toISOString(),
+    revoked_at: null,
+    reason: null,
+  };
+}

@@ -1,0 +1,88 @@
+/** The signing keys as the deployment's own administrators see and replace them. */
+import { type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { closed } from '../../http/answers.ts';
+import { STEP_UP_HEADERS, signedInLately } from '../../http/step-up.ts';
+import type { Identity } from '../../identity.ts';
+import { DEPLOYMENT } from '../../workspaces/workspaces.ts';
+import { activeKey, type RingKey } from '../keyring.ts';
+
+const NullableTime = Type.Union([Type.String(), Type.Null()]);
+const COMMON = {
+  tag: 'Administration',
+  tenant: 'required',
+  area: 'admin',
+  who: ['system_admin'],
+} as const;
+const RETRY_AFTER_SECONDS = 1;
+
+export const listKeysRoute = ({ signingKeys }: Identity): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'list_signing_keys',
+      summary: 'Signing keys of the deployment',
+      method: 'get',
+      path: '/api/v1/admin/keys',
+      ok: closed({
+        keys: Type.Array(
+          closed({
+            kid: Type.String(),
+            state: Type.Union([
+              Type.Literal('pending'),
+              Type.Literal('active'),
+              Type.Literal('retired'),
+            ]),
+            created_at: Type.String(),
+            activated_at: NullableTime,
+            retired_at: NullableTime,
+          }),
+        ),
+      }),
+      refusals: {},
+    },
+    async () => ({ ok: { keys: (await signingKeys.ring()).keys.map(shown) } }),
+  );
+
+export const rotateKeysRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'rotate_signing_keys',
+      summary: 'Let a new key sign tokens; with `revoke` nobody believes the others any more',
+      method: 'post',
+      path: '/api/v1/admin/keys/rotate',
+      body: Type.Object({ revoke: Type.Optional(Type.Boolean()) }),
+      bodyOptional: true,
+      ok: closed({ kid: Type.String(), activated_at: Type.String() }),
+      refusals: { step_up_required: 401, temporarily_unavailable: 503 },
+    },
+    async (request) => {
+      const { signingKeys } = identity;
+      const command = await identity.command(request, { tenantId: DEPLOYMENT });
+      if (!signedInLately(request.principal, command.now)) {
+        return { refused: 'step_up_required', headers: STEP_UP_HEADERS };
+      }
+      if (request.body.revoke === true) {
+        // Revoked they are; but whoever asked is told so only once every process has heard of it.
+        if (!(await signingKeys.revoke(command)).told) {
+          const headers = { 'Retry-After': String(RETRY_AFTER_SECONDS) };
+          return { refused: 'temporarily_unavailable', headers };
+        }
+      } else {
+        // Announced first, so that no verifier meets a key that it cannot fetch.
+        await signingKeys.promote(await signingKeys.announce(command.now, command), command);
+      }
+      const active = activeKey(await signingKeys.ring());
+      if (active?.activatedAt == null) throw new Error('the key ring has no active key');
+      return { ok: { kid: active.kid, activated_at: active.activatedAt } };
+    },
+  );
+
+const shown = ({ kid, state, createdAt, activatedAt, retiredAt }: RingKey) => ({
+  kid,
+  state,
+  created_at: createdAt,
+  activated_at: activatedAt,
+  retired_at: retiredAt,
+});

@@ -1,0 +1,51 @@
+/**
+ * The private half of a signing key, sealed twice: by the deployment's secret, then under a row whose
+ * erasure makes it unreadable in the log and in all its copies.
+ */
+import { generateSigningKey, publicJwk, type SigningKey } from '@cardea/auth';
+import { type DerivedKeys, neverErased, type Sealed, type Sealer } from '@cardea/crypto';
+import { unwrapPrivateKey, wrapPrivateKey } from '../adapters/wrapped-key.ts';
+import { keyPlace } from '../streams/seals.ts';
+import { DEPLOYMENT } from '../workspaces/workspaces.ts';
+import type { NewKey, RingKey } from './keyring.ts';
+
+export type PrivateHalves = {
+  readonly fresh: () => Promise<NewKey>;
+  readonly seal: (pair: SigningKey) => Promise<Sealed | 'erased'>;
+  readonly open: (key: RingKey) => Promise<OpenedKey>;
+  /** Of a key that the ring did not take. */
+  readonly discard: (kid: string) => Promise<void>;
+};
+
+/** Which JWT_SECRET it is sealed under; `unreadable`: neither, or its row was erased. */
+export type OpenedKey =
+  | { readonly under: 'current' | 'previous'; readonly pair: SigningKey }
+  | { readonly under: 'unreadable' };
+
+export function privateHalves(needs: {
+  readonly sealer: Pick<Sealer, 'seal' | 'open' | 'erase'>;
+  readonly kek: DerivedKeys;
+}): PrivateHalves {
+  const { sealer, kek } = needs;
+  const seal: PrivateHalves['seal'] = (pair) =>
+    sealer.seal(DEPLOYMENT, keyPlace(pair.kid), wrapPrivateKey(kek.current, pair));
+  return {
+    seal,
+    fresh: async () => {
+      const pair = generateSigningKey();
+      const { kid, privateKey } = pair;
+      return { kid, publicJwk: publicJwk(privateKey), private: neverErased(await seal(pair)) };
+    },
+    open: async (key) => {
+      const wrapped = await sealer.open(key.private, keyPlace(key.kid));
+      if (wrapped === null) return { under: 'unreadable' };
+      for (const under of ['current', 'previous'] as const) {
+        const secret = kek[under];
+        const pair = secret && unwrapPrivateKey(secret, key.kid, wrapped);
+        if (pair !== undefined) return { under, pair };
+      }
+      return { under: 'unreadable' };
+    },
+    discard: (kid) => sealer.erase(keyPlace(kid).subject),
+  };
+}

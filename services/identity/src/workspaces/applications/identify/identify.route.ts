@@ -1,0 +1,74 @@
+/** What a client may show before anybody has signed in, by its publishable key. */
+import { type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { closed } from '../../../http/answers.ts';
+import { LIMITS } from '../../../http/limits.ts';
+import { type Identity, tooOften } from '../../../identity.ts';
+import { applicationOfKey } from '../publishable-key.ts';
+
+/** Ways to sign in that this release has; a tenant may have allowed more for later. */
+const METHODS_BUILT: ReadonlySet<string> = new Set(['password']);
+
+export const identifyRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      name: 'identify_application',
+      summary: 'Identify an application by its publishable key',
+      tag: 'Authentication',
+      method: 'post',
+      path: '/api/v1/auth/identify',
+      who: 'anyone',
+      tenant: 'none',
+      area: 'user',
+      body: closed({ publishable_key: Type.String() }),
+      ok: closed({
+        tenant_id: Type.String(),
+        tenant_slug: Type.String(),
+        display_name: Type.String(),
+        environment: Type.String(),
+        branding: Type.Object({}, { additionalProperties: true }),
+        auth_methods: closed({
+          password: Type.Boolean(),
+          passkeys: Type.Boolean(),
+          google: Type.Boolean(),
+          github: Type.Boolean(),
+          microsoft: Type.Boolean(),
+          magic_link: Type.Boolean(),
+          otp: Type.Boolean(),
+          mfa_policy: Type.String(),
+        }),
+      }),
+      refusals: { invalid_publishable_key: 401, rate_limited: 429 },
+      reads: ['workspaces'],
+    },
+    async (request) => {
+      const byIp = await identity.limits.take(LIMITS.identifyByIp, request.ip);
+      if (!byIp.allowed) return tooOften(byIp);
+      const application = await applicationOfKey(identity, request.body.publishable_key);
+      const tenant = application && (await identity.workspaces.tenant(application.tenant_id));
+      if (application === undefined || tenant === undefined) {
+        return { refused: 'invalid_publishable_key' };
+      }
+      const allowed = new Set(tenant.settings.auth_methods);
+      const offers = (method: string) => allowed.has(method) && METHODS_BUILT.has(method);
+      return {
+        ok: {
+          tenant_id: tenant.id,
+          tenant_slug: tenant.slug,
+          display_name: tenant.displayName,
+          environment: application.environment,
+          branding: {},
+          auth_methods: {
+            password: offers('password'),
+            passkeys: offers('passkeys'),
+            google: offers('google'),
+            github: offers('github'),
+            microsoft: offers('microsoft'),
+            magic_link: offers('magic_link'),
+            otp: offers('otp'),
+            mfa_policy: tenant.settings.mfa_policy,
+          },
+        },
+      };
+    },
+  );

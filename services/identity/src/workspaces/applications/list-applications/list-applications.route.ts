@@ -1,0 +1,69 @@
+/** The tenant's applications with their publishable keys. */
+import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
+import { type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { closed } from '../../../http/answers.ts';
+import type { Identity } from '../../../identity.ts';
+
+type Row = {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly name: string;
+  readonly environment: string;
+  readonly type: string;
+  readonly publishable_key: string;
+  readonly created_at: Date;
+};
+
+export const listApplicationsRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      name: 'list_applications',
+      summary: 'List applications',
+      tag: 'Administration',
+      method: 'get',
+      path: '/api/v1/admin/applications',
+      who: ['admin'],
+      tenant: 'required',
+      area: 'admin',
+      query: Type.Object(pageQuery),
+      ok: closed({
+        applications: Type.Array(
+          closed({
+            id: Type.String(),
+            tenant_id: Type.String(),
+            name: Type.String(),
+            environment: Type.String(),
+            type: Type.String(),
+            publishable_key: Type.String(),
+            created_at: Type.String(),
+          }),
+        ),
+        ...pageAnswer,
+      }),
+      refusals: {},
+      reads: ['workspaces'],
+    },
+    async ({ tenantId, query }) => {
+      const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
+      const { rows, total } = await identity.database.asTenant(tenantId, async (sql) => {
+        const counted = await sql.query<{ total: number }>(
+          `SELECT count(*)::integer AS total FROM identity.applications
+           WHERE tenant_id = $1 AND deleted_at IS NULL`,
+          [tenantId],
+        );
+        const page = await sql.query<Row>(
+          `SELECT id, tenant_id, name, environment, type, publishable_key, created_at
+           FROM identity.applications WHERE tenant_id = $1 AND deleted_at IS NULL
+           ORDER BY created_at, id OFFSET $2 LIMIT $3`,
+          [tenantId, offset, limit],
+        );
+        return { rows: page.rows, total: counted.rows[0]?.total ?? 0 };
+      });
+      const applications = rows.map((row) => ({
+        ...row,
+        created_at: row.created_at.toISOString(),
+      }));
+      return { ok: { applications, total, offset, limit } };
+    },
+  );

@@ -1,0 +1,94 @@
+/** The organization of the caller's tenant, which its owners see and change. */
+import { type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { badField, closed } from '../../../http/answers.ts';
+import type { Identity } from '../../../identity.ts';
+import { companyName } from '../../workspaces.ts';
+import { type Organization, organizations } from '../organization.ts';
+import { changeOrganization } from './change-organization.ts';
+
+const COMMON = {
+  tag: 'Administration',
+  path: '/api/v1/admin/organization',
+  who: ['owner'],
+  tenant: 'required',
+  area: 'admin',
+  ok: closed({
+    id: Type.String(),
+    name: Type.String(),
+    settings: closed({ audit_retention_days: Type.Integer() }),
+    created_at: Type.String(),
+  }),
+} as const;
+
+export const getOrganizationRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'get_organization',
+      summary: 'My organization',
+      method: 'get',
+      refusals: { not_found: 404 },
+    },
+    async ({ tenantId }) => {
+      const tenant = await identity.workspaces.tenant(tenantId);
+      if (tenant === undefined) return { refused: 'not_found' };
+      const of = { tenantId: tenant.homeTenantId, id: tenant.organizationId };
+      const organization = await identity.folded.load(organizations, of);
+      if (organization.status === 'none') return { refused: 'not_found' };
+      return { ok: answerOf(organization) };
+    },
+  );
+
+export const updateOrganizationRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'update_organization',
+      summary: 'Change my organization',
+      method: 'patch',
+      body: Type.Object(
+        {
+          name: Type.Optional(Type.String()),
+          settings: Type.Optional(
+            Type.Object({
+              audit_retention_days: Type.Optional(
+                Type.Integer({
+                  description:
+                    'How long audit events are kept. Below 7 it is 7, above 365 it is 365.',
+                }),
+              ),
+            }),
+          ),
+        },
+        { minProperties: 1 },
+      ),
+      refusals: { invalid_request: 400, not_found: 404 },
+      waitsFor: ['workspaces'],
+    },
+    async (request) => {
+      const { body, tenantId } = request;
+      const name = body.name === undefined ? undefined : companyName(body.name);
+      if (body.name !== undefined && name === undefined) return badField('name');
+      const tenant = await identity.workspaces.tenant(tenantId);
+      if (tenant === undefined) return { refused: 'not_found' };
+      // An organization's own events stand under the tenant that it was made with.
+      const command = await identity.command(request, { tenantId: tenant.homeTenantId });
+      const change = { name, auditRetentionDays: body.settings?.audit_retention_days };
+      const decided = await identity.streams.decideOn(
+        organizations,
+        tenant.organizationId,
+        command,
+        (organization) => changeOrganization(change, organization),
+      );
+      if (!decided.accepted || decided.state.status === 'none') return { refused: 'not_found' };
+      return { ok: answerOf(decided.state), wrote: decided.position };
+    },
+  );
+
+const answerOf = (organization: Extract<Organization, { status: 'active' }>) => ({
+  id: organization.id,
+  name: organization.name,
+  settings: { audit_retention_days: organization.auditRetentionDays },
+  created_at: organization.createdAt,
+});

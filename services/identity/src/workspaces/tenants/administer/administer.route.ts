@@ -1,0 +1,118 @@
+/** Owners look at the tenants of their organization and change their settings. */
+import { type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { closed } from '../../../http/answers.ts';
+import type { Identity } from '../../../identity.ts';
+import { REGISTRATION_MODES, type TenantFacts, tenants } from '../tenant.ts';
+import { changeTenant } from './change-tenant.ts';
+
+const COMMON = {
+  tag: 'Administration',
+  path: '/api/v1/admin/tenants/{id}',
+  who: ['owner'],
+  tenant: 'required',
+  area: 'admin',
+  params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
+} as const;
+
+/** What a policy may ask for as the least length of a password, in characters. */
+const LEAST_LENGTH_MIN = 8;
+const LEAST_LENGTH_MAX = 64;
+const passwordPolicy = {
+  min: Type.Integer({ minimum: LEAST_LENGTH_MIN, maximum: LEAST_LENGTH_MAX }),
+  common: Type.Enum(['allow', 'refuse']),
+};
+const registration = {
+  mode: Type.Enum([...REGISTRATION_MODES]),
+  /** Null: uniform exactly when verification is required. */
+  uniform_response: Type.Union([Type.Boolean(), Type.Null()]),
+};
+const TenantShape = closed({
+  id: Type.String(),
+  organization_id: Type.String(),
+  name: Type.String(),
+  slug: Type.String(),
+  display_name: Type.String(),
+  environment: Type.String(),
+  settings: closed({
+    password_policy: closed(passwordPolicy),
+    registration: closed(registration),
+  }),
+  created_at: Type.String(),
+});
+/** What is not named stays as it is. */
+const SettingsChange = Type.Object(
+  {
+    password_policy: Type.Optional(Type.Partial(closed(passwordPolicy))),
+    registration: Type.Optional(Type.Partial(closed(registration))),
+  },
+  { additionalProperties: false, minProperties: 1 },
+);
+
+export const getTenantRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'get_tenant',
+      summary: 'One tenant of the organization',
+      method: 'get',
+      ok: TenantShape,
+      refusals: { not_found: 404 },
+    },
+    async ({ tenantId, params }) => {
+      const tenant = await ownTenant(identity, tenantId, params.id);
+      return tenant === undefined ? { refused: 'not_found' } : { ok: shown(tenant) };
+    },
+  );
+
+export const updateTenantRoute = (identity: Identity): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'update_tenant',
+      summary: 'Change a tenant of the organization',
+      method: 'patch',
+      body: closed({ settings: SettingsChange }),
+      ok: TenantShape,
+      refusals: { not_found: 404 },
+      waitsFor: ['workspaces'],
+    },
+    async (request) => {
+      const { tenantId, params, body } = request;
+      const tenant = await ownTenant(identity, tenantId, params.id);
+      if (tenant === undefined) return { refused: 'not_found' };
+      const command = await identity.command(request, { tenantId: tenant.id });
+      const decided = await identity.streams.decideOn(tenants, tenant.id, command, (state) =>
+        changeTenant(body.settings, state),
+      );
+      if (!decided.accepted || decided.state.status !== 'active') return { refused: 'not_found' };
+      return { ok: shown(decided.state), wrote: decided.position };
+    },
+  );
+
+/** A tenant of another organization is one that nobody has. */
+async function ownTenant(
+  { workspaces }: Identity,
+  callersTenantId: string,
+  id: string,
+): Promise<TenantFacts | undefined> {
+  const [own, asked] = await Promise.all([
+    workspaces.tenant(callersTenantId),
+    workspaces.tenant(id),
+  ]);
+  return own !== undefined && own.organizationId === asked?.organizationId ? asked : undefined;
+}
+
+const shown = ({ settings, ...tenant }: TenantFacts) => ({
+  id: tenant.id,
+  organization_id: tenant.organizationId,
+  name: tenant.name,
+  slug: tenant.slug,
+  display_name: tenant.displayName,
+  environment: tenant.environment,
+  settings: {
+    password_policy: { ...settings.password_policy },
+    registration: { ...settings.registration },
+  },
+  created_at: tenant.createdAt,
+});

@@ -25,7 +25,7 @@ const WORDS = {
   'test:long': ['scripts/test.ts', '--long'],
   check: ['scripts/test.ts', '--check'],
   tour: ['scripts/tour.ts'],
-  bench: ['scripts/bench/main.ts'],
+  bench: ['scripts/bench.ts'],
   cardea: ['services/standalone/src/cardea.ts'],
   events: ['scripts/events-docs.ts'],
   cluster: ['scripts/cluster.ts'],

@@ -5,6 +5,19 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import {
+  type Cluster,
+  fetchKafka,
+  lastOf,
+  missingParts,
+  type Options,
+  readOptions,
+  ServiceEnded,
+  type ServiceProcess,
+  Stops,
+  startCluster,
+  USAGE,
+} from '@cardea/cluster';
 import { LocalPostgresError } from '@cardea/local-postgres';
 import { isLoopbackHost, SETTING_FORMS } from '@cardea/runtime';
 import {
@@ -15,11 +28,7 @@ import {
   openDataFolder,
 } from '@cardea/standalone';
 import { Client } from 'pg';
-import { type Cluster, startCluster } from './cluster/cluster.ts';
-import { type Options, readOptions, USAGE } from './cluster/options.ts';
-import { fetchKafka, missingParts } from './cluster/parts.ts';
-import { lastOf, ServiceEnded, type ServiceProcess } from './cluster/service-process.ts';
-import { Stops } from './cluster/stops.ts';
+import { nginxCommand, startGateway } from './gateway/start.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -54,7 +63,11 @@ async function run(given: Options): Promise<void> {
 async function start(given: Options): Promise<void> {
   const env = settingsIn(process.env);
   const { DATABASE_URL, REDIS_URL, KAFKA_BROKERS, EVENTSTORE_URL, ...settings } = env;
-  const needs = { redis: REDIS_URL === undefined, kafka: KAFKA_BROKERS === undefined };
+  const needs = {
+    redis: REDIS_URL === undefined,
+    nginx: nginxCommand() === undefined,
+    kafka: KAFKA_BROKERS === undefined,
+  };
   const missing = missingParts(needs);
   if (missing !== '') return fail(missing, EXIT_CONFIGURATION);
   const unfetched = needs.kafka ? fetchKafka(say) : undefined;
@@ -86,6 +99,7 @@ async function start(given: Options): Promise<void> {
       },
       standIn: given.eventstore,
       say,
+      startGateway,
     },
     stops,
   );

@@ -24,7 +24,7 @@ import { type Failure, NOTHING, sum, summary, type Tally } from './test/tally.ts
 const PROJECTS = ['unit', 'deploy', 'int', 'story', 'security', 'fuzz', 'faults'];
 const WITHOUT_SERVERS = ['unit', 'deploy'];
 const TALLIES = '.cache/test';
-const BENCH = 'scripts/bench/main.ts';
+const BENCH = 'scripts/bench.ts';
 const USAGE_EXIT = 2;
 
 const { values, positionals } = readArguments();

@@ -82,14 +82,17 @@ describe('files', () => {
   });
 });
 
+/** For tests, benchmarks and `npm run cluster`; `.dockerignore` keeps them out of images. */
+const UNSHIPPED = ['packages/bench', 'packages/cluster', 'packages/testing'];
+
 /** Who may need a driver; everybody else goes through one of these. */
 const DOORS: { readonly [driver: string]: readonly string[] } = {
   express: ['packages/http'],
   kafkajs: ['packages/event-bus'],
   // Beside the store, its stand-in, which is made of the client's own messages.
   '@eventstore/db-client': ['packages/event-store', 'packages/testing'],
-  // Beside the stores, whoever starts a server and whoever gives tests a database.
-  pg: ['read-models', 'event-store', 'event-bus', 'local-postgres', 'testing'].map(
+  // Beside the stores, whoever starts a server, gives tests a database, or measures it.
+  pg: ['read-models', 'event-store', 'event-bus', 'local-postgres', 'testing', 'bench'].map(
     (name) => `packages/${name}`,
   ),
   knex: ['packages/read-models'],
@@ -123,12 +126,12 @@ describe('walls', () => {
     expect(users.filter((file) => !file.includes('/adapters/'))).toEqual([]);
   });
 
-  it('let services need packages, and only standalone need services', () => {
+  it('let services need packages, and only standalone and what is not shipped need services', () => {
     const services = new Set(
       folders.filter((f) => f.startsWith('services/')).map((f) => manifests.get(f)?.name),
     );
     const wrong = folders
-      .filter((folder) => folder !== 'services/standalone')
+      .filter((folder) => folder !== 'services/standalone' && !UNSHIPPED.includes(folder))
       .filter((folder) => needs(folder).some((name) => services.has(name)));
     expect(wrong).toEqual([]);
   });
@@ -140,13 +143,16 @@ describe('walls', () => {
     }
   });
 
-  it('keep the embedded PostgreSQL and the test kit out of what is shipped', () => {
+  it('keep the embedded PostgreSQL and what is for the repository alone out of what is shipped', () => {
     const ours = (folder: string): string[] =>
       Object.keys(manifests.get(folder)?.dependencies ?? {});
     const users = (name: string): string[] =>
       folders.filter((folder) => ours(folder).includes(name));
-    expect(users('@cardea/testing')).toEqual([]);
-    expect(users('@cardea/local-postgres')).toEqual(['packages/testing', 'services/standalone']);
+    for (const folder of UNSHIPPED) {
+      const needing = users(manifests.get(folder)?.name ?? '');
+      expect(needing.filter((each) => !UNSHIPPED.includes(each))).toEqual([]);
+    }
+    expect(users('@cardea/local-postgres')).toEqual([...UNSHIPPED, 'services/standalone']);
   });
 
   it('let no relative import leave its package', () => {
@@ -167,7 +173,7 @@ describe('walls', () => {
       (file) =>
         /^(packages|services)\/[^/]+\/src\//.test(file) &&
         !file.endsWith('.test.ts') &&
-        !file.startsWith('packages/testing/') &&
+        !UNSHIPPED.some((folder) => file.startsWith(`${folder}/`)) &&
         text(file).includes('process.env'),
     );
     const allowed = [

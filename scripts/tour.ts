@@ -3,9 +3,9 @@
  * or against a fresh one of its own.
  */
 import { parseArgs } from 'node:util';
+import { temporaryInstance } from '@cardea/testing';
 import { player, Surprise } from './tour/player.ts';
 import { playStory } from './tour/story.ts';
-import { temporaryInstance } from './tour/temporary-instance.ts';
 
 const { values } = parseArgs({
   options: {

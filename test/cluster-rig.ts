@@ -6,12 +6,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Cluster, type ServiceProcess, startCluster } from '@cardea/cluster';
 import type { ServiceName } from '@cardea/contracts';
 import { needKafka, needRedis, type RestDriver, restDriver } from '@cardea/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest';
-import { type Cluster, startCluster } from '../scripts/cluster/cluster.ts';
-import type { ServiceProcess } from '../scripts/cluster/service-process.ts';
-import { nginxCommand } from '../scripts/gateway/start.ts';
+import { nginxCommand, startGateway } from '../scripts/gateway/start.ts';
 
 /** Many times what a calm machine takes. */
 const START_MS_MAX = 400_000;
@@ -46,6 +45,7 @@ export function testCluster(of: {
       folder,
       temporary: true,
       replicas: of.replicas,
+      startGateway,
       postgresPassword: randomBytes(18).toString('base64url'),
       env: {
         JWT_SECRET: randomBytes(32).toString('hex'),

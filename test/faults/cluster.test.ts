@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import type { ServiceProcess } from '@cardea/cluster';
 import { type IntegrationEvent, type ServiceName, topicOf } from '@cardea/contracts';
 import { kafkaClient, readTopic } from '@cardea/event-bus';
 import { type RestDriver, silentLogger, testForm } from '@cardea/testing';
 import { expect, it } from 'vitest';
-import type { ServiceProcess } from '../../scripts/cluster/service-process.ts';
 import { company, testCluster } from '../cluster-rig.ts';
 import { type Chance, chance } from './chance.ts';
 import { openPolls } from './long-polls.ts';

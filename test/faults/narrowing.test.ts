@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type ServiceProcess, serviceProcess } from '@cardea/cluster';
 import type { ServiceName } from '@cardea/contracts';
 import {
   freePorts,
@@ -16,7 +17,6 @@ import {
   untilTrue,
 } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ServiceProcess, serviceProcess } from '../../scripts/cluster/service-process.ts';
 
 const ROUNDS = 100;
 const ROUNDS_PER_AGENT = 40;

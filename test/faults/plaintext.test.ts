@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { FOLDERS } from '@cardea/cluster';
 import {
   freePorts,
   needRedis,
@@ -13,7 +14,6 @@ import {
   untilTrue,
 } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FOLDERS } from '../../scripts/cluster/service-process.ts';
 
 const rig = processRig();
 const database = testDatabase();

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Cluster, startCluster } from '@cardea/cluster';
 import {
   needRedis,
   type RedisServer,
@@ -12,8 +13,7 @@ import {
   untilTrue,
 } from '@cardea/testing';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type Cluster, startCluster } from '../../scripts/cluster/cluster.ts';
-import { nginxCommand } from '../../scripts/gateway/start.ts';
+import { nginxCommand, startGateway } from '../../scripts/gateway/start.ts';
 import { company, doors, LIVE, REVOKED, revokeEach, triesOf, untilRevoked } from './company.ts';
 
 const AWAY_MS = 3_000;
@@ -38,6 +38,7 @@ beforeAll(async () => {
     folder,
     temporary: true,
     replicas: 1,
+    startGateway,
     postgresPassword: '',
     given: { databaseUrl: database.url, redisUrl: redis.url, kafkaBrokers: '' },
     env: {

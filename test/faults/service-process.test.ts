@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { FOLDERS } from '@cardea/cluster';
 import {
   freePorts,
   needRedis,
@@ -10,7 +11,6 @@ import {
 } from '@cardea/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FOLDERS } from '../../scripts/cluster/service-process.ts';
 
 const rig = processRig();
 const database = testDatabase();

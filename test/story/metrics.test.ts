@@ -1,8 +1,7 @@
-import { untilTrue } from '@cardea/testing';
+import { type Instance, temporaryInstance, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { player } from '../../scripts/tour/player.ts';
 import { playStory } from '../../scripts/tour/story.ts';
-import { type Instance, temporaryInstance } from '../../scripts/tour/temporary-instance.ts';
 import { expressions, seriesIn } from '../deploy/alert-files.ts';
 
 const quiet = (): void => undefined;

@@ -1,8 +1,7 @@
-import { startEventStoreStandIn } from '@cardea/testing';
+import { startEventStoreStandIn, temporaryInstance } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { player } from '../../scripts/tour/player.ts';
 import { playStory } from '../../scripts/tour/story.ts';
-import { temporaryInstance } from '../../scripts/tour/temporary-instance.ts';
 
 const quiet = (): void => undefined;
 

@@ -39,6 +39,7 @@ export {
 export { type RigEvent, type RigOptions, type ServiceRig, serviceRig } from './service-rig.ts';
 export { silentLogger } from './silent-logger.ts';
 export { type TcpGate, tcpGate } from './tcp-gate.ts';
+export { type Instance, temporaryInstance } from './temporary-instance.ts';
 export { type TestDatabase, testDatabase } from './test-database.ts';
 export { type TestForm, testForm } from './test-form.ts';
 export {

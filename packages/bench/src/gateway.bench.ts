@@ -1,6 +1,5 @@
 /** B12: what the gateway's own work costs beside the work of the service that it leads a request to. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { NginxMissing, startGateway } from '../gateway/start.ts';
 import type { Bench, BenchContext, Row, Side } from './harness.ts';
 import { httpSide, type LoadRequest } from './http.ts';
 import { started } from './started.ts';
@@ -26,7 +25,7 @@ async function added(context: BenchContext): Promise<readonly Row[]> {
     WORKER,
     await context.database(),
   );
-  const gateway = await gatewayTo(new URL(origin).host);
+  const gateway = await gatewayTo(context, new URL(origin).host);
   if (gateway === undefined) {
     console.log('  skipped: there is no nginx here');
     return [];
@@ -56,24 +55,17 @@ async function added(context: BenchContext): Promise<readonly Row[]> {
   return rows;
 }
 
-async function gatewayTo(address: string) {
-  try {
-    const one = [address];
-    return await startGateway({
-      upstreams: {
-        identity: one,
-        authz: one,
-        vault: one,
-        approval: one,
-        webhooks: one,
-        audit: one,
-      },
-      workers: 1,
-    });
-  } catch (error) {
-    if (error instanceof NginxMissing) return undefined;
-    throw error;
-  }
+function gatewayTo({ startGateway }: BenchContext, address: string) {
+  const one = [address];
+  const upstreams = {
+    identity: one,
+    authz: one,
+    vault: one,
+    approval: one,
+    webhooks: one,
+    audit: one,
+  };
+  return startGateway(upstreams);
 }
 
 /** The side's processor time is that of these processes, per request, and not of the load generator. */

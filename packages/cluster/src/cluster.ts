@@ -10,8 +10,7 @@ import { logger, type RootLogger, secret } from '@cardea/runtime';
 import { migrateServices } from '@cardea/service';
 import { services as definitions } from '@cardea/standalone';
 import { freePorts } from '@cardea/testing';
-import packageJson from '../../package.json' with { type: 'json' };
-import { startGateway } from '../gateway/start.ts';
+import packageJson from '../package.json' with { type: 'json' };
 import { type Servers, startServers } from './servers.ts';
 import { serviceAddress } from './service-address.ts';
 import { type ServiceProcess, serviceProcess } from './service-process.ts';
@@ -50,7 +49,20 @@ export type ClusterToStart = {
   /** Events go to a stand-in of an EventStoreDB, which forgets them at its end. */
   readonly standIn?: boolean;
   readonly say?: (line: string) => void;
+  readonly startGateway: StartGateway;
 };
+
+/** Starts nginx in front of these addresses, `host:port` of each replica. */
+export type StartGateway = (of: {
+  readonly upstreams: { readonly [name in ServiceName]: readonly string[] };
+  readonly port: number;
+  readonly hosts: readonly string[];
+}) => Promise<{
+  readonly url: string;
+  readonly pid: number;
+  /** `graceful` lets requests in flight finish. */
+  stop(graceful: boolean): Promise<void>;
+}>;
 
 type Address = {
   readonly api: string;
@@ -139,7 +151,7 @@ async function start(of: ClusterToStart, stops: Stops): Promise<Cluster> {
 
   say('Starting nginx …');
   const upstreams = byService((name) => among(name).map(({ ports }) => `${HOST}:${ports.api}`));
-  const gateway = await startGateway({ upstreams, port, hosts: [of.host ?? HOST] });
+  const gateway = await of.startGateway({ upstreams, port, hosts: [of.host ?? HOST] });
   stops.add('nginx', () => gateway.stop(true));
 
   const addresses = (): Addresses => ({

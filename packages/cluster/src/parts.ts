@@ -5,7 +5,6 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { whyNoKafka } from '@cardea/testing';
-import { nginxCommand } from '../gateway/start.ts';
 
 type Part = { readonly program: string; readonly packages: string; readonly why: string };
 
@@ -13,13 +12,19 @@ const REDIS: Part = { program: 'redis-server', packages: 'redis-server', why: 't
 const NGINX: Part = { program: 'nginx', packages: 'nginx', why: 'the gateway' };
 const JAVA: Part = { program: 'java 17', packages: 'openjdk-17-jre-headless', why: 'Kafka' };
 const MAVEN: Part = { program: 'mvn', packages: 'maven', why: 'fetches Kafka, once' };
-const FETCH = fileURLToPath(new URL('../kafka/fetch.mjs', import.meta.url));
+const FETCH = fileURLToPath(new URL('../../../scripts/kafka/fetch.mjs', import.meta.url));
+
+export type NeededParts = {
+  readonly redis: boolean;
+  readonly nginx: boolean;
+  readonly kafka: boolean;
+};
 
 /** Empty when all is there; else one sentence per part and the line that installs them. */
-export function missingParts(needs: { readonly redis: boolean; readonly kafka: boolean }): string {
+export function missingParts(needs: NeededParts): string {
   const missing = [
     ...(needs.redis && !isOnPath(REDIS.program) ? [REDIS] : []),
-    ...(nginxCommand() === undefined ? [NGINX] : []),
+    ...(needs.nginx ? [NGINX] : []),
     ...(needs.kafka ? missingForKafka() : []),
   ];
   if (missing.length === 0) return '';

@@ -90,7 +90,7 @@ export function serviceProcess(of: ServiceToRun): ServiceProcess {
       const child = await startProcess({
         name,
         script: 'src/main.ts',
-        cwd: fileURLToPath(new URL(`../../services/${FOLDERS[service]}/`, import.meta.url)),
+        cwd: fileURLToPath(new URL(`../../../services/${FOLDERS[service]}/`, import.meta.url)),
         env: { ...of.env, ...environmentOf(ports) },
         detached: true,
         logFile: of.logFile,

@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism, loadavg } from 'node:os';
+import type { ServiceName } from '@cardea/contracts';
 
 /** What one side did in one stretch of time. */
 export type Measured = {
@@ -53,12 +54,20 @@ export type Row = {
   readonly floor_measured: Measured;
 };
 
+/** Starts nginx with one worker and these addresses of each service; undefined where there is no nginx. */
+export type StartGateway = (
+  upstreams: {
+    readonly [name in ServiceName]: readonly string[];
+  },
+) => Promise<{ readonly url: string; readonly pid: number; stop(): Promise<void> } | undefined>;
+
 export type BenchContext = {
   readonly smoke: boolean;
   /** A fresh, migrated database on the run's server; the URL is the owner's. */
   readonly database: () => Promise<string>;
   /** Measures the two in turn, five rounds behind a warm-up. */
   readonly compare: (pair: Pair) => Promise<Row>;
+  readonly startGateway: StartGateway;
   /** Called at the end of the bench, whatever came of it. */
   readonly onEnd: (close: () => Promise<void> | void) => void;
 };

@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { type Measured, median, type Row } from './harness.ts';
 import { type BenchServer, settingsOf } from './server.ts';
 
-const OUT = fileURLToPath(new URL('../../.cache/bench/', import.meta.url));
+const OUT = fileURLToPath(new URL('../../../.cache/bench/', import.meta.url));
 const SYNCS = 200;
 const PAGE_BYTES = 8192;
 

@@ -3,7 +3,8 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 
 // Only packages/http may have Express; its own copy is the one to compare with.
-const require = createRequire(new URL('../../packages/http/package.json', import.meta.url));
+const require = createRequire(new URL('../../http/package.json', import.meta.url));
+// biome-ignore lint/correctness/noUndeclaredDependencies: the copy of packages/http
 const express = require('express');
 const [answer = '{}'] = process.argv.slice(2);
 const body: unknown = JSON.parse(answer);

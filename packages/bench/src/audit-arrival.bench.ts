@@ -1,7 +1,7 @@
 /** How long after its answer a write stands in the audit log: over Kafka, and over topics that are tables. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { temporaryInstance } from '@cardea/testing';
 import { Client } from 'pg';
-import { temporaryInstance } from '../tour/temporary-instance.ts';
 import type { Bench, BenchContext, Measured, Row, Side } from './harness.ts';
 import { benchKafka } from './relay.bench.ts';
 

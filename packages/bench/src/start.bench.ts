@@ -1,7 +1,7 @@
 /** How long a fresh start takes to its first answer, and how large the idle process is. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { temporaryInstance } from '../tour/temporary-instance.ts';
+import { temporaryInstance } from '@cardea/testing';
 import type { Bench, BenchContext, Row } from './harness.ts';
 
 const IDLE_MS = 5000;

@@ -5,10 +5,10 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startLocalPostgres } from '@cardea/local-postgres';
-import { migrate } from '@cardea/read-models';
-import { logger } from '@cardea/runtime';
+import { logger, secret } from '@cardea/runtime';
+import { migrateServices } from '@cardea/service';
+import { services as definitions } from '@cardea/standalone';
 import { Client } from 'pg';
-import { migrationSets } from '../../test/migration-sets.ts';
 
 const VERSION = '0.1.0';
 /** B1 opens 256 for its floor alone. */
@@ -48,10 +48,10 @@ export async function benchServer(): Promise<BenchServer> {
       const name = `bench_${randomBytes(6).toString('hex')}`;
       await local.createDatabase(name);
       const url = local.connectionString(name);
-      await migrate({
-        connectionString: url,
-        sets: migrationSets,
-        appVersion: VERSION,
+      await migrateServices({
+        settings: { DATABASE_URL: secret(url), MIGRATION_DATABASE_URL: secret(url) },
+        definitions,
+        version: VERSION,
         log: logger({ service: 'bench', version: VERSION, level: 'error' }),
       });
       return url;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { withoutAccount } from './cluster/cluster.ts';
-import { readOptions } from './cluster/options.ts';
+import { withoutAccount } from './cluster.ts';
+import { readOptions } from './options.ts';
 
 describe('the address of an event store', () => {
   it.each([

@@ -1,10 +1,10 @@
-/** A fresh standalone in a folder of its own, gone when the tour is over. */
+/** A fresh standalone in a folder of its own, gone when it is stopped. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 const START_MS_MAX = 240_000;
-const MAIN = fileURLToPath(new URL('../../services/standalone/src/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../services/standalone/src/main.ts', import.meta.url));
 
 export type Instance = {
   readonly base: string;

@@ -1,0 +1,1 @@
+export { runBenches, UnknownBench } from './run-benches.ts';

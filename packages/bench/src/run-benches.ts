@@ -1,0 +1,89 @@
+/** Runs every `*.bench.ts` beside this file against one PostgreSQL and leaves a table of ratios in `.cache/bench`. */
+import { readdir } from 'node:fs/promises';
+import { type Bench, type BenchContext, compare, type Row, type StartGateway } from './harness.ts';
+import { describeBox, writeReport } from './report.ts';
+import { type BenchServer, benchServer } from './server.ts';
+
+export type BenchRun = {
+  /** Ids; all benches unless named. */
+  readonly only?: readonly string[] | undefined;
+  /** Of each measurement; above 0. */
+  readonly seconds: number;
+  /** One round of each pair, to see that it works. */
+  readonly smoke: boolean;
+  readonly startGateway: StartGateway;
+};
+
+/** There is none of the benches that were asked for. */
+export class UnknownBench extends Error {
+  override readonly name = 'UnknownBench';
+}
+
+/** Answers whether all benches ran to their end. Throws {@link UnknownBench}. */
+export async function runBenches(run: BenchRun): Promise<boolean> {
+  const { benches: all, broken } = await allBenches();
+  const benches = all.filter(({ id }) => run.only === undefined || run.only.includes(id));
+  if (benches.length === 0) throw new UnknownBench(`there is no bench called ${run.only}`);
+  const server = await benchServer();
+  const rows: Row[] = [];
+  let failed = broken;
+  try {
+    const box = await describeBox(server);
+    for (const bench of benches) {
+      console.log(`${bench.id}: ${bench.title}`);
+      try {
+        rows.push(...(await runOne(bench, run, server)));
+      } catch (error) {
+        failed = true;
+        console.error(`${bench.id} broke:`, error);
+      }
+    }
+    await writeReport(box, rows);
+  } finally {
+    await server.stop();
+  }
+  return !failed;
+}
+
+async function runOne(bench: Bench, run: BenchRun, server: BenchServer): Promise<readonly Row[]> {
+  const { smoke, seconds, startGateway } = run;
+  const closers: (() => Promise<void> | void)[] = [];
+  const context: BenchContext = {
+    smoke,
+    database: () => server.database(),
+    compare: async (pair) => {
+      const row = await compare(pair, { seconds, smoke });
+      console.log(`  ${row.id}: ${row.ratio.toFixed(2)} (${row.goal || 'no goal'}) ${row.verdict}`);
+      return row;
+    },
+    startGateway,
+    onEnd: (close) => closers.push(close),
+  };
+  try {
+    return await bench.run(context);
+  } finally {
+    for (const close of closers.toReversed()) await close();
+  }
+}
+
+/** A file that cannot be loaded fails the run, and hinders no other. */
+async function allBenches(): Promise<{ benches: readonly Bench[]; broken: boolean }> {
+  const files = (await readdir(new URL('.', import.meta.url))).filter((file) =>
+    file.endsWith('.bench.ts'),
+  );
+  const found = await Promise.all(files.map(benchesOf));
+  const benches = found
+    .flatMap((each) => each ?? [])
+    .toSorted((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
+  return { benches, broken: found.includes(undefined) };
+}
+
+async function benchesOf(file: string): Promise<readonly Bench[] | undefined> {
+  try {
+    const { benches } = await import(new URL(file, import.meta.url).href);
+    return benches;
+  } catch (error) {
+    console.error(`${file} cannot be loaded:`, error);
+    return undefined;
+  }
+}

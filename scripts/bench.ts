@@ -1,0 +1,39 @@
+/** `npm run bench [-- --only B3,start] [--seconds N] [--smoke]`: what is fast, as ratios to floors of the same run. */
+import { parseArgs } from 'node:util';
+import { runBenches, UnknownBench } from '@cardea/bench';
+import { NginxMissing, startGateway } from './gateway/start.ts';
+
+const SECONDS = 5;
+const SMOKE_SECONDS = 0.5;
+const USAGE_EXIT = 2;
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    seconds: { type: 'string' },
+    smoke: { type: 'boolean', default: false },
+  },
+});
+const seconds = Number(options.seconds ?? (options.smoke ? SMOKE_SECONDS : SECONDS));
+if (!(seconds > 0)) {
+  console.error('--seconds is a number above 0');
+  process.exit(USAGE_EXIT);
+}
+
+try {
+  const done = await runBenches({
+    only: options.only?.split(','),
+    seconds,
+    smoke: options.smoke,
+    startGateway: (upstreams) =>
+      startGateway({ upstreams, workers: 1 }).catch((error: unknown) => {
+        if (error instanceof NginxMissing) return undefined;
+        throw error;
+      }),
+  });
+  if (!done) process.exitCode = 1;
+} catch (error) {
+  if (!(error instanceof UnknownBench)) throw error;
+  console.error(error.message);
+  process.exitCode = USAGE_EXIT;
+}

@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import Type from 'typebox';
 import { type Endpoint, endpoint } from './endpoint.ts';
-import { type DocumentOf, openApi } from './openapi.ts';
+import { type DocumentOf, openApi } from './openapi/openapi.ts';
 
 const PAGE = `<!doctype html>
 <html lang="en">

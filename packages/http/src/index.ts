@@ -25,7 +25,7 @@ export type { Identify } from './idempotency.ts';
 export { readJson } from './json.ts';
 export { PortTaken } from './listen.ts';
 export { type Management, type ManagementNeeds, management } from './management.ts';
-export { type DocumentOf, openApi } from './openapi.ts';
+export { type DocumentOf, openApi } from './openapi/openapi.ts';
 export {
   type AddressGuard,
   addressGuard,

@@ -3,9 +3,9 @@
  * not built is not in it.
  */
 import type { TSchema } from 'typebox';
-import { type CatalogueEntry, catalogue } from './catalogue.ts';
-import type { Contract, Endpoint } from './endpoint.ts';
-import { closedSchema, plainSchema } from './validation.ts';
+import { type CatalogueEntry, catalogue } from '../catalogue.ts';
+import type { Contract, Endpoint } from '../endpoint.ts';
+import { closedSchema, plainSchema } from '../validation.ts';
 
 type Json = { [key: string]: unknown };
 

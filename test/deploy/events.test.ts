@@ -130,7 +130,7 @@ describe('What relays map', () => {
     ['identity', 'authz', 'vault', 'approval', 'webhook-dispatcher', 'audit-projector'].flatMap(
       (service) => {
         const source = { 'webhook-dispatcher': 'webhooks', 'audit-projector': 'audit' }[service];
-        const files = globSync(`services/${service}/src/*relay.ts`);
+        const files = globSync(`services/${service}/src/**/*relay.ts`);
         const named = files.flatMap((file) => typesNamedIn(committed(file)));
         // The relay of every service maps refusals before it asks the service's own mapper.
         const refusals = typesNamedIn(committed('packages/service/src/denials.ts'));

@@ -1,8 +1,8 @@
 /** What the slices of this service share, built once in `service.ts`. */
 import type { FactCopies, ServiceNeeds } from '@cardea/service';
-import type { Changes } from './changes.ts';
-import type { Counters } from './counters.ts';
-import type { People } from './people.ts';
+import type { Changes } from './requests/approval-requests/changes.ts';
+import type { Counters } from './requests/counters.ts';
+import type { People } from './requests/user-directory/user-directory.ts';
 
 export type Approval = Pick<
   ServiceNeeds,

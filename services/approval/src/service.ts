@@ -8,26 +8,26 @@ import {
 } from '@cardea/service';
 import { type MailTransport, mailTransport } from './adapters/mail.ts';
 import type { Approval } from './approval.ts';
-import { changes } from './changes.ts';
-import { counters } from './counters.ts';
-import { forVault } from './for-vault.ts';
-import { identityConsumer } from './identity.consumer.ts';
-import { PACE } from './limits.ts';
 import { notifier } from './notifications/notifier.ts';
-import { people } from './people.ts';
-import { polls } from './polls.ts';
-import { muteOnDenials } from './queues/mute-on-denials.policy.ts';
-import { mapApprovalEvent } from './relay.ts';
-import { approveRequest } from './requests/approve/approve.route.ts';
-import { createRequest } from './requests/create/create.route.ts';
-import { denyRequest } from './requests/deny/deny.route.ts';
-import { getRequest } from './requests/get/get.route.ts';
-import { listRequests } from './requests/list/list.route.ts';
-import { listPending } from './requests/list-pending/list-pending.route.ts';
-import { pollRequest } from './requests/poll/poll.route.ts';
-import { pollToken } from './requests/poll-token/poll-token.route.ts';
-import { requestsTable } from './requests/requests.projection.ts';
-import { sweeper } from './sweeper.ts';
+import { approveRequest } from './requests/approval-requests/approve/approve.route.ts';
+import { changes } from './requests/approval-requests/changes.ts';
+import { createRequest } from './requests/approval-requests/create/create.route.ts';
+import { denyRequest } from './requests/approval-requests/deny/deny.route.ts';
+import { sweeper } from './requests/approval-requests/expire/sweeper.ts';
+import { getRequest } from './requests/approval-requests/get/get.route.ts';
+import { listRequests } from './requests/approval-requests/list/list.route.ts';
+import { listPending } from './requests/approval-requests/list-pending/list-pending.route.ts';
+import { pollRequest } from './requests/approval-requests/poll/poll.route.ts';
+import { pollToken } from './requests/approval-requests/poll-token/poll-token.route.ts';
+import { polls } from './requests/approval-requests/polls.ts';
+import { requestsTable } from './requests/approval-requests/requests.projection.ts';
+import { counters } from './requests/counters.ts';
+import { PACE } from './requests/limits.ts';
+import { muteOnDenials } from './requests/queues/mute-on-denials.policy.ts';
+import { mapApprovalEvent } from './requests/relay.ts';
+import { identityConsumer } from './requests/user-directory/identity.consumer.ts';
+import { people } from './requests/user-directory/user-directory.ts';
+import { forVault } from './vault-requests/approval-rpc.ts';
 
 /** What tests leave out or shorten. */
 export type Options = {

@@ -3,7 +3,7 @@ import { rebuildProjection } from '@cardea/read-models';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Mail } from '../src/adapters/mail.ts';
-import { requestsTable } from '../src/requests/requests.projection.ts';
+import { requestsTable } from '../src/requests/approval-requests/requests.projection.ts';
 import { type ApprovalRig, approvalRig, userCreated, userEvent, wanted } from './approval-rig.ts';
 
 const database = testDatabase();

@@ -10,7 +10,7 @@ import {
   untilTrue,
 } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { INTERVAL_SECONDS, PACE, POLLS_PER_PRINCIPAL_MAX } from '../src/limits.ts';
+import { INTERVAL_SECONDS, PACE, POLLS_PER_PRINCIPAL_MAX } from '../src/requests/limits.ts';
 import { type ApprovalRig, approvalRig, wanted } from './approval-rig.ts';
 
 const REQUESTS = '/api/v1/ciba/requests';

@@ -2,7 +2,7 @@
 import { accept } from '@cardea/event-store';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { queueIdOf, queues } from '../src/queues/queue.ts';
+import { queueIdOf, queues } from '../src/requests/queues/queue.ts';
 import { type ApprovalRig, approvalRig, wanted } from './approval-rig.ts';
 
 const database = testDatabase();

@@ -1,13 +1,13 @@
 /** The authz service: relationship tuples, and the questions that they answer. */
 import type { ServiceDefinition } from '@cardea/service';
-import { following } from './following.ts';
-import { forgetPrincipals } from './forget-principals.consumer.ts';
-import { mapAuthzEvent } from './relay.ts';
+import { following } from './engine/following.ts';
 import { checkRoute } from './tuples/check/check.route.ts';
 import { deleteTupleRoute } from './tuples/delete/delete.route.ts';
 import { filterRoute } from './tuples/filter/filter.route.ts';
+import { forgetPrincipals } from './tuples/forget-principals.consumer.ts';
 import { listTuples } from './tuples/list/list.route.ts';
 import { listObjectsRoute } from './tuples/list-objects/list-objects.route.ts';
+import { mapAuthzEvent } from './tuples/relay.ts';
 import { tuplesTable } from './tuples/tuples.projection.ts';
 import { writeTuple } from './tuples/write/write.route.ts';
 

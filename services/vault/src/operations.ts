@@ -1,7 +1,7 @@
 /** What the command line does here; nothing turns there. */
 import type { ServiceNeeds } from '@cardea/service';
 import { barredPolicies } from './policies/barred-approvers.ts';
-import { rotateKey } from './rotate-keys.ts';
+import { rotateKey } from './services/rotate-keys.ts';
 import { vaultOf } from './vault.ts';
 
 export const vaultOperations = (needs: ServiceNeeds) => ({

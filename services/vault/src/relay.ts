@@ -1,9 +1,9 @@
 /** What the other services and the world hear of vault: public fields of its own events, never a value. */
 import type { DataOf, vaultEvents } from '@cardea/contracts';
 import type { Mapped, RelayMapper } from '@cardea/event-bus';
+import type { VendRefused } from './grants/refusals/refusal.ts';
 import type { Held, SlotEvent } from './grants/slot.ts';
 import type { Policy, PolicyEvent } from './policies/policy.ts';
-import type { VendRefused } from './refusals/refusal.ts';
 import type { ServiceEvent } from './services/service.ts';
 
 type PrivateEvent = ServiceEvent | PolicyEvent | SlotEvent | VendRefused;

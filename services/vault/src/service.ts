@@ -2,10 +2,10 @@
 import type { ServiceDefinition } from '@cardea/service';
 import { tenantKeyTable } from './adapters/data-keys.ts';
 import { grantsProjection } from './grants/grants.projection.ts';
+import { hearOthers } from './grants/identity.consumer.ts';
 import { getGrantRoute, listGrantsRoute } from './grants/list/list.route.ts';
 import { revokeGrantRoute } from './grants/revoke/revoke.route.ts';
 import { vendRoute } from './grants/vend/vend.route.ts';
-import { hearOthers } from './hear-others.consumer.ts';
 import { addPolicyRoute } from './policies/add/add.route.ts';
 import { changePolicyRoute } from './policies/change/change.route.ts';
 import { evaluatePoliciesRoute } from './policies/evaluate/evaluate.route.ts';
@@ -15,17 +15,17 @@ import { removePolicyRoute } from './policies/remove/remove.route.ts';
 
 export { vaultOperations } from './operations.ts';
 
+import { clearAway } from './grants/clear-away.policy.ts';
 import { mapVaultEvent } from './relay.ts';
-import { keyRotation } from './rotate-keys.ts';
 import { changeServiceRoute } from './services/change/change.route.ts';
-import { clearAway } from './services/clear-away.policy.ts';
 import { deleteServiceRoute } from './services/delete/delete.route.ts';
 import { getServiceRoute, listServicesRoute } from './services/list/list.route.ts';
 import { registerServiceRoute } from './services/register/register.route.ts';
+import { keyRotation } from './services/rotate-keys.ts';
 import { servicesProjection } from './services/services.projection.ts';
+import { shredTenant } from './services/shred-tenant.ts';
 import { sweepSecrets } from './services/sweep-secrets.ts';
 import { writeSecretsRoute } from './services/write-secrets/write-secrets.route.ts';
-import { shredTenant } from './shred-tenant.ts';
 import { vaultOf } from './vault.ts';
 
 export const vaultService: ServiceDefinition = {

@@ -7,12 +7,12 @@ import QuickLRU from 'quick-lru';
 import { type DataKeys, dataKeys } from './adapters/data-keys.ts';
 import { type SecretStore, secretStore } from './adapters/secret-store.ts';
 import { type Epochs, epochs, type Memo, memo } from './epochs.ts';
-import { type IdentityFacts, identityFacts } from './facts.ts';
+import { type RefusalRecorder, refusalRecorder } from './grants/refusals/recorder.ts';
 import { type ReuseCounter, reuseCounter } from './grants/reuse.ts';
 import type { Slot } from './grants/slot.ts';
 import { bucket } from './grants/vend/bucket.ts';
+import { type IdentityFacts, identityFacts } from './identity-facts/identity-facts.ts';
 import type { PolicySet } from './policies/policy.ts';
-import { type RefusalRecorder, refusalRecorder } from './refusals/recorder.ts';
 import { type Catalog, catalog } from './services/catalog.ts';
 import type { ServiceRecord } from './services/service.ts';
 

@@ -4,7 +4,7 @@ import { testDatabase } from '@cardea/testing';
 import { vaultOperations } from '@cardea/vault';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rotateOnce } from '../src/rotate-keys.ts';
+import { rotateOnce } from '../src/services/rotate-keys.ts';
 import { vaultOf } from '../src/vault.ts';
 import { newTenant, type VaultRig, vaultRig } from './vault-rig.ts';
 

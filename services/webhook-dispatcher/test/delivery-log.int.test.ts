@@ -9,7 +9,7 @@ import {
 } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deliveriesTable } from '../src/deliveries/deliveries.projection.ts';
-import { healthTable } from '../src/webhooks/health.projection.ts';
+import { healthTable } from '../src/deliveries/health.projection.ts';
 import { webhooksTable } from '../src/webhooks/webhooks.projection.ts';
 import { adminOf, makeWebhook, ROOT, startRig, userCreated } from './webhook-rig.ts';
 

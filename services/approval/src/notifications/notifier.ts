@@ -2,9 +2,19 @@
 import type { Loop } from '@cardea/service';
 import type { MailTransport } from '../adapters/mail.ts';
 import type { Approval } from '../approval.ts';
-import { MAILS_PER_MINUTE_MAX, MINUTE_MS, NOTIFY_BATCH_MAX, NOTIFY_IDLE_MS } from '../limits.ts';
-import { readRequest } from '../requests/reading.ts';
-import { type Pending, type RequestEvent, requests, streamOf } from '../requests/request.ts';
+import { readRequest } from '../requests/approval-requests/reading.ts';
+import {
+  type Pending,
+  type RequestEvent,
+  requests,
+  streamOf,
+} from '../requests/approval-requests/request.ts';
+import {
+  MAILS_PER_MINUTE_MAX,
+  MINUTE_MS,
+  NOTIFY_BATCH_MAX,
+  NOTIFY_IDLE_MS,
+} from '../requests/limits.ts';
 import { dueJobs, finish, fold, foldedWith, type Job, tryAgain } from './jobs.ts';
 import { foldedLetter, type Letter, letter } from './letter.ts';
 import { notified } from './notified.ts';

@@ -1,6 +1,6 @@
 /** Hashes that name a tuple and its two ends in streams and tables: short, whatever the ids hold. */
 import { hash } from 'node:crypto';
-import type { Fields } from '../relation.ts';
+import type { Fields } from '../tuples/relation.ts';
 
 const KEY_BYTES = 16;
 

@@ -2,7 +2,7 @@
 import type { Database, Transaction } from '@cardea/read-models';
 import type { LoadedTuples } from '../engine/tenant-indexes.ts';
 import { newTupleIndex } from '../engine/tuple-index.ts';
-import { RELATIONS, type Relation } from '../relation.ts';
+import { RELATIONS, type Relation } from '../tuples/relation.ts';
 
 const SLICE_ROWS = 2_000;
 

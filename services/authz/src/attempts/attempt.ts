@@ -4,7 +4,7 @@
  * revision.
  */
 import { accept, type Decision, type Stream } from '@cardea/event-store';
-import type { Fields } from '../relation.ts';
+import type { Fields } from '../tuples/relation.ts';
 
 export type AttemptEvent = {
   readonly type: 'TupleWriteRepeated' | 'TupleDeleteRepeated';

@@ -1,4 +1,4 @@
-import { type Fields, numberOf, satisfying } from '../relation.ts';
+import { type Fields, numberOf, satisfying } from '../tuples/relation.ts';
 import { addParents, Budget, type Closure, closePrincipals, type Scratch } from './closure.ts';
 import { type Path, wordNearMiss, wordPath } from './reason.ts';
 import { IN_GRANT, IN_MEMBER, OUT_GRANT, type TupleGraph } from './tuple-graph.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '@cardea/runtime';
-import type { Fields } from '../relation.ts';
+import type { Fields } from '../tuples/relation.ts';
 import type { Follower } from './follower.ts';
 import { slice } from './in-slices.ts';
 import type { TenantIndexes } from './tenant-indexes.ts';

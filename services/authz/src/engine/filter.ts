@@ -1,4 +1,4 @@
-import { type Fields, numberOf, satisfying } from '../relation.ts';
+import { type Fields, numberOf, satisfying } from '../tuples/relation.ts';
 import { grantingSlots, membershipIn, walkMax } from './check.ts';
 import { addParents, Budget, closePrincipals, type Scratch } from './closure.ts';
 import { IN_GRANT, type TupleGraph } from './tuple-graph.ts';

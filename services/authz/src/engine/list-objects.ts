@@ -1,4 +1,4 @@
-import { numberOf, satisfying } from '../relation.ts';
+import { numberOf, satisfying } from '../tuples/relation.ts';
 import { Budget, Closure, closePrincipals } from './closure.ts';
 import type { Question } from './filter.ts';
 import { sortedByBytes } from './sorted-by-bytes.ts';

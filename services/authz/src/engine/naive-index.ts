@@ -1,4 +1,4 @@
-import type { Fields, Relation } from '../relation.ts';
+import type { Fields, Relation } from '../tuples/relation.ts';
 import type { Checked, Question, TupleIndex } from './tuple-index.ts';
 
 /**

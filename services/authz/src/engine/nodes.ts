@@ -1,4 +1,4 @@
-import { WILDCARD } from '../relation.ts';
+import { WILDCARD } from '../tuples/relation.ts';
 
 /** The ids of one type that some tuple names. */
 export type NodeType = {

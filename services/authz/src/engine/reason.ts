@@ -1,4 +1,4 @@
-import { type Fields, WILDCARD } from '../relation.ts';
+import { type Fields, WILDCARD } from '../tuples/relation.ts';
 import type { TupleGraph } from './tuple-graph.ts';
 
 /** A way from principal to object, as records, with the one that grants. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Fields } from '../relation.ts';
+import type { Fields } from '../tuples/relation.ts';
 import { naiveIndex } from './naive-index.ts';
 import { finished, newTupleIndex } from './tuple-index.ts';
 

@@ -1,7 +1,7 @@
 import type { RecordedEvent } from '@cardea/event-store';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Fields } from '../relation.ts';
+import type { Fields } from '../tuples/relation.ts';
 import { type Change, type LoadedTuples, NotCaughtUp, TenantIndexes } from './tenant-indexes.ts';
 import { finished, newTupleIndex } from './tuple-index.ts';
 

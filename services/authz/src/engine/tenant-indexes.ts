@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '@cardea/event-store';
-import type { Fields } from '../relation.ts';
+import type { Fields } from '../tuples/relation.ts';
 import type { TupleIndex } from './tuple-index.ts';
 
 /** What an event of the log means to an index. */

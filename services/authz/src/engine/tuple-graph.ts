@@ -1,4 +1,4 @@
-import { type Fields, numberOf, RELATIONS, type Relation } from '../relation.ts';
+import { type Fields, numberOf, RELATIONS, type Relation } from '../tuples/relation.ts';
 import { grown, Nodes } from './nodes.ts';
 
 /** Which of a node's six lists: what it is the subject of (out), what it is the object of (in). */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Fields, RELATIONS } from '../relation.ts';
+import { type Fields, RELATIONS } from '../tuples/relation.ts';
 import { naiveIndex } from './naive-index.ts';
 import {
   EvaluationBudgetExceeded,

@@ -1,4 +1,4 @@
-import type { Fields } from '../relation.ts';
+import type { Fields } from '../tuples/relation.ts';
 import { type Checked, check } from './check.ts';
 import { LIST_RECORDS_MAX, newScratch, RECORDS_MAX } from './closure.ts';
 import { filterBy, type Question } from './filter.ts';

@@ -3,7 +3,7 @@
  * fields, so that two writers of one tuple meet; every event carries all there is to know.
  */
 import type { Stream } from '@cardea/event-store';
-import { type Fields, RELATIONS } from '../relation.ts';
+import { type Fields, RELATIONS } from './relation.ts';
 
 export {
   type Fields,
@@ -12,7 +12,7 @@ export {
   RELATIONS,
   type Relation,
   WILDCARD,
-} from '../relation.ts';
+} from './relation.ts';
 
 export type Tuple =
   | { readonly status: 'absent' }

@@ -5,7 +5,7 @@
 import type { WebhookEvent } from '@cardea/contracts';
 import type { Database } from '@cardea/read-models';
 import type { Origin } from '../deliveries/delivery.ts';
-import { CIRCUIT_OPENS_AT } from '../webhooks/health.ts';
+import { CIRCUIT_OPENS_AT } from '../deliveries/health.ts';
 
 export type Claimed = {
   readonly deliveryId: string;

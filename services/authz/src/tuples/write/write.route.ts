@@ -2,10 +2,10 @@ import { endpoint } from '@cardea/http';
 import type { Ids } from '@cardea/runtime';
 import Type from 'typebox';
 import { tupleKey } from '../../adapters/tuple-key.ts';
-import { recordRepeat, settle, type WriteNeeds } from '../../writing.ts';
 import { WRITES } from '../door.ts';
 import { fieldsOf, tuples, WILDCARD } from '../tuple.ts';
 import { tupleShape, writableShape } from '../tuple-shape.ts';
+import { recordRepeat, settle, type WriteNeeds } from '../writing.ts';
 import { write } from './write.ts';
 
 export const writeTuple = (needs: WriteNeeds & { readonly ids: Ids }) =>

@@ -1,6 +1,6 @@
 import { type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
-import { ADMIN, WRITES } from '../../door.ts';
+import { ADMIN, WRITES } from '../../administration.ts';
 import type { Vault } from '../../vault.ts';
 import { agentOnly, findGrants, grantsAreLevel } from '../grant-list.ts';
 import { slots } from '../slot.ts';

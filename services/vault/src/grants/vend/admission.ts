@@ -4,8 +4,8 @@
  */
 import type { Capability } from '@cardea/auth';
 import { asAgent, type Request } from '@cardea/http';
-import type { Asked, Facts } from '../../fact-rows.ts';
-import { type KnownChanges, REREAD_AFTER_MS } from '../../facts.ts';
+import type { Asked, Facts } from '../../identity-facts/fact-rows.ts';
+import { type KnownChanges, REREAD_AFTER_MS } from '../../identity-facts/identity-facts.ts';
 import type { Vault } from '../../vault.ts';
 import { slotKey } from '../slot.ts';
 import { liveMarks } from './live-marks.ts';

@@ -1,6 +1,6 @@
 import type { Capability } from '@cardea/auth';
 import { describe, expect, it } from 'vitest';
-import type { Facts } from '../../fact-rows.ts';
+import type { Facts } from '../../identity-facts/fact-rows.ts';
 import type { ServiceRecord } from '../../services/service.ts';
 import { currentVersions, deniedByNews, deniedForGood, type Wanted } from './authority.ts';
 

@@ -1,7 +1,7 @@
 /** Whether a session may have fields of a service: decided anew at every vend, approved or not. */
 import type { Capability } from '@cardea/auth';
-import type { AgentRow, Facts } from '../../fact-rows.ts';
-import { isDisabled } from '../../facts.ts';
+import type { AgentRow, Facts } from '../../identity-facts/fact-rows.ts';
+import { isDisabled } from '../../identity-facts/identity-facts.ts';
 import { currentOf, fieldOf, type ServiceRecord } from '../../services/service.ts';
 import type { GrantedField } from '../slot.ts';
 

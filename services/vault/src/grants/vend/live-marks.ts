@@ -8,7 +8,7 @@ import {
   type Revocations,
 } from '@cardea/auth';
 import { epochKey } from '../../epochs.ts';
-import type { KnownChanges } from '../../facts.ts';
+import type { KnownChanges } from '../../identity-facts/identity-facts.ts';
 
 export type LiveMarks = {
   /** The key or its agent is revoked. */

@@ -4,10 +4,10 @@
  */
 import { EventStoreUnavailable } from '@cardea/event-store';
 import { failpoint, uuidFrom } from '@cardea/runtime';
+import { approverOf, type Consumed, throughGate } from '../../policies/approval-requirement.ts';
 import type { Vault } from '../../vault.ts';
 import { type Grant, type Held, isLive, type Slot, slotKey, slots } from '../slot.ts';
 import type { Admitted, VendRequest } from './admission.ts';
-import { approverOf, type Consumed, throughGate } from './demand.ts';
 import type { Waiting } from './gate.ts';
 import { mint } from './mint.ts';
 import type { VendBody } from './vend-shape.ts';

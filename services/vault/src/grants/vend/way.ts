@@ -1,5 +1,5 @@
 /** Rows 8 to 11 of a vend, in this order: the service, the scope, the secrets, what the policies say. */
-import { REREAD_AFTER_MS } from '../../facts.ts';
+import { REREAD_AFTER_MS } from '../../identity-facts/identity-facts.ts';
 import { type Judgement, judge } from '../../policies/judge.ts';
 import { policySets } from '../../policies/policy.ts';
 import type { ServiceRecord } from '../../services/service.ts';

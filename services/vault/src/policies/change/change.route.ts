@@ -1,5 +1,5 @@
 import { type Endpoint, endpoint } from '@cardea/http';
-import { ADMIN, WRITES } from '../../door.ts';
+import { ADMIN, WRITES } from '../../administration.ts';
 import type { Vault } from '../../vault.ts';
 import { policySets } from '../policy.ts';
 import { PolicyId, PolicyPatch, PolicyShape, shownPolicy } from '../policy-shape.ts';

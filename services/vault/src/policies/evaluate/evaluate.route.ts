@@ -1,8 +1,8 @@
 import { type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
-import { ADMIN, READS } from '../../door.ts';
-import { approverOf } from '../../grants/vend/demand.ts';
+import { ADMIN, READS } from '../../administration.ts';
 import type { Vault } from '../../vault.ts';
+import { approverOf } from '../approval-requirement.ts';
 import { type Demand, judge } from '../judge.ts';
 import { policySets } from '../policy.ts';
 import { ApproverShape } from '../policy-shape.ts';

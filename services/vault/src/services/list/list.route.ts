@@ -2,7 +2,7 @@
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
-import { ADMIN, READS } from '../../door.ts';
+import { ADMIN, READS } from '../../administration.ts';
 import type { Vault } from '../../vault.ts';
 import { ByName, ServiceShape, shownService } from '../service-shape.ts';
 

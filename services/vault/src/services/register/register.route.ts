@@ -1,6 +1,6 @@
 import { type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
-import { ADMIN, WRITES } from '../../door.ts';
+import { ADMIN, WRITES } from '../../administration.ts';
 import { newId, type Vault } from '../../vault.ts';
 import { services } from '../service.ts';
 import {

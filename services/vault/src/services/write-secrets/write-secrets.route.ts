@@ -2,7 +2,7 @@ import { WriteContention } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
 import Type, { type Static } from 'typebox';
-import { ADMIN, WRITES } from '../../door.ts';
+import { ADMIN, WRITES } from '../../administration.ts';
 import type { Vault } from '../../vault.ts';
 import type { ServiceRecord } from '../service.ts';
 import { ByName, FIELDS_MAX } from '../service-shape.ts';

@@ -1,0 +1,76 @@
+import { sameBytes } from '@cardea/crypto';
+import { asUser, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import type { Approval } from '../../../approval.ts';
+import { userStanding } from '../../user-directory/user-validity.ts';
+import { DECIDE_REFUSALS, DECIDES, onlyPeople } from '../deciding.ts';
+import { type ApprovalRequest, requests, type Standing, streamOf } from '../request.ts';
+import { target } from '../request-shape.ts';
+import { type Approve, approve } from './approve.ts';
+
+const CODE_MAX_CHARS = 16;
+
+export const approveRequest = (approval: Approval) =>
+  endpoint(
+    {
+      ...DECIDES,
+      name: 'approve_request',
+      summary: 'Approve a request that names the caller; final',
+      path: '/api/v1/ciba/requests/{id}/approve',
+      body: Type.Object({
+        binding_code: Type.Optional(Type.String({ minLength: 1, maxLength: CODE_MAX_CHARS })),
+      }),
+      ok: Type.Object({ status: Type.Literal('approved') }, { additionalProperties: false }),
+      refusals: {
+        ...DECIDE_REFUSALS,
+        approver_not_vouched: 403,
+        step_up_required: 401,
+        binding_code_required: 422,
+        binding_code_mismatch: 422,
+      },
+    },
+    async (request) => {
+      const { id } = request.params;
+      const user = asUser(request.principal);
+      const command = await approval.command(request);
+      const { state } = await approval.streams.load(requests, { tenantId: request.tenantId, id });
+      const code = await compared(approval, state, request.body.binding_code);
+      const ofUser = { tenantId: request.tenantId, userId: user.id };
+      const { isVouched } = await userStanding(approval, ofUser, asksForVouched(state));
+      const { authTime } = user;
+      const of = { userId: user.id, authTime, now: command.now, userVouched: isVouched, code };
+      const decided = await approval.streams.decideOn(requests, id, command, (present) =>
+        approve(of, present),
+      );
+      const wrote = decided.position;
+      if (wrote !== undefined) await approval.changes.announce(id, decided.revision);
+      if (decided.accepted) return { ok: { status: 'approved' as const }, wrote };
+      const { reason: refused, state: standing } = decided;
+      const headers = refused === 'step_up_required' ? stepUp(standing) : {};
+      return { refused, wrote, headers, target: target(id) };
+    },
+    onlyPeople(approval),
+  );
+
+const asksForVouched = (request: ApprovalRequest): boolean =>
+  request.status === 'pending' && request.facts.binding?.vouch_required === true;
+
+/** In constant time; the code never changes while a request stands. */
+async function compared(
+  { sealer }: Approval,
+  request: { readonly status: 'none' } | Standing,
+  sent: string | undefined,
+): Promise<Approve['code']> {
+  if (sent === undefined) return 'none';
+  if (request.status === 'none' || request.facts.binding === undefined) return 'wrong';
+  const { facts } = request;
+  const { code } = request.facts.binding;
+  const right = await sealer.open(code, { streamId: streamOf(facts.id), field: 'code' });
+  return right !== null && sameBytes(right, sent) ? 'right' : 'wrong';
+}
+
+function stepUp(request: { readonly status: 'none' } | Standing) {
+  const maxAge = request.status === 'none' ? 0 : request.facts.binding?.max_auth_age_seconds;
+  const challenge = `Bearer error="insufficient_user_authentication", max_age="${maxAge ?? 0}"`;
+  return { 'WWW-Authenticate': challenge };
+}

@@ -1,0 +1,208 @@
+import type { Command } from '@cardea/event-store';
+import { endpoint, type Request } from '@cardea/http';
+import { uuidFrom } from '@cardea/runtime';
+import Type from 'typebox';
+import type { Approval } from '../../../approval.ts';
+import { CALLER_PER_MINUTE_MAX, MINUTE_MS, TTL_SECONDS_MAX } from '../../limits.ts';
+import { askQueue } from '../../queues/asking.ts';
+import { isActive, patiently } from '../../user-directory/user-directory.ts';
+import { makeRequest, sealWord } from '../making.ts';
+import { readRequest, showRequest } from '../reading.ts';
+import { type Origin, SEVERITIES, type Standing } from '../request.ts';
+import { COMMON, isLive, NO_KEYS, requestShape } from '../request-shape.ts';
+import { factsOf, originOf, readable, unreadable, type Wanted } from './create.ts';
+import { joinable } from './join.ts';
+
+const name = (most: number) => Type.String({ minLength: 1, maxLength: most });
+
+const body = Type.Object({
+  agent_id: name(128),
+  user_id: name(128),
+  action: name(64),
+  resource: Type.Optional(name(200)),
+  reason: Type.Optional(name(1_000)),
+  severity: Type.Optional(Type.Enum(SEVERITIES)),
+  ttl_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: TTL_SECONDS_MAX })),
+});
+
+const refusals = {
+  invalid_request: 400,
+  unauthenticated: 401,
+  agent_mismatch: 403,
+  user_not_allowed: 403,
+  user_disabled: 403,
+  agent_inactive: 403,
+  agent_muted: 403,
+  user_not_found: 404,
+  idempotency_key_reused: 422,
+  approval_rate_limited: 429,
+} as const;
+type Refused = {
+  readonly refused: keyof typeof refusals;
+  readonly details?: object;
+  readonly headers?: { readonly [name: string]: string };
+};
+
+type Asked = Request<unknown, unknown, Wanted>;
+/** Who asks as what for whom, found fit to ask. */
+type Asker = {
+  readonly origin: Origin;
+  readonly agentName: string;
+  readonly userVouched: boolean;
+};
+
+export const createRequest = (approval: Approval) =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'create_approval_request',
+      summary: 'Ask a user for a decision',
+      method: 'post',
+      path: '/api/v1/ciba/requests',
+      who: ['user', 'agent_token'],
+      notTaken: NO_KEYS,
+      body,
+      ok: requestShape,
+      status: 201,
+      refusals,
+      waitsFor: ['requests'],
+      idempotent: true,
+    },
+    async (request) => {
+      const fields = unreadable(request.body);
+      if (fields.length > 0) {
+        const details = fields.map((field) => ({ field, rule: 'readable' }));
+        return { refused: 'invalid_request', details };
+      }
+      const wanted = readable(request.body);
+      const asker = await fitToAsk(approval, request, wanted);
+      if ('refused' in asker) return asker;
+      const earlier = await earlierRequest(approval, request);
+      if (earlier !== undefined) return 'refused' in earlier ? earlier : answer(approval, earlier);
+      const joined =
+        asker.origin === 'agent' ? await joinable(approval, request.tenantId, wanted) : undefined;
+      if (joined !== undefined) return answer(approval, joined);
+      const over = await overLimit(approval, request, asker.origin);
+      if (over !== undefined) return tooMany(over);
+      return make(approval, request, { wanted, asker });
+    },
+  );
+
+const answer = async (approval: Approval, request: Standing, wrote?: bigint) => ({
+  ok: await showRequest(approval, request),
+  wrote,
+});
+
+const tooMany = (afterMs: number): Refused => ({
+  refused: 'approval_rate_limited',
+  headers: { 'Retry-After': String(Math.max(1, Math.ceil(afterMs / 1000))) },
+});
+
+async function fitToAsk(
+  approval: Approval,
+  { principal, tenantId }: Asked,
+  wanted: Wanted,
+): Promise<Asker | Refused> {
+  const { people, clock } = approval;
+  if (principal?.kind === 'user' && !(await isLive(approval, tenantId, principal.id))) {
+    return { refused: 'unauthenticated' };
+  }
+  const lookAgent = () => people.agent(tenantId, wanted.agent_id);
+  const agent = principal?.kind === 'agent' ? await patiently(clock, lookAgent) : await lookAgent();
+  const said = originOf(principal, wanted, agent?.ownerUserId ?? null);
+  if ('refused' in said) return said;
+  const lookUser = () => people.user(tenantId, wanted.user_id);
+  const user = said.origin === 'self' ? await lookUser() : await patiently(clock, lookUser);
+  if (said.origin !== 'self') {
+    if (user === undefined) return { refused: 'user_not_found' };
+    if (!isActive(user)) return { refused: 'user_disabled' };
+  }
+  if (!isActive(agent)) return { refused: 'agent_inactive' };
+  const agentName = agent?.name ?? wanted.agent_id;
+  return { origin: said.origin, agentName, userVouched: user?.vouched === true };
+}
+
+/** With an Idempotency-Key the id follows from it, so that a repeat meets its own stream. */
+const idOf = ({ idempotency, commandId }: Asked, ids: Approval['ids']): string =>
+  idempotency === undefined ? ids.next() : uuidFrom('approval request', commandId);
+
+const bodyHashOf = async ({ sealer }: Approval, { tenantId, idempotency }: Asked) =>
+  idempotency === undefined
+    ? undefined
+    : await sealer.indexHash({ tenantId }, 'body', idempotency.bodyHash);
+
+async function earlierRequest(
+  approval: Approval,
+  request: Asked,
+): Promise<Standing | Refused | undefined> {
+  if (request.idempotency === undefined) return undefined;
+  const id = idOf(request, approval.ids);
+  const earlier = await readRequest(approval, request.tenantId, id);
+  if (earlier.status === 'none') return undefined;
+  const isSame = earlier.facts.body_hash === (await bodyHashOf(approval, request));
+  return isSame ? earlier : { refused: 'idempotency_key_reused' };
+}
+
+/** What agents ask is counted by their queue. */
+async function overLimit(
+  { counters }: Approval,
+  { tenantId, principal }: Asked,
+  origin: Origin,
+): Promise<number | undefined> {
+  if (origin === 'agent') return undefined;
+  const key = `new:${tenantId}:${principal?.kind}:${principal?.id}`;
+  return counters.over(key, CALLER_PER_MINUTE_MAX, MINUTE_MS);
+}
+
+async function make(
+  approval: Approval,
+  request: Asked,
+  { wanted, asker }: { readonly wanted: Wanted; readonly asker: Asker },
+) {
+  const { tenantId } = request;
+  const { reason, ...rest } = wanted;
+  const id = idOf(request, approval.ids);
+  const command = await commandOf(approval, request, asker.origin);
+  const body_hash = await bodyHashOf(approval, request);
+  const [channels, sealed] = await Promise.all([
+    approval.people.channels(tenantId),
+    reason === undefined
+      ? undefined
+      : sealWord(approval, { tenantId, userId: wanted.user_id, requestId: id }, 'reason', reason),
+  ]);
+  if (sealed === 'erased') return { refused: 'user_not_found' } as const;
+  const { appId: app_id } = command.metadata;
+  const facts = factsOf(
+    rest,
+    {
+      id,
+      tenant_id: tenantId,
+      agent_name: asker.agentName,
+      origin: asker.origin,
+      user_vouched: asker.userVouched,
+      channels,
+      ...(app_id === undefined ? {} : { app_id }),
+      ...(sealed === undefined ? {} : { reason: sealed }),
+      ...(body_hash === undefined ? {} : { body_hash }),
+    },
+    command.now,
+  );
+  if (asker.origin === 'agent') {
+    const entry = { request_id: id, until: facts.expires_at };
+    const of = { agentId: wanted.agent_id, userId: wanted.user_id, entry };
+    const asked = await askQueue(approval, of, command);
+    if (asked.outcome === 'muted') return { refused: 'agent_muted' } as const;
+    if (asked.outcome === 'rate_limited') {
+      return tooMany(asked.until.getTime() - command.now.getTime());
+    }
+  }
+  const made = await makeRequest(approval, facts, command);
+  if (made.request.status === 'none') throw new Error('a request that was made does not stand');
+  return answer(approval, made.request, made.position);
+}
+
+/** An admin who asks for another user acts as an admin, on an endpoint that everyone may call. */
+const commandOf = ({ command }: Approval, request: Asked, origin: Origin): Promise<Command> =>
+  origin === 'admin' && request.principal !== undefined
+    ? command(request, { actor: { type: 'admin', id: request.principal.id } })
+    : command(request);

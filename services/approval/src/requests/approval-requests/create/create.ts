@@ -1,0 +1,78 @@
+/** Who may ask whom for what over REST, and what the request then says. */
+import type { Principal } from '@cardea/auth';
+import { TTL_SECONDS_DEFAULT } from '../../limits.ts';
+import { cleaned, isClean } from '../../sanitize-text.ts';
+import type { Origin, RequestFacts, Severity } from '../request.ts';
+
+export type Wanted = {
+  readonly agent_id: string;
+  readonly user_id: string;
+  readonly action: string;
+  readonly resource?: string;
+  readonly reason?: string;
+  readonly severity?: Severity;
+  readonly ttl_seconds?: number;
+};
+
+/** Names of the fields that say nothing once what cannot be seen is taken away. */
+export function unreadable(body: Wanted): readonly string[] {
+  const ids = (['agent_id', 'user_id'] as const).filter((field) => !isClean(body[field]));
+  const words = (['action', 'resource', 'reason'] as const).filter((field) => {
+    const word = body[field];
+    return word !== undefined && cleaned(word) === '';
+  });
+  return [...ids, ...words];
+}
+
+export const readable = (body: Wanted): Wanted => ({
+  ...body,
+  action: cleaned(body.action),
+  ...(body.resource === undefined ? {} : { resource: cleaned(body.resource) }),
+  ...(body.reason === undefined ? {} : { reason: cleaned(body.reason) }),
+});
+
+/** As whom the caller asks; an agent's owner is known from its row. */
+export function originOf(
+  principal: Principal | undefined,
+  wanted: Pick<Wanted, 'agent_id' | 'user_id'>,
+  ownerUserId: string | null,
+): { readonly origin: Origin } | { readonly refused: 'agent_mismatch' | 'user_not_allowed' } {
+  switch (principal?.kind) {
+    case 'agent': {
+      if (principal.id !== wanted.agent_id) return { refused: 'agent_mismatch' };
+      const mine = [principal.userId, ownerUserId].includes(wanted.user_id);
+      return mine ? { origin: 'agent' } : { refused: 'user_not_allowed' };
+    }
+    case 'user':
+      // An impersonated user's token counts as an agent's, and no agent stands in it.
+      if (principal.impersonatedBy !== null) return { refused: 'agent_mismatch' };
+      if (principal.id === wanted.user_id) return { origin: 'self' };
+      return principal.roles.includes('admin')
+        ? { origin: 'admin' }
+        : { refused: 'user_not_allowed' };
+    case 'api_key':
+    case undefined:
+      return { refused: 'agent_mismatch' };
+  }
+}
+
+export function factsOf(
+  wanted: Omit<Wanted, 'reason'>,
+  of: Pick<RequestFacts, 'id' | 'tenant_id' | 'agent_name' | 'origin' | 'channels'> &
+    Partial<Pick<RequestFacts, 'user_vouched' | 'app_id' | 'reason' | 'body_hash'>>,
+  now: Date,
+): RequestFacts {
+  const { agent_id, user_id, action, resource, severity = 'medium' } = wanted;
+  const { ttl_seconds = TTL_SECONDS_DEFAULT } = wanted;
+  return {
+    ...of,
+    agent_id,
+    user_id,
+    action,
+    ...(resource === undefined ? {} : { resource }),
+    severity,
+    ttl_seconds,
+    created_at: now.toISOString(),
+    expires_at: new Date(now.getTime() + ttl_seconds * 1000).toISOString(),
+  };
+}

@@ -1,0 +1,28 @@
+/** An agent that was told to wait for a vend's approval asks for it: it gets the vend's own request. */
+import type { Approval } from '../../../approval.ts';
+import { entriesAt, queueIdOf, queues } from '../../queues/queue.ts';
+import { readRequest } from '../reading.ts';
+import { isUsable, type Standing, VEND_ACTION } from '../request.ts';
+import type { Wanted } from './create.ts';
+
+/** The newest open request that vault made for this agent, user and service; what else was sent is ignored. */
+export async function joinable(
+  approval: Pick<Approval, 'streams' | 'clock' | 'systemCommand' | 'changes'>,
+  tenantId: string,
+  { action, resource, agent_id: agentId, user_id: userId }: Wanted,
+): Promise<Standing | undefined> {
+  if (action !== VEND_ACTION || resource === undefined) return undefined;
+  const id = queueIdOf({ tenantId, agentId, userId });
+  const { state } = await approval.streams.load(queues, { tenantId, id });
+  const now = approval.clock.now();
+  const entries = entriesAt(state, now).filter(
+    (entry) => entry.digest !== undefined && entry.resource === resource,
+  );
+  for (const { request_id } of entries.toReversed()) {
+    const request = await readRequest(approval, tenantId, request_id);
+    if (request.status === 'pending' || (request.status !== 'none' && isUsable(request, now))) {
+      return request;
+    }
+  }
+  return undefined;
+}

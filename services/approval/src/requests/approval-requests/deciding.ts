@@ -1,0 +1,91 @@
+/** What approving and denying have in common at the door: only the person who was asked may answer. */
+import type { approvalEvents, DataOf } from '@cardea/contracts';
+import { accept, type Decision, type Stream } from '@cardea/event-store';
+import { type Admit, asUser, type Request } from '@cardea/http';
+import type { Approval } from '../../approval.ts';
+import { MINUTE_MS, REFUSALS_PER_MINUTE_MAX, REFUSED_DECISIONS_MAX } from '../limits.ts';
+import { type ApprovalRequest, type DecisionRefused, requests } from './request.ts';
+import { COMMON, isImpersonated, isLive, requestId, target } from './request-shape.ts';
+
+/** Agents come in, so that the request itself can tell that one has tried to decide it. */
+export const DECIDES = {
+  ...COMMON,
+  method: 'post',
+  who: ['user', 'agent_token', 'agent_key'],
+  notTaken: { api_key: { status: 401, code: 'unauthenticated' } },
+  params: requestId,
+  bodyOptional: true,
+  waitsFor: ['requests'],
+  recordsItsRefusals: ['user_session_required'],
+} as const;
+
+export const DECIDE_REFUSALS = {
+  unauthenticated: 401,
+  user_session_required: 401,
+  request_not_found: 404,
+  request_not_pending: 409,
+  request_expired: 410,
+} as const;
+
+/** Before the body is looked at: an agent is turned away, and the request remembers it. */
+export const onlyPeople =
+  (approval: Approval): Admit<{ readonly id: string }, unknown, keyof typeof DECIDE_REFUSALS> =>
+  async (request) => {
+    const { principal, params, tenantId } = request;
+    if (principal?.kind !== 'user' || isImpersonated(principal)) {
+      await recordRefusal(approval, request);
+      // Without a position, which would tell that there is such a request.
+      return { refused: 'user_session_required', target: target(params.id) };
+    }
+    const live = await isLive(approval, tenantId, asUser(principal).id);
+    return live ? undefined : { refused: 'unauthenticated' };
+  };
+
+/** On the request itself for the first few times; behind that, and where there is none, as any refusal. */
+async function recordRefusal(
+  approval: Approval,
+  request: Request<{ readonly id: string }, unknown, undefined>,
+): Promise<void> {
+  const { streams } = approval;
+  const of = { tenantId: request.tenantId, id: request.params.id };
+  const command = await approval.command(request);
+  const { revision } = await streams.load(requests, of);
+  if (revision > 0) {
+    const { position } = await streams.decideOn(requests, of.id, command, refuseAgent);
+    if (position !== undefined) return;
+  }
+  const { kind, id } = request.principal ?? { kind: 'nobody', id: '' };
+  const key = `refused:${of.tenantId}:${kind}:${id}`;
+  const over = await approval.counters.over(key, REFUSALS_PER_MINUTE_MAX, MINUTE_MS);
+  if (over !== undefined) return;
+  const { operation } = request;
+  await streams.decideOn(denials, command.id, command, () => accept(denied(operation, of.id)));
+}
+
+function refuseAgent(request: ApprovalRequest): Decision<DecisionRefused, never> {
+  if (request.status === 'none' || request.refusedDecisions >= REFUSED_DECISIONS_MAX) {
+    return accept();
+  }
+  return accept({ type: 'DecisionRefused', data: { cause: 'agent_token' } });
+}
+
+type ActionDenied = {
+  readonly type: 'ActionDenied';
+  readonly data: DataOf<typeof approvalEvents, 'action.denied'>;
+};
+const denials: Stream<null, ActionDenied> = {
+  noun: 'denial',
+  initial: null,
+  evolve: () => null,
+};
+const denied = (operation: string, id: string): ActionDenied => ({
+  type: 'ActionDenied',
+  data: {
+    area: COMMON.area,
+    operation,
+    reason: 'user_session_required',
+    status: DECIDE_REFUSALS.user_session_required,
+    target: target(id),
+    count: 1,
+  },
+});

@@ -1,0 +1,61 @@
+import { asUser, endpoint } from '@cardea/http';
+import { uuidFrom } from '@cardea/runtime';
+import Type from 'typebox';
+import type { Approval } from '../../../approval.ts';
+import { MINUTE_MS, MUTE_MINUTES_MAX } from '../../limits.ts';
+import { mute } from '../../queues/mute.ts';
+import { queueIdOf, queues } from '../../queues/queue.ts';
+import { cleaned } from '../../sanitize-text.ts';
+import { userStanding } from '../../user-directory/user-validity.ts';
+import { DECIDE_REFUSALS, DECIDES, onlyPeople } from '../deciding.ts';
+import { sealWord } from '../making.ts';
+import { requests } from '../request.ts';
+import { target } from '../request-shape.ts';
+import { deny } from './deny.ts';
+
+export const denyRequest = (approval: Approval) =>
+  endpoint(
+    {
+      ...DECIDES,
+      name: 'deny_request',
+      summary: 'Deny a request that names the caller; final',
+      path: '/api/v1/ciba/requests/{id}/deny',
+      body: Type.Object({
+        reason: Type.Optional(Type.String({ minLength: 1, maxLength: 280 })),
+        mute_agent_minutes: Type.Optional(Type.Integer({ minimum: 1, maximum: MUTE_MINUTES_MAX })),
+      }),
+      ok: Type.Object({ status: Type.Literal('denied') }, { additionalProperties: false }),
+      refusals: DECIDE_REFUSALS,
+    },
+    async (request) => {
+      const { tenantId, params, body } = request;
+      const userId = asUser(request.principal).id;
+      const command = await approval.command(request);
+      const said = cleaned(body.reason ?? '');
+      const place = { tenantId, userId, requestId: params.id };
+      const reason = said === '' ? undefined : await sealWord(approval, place, 'deny_reason', said);
+      if (reason === 'erased') return { refused: 'unauthenticated' };
+      const { isVouched } = await userStanding(approval, { tenantId, userId }, false);
+      const of = {
+        userId,
+        userVouched: isVouched,
+        now: command.now,
+        ...(reason === undefined ? {} : { reason }),
+      };
+      const decided = await approval.streams.decideOn(requests, params.id, command, (present) =>
+        deny(of, present),
+      );
+      const wrote = decided.position;
+      if (wrote !== undefined) await approval.changes.announce(params.id, decided.revision);
+      if (!decided.accepted) return { refused: decided.reason, wrote, target: target(params.id) };
+      const minutes = body.mute_agent_minutes;
+      if (minutes !== undefined && decided.state.status !== 'none') {
+        const queue = queueIdOf({ tenantId, userId, agentId: decided.state.facts.agent_id });
+        const until = new Date(command.now.getTime() + minutes * MINUTE_MS);
+        const step = { ...command, id: uuidFrom('mute', command.id) };
+        await approval.streams.decideOn(queues, queue, step, (present) => mute(until, present));
+      }
+      return { ok: { status: 'denied' as const }, wrote };
+    },
+    onlyPeople(approval),
+  );

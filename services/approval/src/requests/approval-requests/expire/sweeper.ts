@@ -1,0 +1,39 @@
+/** Writes down what has run out. Nobody waits for it: whoever looks sees overdue requests as expired. */
+import type { Loop } from '@cardea/service';
+import type { Approval } from '../../../approval.ts';
+import { SWEEP_EVERY_MS, SWEEP_ROWS_MAX } from '../../limits.ts';
+import { endRequest } from '../reading.ts';
+
+/** Requests that are ended side by side. */
+const LANES = 16;
+
+export const sweeper = (approval: Approval): Loop => ({
+  name: 'approval.sweeper',
+  leader: true,
+  run: async (signal, tick) => {
+    while (!signal.aborted) {
+      tick();
+      const swept = await sweep(approval, tick);
+      if (swept < SWEEP_ROWS_MAX) await approval.clock.sleep(SWEEP_EVERY_MS, signal);
+    }
+  },
+});
+
+/** Ends up to `SWEEP_ROWS_MAX` requests; rows lag behind, so a request may be ended twice to no effect. */
+async function sweep(approval: Approval, tick: () => void): Promise<number> {
+  const { rows } = await approval.database.system.query<{ tenant_id: string; id: string }>(
+    `SELECT tenant_id, id FROM approval.requests
+     WHERE status = 'pending' AND expires_at <= $1 ORDER BY expires_at LIMIT ${SWEEP_ROWS_MAX}`,
+    [approval.clock.now()],
+  );
+  for (let at = 0; at < rows.length; at += LANES) {
+    tick();
+    const some = rows.slice(at, at + LANES);
+    await Promise.all(
+      some.map(({ tenant_id: tenantId, id }) =>
+        endRequest(approval, { tenantId, id, cause: 'time' }),
+      ),
+    );
+  }
+  return rows.length;
+}

@@ -1,0 +1,37 @@
+import { asUser, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import type { Approval } from '../../../approval.ts';
+import { PENDING_ROWS_MAX } from '../../limits.ts';
+import { COMMON, isImpersonated, isLive, requestShape, USERS_ONLY } from '../request-shape.ts';
+import { readRows, showRows } from '../rows.ts';
+
+export const listPending = (approval: Approval) =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'list_pending_approvals',
+      summary: 'Requests that wait for the caller, newest first',
+      method: 'get',
+      path: '/api/v1/ciba/pending',
+      who: ['user'],
+      notTaken: USERS_ONLY,
+      ok: Type.Object({ requests: Type.Array(requestShape) }, { additionalProperties: false }),
+      refusals: { unauthenticated: 401, user_session_required: 401 },
+      reads: ['requests'],
+    },
+    async ({ principal, tenantId }) => {
+      const user = asUser(principal);
+      if (isImpersonated(user)) return { refused: 'user_session_required' };
+      if (!(await isLive(approval, tenantId, user.id))) return { refused: 'unauthenticated' };
+      const values = [approval.clock.now(), tenantId, user.id];
+      const rows = await approval.database.asTenant(tenantId, (sql) =>
+        readRows(
+          sql,
+          `WHERE r.tenant_id = $2 AND r.user_id = $3 AND r.status = 'pending' AND r.expires_at > $1
+           ORDER BY r.created_at DESC, r.id DESC LIMIT ${PENDING_ROWS_MAX}`,
+          values,
+        ),
+      );
+      return { ok: { requests: await showRows(approval, rows) } };
+    },
+  );

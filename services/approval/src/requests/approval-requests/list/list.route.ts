@@ -1,0 +1,62 @@
+import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
+import { asUser, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import type { Approval } from '../../../approval.ts';
+import { STATUSES, type Status } from '../request.ts';
+import { COMMON, isImpersonated, NO_KEYS, requestShape } from '../request-shape.ts';
+import { readRows, showRows } from '../rows.ts';
+
+const ok = Type.Object(
+  { requests: Type.Array(requestShape), total: pageAnswer.total, offset: pageAnswer.offset },
+  { additionalProperties: false },
+);
+
+export const listRequests = (approval: Approval) =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'list_approval_requests',
+      summary: 'All approval requests of the tenant, newest first',
+      method: 'get',
+      path: '/api/v1/ciba/requests',
+      who: ['admin'],
+      notTaken: NO_KEYS,
+      query: Type.Object({ ...pageQuery, status: Type.Optional(Type.Enum(STATUSES)) }),
+      ok,
+      refusals: { forbidden: 403 },
+      reads: ['requests'],
+    },
+    async ({ principal, tenantId, query }) => {
+      if (isImpersonated(asUser(principal))) return { refused: 'forbidden' };
+      const { status, offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
+      const where = `WHERE r.tenant_id = $2 AND ${whereStatus(status)}`;
+      const values = [approval.clock.now(), tenantId];
+      const { rows, total } = await approval.database.asTenant(tenantId, async (sql) => {
+        const counted = await sql.query<{ total: string }>(
+          `SELECT count(*) AS total FROM approval.requests r ${where}`,
+          values,
+        );
+        const page = `${where} ORDER BY r.created_at DESC, r.id DESC LIMIT $3 OFFSET $4`;
+        return {
+          rows: await readRows(sql, page, [...values, limit, offset]),
+          total: Number(counted.rows[0]?.total ?? 0),
+        };
+      });
+      return { ok: { requests: await showRows(approval, rows), total, offset } };
+    },
+  );
+
+/** Written out per status, so that each finds its index; `$1` is the time, named in each. */
+function whereStatus(status: Status | undefined): string {
+  switch (status) {
+    case undefined:
+      return '$1::timestamptz IS NOT NULL';
+    case 'pending':
+      return `r.status = 'pending' AND r.expires_at > $1::timestamptz`;
+    case 'expired':
+      return `(r.status = 'expired' OR (r.status = 'pending' AND r.expires_at <= $1::timestamptz))`;
+    case 'approved':
+    case 'denied':
+      return `r.status = '${status}' AND $1::timestamptz IS NOT NULL`;
+  }
+}

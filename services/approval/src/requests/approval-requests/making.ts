@@ -1,0 +1,45 @@
+/** Writes a request down: its words sealed at its own stream, its limits counted before. */
+import type { Sealed } from '@cardea/crypto';
+import { accept, type Command } from '@cardea/event-store';
+import type { Approval } from '../../approval.ts';
+import {
+  type ApprovalRequest,
+  type RequestFacts,
+  requests,
+  streamOf,
+  subjectOf,
+} from './request.ts';
+
+/** Appends the first event of a stream that must not exist; who comes second finds what stands. */
+export async function makeRequest(
+  { streams }: Pick<Approval, 'streams'>,
+  facts: RequestFacts,
+  command: Command,
+): Promise<{
+  readonly request: ApprovalRequest;
+  readonly position: bigint | undefined;
+  readonly isNew: boolean;
+}> {
+  const decided = await streams.decideOn(requests, facts.id, command, (request) =>
+    request.status === 'none' ? accept({ type: 'ApprovalRequested', data: facts }) : accept(),
+  );
+  const isNew = decided.position !== undefined && !decided.repeated;
+  return { request: decided.state, position: decided.position, isNew };
+}
+
+/** Seals a word of a request under its user's key; `erased` when the user was deleted. */
+export const sealWord = (
+  { sealer }: Pick<Approval, 'sealer'>,
+  of: { readonly tenantId: string; readonly userId: string; readonly requestId: string },
+  field: 'reason' | 'code' | 'deny_reason',
+  word: string,
+): Promise<Sealed | 'erased'> =>
+  sealer.seal(
+    of.tenantId,
+    {
+      subject: subjectOf(of.tenantId, of.userId),
+      streamId: streamOf(of.requestId),
+      field,
+    },
+    word,
+  );

@@ -1,0 +1,73 @@
+import { endpoint } from '@cardea/http';
+import Type from 'typebox';
+import type { Approval } from '../../../approval.ts';
+import { INTERVAL_SECONDS } from '../../limits.ts';
+import type { Polls } from '../polls.ts';
+import { readRequest } from '../reading.ts';
+import { STATUSES, type Standing, useBefore } from '../request.ts';
+import { COMMON, maySee } from '../request-shape.ts';
+import { untilDecided } from '../until-decided.ts';
+
+const WAIT_SECONDS_MAX = 25;
+
+const ok = Type.Object(
+  {
+    data: Type.Object(
+      {
+        approval_id: Type.String(),
+        status: Type.Enum(STATUSES),
+        expires_at: Type.String(),
+        interval: Type.Integer(),
+        use_before: Type.Union([Type.String(), Type.Null()]),
+      },
+      { additionalProperties: false },
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** The poll route that a vend's 202 names: the state of the approval, never a token or a code. */
+export const pollToken = (needs: Approval & { readonly polls: Polls }) =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'poll_vend_approval',
+      summary: 'Whether the approval that a vend waits for was given',
+      method: 'get',
+      path: '/api/v1/ciba/token/{approval_id}',
+      who: ['user', 'agent_token', 'agent_key'],
+      notTaken: { api_key: { status: 401, code: 'unauthenticated' } },
+      params: Type.Object({ approval_id: Type.String({ minLength: 1, maxLength: 128 }) }),
+      query: Type.Object({
+        wait: Type.Optional(Type.Integer({ minimum: 1, maximum: WAIT_SECONDS_MAX })),
+      }),
+      ok,
+      refusals: { request_not_found: 404, slow_down: 429, too_many_polls: 429 },
+    },
+    async (request) => {
+      const { params, principal, tenantId, query } = request;
+      const { approval_id: id } = params;
+      const headers = { 'Retry-After': String(INTERVAL_SECONDS) };
+      const now = await readRequest(needs, tenantId, id);
+      if (now.status === 'none' || !maySee(principal, now.facts)) {
+        return { refused: 'request_not_found' };
+      }
+      if (!(await needs.pace(`approval:pace:${tenantId}:${id}`))) {
+        return { refused: 'slow_down', headers };
+      }
+      if (now.status !== 'pending' || query.wait === undefined) return { ok: stateOf(now) };
+      const found = await untilDecided(needs, request, { id, waitMs: query.wait * 1000 });
+      if (found === 'too_many_polls') return { refused: found, headers };
+      return { ok: stateOf(found) };
+    },
+  );
+
+const stateOf = (request: Standing) => ({
+  data: {
+    approval_id: request.facts.id,
+    status: request.status,
+    expires_at: request.facts.expires_at,
+    interval: INTERVAL_SECONDS,
+    use_before: useBefore(request)?.toISOString() ?? null,
+  },
+});

@@ -1,0 +1,39 @@
+import { endpoint } from '@cardea/http';
+import type { Approval } from '../../../approval.ts';
+import { POLL_WAIT_MS } from '../../limits.ts';
+import type { Polls } from '../polls.ts';
+import { readRequest, showRequest } from '../reading.ts';
+import { COMMON, maySee, NO_KEYS, requestId, requestShape } from '../request-shape.ts';
+import { untilDecided } from '../until-decided.ts';
+
+type Needs = Approval & { readonly polls: Polls; readonly pollWaitMs?: number };
+
+export const pollRequest = (needs: Needs) =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'poll_approval_request',
+      summary: 'An approval request once it is decided, or as it stands after 30 seconds',
+      method: 'get',
+      path: '/api/v1/ciba/requests/{id}/poll',
+      who: ['user', 'agent_token'],
+      notTaken: NO_KEYS,
+      params: requestId,
+      ok: requestShape,
+      refusals: { request_not_found: 404, too_many_polls: 429 },
+    },
+    async (request) => {
+      const { params, principal, tenantId } = request;
+      const now = await readRequest(needs, tenantId, params.id);
+      if (now.status === 'none' || !maySee(principal, now.facts)) {
+        return { refused: 'request_not_found' };
+      }
+      if (now.status !== 'pending') return { ok: await showRequest(needs, now) };
+      const waitMs = needs.pollWaitMs ?? POLL_WAIT_MS;
+      const found = await untilDecided(needs, request, { id: params.id, waitMs });
+      if (found === 'too_many_polls') {
+        return { refused: 'too_many_polls', headers: { 'Retry-After': '5' } };
+      }
+      return { ok: await showRequest(needs, found) };
+    },
+  );

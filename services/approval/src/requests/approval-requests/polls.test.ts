@@ -1,0 +1,147 @@
+import { type Cache, CacheUnavailable, fakeClock, inProcessCache } from '@cardea/runtime';
+import { silentLogger } from '@cardea/testing';
+import { describe, expect, it } from 'vitest';
+import { POLL_WAIT_MS, POLLS_PER_PRINCIPAL_MAX } from '../limits.ts';
+import { changes } from './changes.ts';
+import { polls } from './polls.ts';
+
+function rig({ ping = async () => {} }: { readonly ping?: () => Promise<void> } = {}) {
+  const clock = fakeClock('2026-01-01T10:00:00.000Z');
+  const heard = changes(inProcessCache(clock), silentLogger);
+  const waiting = polls({ changes: heard, clock, cache: { ping } });
+  const stop = new AbortController();
+  let status = 'pending';
+  const poll = (read = async () => status, endsAt?: Date) =>
+    waiting.wait({
+      id: 'r1',
+      tenantId: 't1',
+      principal: 'ann',
+      waitMs: POLL_WAIT_MS,
+      read,
+      isOver: (state) => state !== 'pending',
+      endsAt: () => endsAt,
+      stops: [stop.signal],
+    });
+  return {
+    clock,
+    heard,
+    waiting,
+    stop,
+    poll,
+    decide: () => {
+      status = 'approved';
+    },
+  };
+}
+
+/** Until everyone who waits is asleep. */
+const asleep = async (clock: { readonly sleepers: number }, count = 1) => {
+  while (clock.sleepers < count) await new Promise((done) => setImmediate(done));
+};
+
+describe('a long poll', () => {
+  it('approval 8 is answered by the word of a decision, without any time passing', async () => {
+    const { clock, heard, poll, decide } = rig();
+    const answer = poll();
+    await asleep(clock);
+    decide();
+    await heard.announce('r1', 2);
+    expect(await answer).toBe('approved');
+    expect(clock.monotonicMs()).toBe(0);
+  });
+
+  it('approval 9 misses no decision that falls between its reading and its waiting', async () => {
+    const { clock, heard, poll, decide } = rig();
+    let reads = 0;
+    const answer = poll(async () => {
+      reads += 1;
+      if (reads > 1) return 'approved';
+      decide();
+      await heard.announce('r1', 2);
+      return 'pending';
+    });
+    expect(await answer).toBe('approved');
+    expect(clock.monotonicMs()).toBe(0);
+  });
+
+  it('approval 8 is pending still after half a minute, and looks by itself meanwhile', async () => {
+    const first = rig();
+    const undecided = first.poll();
+    await asleep(first.clock);
+    await first.clock.advance(POLL_WAIT_MS);
+    expect(await undecided).toBe('pending');
+
+    const second = rig();
+    const lost = second.poll();
+    await asleep(second.clock);
+    second.decide();
+    await second.clock.advance(5_000);
+    expect(await lost).toBe('approved');
+  });
+
+  it('approval 8 looks each second while the cache is away', async () => {
+    const ping = async () => {
+      throw new CacheUnavailable('away');
+    };
+    const { clock, waiting, poll, decide, stop } = rig({ ping });
+    const answer = poll();
+    await asleep(clock);
+    const turning = waiting.loop.run(stop.signal, () => {});
+    await asleep(clock, 2);
+    decide();
+    await clock.advance(1_000);
+    expect(await answer).toBe('approved');
+    stop.abort();
+    await turning;
+  });
+
+  it('looks again when words were missed, whatever they were about', async () => {
+    const clock = fakeClock('2026-01-01T10:00:00.000Z');
+    let healed = (): void => {};
+    const cache: Pick<Cache, 'publish' | 'subscribe' | 'ping'> = {
+      publish: async () => {},
+      subscribe: async (_channel, _hear, gap) => {
+        healed = gap?.healed ?? healed;
+        return async () => {};
+      },
+      ping: async () => {},
+    };
+    const waiting = polls({ changes: changes(cache, silentLogger), clock, cache });
+    let status = 'pending';
+    const answer = waiting.wait({
+      id: 'r1',
+      tenantId: 't1',
+      principal: 'ann',
+      waitMs: POLL_WAIT_MS,
+      read: async () => status,
+      isOver: (state) => state !== 'pending',
+      endsAt: () => undefined,
+      stops: [],
+    });
+    await asleep(clock);
+    status = 'approved';
+    healed();
+    expect(await answer).toBe('approved');
+    expect(clock.monotonicMs()).toBe(0);
+  });
+
+  it('approval 10 is answered as things stand when the process stops', async () => {
+    const { clock, poll, stop } = rig();
+    const answers = [poll(), poll()];
+    await asleep(clock, 2);
+    stop.abort();
+    expect(await Promise.all(answers)).toEqual(['pending', 'pending']);
+  });
+
+  it('is one of ten at most, and leaves its place when it ends', async () => {
+    const { clock, poll, stop, heard, decide } = rig();
+    const open = Array.from({ length: POLLS_PER_PRINCIPAL_MAX }, () => poll());
+    await asleep(clock, POLLS_PER_PRINCIPAL_MAX);
+    expect(await poll()).toBe('too_many_polls');
+    decide();
+    await heard.announce('r1', 2);
+    await Promise.all(open);
+    expect(await poll()).toBe('approved');
+    stop.abort();
+  });
+});

@@ -1,0 +1,143 @@
+/**
+ * Long polls: each waits for one request to be decided. Who waits is on the list before the stream is
+ * read, so that a decision in between is never missed.
+ */
+import { type Cache, CacheUnavailable, type Clock, metrics } from '@cardea/runtime';
+import type { Loop } from '@cardea/service';
+import {
+  POLL_REREAD_MS,
+  POLL_WITHOUT_CACHE_MS,
+  POLLS_MAX,
+  POLLS_PER_PRINCIPAL_MAX,
+  POLLS_PER_TENANT_MAX,
+} from '../limits.ts';
+import type { Changes } from './changes.ts';
+
+export type Wait<State> = {
+  readonly id: string;
+  readonly tenantId: string;
+  /** Tenant, kind and id of the caller. */
+  readonly principal: string;
+  readonly waitMs: number;
+  readonly read: () => Promise<State>;
+  /** True when there is nothing more to wait for. */
+  readonly isOver: (state: State) => boolean;
+  /** When the request ends by itself; the wait is no longer than that. */
+  readonly endsAt: (state: State) => Date | undefined;
+  /** Abort when the client goes or the process stops: the state as it is, is the answer. */
+  readonly stops: readonly AbortSignal[];
+};
+
+export type Polls = {
+  wait<State>(of: Wait<State>): Promise<State | 'too_many_polls'>;
+  /** While the cache is away, polls are awakened each second to look for themselves. */
+  readonly loop: Loop;
+  stop(): Promise<void>;
+};
+
+type Caller = Pick<Wait<unknown>, 'id' | 'principal' | 'tenantId'>;
+type Waiter = { wake: () => void };
+
+export function polls(needs: {
+  readonly changes: Changes;
+  readonly clock: Clock;
+  readonly cache: Pick<Cache, 'ping'>;
+}): Polls {
+  const { changes, clock, cache } = needs;
+  const waiting = new Map<string, Set<Waiter>>();
+  const perPrincipal = new Map<string, number>();
+  const perTenant = new Map<string, number>();
+  let open = 0;
+  const wake = (id: string | undefined): void => {
+    const woken = id === undefined ? [...waiting.values()] : [waiting.get(id) ?? []];
+    for (const waiters of woken) for (const waiter of waiters) waiter.wake();
+  };
+  const deaf = changes.listen(wake);
+
+  const isFull = ({ principal, tenantId }: Caller): boolean =>
+    open >= POLLS_MAX ||
+    (perTenant.get(tenantId) ?? 0) >= POLLS_PER_TENANT_MAX ||
+    (perPrincipal.get(principal) ?? 0) >= POLLS_PER_PRINCIPAL_MAX;
+
+  const enter = ({ id, principal, tenantId }: Caller, waiter: Waiter) => {
+    open += 1;
+    metrics.longPollsOpen.inc();
+    count(perPrincipal, principal, 1);
+    count(perTenant, tenantId, 1);
+    waiting.set(id, (waiting.get(id) ?? new Set()).add(waiter));
+    return (): void => {
+      open -= 1;
+      metrics.longPollsOpen.dec();
+      count(perPrincipal, principal, -1);
+      count(perTenant, tenantId, -1);
+      const here = waiting.get(id);
+      here?.delete(waiter);
+      if (here?.size === 0) waiting.delete(id);
+    };
+  };
+
+  return {
+    wait: async (of) => {
+      if (isFull(of)) return 'too_many_polls';
+      const waiter: Waiter = { wake: () => undefined };
+      const leave = enter(of, waiter);
+      const onStop = (): void => waiter.wake();
+      for (const stop of of.stops) stop.addEventListener('abort', onStop);
+      try {
+        await changes.open().catch(unlessAway);
+        return await untilOver(of, waiter, clock);
+      } finally {
+        for (const stop of of.stops) stop.removeEventListener('abort', onStop);
+        leave();
+      }
+    },
+    loop: {
+      name: 'approval.polls',
+      run: async (signal, tick) => {
+        while (!signal.aborted) {
+          tick();
+          if (open > 0 && !(await answers(cache))) wake(undefined);
+          await clock.sleep(POLL_WITHOUT_CACHE_MS, signal);
+        }
+      },
+    },
+    stop: async () => {
+      deaf();
+      await changes.close();
+    },
+  };
+}
+
+async function untilOver<State>(of: Wait<State>, waiter: Waiter, clock: Clock): Promise<State> {
+  const end = clock.monotonicMs() + of.waitMs;
+  while (true) {
+    const awakened = new AbortController();
+    waiter.wake = () => awakened.abort();
+    const state = await of.read();
+    const leftMs = end - clock.monotonicMs();
+    if (of.isOver(state) || leftMs <= 0 || of.stops.some(({ aborted }) => aborted)) return state;
+    const endsInMs = (of.endsAt(state)?.getTime() ?? Infinity) - clock.now().getTime();
+    const pauseMs = Math.max(1, Math.min(leftMs, endsInMs, POLL_REREAD_MS));
+    await clock.sleep(pauseMs, awakened.signal);
+  }
+}
+
+function count(counts: Map<string, number>, name: string, by: 1 | -1): void {
+  const left = (counts.get(name) ?? 0) + by;
+  if (left === 0) counts.delete(name);
+  else counts.set(name, left);
+}
+
+const unlessAway = (error: unknown): void => {
+  if (!(error instanceof CacheUnavailable)) throw error;
+};
+
+async function answers(cache: Pick<Cache, 'ping'>): Promise<boolean> {
+  try {
+    await cache.ping();
+    return true;
+  } catch (error) {
+    unlessAway(error);
+    return false;
+  }
+}

@@ -1,0 +1,82 @@
+/** Requests read from their streams, with their words opened, the overdue ones written down as expired. */
+import type { Approval } from '../../approval.ts';
+import { expire } from './expire/expire.ts';
+import {
+  type ApprovalRequest,
+  type ExpiryCause,
+  isOverdue,
+  requests,
+  type Standing,
+  streamOf,
+  useBefore,
+} from './request.ts';
+import { type Shown, shown, type Told } from './request-shape.ts';
+
+/** Whoever finds a request overdue ends it, so that no later decision can contradict what was said. */
+export async function readRequest(
+  approval: Pick<Approval, 'streams' | 'clock' | 'systemCommand' | 'changes'>,
+  tenantId: string,
+  id: string,
+): Promise<ApprovalRequest> {
+  const { state } = await approval.streams.load(requests, { tenantId, id });
+  if (!isOverdue(state, approval.clock.now())) return state;
+  return endRequest(approval, { tenantId, id, cause: 'time' });
+}
+
+export async function endRequest(
+  { streams, systemCommand, changes }: Pick<Approval, 'streams' | 'systemCommand' | 'changes'>,
+  of: { readonly tenantId: string; readonly id: string; readonly cause: ExpiryCause },
+): Promise<ApprovalRequest> {
+  const { tenantId, id, cause } = of;
+  const command = systemCommand(tenantId, 'expire', cause, id);
+  const decided = await streams.decideOn(requests, id, command, (request) =>
+    expire(cause, command.now, request),
+  );
+  if (decided.position !== undefined && !decided.repeated) {
+    await changes.announce(id, decided.revision);
+  }
+  return decided.state;
+}
+
+export function toldOf(request: Standing): Told {
+  const { facts, status } = request;
+  const answered = status === 'approved' || status === 'denied' ? request : undefined;
+  return {
+    id: facts.id,
+    tenantId: facts.tenant_id,
+    agentId: facts.agent_id,
+    agentName: facts.agent_name,
+    userId: facts.user_id,
+    origin: facts.origin,
+    userVouched: answered?.userVouched ?? null,
+    action: facts.action,
+    resource: facts.resource ?? null,
+    severity: facts.severity,
+    status,
+    createdAt: facts.created_at,
+    expiresAt: facts.expires_at,
+    respondedAt: answered?.respondedAt ?? null,
+    respondedBy: answered?.respondedBy ?? null,
+    binding: facts.binding ?? null,
+    useBefore: useBefore(request)?.toISOString() ?? null,
+    consumed: request.status === 'approved' && request.consumed !== null,
+  };
+}
+
+/** The request as its readers see it. */
+export async function showRequest(
+  { people, sealer }: Pick<Approval, 'people' | 'sealer'>,
+  request: Standing,
+): Promise<Shown> {
+  const { facts } = request;
+  const place = { streamId: streamOf(facts.id), field: 'reason' };
+  const [user, reason] = await Promise.all([
+    people.user(facts.tenant_id, facts.user_id),
+    facts.reason === undefined ? null : sealer.open(facts.reason, place),
+  ]);
+  return shown(toldOf(request), {
+    email: user?.email ?? '',
+    vouched: user?.vouched ?? false,
+    reason,
+  });
+}

@@ -1,0 +1,168 @@
+/** The request as clients see it (`docs/contract.md` 2.11), and what the endpoints on it have in common. */
+import type { Principal } from '@cardea/auth';
+import Type, { type Static } from 'typebox';
+import type { Approval } from '../../approval.ts';
+import {
+  type Binding,
+  ORIGINS,
+  type Origin,
+  SEVERITIES,
+  type Severity,
+  STATUSES,
+  type Status,
+} from './request.ts';
+
+const closed = <Properties extends Parameters<typeof Type.Object>[0]>(properties: Properties) =>
+  Type.Object(properties, { additionalProperties: false });
+const text = Type.String();
+const textOrNull = Type.Union([Type.String(), Type.Null()]);
+
+export const requestShape = closed({
+  id: text,
+  tenant_id: text,
+  agent_id: text,
+  agent_name: text,
+  user_id: text,
+  user_email: text,
+  user_vouched: Type.Boolean(),
+  origin: Type.Enum(ORIGINS),
+  action: text,
+  resource: Type.Optional(text),
+  reason: Type.Optional(text),
+  severity: Type.Enum(SEVERITIES),
+  status: Type.Enum(STATUSES),
+  expires_at: text,
+  responded_at: textOrNull,
+  responded_by: textOrNull,
+  created_at: text,
+  binding: Type.Optional(
+    closed({
+      session_id: text,
+      service_name: text,
+      fields: Type.Array(text),
+      number_match: Type.Boolean(),
+      max_auth_age_seconds: Type.Optional(Type.Integer()),
+      use_before: Type.Optional(text),
+      consumed: Type.Boolean(),
+    }),
+  ),
+});
+export type Shown = Static<typeof requestShape>;
+
+/** What a stream or a row says of a request, before the sealed words are opened. */
+export type Told = {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly agentId: string;
+  readonly agentName: string;
+  readonly userId: string;
+  readonly origin: Origin;
+  /** When the user answered; null where they have not, or it was not kept. */
+  readonly userVouched: boolean | null;
+  readonly action: string;
+  readonly resource: string | null;
+  readonly severity: Severity;
+  readonly status: Status;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  readonly respondedAt: string | null;
+  readonly respondedBy: string | null;
+  readonly binding: Binding | null;
+  readonly useBefore: string | null;
+  readonly consumed: boolean;
+};
+
+export function shown(
+  told: Told,
+  of: { readonly email: string; readonly vouched: boolean; readonly reason: string | null },
+): Shown {
+  const { email, vouched, reason } = of;
+  const { binding } = told;
+  return {
+    id: told.id,
+    tenant_id: told.tenantId,
+    agent_id: told.agentId,
+    agent_name: told.agentName,
+    user_id: told.userId,
+    user_email: email,
+    user_vouched: told.userVouched ?? vouched,
+    origin: told.origin,
+    action: told.action,
+    ...(told.resource === null ? {} : { resource: told.resource }),
+    ...(reason === null ? {} : { reason }),
+    severity: told.severity,
+    status: told.status,
+    expires_at: told.expiresAt,
+    responded_at: told.respondedAt,
+    responded_by: told.respondedBy,
+    created_at: told.createdAt,
+    ...(binding === null ? {} : { binding: shownBinding(binding, told) }),
+  };
+}
+
+function shownBinding(binding: Binding, { useBefore, consumed }: Told) {
+  const maxAge = binding.max_auth_age_seconds;
+  return {
+    session_id: binding.session_id,
+    service_name: binding.service_name,
+    fields: [...binding.fields],
+    number_match: binding.number_match,
+    ...(maxAge === undefined ? {} : { max_auth_age_seconds: maxAge }),
+    ...(useBefore === null ? {} : { use_before: useBefore }),
+    consumed,
+  };
+}
+
+const unauthenticated = { status: 401, code: 'unauthenticated' } as const;
+export const COMMON = {
+  tag: 'Approval requests',
+  tenant: 'required',
+  area: 'authorization',
+} as const;
+/** Keys are no credential for what only people and agent sessions do. */
+export const NO_KEYS = { api_key: unauthenticated, agent_key: unauthenticated } as const;
+export const USERS_ONLY = {
+  ...NO_KEYS,
+  agent: { status: 401, code: 'user_session_required' },
+} as const;
+
+export const requestId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
+export const target = (id: string | null) => ({ type: 'approval_request', id });
+
+/** An admin who speaks as somebody else is no person here. */
+export const isImpersonated = (principal: Principal | undefined): boolean =>
+  principal?.kind === 'user' && principal.impersonatedBy !== null;
+
+export function maySee(
+  principal: Principal | undefined,
+  of: { readonly user_id: string; readonly agent_id: string },
+): boolean {
+  switch (principal?.kind) {
+    case 'user':
+      if (isImpersonated(principal)) return false;
+      return principal.id === of.user_id || principal.roles.includes('admin');
+    case 'agent':
+      return principal.id === of.agent_id;
+    case 'api_key':
+    case undefined:
+      return false;
+  }
+}
+
+/** Disabled and deleted users are refused at once, whatever their token says. */
+export async function isLive(
+  { people, revocations }: Pick<Approval, 'people' | 'revocations'>,
+  tenantId: string,
+  userId: string,
+): Promise<boolean> {
+  const mark = { kind: 'user', id: userId } as const;
+  const [marked, user] = await Promise.all([
+    revocations
+      .look([mark])
+      .then(({ marked: [is] }) => is === true)
+      // Without cache and identity this process's own copy of the marks has to do.
+      .catch(() => revocations.isMarked(mark.kind, mark.id)),
+    people.user(tenantId, userId),
+  ]);
+  return !marked && user?.status !== 'disabled';
+}

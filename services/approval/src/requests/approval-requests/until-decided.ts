@@ -1,0 +1,28 @@
+/** Holds an answer until its request is decided, ends, or the caller has waited long enough. */
+import type { Request } from '@cardea/http';
+import type { Approval } from '../../approval.ts';
+import type { Polls } from './polls.ts';
+import { readRequest } from './reading.ts';
+import type { ApprovalRequest, Standing } from './request.ts';
+
+export async function untilDecided(
+  needs: Approval & { readonly polls: Polls },
+  { tenantId, principal, signal, draining }: Request<unknown, unknown, unknown>,
+  { id, waitMs }: { readonly id: string; readonly waitMs: number },
+): Promise<Standing | 'too_many_polls'> {
+  const found = await needs.polls.wait<ApprovalRequest>({
+    id,
+    tenantId,
+    principal: `${tenantId} ${principal?.kind} ${principal?.id}`,
+    waitMs,
+    read: () => readRequest(needs, tenantId, id),
+    isOver: ({ status }) => status !== 'pending',
+    endsAt: (request) =>
+      request.status === 'pending' ? new Date(request.facts.expires_at) : undefined,
+    stops: [signal, draining],
+  });
+  if (found !== 'too_many_polls' && found.status === 'none') {
+    throw new Error('a request that was found is gone');
+  }
+  return found as Standing | 'too_many_polls';
+}

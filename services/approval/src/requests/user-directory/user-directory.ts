@@ -1,0 +1,143 @@
+/** Users, agents and tenants as identity's events have brought them here; late, but never wrong for long. */
+import type { Database } from '@cardea/read-models';
+import type { Clock } from '@cardea/runtime';
+import { LATE_ROW_PAUSES_MS } from '../limits.ts';
+
+type Person = {
+  readonly email: string;
+  readonly status: string;
+  readonly vouched: boolean;
+  /** Of identity's event that it was made of. */
+  readonly position: bigint;
+};
+type Agent = {
+  readonly name: string;
+  readonly ownerUserId: string | null;
+  readonly status: string;
+};
+
+type Around = {
+  readonly user: Person | undefined;
+  readonly agent: Agent | undefined;
+  readonly channels: readonly string[];
+};
+
+export type People = {
+  /** All that one request touches, in a single look. */
+  around(tenantId: string, userId: string, agentId: string): Promise<Around>;
+  user(tenantId: string, id: string): Promise<Person | undefined>;
+  agent(tenantId: string, id: string): Promise<Agent | undefined>;
+  /** In order of sending. */
+  channels(tenantId: string): Promise<readonly string[]>;
+};
+
+/** Identity's own default (`docs/design/approval.md`, Messages to the user). */
+const CHANNELS_DEFAULT = ['email', 'webhook'];
+
+type UserRow = { readonly email: string | null; readonly position: string };
+type AroundRow = {
+  readonly email: string | null;
+  readonly user_status: string | null;
+  readonly vouched: boolean | null;
+  readonly user_position: string | null;
+  readonly name: string | null;
+  readonly owner_user_id: string | null;
+  readonly agent_status: string | null;
+  readonly channels: readonly string[] | null;
+};
+const NO_ROW: AroundRow = {
+  email: null,
+  user_status: null,
+  vouched: null,
+  user_position: null,
+  name: null,
+  owner_user_id: null,
+  agent_status: null,
+  channels: null,
+};
+const AROUND = `
+  SELECT u.email, u.status AS user_status, u.vouched, u.position AS user_position, a.name, a.owner_user_id, a.status AS agent_status,
+         t.channels
+  FROM (SELECT $1::text AS tenant_id) x
+  LEFT JOIN approval.users u ON u.tenant_id = x.tenant_id AND u.user_id = $2
+  LEFT JOIN approval.agents a ON a.tenant_id = x.tenant_id AND a.agent_id = $3
+  LEFT JOIN approval.tenants t ON t.tenant_id = x.tenant_id`;
+
+export function people(database: Database): People {
+  const one = async <Row extends object>(
+    tenantId: string,
+    sql: string,
+    ...ids: readonly string[]
+  ): Promise<Row | undefined> => {
+    const values = [tenantId, ...ids];
+    const { rows } = await database.asTenant(tenantId, (on) => on.query<Row>(sql, values));
+    return rows[0];
+  };
+  return {
+    around: async (tenantId, userId, agentId) => {
+      const row = await one<AroundRow>(tenantId, AROUND, userId, agentId);
+      const { email, user_status, vouched, user_position, name } = row ?? NO_ROW;
+      const { owner_user_id, agent_status, channels } = row ?? NO_ROW;
+      return {
+        user:
+          user_status === null
+            ? undefined
+            : {
+                email: email ?? '',
+                status: user_status,
+                vouched: vouched === true,
+                position: BigInt(user_position ?? 0),
+              },
+        agent:
+          name === null || agent_status === null
+            ? undefined
+            : { name, ownerUserId: owner_user_id, status: agent_status },
+        channels: channels ?? CHANNELS_DEFAULT,
+      };
+    },
+    user: async (tenantId, id) => {
+      const row = await one<Omit<Person, 'email' | 'position'> & UserRow>(
+        tenantId,
+        `SELECT email, status, vouched, position FROM approval.users
+         WHERE tenant_id = $1 AND user_id = $2`,
+        id,
+      );
+      if (row === undefined) return undefined;
+      return { ...row, email: row.email ?? '', position: BigInt(row.position) };
+    },
+    agent: async (tenantId, id) => {
+      const row = await one<{ name: string; owner_user_id: string | null; status: string }>(
+        tenantId,
+        `SELECT name, owner_user_id, status FROM approval.agents
+         WHERE tenant_id = $1 AND agent_id = $2`,
+        id,
+      );
+      if (row === undefined) return undefined;
+      return { name: row.name, ownerUserId: row.owner_user_id, status: row.status };
+    },
+    channels: async (tenantId) => {
+      const row = await one<{ channels: string[] }>(
+        tenantId,
+        'SELECT channels FROM approval.tenants WHERE tenant_id = $1',
+      );
+      return row?.channels ?? CHANNELS_DEFAULT;
+    },
+  };
+}
+
+export const isActive = (one: { readonly status: string } | undefined): boolean =>
+  one === undefined ||
+  (one.status !== 'disabled' && one.status !== 'suspended' && one.status !== 'deleted');
+
+/** The bus lags behind a sign-up: a row that is missing is looked for again, twice. */
+export async function patiently<Row>(
+  clock: Clock,
+  look: () => Promise<Row | undefined>,
+): Promise<Row | undefined> {
+  for (const pauseMs of LATE_ROW_PAUSES_MS) {
+    const row = await look();
+    if (row !== undefined) return row;
+    await clock.sleep(pauseMs);
+  }
+  return look();
+}

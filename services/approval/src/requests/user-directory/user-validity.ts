@@ -1,0 +1,17 @@
+/** Whether the tenant vouches for a user: by the row, or where that has to be right at once, by identity. */
+import type { Approval } from '../../approval.ts';
+import { isActive } from './user-directory.ts';
+
+type Of = { readonly tenantId: string; readonly userId: string };
+type Standing = { readonly isActive: boolean; readonly isVouched: boolean };
+
+/** An unknown user counts as active, for a token proves them, but never as vouched for. */
+export async function userStanding(
+  { people, factCopies }: Pick<Approval, 'people' | 'factCopies'>,
+  of: Of,
+  vouchRequired: boolean,
+): Promise<Standing> {
+  const row = () => people.user(of.tenantId, of.userId);
+  const user = await (vouchRequired ? factCopies.user(of, row) : row());
+  return { isActive: isActive(user), isVouched: user?.vouched === true };
+}

@@ -1,0 +1,232 @@
+/**
+ * What vault may ask of this service (`docs/design/approval.md`, Commands for vault): open, get and
+ * consume a request.
+ */
+import { contextPlace } from '@cardea/crypto';
+import type { Command } from '@cardea/event-store';
+import type { Peers } from '@cardea/service';
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { Approval } from '../approval.ts';
+import { makeRequest, sealWord } from '../requests/approval-requests/making.ts';
+import { readRequest, showRequest } from '../requests/approval-requests/reading.ts';
+import {
+  type Binding,
+  requests,
+  type Standing,
+  streamOf,
+  useBefore,
+} from '../requests/approval-requests/request.ts';
+import { TABLE_WAIT_MS } from '../requests/limits.ts';
+import { askQueue } from '../requests/queues/asking.ts';
+import { bindingMessage, cleaned, vendReason } from '../requests/sanitize-text.ts';
+import { patiently } from '../requests/user-directory/user-directory.ts';
+import { userStanding } from '../requests/user-directory/user-validity.ts';
+import { consume } from './consume/consume.ts';
+import { entryUntil, type Open, openContext, openInput, vendFacts } from './open/open.ts';
+
+const consumeInput = Type.Object({
+  tenant_id: Type.String({ minLength: 1 }),
+  agent_id: Type.String({ minLength: 1 }),
+  digest: Type.String({ minLength: 1 }),
+  grant_id: Type.String({ minLength: 1 }),
+  context: Type.Optional(openContext),
+});
+type Context = Static<typeof openContext>;
+
+const opens = Compile(openInput);
+const consumes = Compile(consumeInput);
+
+export const forVault = (approval: Approval): Peers['approval'] => ({
+  open: async (input) => {
+    if (!opens.Check(input)) throw new MalformedInput('open');
+    return openRequest(approval, input);
+  },
+  get: async (tenantId, id) => {
+    const request = await readRequest(approval, tenantId, id);
+    if (request.status === 'none') return { outcome: 'not_found' };
+    const digest = request.facts.binding?.digest ?? null;
+    return { outcome: 'found', request: { ...(await showRequest(approval, request)), digest } };
+  },
+  consume: async (id, input) => {
+    if (!consumes.Check(input)) throw new MalformedInput('consume');
+    return consumeRequest(approval, id, input);
+  },
+});
+
+/** A bug of the caller; names the call, never what was sent. */
+export class MalformedInput extends Error {
+  override readonly name = 'MalformedInput';
+}
+
+type Outcome = { readonly outcome: string } & { readonly [key: string]: unknown };
+
+async function openRequest(approval: Approval, open: Open): Promise<Outcome> {
+  const { people, clock } = approval;
+  const { tenant_id: tenantId, agent_id: agentId, user_id: userId } = open;
+  let around = await people.around(tenantId, userId, agentId);
+  if (around.user === undefined || around.agent === undefined) {
+    await patiently(clock, async () => {
+      around = await people.around(tenantId, userId, agentId);
+      return around.user && around.agent;
+    });
+  }
+  const { agent, channels } = around;
+  const vouchRequired = open.vouch_required === true;
+  const standing = await userStanding(approval, { tenantId, userId }, vouchRequired);
+  if (!standing.isActive) return { outcome: 'user_inactive' };
+  if (vouchRequired && !standing.isVouched) return { outcome: 'user_not_vouched' };
+  const command = await commandOf(approval, open, { id: open.command_id, context: open.context });
+  const ownId = approval.ids.next();
+  const expiresAt = new Date(command.now.getTime() + open.ttl_seconds * 1000).toISOString();
+  const until = entryUntil(open, expiresAt);
+  const entry = { digest: open.digest, resource: open.service_name, request_id: ownId, until };
+  const asked = await askQueue(approval, { agentId, userId, entry }, command);
+  switch (asked.outcome) {
+    case 'cooling_down':
+    case 'muted':
+      return { outcome: asked.outcome, until: asked.until.toISOString() };
+    case 'rate_limited': {
+      const waitMs = asked.until.getTime() - command.now.getTime();
+      return { outcome: 'rate_limited', retry_after: Math.max(1, Math.ceil(waitMs / 1000)) };
+    }
+    case 'admitted':
+    case 'joined': {
+      const id = asked.outcome === 'joined' ? asked.requestId : ownId;
+      const agentName = agent?.name ?? agentId;
+      const userVouched = standing.isVouched;
+      return standOrMake(approval, open, { id, agentName, userVouched, channels, command });
+    }
+  }
+}
+
+type Make = {
+  readonly id: string;
+  readonly agentName: string;
+  readonly userVouched: boolean;
+  readonly channels: readonly string[];
+  readonly command: Command;
+};
+
+/** The request under this id, made if it is not there: after a crash between the two appends it was not. */
+async function standOrMake(approval: Approval, open: Open, make: Make): Promise<Outcome> {
+  const { id, command } = make;
+  const { tenant_id: tenantId, user_id: userId } = open;
+  const before = await approval.streams.load(requests, { tenantId, id });
+  if (before.state.status !== 'none') return answered(approval, 'joined', before.state);
+  const place = { tenantId, userId, requestId: id };
+  const said = vendReason({
+    service: open.service_name,
+    fields: open.fields,
+    grantTtlSeconds: open.grant_ttl_seconds,
+    purpose: open.purpose ?? undefined,
+  });
+  const reason = await sealWord(approval, place, 'reason', said);
+  const code = await sealWord(approval, place, 'code', drawCode(approval));
+  if (reason === 'erased' || code === 'erased') return { outcome: 'user_inactive' };
+  const facts = vendFacts(open, { ...make, reason, code }, command.now);
+  const made = await makeRequest(approval, facts, command);
+  if (made.request.status === 'none') throw new Error('a request that was made does not stand');
+  if (made.position !== undefined) {
+    await approval.positions.reached(['requests'], made.position, TABLE_WAIT_MS);
+  }
+  return answered(approval, made.isNew ? 'opened' : 'joined', made.request);
+}
+
+const CODES = 10_000;
+
+/** Four digits, each code as likely as another: draws that would favour some are thrown away. */
+function drawCode({ random }: Approval): string {
+  const fair = 2 ** 32 - (2 ** 32 % CODES);
+  let drawn = fair;
+  while (drawn >= fair) drawn = random.bytes(4).readUInt32BE();
+  return String(drawn % CODES).padStart(4, '0');
+}
+
+async function answered(
+  approval: Approval,
+  outcome: 'opened' | 'joined' | 'pending',
+  request: Standing,
+): Promise<Outcome> {
+  const leftMs = Date.parse(request.facts.expires_at) - approval.clock.now().getTime();
+  return {
+    outcome,
+    ...(outcome === 'pending' ? {} : { id: request.facts.id }),
+    expires_in: Math.max(0, Math.ceil(leftMs / 1000)),
+    binding_message: await messageOf(approval, request),
+  };
+}
+
+async function messageOf({ sealer }: Approval, { facts }: Standing): Promise<string> {
+  const binding = facts.binding as Binding;
+  const code = await sealer.open(binding.code, { streamId: streamOf(facts.id), field: 'code' });
+  return bindingMessage({
+    agentName: cleaned(facts.agent_name),
+    service: binding.service_name,
+    fields: binding.fields,
+    code,
+  });
+}
+
+async function consumeRequest(
+  approval: Approval,
+  id: string,
+  input: Static<typeof consumeInput>,
+): Promise<Outcome> {
+  const { tenant_id: tenantId, agent_id: agentId, digest, grant_id: grantId, context } = input;
+  const { state } = await approval.streams.load(requests, { tenantId, id });
+  if (state.status === 'none') return { outcome: 'not_found' };
+  const ofUser = { tenantId, userId: state.facts.user_id };
+  const vouchRequired = state.facts.binding?.vouch_required === true;
+  const user = await userStanding(approval, ofUser, vouchRequired);
+  const of = { tenant_id: tenantId, agent_id: agentId };
+  const command = await commandOf(approval, of, { id: approval.ids.next(), context });
+  const userIs = { userIsActive: user.isActive, userIsVouched: user.isVouched };
+  const ask = { agentId, digest, grantId, now: command.now, ...userIs };
+  const decided = await approval.streams.decideOn(requests, id, command, (request) =>
+    consume(ask, request),
+  );
+  if (decided.position !== undefined) await approval.changes.announce(id, decided.revision);
+  const request = decided.state;
+  if (request.status === 'none') return { outcome: 'not_found' };
+  if (decided.accepted) {
+    const again = decided.position === undefined;
+    return { outcome: 'consumed', again, use_before: useBefore(request)?.toISOString() ?? null };
+  }
+  if (decided.reason === 'pending') return answered(approval, 'pending', request);
+  return { outcome: decided.reason };
+}
+
+/** In the name of the agent that vends. */
+async function commandOf(
+  { sealer, clock }: Approval,
+  of: { readonly tenant_id: string; readonly agent_id: string; readonly app_id?: string | null },
+  { id, context = {} }: { readonly id: string; readonly context?: Context | undefined },
+): Promise<Command> {
+  const now = clock.now();
+  const { tenant_id: tenantId, agent_id } = of;
+  const seal = async (field: 'ip' | 'user_agent', text: string | null | undefined) =>
+    text === undefined || text === null
+      ? undefined
+      : await sealer.seal(tenantId, contextPlace(tenantId, now, field), text);
+  const [ip, userAgent] = await Promise.all([
+    seal('ip', context.ip),
+    seal('user_agent', context.user_agent),
+  ]);
+  const appId = of.app_id ?? context.app_id;
+  const { request_id: requestId, traceparent } = context;
+  return {
+    id,
+    now,
+    metadata: {
+      tenantId,
+      actor: { type: 'agent', id: agent_id },
+      ...(appId === undefined || appId === null ? {} : { appId }),
+      ...(context.app_claimed === true ? { appClaimed: true as const } : {}),
+      ...(requestId === undefined || requestId === null ? {} : { requestId }),
+      ...(traceparent === undefined || traceparent === null ? {} : { traceparent }),
+      ...(ip === undefined || ip === 'erased' ? {} : { ip }),
+      ...(userAgent === undefined || userAgent === 'erased' ? {} : { userAgent }),
+    },
+  };
+}

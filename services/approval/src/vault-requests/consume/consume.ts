@@ -1,0 +1,68 @@
+import { accept, type Decision, refuse } from '@cardea/event-store';
+import {
+  type ApprovalRequest,
+  type Approved,
+  expired,
+  isOverdue,
+  type RequestEvent,
+  useBefore,
+} from '../../requests/approval-requests/request.ts';
+
+export type Consume = {
+  readonly agentId: string;
+  readonly digest: string;
+  readonly grantId: string;
+  readonly now: Date;
+  readonly userIsActive: boolean;
+  readonly userIsVouched: boolean;
+};
+export type ConsumeRefusal =
+  | 'not_found'
+  | 'mismatch'
+  | 'pending'
+  | 'denied'
+  | 'expired'
+  | 'consumed_by_other'
+  | 'user_inactive'
+  | 'user_not_vouched';
+
+/** One approval, one grant: asking again for the same grant is no second use. */
+export function consume(
+  of: Consume,
+  request: ApprovalRequest,
+): Decision<RequestEvent, ConsumeRefusal> {
+  if (request.status !== 'none') {
+    if (request.facts.agent_id !== of.agentId) return refuse('not_found');
+    if (request.facts.binding?.digest !== of.digest) return refuse('mismatch');
+  }
+  switch (request.status) {
+    case 'none':
+      return refuse('not_found');
+    case 'pending':
+      return isOverdue(request, of.now)
+        ? refuse('expired', expired('time', of.now))
+        : refuse('pending');
+    case 'denied':
+      return refuse('denied');
+    case 'expired':
+      return refuse('expired');
+    case 'approved':
+      return use(of, request);
+  }
+}
+
+function use(
+  { grantId, digest, now, userIsActive, userIsVouched }: Consume,
+  request: Approved,
+): Decision<RequestEvent, ConsumeRefusal> {
+  if (request.consumed !== null) {
+    return request.consumed.grantId === grantId ? accept() : refuse('consumed_by_other');
+  }
+  if (now.getTime() >= (useBefore(request)?.getTime() ?? 0)) return refuse('expired');
+  if (!userIsActive) return refuse('user_inactive');
+  if (request.facts.binding?.vouch_required === true && !userIsVouched) {
+    return refuse('user_not_vouched');
+  }
+  const data = { grant_id: grantId, digest, consumed_at: now.toISOString() };
+  return accept({ type: 'ApprovalConsumed', data });
+}

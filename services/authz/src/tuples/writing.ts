@@ -1,0 +1,35 @@
+/** What every change of a tuple does around its decision. */
+import type { Command, Streams } from '@cardea/event-store';
+import type { ServiceNeeds } from '@cardea/service';
+import { type AttemptEvent, attempt, attempts } from '../attempts/attempt.ts';
+import type { Follower } from '../engine/follower.ts';
+
+export type WriteNeeds = {
+  readonly streams: Streams;
+  readonly command: ServiceNeeds['command'];
+  readonly follower: Follower;
+};
+
+/** Longest wait for this process's own index; the write stands anyhow, and reads wait for it. */
+const SETTLE_MS = 2_000;
+
+/** Records a change that changed nothing; answers where. */
+export async function recordRepeat(
+  { streams }: Pick<WriteNeeds, 'streams'>,
+  command: Command,
+  event: AttemptEvent,
+): Promise<bigint> {
+  const { position } = await streams.decideOn(attempts, command.id, command, attempt(event));
+  if (position === undefined) throw new Error('a command was carried out under two ids');
+  return position;
+}
+
+/** From now on this process answers the tenant nothing from before the position. */
+export async function settle(
+  { follower }: Pick<WriteNeeds, 'follower'>,
+  tenantId: string,
+  position: bigint,
+): Promise<void> {
+  follower.acknowledge(tenantId, position);
+  await follower.reached(position, SETTLE_MS);
+}

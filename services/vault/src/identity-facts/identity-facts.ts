@@ -1,0 +1,139 @@
+/**
+ * What vault has heard from identity: sessions of agents, what agents may reach, who is disabled or
+ * vouched for. It may be late, so a missing row proves nothing, and what would be refused for a row alone
+ * is read again. A row that is older than a change of which the shared cache tells is not used: then
+ * identity is asked.
+ */
+import type { CurrentFacts } from '@cardea/auth';
+import { factCopies, type ServiceNeeds, type UserFacts } from '@cardea/service';
+import { memo } from '../epochs.ts';
+import type { Approver } from '../policies/policy.ts';
+import {
+  type Asked,
+  type Facts,
+  readApproverRow,
+  readOwnerRow,
+  readSessionRows,
+} from './fact-rows.ts';
+
+/** What the shared cache says of changes at identity: positions of its log, 0 where none is told. */
+export type KnownChanges = {
+  /** Another one after each change that narrows; what was cached under another is void. */
+  readonly epoch: string;
+  readonly floor: bigint;
+  readonly agent: bigint;
+  readonly session: bigint;
+};
+
+export interface IdentityFacts {
+  /**
+   * As cached for a few seconds; `fresh` reads the tables. Without `changes` the shared cache cannot be
+   * believed: identity is asked, and nothing cached. Throws PeerUnavailable.
+   */
+  read(asked: Asked, changes: KnownChanges | undefined, fresh?: boolean): Promise<Facts>;
+  /** Who might approve; undefined: known neither here nor to identity. As `read` otherwise. */
+  approver(
+    of: { readonly tenantId: string; readonly userId: string },
+    changes: KnownChanges | undefined,
+  ): Promise<UserFacts | undefined>;
+  /** Who answers for the agent; null: nobody. */
+  ownerOf(asked: Asked, changes: KnownChanges | undefined): Promise<string | null>;
+  /** Asks again a while later, for the bus lags behind. */
+  isKnownApprover(tenantId: string, approver: Approver): Promise<boolean>;
+  /** Something new was heard in this process. */
+  forget(): void;
+}
+
+/** Pauses before what rests on late rows alone is read again, from the first look on. */
+export const REREAD_AFTER_MS = [200, 600] as const;
+const GONE = 'deleted';
+const CONSUMER = 'vault';
+
+type Needs = Pick<ServiceNeeds, 'database' | 'clock' | 'bus' | 'peers' | 'revocations'>;
+
+export function identityFacts(needs: Needs): IdentityFacts {
+  const { database, clock } = needs;
+  const facts = memo<Facts>(clock);
+  const approvers = memo<UserFacts>(clock);
+  const copies = factCopies(needs, CONSUMER);
+
+  const load = async (asked: Asked, changes: KnownChanges | undefined): Promise<Facts> => {
+    const rows = await readSessionRows(database, asked);
+    const isCurrent =
+      changes !== undefined &&
+      rows.agentPosition >= changes.agent &&
+      rows.sessionPosition >= changes.session &&
+      (await copies.reaches(changes.floor));
+    if (!isCurrent) {
+      const { tenantId, agentId, sessionId, userId } = asked;
+      const user = userId === null ? {} : { userId };
+      return withWord(rows.facts, await copies.ask({ tenantId, agentId, sessionId, ...user }));
+    }
+    // A row as new as a change that was told is the newest statement of all, also than the token.
+    const { agent } = rows.facts;
+    if (agent === undefined || changes.agent === 0n) return rows.facts;
+    return { ...rows.facts, agent: { ...agent, changed_at: 'now' } };
+  };
+  const read: IdentityFacts['read'] = (asked, changes, fresh = false) => {
+    if (changes === undefined) return load(asked, undefined);
+    const key = JSON.stringify(Object.values(asked));
+    const { epoch, floor, agent, session } = changes;
+    const tag = `${epoch} ${floor} ${agent} ${session}`;
+    if (fresh) facts.drop(key);
+    return facts.through(key, tag, () => load(asked, changes));
+  };
+  return {
+    read,
+    approver: async ({ tenantId, userId }, changes) => {
+      const key = `${tenantId} ${userId}`;
+      const tag = changes && `${changes.epoch} ${changes.floor}`;
+      const cached = approvers.get(key, tag);
+      if (cached !== undefined) return cached;
+      const row = () => readApproverRow(database, tenantId, userId);
+      const user = await copies.user({ tenantId, userId }, row);
+      // A vouch that is given raises no epoch, so only who may approve is cached.
+      if (user?.vouched === true && !isDisabled(user.status)) approvers.put(key, tag, user);
+      return user;
+    },
+    ownerOf: async (asked, changes) => {
+      const facts = changes === undefined ? undefined : await read(asked, changes);
+      const known = facts?.agent?.owner_user_id;
+      if (known !== undefined) return known;
+      const { tenantId, agentId } = asked;
+      const row = () => readOwnerRow(database, tenantId, agentId);
+      return (await copies.owner({ tenantId, agentId }, row))?.owner_user_id ?? null;
+    },
+    isKnownApprover: async (tenantId, approver) => {
+      if (typeof approver === 'string') return true;
+      for (const pauseMs of [0, ...REREAD_AFTER_MS]) {
+        await clock.sleep(pauseMs);
+        const row = await readApproverRow(database, tenantId, approver.user_id);
+        if (row !== undefined && row.status !== GONE) return true;
+      }
+      return false;
+    },
+    forget: () => {
+      facts.clear();
+      approvers.clear();
+    },
+  };
+}
+
+/** Identity's word over the rows; where it has none, it proves no more than a missing row. */
+const withWord = (rows: Facts, { agent, session, user }: CurrentFacts): Facts => ({
+  session:
+    session === null
+      ? rows.session
+      : {
+          ...session,
+          expires_at: new Date(session.expires_at),
+          ended_at: session.ended_at === null ? null : new Date(session.ended_at),
+        },
+  tokenEpoch: session?.epoch ?? rows.tokenEpoch,
+  agent: agent === null ? rows.agent : { ...agent, changed_at: 'now' },
+  userStatus: user?.status ?? rows.userStatus,
+});
+
+/** A lock keeps a person from signing in; it ends nothing that runs. */
+export const isDisabled = (status: string | undefined): boolean =>
+  status === 'disabled' || status === GONE;

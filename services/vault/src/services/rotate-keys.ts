@@ -1,0 +1,47 @@
+/** The keys of tenants: replaced by age and use, or when an operator says so, and their values with them. */
+import { type Loop, sweeping } from '@cardea/service';
+import {
+  KEY_VALUES_MAX,
+  type Progress,
+  type Reencrypted,
+  reencryptOldValues,
+  rotateDueKeys,
+} from '../adapters/data-key-rotation.ts';
+import type { Vault } from '../vault.ts';
+
+const EVERY_MS = 60 * 60_000;
+
+export const keyRotation = (vault: Vault): Loop =>
+  sweeping({
+    name: 'vault-keys',
+    everyMs: EVERY_MS,
+    clock: vault.clock,
+    sweep: (signal, tick) => rotateOnce(vault, { signal, tick }),
+  });
+
+export async function rotateOnce(
+  vault: Vault,
+  progress: Progress = {},
+  valuesMax = KEY_VALUES_MAX,
+): Promise<void> {
+  const keys = await rotateDueKeys(vault, vault.clock.now(), valuesMax);
+  if (keys > 0) vault.log.info({ keys }, 'keys of tenants were replaced');
+  const { values, unreadable } = await reencryptOldValues(vault, progress);
+  if (values > 0) vault.log.info({ values }, 'secrets were encrypted anew');
+  if (unreadable > 0) vault.log.error({ unreadable }, 'secrets under an older key do not open');
+}
+
+/** A new key at once, and everything under it; undefined: the tenant keeps nothing here, or no more. */
+export async function rotateKey(
+  vault: Vault,
+  tenantId: string,
+): Promise<({ readonly version: number } & Reencrypted) | undefined> {
+  const version = await newerKey(vault, tenantId);
+  if (version === undefined) return undefined;
+  return { version, ...(await reencryptOldValues(vault, { tenantId })) };
+}
+
+async function newerKey(vault: Vault, tenantId: string): Promise<number | undefined> {
+  const newest = await vault.keys.newest(tenantId);
+  return newest === undefined ? undefined : vault.keys.rotate(tenantId, newest, vault.clock.now());
+}

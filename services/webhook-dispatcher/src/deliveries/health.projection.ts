@@ -1,0 +1,152 @@
+/** Keeps table `health`. Each row follows from the row before, so that rows are read and written per batch. */
+import type { RecordedEvent } from '@cardea/event-store';
+import type { Projection, Transaction } from '@cardea/read-models';
+import type { WebhookChanged } from '../webhooks/webhook.ts';
+import { webhookIdOf } from '../webhooks/webhooks.projection.ts';
+import type { AttemptFact } from './delivery.ts';
+import { afresh, afterAttempt, type Health, WELL } from './health.ts';
+
+const HEALTH_TABLE = 'health';
+
+export const healthTable = (onCommitted: () => void): Projection => ({
+  name: HEALTH_TABLE,
+  log: 'webhooks',
+  tables: [
+    {
+      name: HEALTH_TABLE,
+      key: ['webhook_id'],
+      columns: {
+        webhook_id: 'uuid',
+        tenant_id: 'text',
+        failing_since: 'timestamptz',
+        failures: 'integer',
+        unanswered: 'integer',
+        last_success_at: 'timestamptz',
+      },
+    },
+  ],
+  on: {},
+  apply: {
+    on: [
+      'DeliveryAttempted',
+      'DeliverySucceeded',
+      'DeliveryFailed',
+      'WebhookChanged',
+      'WebhookDeleted',
+    ],
+    run: (sql, events, { schema }) => apply(sql, events, schema),
+  },
+  onCommitted,
+});
+
+type Fact =
+  | { readonly kind: 'attempt'; readonly attempt: Parameters<typeof afterAttempt>[1] }
+  | { readonly kind: 'enabled' }
+  | { readonly kind: 'deleted' };
+type About = { readonly webhookId: string; readonly tenantId: string; readonly fact: Fact };
+
+function read(event: RecordedEvent): About | undefined {
+  const { type, streamId, metadata } = event;
+  const { tenantId } = metadata;
+  switch (type) {
+    case 'DeliveryAttempted':
+    case 'DeliverySucceeded':
+    case 'DeliveryFailed': {
+      const data = event.data as unknown as AttemptFact['data'];
+      const attempt = {
+        success: type === 'DeliverySucceeded',
+        status: data.status_code,
+        startedAt: data.started_at,
+      };
+      return { webhookId: data.webhook_id, tenantId, fact: { kind: 'attempt', attempt } };
+    }
+    case 'WebhookChanged': {
+      const { enabled } = event.data as unknown as WebhookChanged['data'];
+      if (enabled !== true) return undefined;
+      return { webhookId: webhookIdOf(streamId), tenantId, fact: { kind: 'enabled' } };
+    }
+    case 'WebhookDeleted':
+      return { webhookId: webhookIdOf(streamId), tenantId, fact: { kind: 'deleted' } };
+    default:
+      return undefined;
+  }
+}
+
+async function apply(
+  sql: Transaction,
+  events: readonly RecordedEvent[],
+  schema: string,
+): Promise<void> {
+  const about = events.map(read).filter((each) => each !== undefined);
+  if (about.length === 0) return;
+  const rows = await standing(sql, [...new Set(about.map(({ webhookId }) => webhookId))], schema);
+  const deleted = new Set<string>();
+  for (const { webhookId, tenantId, fact } of about) {
+    const health = rows.get(webhookId)?.health ?? WELL;
+    switch (fact.kind) {
+      case 'attempt':
+        rows.set(webhookId, { tenantId, health: afterAttempt(health, fact.attempt) });
+        break;
+      case 'enabled':
+        rows.set(webhookId, { tenantId, health: afresh(health) });
+        break;
+      case 'deleted':
+        rows.delete(webhookId);
+        deleted.add(webhookId);
+    }
+  }
+  await write(sql, rows, schema);
+  // What comes behind a deletion stands as if it had come in a batch of its own.
+  const gone = [...deleted].filter((id) => !rows.has(id));
+  if (gone.length === 0) return;
+  await sql.query(`DELETE FROM ${schema}.health WHERE webhook_id = ANY($1::uuid[])`, [gone]);
+}
+
+type Rows = Map<string, { readonly tenantId: string; readonly health: Health }>;
+
+async function standing(sql: Transaction, ids: readonly string[], schema: string): Promise<Rows> {
+  const { rows } = await sql.query<{
+    webhook_id: string;
+    tenant_id: string;
+    failing_since: Date | null;
+    failures: number;
+    unanswered: number;
+    last_success_at: Date | null;
+  }>(`SELECT * FROM ${schema}.health WHERE webhook_id = ANY($1::uuid[])`, [ids]);
+  return new Map(
+    rows.map((row) => [
+      row.webhook_id,
+      {
+        tenantId: row.tenant_id,
+        health: {
+          failingSince: row.failing_since?.toISOString() ?? null,
+          failures: row.failures,
+          unanswered: row.unanswered,
+          lastSuccessAt: row.last_success_at?.toISOString() ?? null,
+        },
+      },
+    ]),
+  );
+}
+
+async function write(sql: Transaction, rows: Rows, schema: string): Promise<void> {
+  if (rows.size === 0) return;
+  const all = [...rows].map(([webhook_id, { tenantId, health }]) => ({
+    webhook_id,
+    tenant_id: tenantId,
+    failing_since: health.failingSince,
+    failures: health.failures,
+    unanswered: health.unanswered,
+    last_success_at: health.lastSuccessAt,
+  }));
+  await sql.query(
+    `INSERT INTO ${schema}.health AS h
+     SELECT * FROM jsonb_to_recordset($1::jsonb) AS row(webhook_id uuid, tenant_id text,
+       failing_since timestamptz, failures integer, unanswered integer,
+       last_success_at timestamptz)
+     ON CONFLICT (webhook_id) DO UPDATE SET failing_since = excluded.failing_since,
+       failures = excluded.failures, unanswered = excluded.unanswered,
+       last_success_at = excluded.last_success_at`,
+    [JSON.stringify(all)],
+  );
+}

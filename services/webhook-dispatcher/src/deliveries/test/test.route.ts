@@ -1,0 +1,74 @@
+import type { WebhookPayload } from '@cardea/contracts';
+import { endpoint } from '@cardea/http';
+import { uuidV5 } from '@cardea/runtime';
+import Type from 'typebox';
+import { seenBy, subjectOf, webhooks } from '../../webhooks/webhook.ts';
+import { DOOR, idParams, isUuid, notFound } from '../../webhooks/webhook-shape.ts';
+import type { WriteNeeds } from '../../webhooks/writing.ts';
+import type { AttemptWatch } from '../attempt-watch.ts';
+import { bodyOf } from '../body.ts';
+import { DELIVERIES_TABLE } from '../deliveries.projection.ts';
+import { deliveries, streamOf } from '../delivery.ts';
+import { schedule } from '../schedule-delivery.ts';
+
+const MESSAGE = 'This is a test of your webhook.';
+
+export const testWebhookRoute = (needs: WriteNeeds & { readonly watch: AttemptWatch }) =>
+  endpoint(
+    {
+      ...DOOR,
+      name: 'test_webhook',
+      summary: 'Send a webhook.test to a webhook, enabled or not',
+      method: 'post',
+      path: '/api/v1/webhooks/{id}/test',
+      params: idParams,
+      body: Type.Object({}),
+      bodyOptional: true,
+      ok: Type.Object({ status: Type.Literal('sent') }),
+      status: 202,
+      refusals: { webhook_not_found: 404 },
+      waitsFor: [DELIVERIES_TABLE],
+    },
+    async (request) => {
+      const { tenantId, appId, params } = request;
+      const { id } = params;
+      if (!isUuid(id)) return notFound(id);
+      const { state } = await needs.streams.load(webhooks, { tenantId, id });
+      const webhook = seenBy(state, appId);
+      if (webhook === undefined) return notFound(id);
+      const command = await needs.command(request);
+      const deliveryId = uuidV5(command.id, id);
+      const triggered = command.now.toISOString();
+      const data: WebhookPayload<'webhook.test'> = {
+        test: true,
+        message: MESSAGE,
+        webhook: id,
+        triggered,
+      };
+      const subject = subjectOf(id);
+      const body = await needs.sealer.seal(
+        tenantId,
+        { subject, streamId: streamOf(deliveryId), field: 'body' },
+        bodyOf('webhook.test', command.now, JSON.stringify(data)),
+      );
+      if (body === 'erased') return notFound(id);
+      const scheduled = schedule({
+        webhook_id: id,
+        app_id: webhook.appId,
+        event: 'webhook.test',
+        origin: 'test',
+        message_id: deliveryId,
+        source: null,
+        retry_of: null,
+        subject,
+        body,
+        attempts: needs.settings.WEBHOOK_RETRY_DELAYS.length + 1,
+        run_at: triggered,
+      });
+      const { position } = await needs.watch.attemptedAfter(
+        { tenantId, deliveryId, since: command.now, draining: request.draining },
+        () => needs.streams.decideOn(deliveries, deliveryId, command, scheduled),
+      );
+      return { ok: { status: 'sent' as const }, wrote: position };
+    },
+  );

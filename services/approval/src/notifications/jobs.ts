@@ -1,6 +1,6 @@
 /** The queue of notifications: filled by the live projection, emptied here. */
 import type { Database } from '@cardea/read-models';
-import { NOTIFY_AGAIN_MS, NOTIFY_BATCH_MAX } from '../requests/limits.ts';
+import { NOTIFY_AGAIN_MS, NOTIFY_BATCH_MAX } from './limits.ts';
 
 export type Job = {
   readonly tenant_id: string;

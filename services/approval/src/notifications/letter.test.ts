@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Origin } from '../requests/approval-requests/request.ts';
+import type { Origin } from '../requests/requests.module.ts';
 import { foldedLetter, letter } from './letter.ts';
 
 const asked = {

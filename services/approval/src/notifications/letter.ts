@@ -2,8 +2,7 @@
  * The mail that tells a person of a request. Whatever an agent wrote stands in it as plain text that is
  * said to be the agent's; no link, no button that decides, no picture from elsewhere.
  */
-import type { Origin } from '../requests/approval-requests/request.ts';
-import { cleaned, cut } from '../requests/sanitize-text.ts';
+import { cleaned, cut, type Origin } from '../requests/requests.module.ts';
 
 export type Letter = { readonly subject: string; readonly text: string; readonly html: string };
 

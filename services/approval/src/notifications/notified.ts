@@ -1,5 +1,5 @@
 import { accept, type Decision } from '@cardea/event-store';
-import type { ApprovalRequest, RequestEvent } from '../requests/approval-requests/request.ts';
+import type { ApprovalRequest, RequestEvent } from '../requests/requests.module.ts';
 
 /** How a notification ended is told once per channel, on the request that it was about. */
 export const notified = (

@@ -1,31 +1,37 @@
 /** Tells people that they were asked. It never delays or fails a request, and what is over is not told. */
-import type { Loop } from '@cardea/service';
+import type { Loop, ServiceNeeds } from '@cardea/service';
 import type { MailTransport } from '../adapters/mail.ts';
-import type { Approval } from '../approval.ts';
-import { readRequest } from '../requests/approval-requests/reading.ts';
 import {
+  type Changes,
+  type Counters,
   type Pending,
+  type People,
   type RequestEvent,
+  readRequest,
   requests,
   streamOf,
-} from '../requests/approval-requests/request.ts';
-import {
-  MAILS_PER_MINUTE_MAX,
-  MINUTE_MS,
-  NOTIFY_BATCH_MAX,
-  NOTIFY_IDLE_MS,
-} from '../requests/limits.ts';
+} from '../requests/requests.module.ts';
 import { dueJobs, finish, fold, foldedWith, type Job, tryAgain } from './jobs.ts';
 import { foldedLetter, type Letter, letter } from './letter.ts';
+import { MAILS_PER_MINUTE_MAX, MINUTE_MS, NOTIFY_BATCH_MAX, NOTIFY_IDLE_MS } from './limits.ts';
 import { notified } from './notified.ts';
 
-type Needs = Approval & {
+type NotifierDependencies = Pick<
+  ServiceNeeds,
+  'streams' | 'database' | 'sealer' | 'clock' | 'log' | 'systemCommand'
+> & {
+  readonly people: People;
+  readonly counters: Counters;
+  readonly changes: Changes;
   /** Undefined where mail cannot be sent at all. */
   readonly mail: MailTransport | undefined;
 };
 
 /** `wake` is called when there is something new to tell. */
-export function notifier(needs: Needs): { readonly loop: Loop; readonly wake: () => void } {
+export function notifier(needs: NotifierDependencies): {
+  readonly loop: Loop;
+  readonly wake: () => void;
+} {
   let awakened = new AbortController();
   const run: Loop['run'] = async (signal, tick) => {
     signal.addEventListener('abort', () => awakened.abort(), { once: true });
@@ -45,7 +51,7 @@ export function notifier(needs: Needs): { readonly loop: Loop; readonly wake: ()
 }
 
 /** One user's after another, so that each counts; users side by side. */
-async function notifyAll(needs: Needs, due: readonly Job[]): Promise<void> {
+async function notifyAll(needs: NotifierDependencies, due: readonly Job[]): Promise<void> {
   const byUser = Map.groupBy(due, ({ tenant_id, user_id }) => `${tenant_id} ${user_id}`);
   await Promise.all(
     [...byUser.values()].map(async (jobs) => {
@@ -54,7 +60,7 @@ async function notifyAll(needs: Needs, due: readonly Job[]): Promise<void> {
   );
 }
 
-async function attempt(needs: Needs, job: Job): Promise<void> {
+async function attempt(needs: NotifierDependencies, job: Job): Promise<void> {
   try {
     await notify(needs, job);
   } catch (error) {
@@ -65,7 +71,7 @@ async function attempt(needs: Needs, job: Job): Promise<void> {
   }
 }
 
-async function notify(needs: Needs, job: Job): Promise<void> {
+async function notify(needs: NotifierDependencies, job: Job): Promise<void> {
   const { database, people, counters, clock, mail } = needs;
   const request = await pendingOf(needs, job);
   if (request === undefined) {
@@ -96,7 +102,7 @@ class AddressUnknown extends Error {
 }
 
 async function sendFolded(
-  needs: Needs,
+  needs: NotifierDependencies,
   job: Job,
   { mail, to }: { readonly mail: MailTransport; readonly to: string },
 ): Promise<void> {
@@ -111,7 +117,7 @@ async function sendFolded(
   for (const one of open) await settle(needs, one, sent(one));
 }
 
-async function pendingOf(needs: Needs, job: Job): Promise<Pending | undefined> {
+async function pendingOf(needs: NotifierDependencies, job: Job): Promise<Pending | undefined> {
   const request = await readRequest(needs, job.tenant_id, job.request_id);
   return request.status === 'pending' ? request : undefined;
 }
@@ -123,7 +129,7 @@ const failed = ({ channel }: Job, cause: string): RequestEvent => ({
 });
 
 async function settle(
-  { streams, systemCommand, database }: Needs,
+  { streams, systemCommand, database }: NotifierDependencies,
   job: Job,
   event: RequestEvent,
 ): Promise<void> {
@@ -133,7 +139,10 @@ async function settle(
   await finish(database, job);
 }
 
-async function letterOf({ sealer, database }: Needs, { facts }: Pending): Promise<Letter> {
+async function letterOf(
+  { sealer, database }: NotifierDependencies,
+  { facts }: Pending,
+): Promise<Letter> {
   const { binding } = facts;
   const streamId = streamOf(facts.id);
   const showsCode = binding !== undefined && !binding.number_match;

@@ -1,4 +1,4 @@
-/** The numbers of this service: how much an agent may ask of a person, and how long anything waits. */
+/** How much an agent may ask of a user, and how long anything waits. */
 
 /** Open requests of one agent before one user, made by the agent or by vault. */
 export const OPEN_MAX = 5;
@@ -46,19 +46,8 @@ export const PACE = { capacity: 12, refillMs: 2_500 } as const;
 /** Pauses before a row that the bus has not brought yet is read again. */
 export const LATE_ROW_PAUSES_MS = [200, 800] as const;
 
-/** A vend's 202 is in the pending list at once, unless the table is later than this. */
-export const TABLE_WAIT_MS = 2_000;
-
 export const SWEEP_EVERY_MS = 1_000;
 export const SWEEP_ROWS_MAX = 500;
 
 /** Rows of `GET /pending`. */
 export const PENDING_ROWS_MAX = 1_000;
-
-/** Mails to one user; what comes above waits, and is told of in one mail together. */
-export const MAILS_PER_MINUTE_MAX = 5;
-/** Pauses after each failure of a notification; the last one is repeated while the request is open. */
-export const NOTIFY_AGAIN_MS = [5_000, 30_000, 120_000] as const;
-/** Notifications that are under way side by side. */
-export const NOTIFY_BATCH_MAX = 16;
-export const NOTIFY_IDLE_MS = 1_000;

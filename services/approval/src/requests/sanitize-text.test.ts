@@ -1,27 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { bindingMessage, cleaned, vendReason } from './sanitize-text.ts';
+import { cleaned } from './sanitize-text.ts';
 
 describe('words that people read', () => {
   it('approval 19 hide nothing, turn nothing around and break no line', () => {
     expect(cleaned('a\u202Eb\u200Bc\r\nd\u2028e\u0000')).toBe('abcde');
     expect(cleaned('e\u0301')).toBe('\u00E9');
-  });
-
-  it('stay short in the message of the agent, whatever the names are', () => {
-    const fields = ['a', 'b', 'c', 'd', 'e'];
-    const of = { agentName: 'Bot', service: 'github', fields, code: '4821' };
-    expect(bindingMessage(of)).toBe('Bot: github (a, b +3) · code 4821');
-    const long = bindingMessage({ ...of, agentName: '😀'.repeat(120) });
-    expect([...long].length).toBeLessThanOrEqual(100);
-    expect(long).toMatch(/ · code 4821$/);
-  });
-
-  it('say what a vend releases before what the agent says', () => {
-    const of = { service: 'github', fields: ['token', 'user'], grantTtlSeconds: 900 };
-    const release = 'Release token, user of github; for up to 15 minutes';
-    expect(vendReason({ ...of, purpose: undefined })).toBe(release);
-    expect(vendReason({ ...of, purpose: ' nightly\n ' })).toBe(
-      `${release}; the agent says: nightly`,
-    );
   });
 });

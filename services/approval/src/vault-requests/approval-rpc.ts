@@ -4,26 +4,43 @@
  */
 import { contextPlace } from '@cardea/crypto';
 import type { Command } from '@cardea/event-store';
-import type { Peers } from '@cardea/service';
+import type { FactCopies, Peers, ServiceNeeds } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { Approval } from '../approval.ts';
-import { makeRequest, sealWord } from '../requests/approval-requests/making.ts';
-import { readRequest, showRequest } from '../requests/approval-requests/reading.ts';
 import {
+  askQueue,
   type Binding,
+  type Changes,
+  type Counters,
+  cleaned,
+  makeRequest,
+  type People,
+  patiently,
+  readRequest,
   requests,
   type Standing,
+  sealWord,
+  showRequest,
   streamOf,
   useBefore,
-} from '../requests/approval-requests/request.ts';
-import { TABLE_WAIT_MS } from '../requests/limits.ts';
-import { askQueue } from '../requests/queues/asking.ts';
-import { bindingMessage, cleaned, vendReason } from '../requests/sanitize-text.ts';
-import { patiently } from '../requests/user-directory/user-directory.ts';
-import { userStanding } from '../requests/user-directory/user-validity.ts';
+  userStanding,
+} from '../requests/requests.module.ts';
 import { consume } from './consume/consume.ts';
 import { entryUntil, type Open, openContext, openInput, vendFacts } from './open/open.ts';
+import { bindingMessage, vendReason } from './texts.ts';
+
+/** A vend's 202 is in the pending list at once, unless the table is later than this. */
+const TABLE_WAIT_MS = 2_000;
+
+export type VaultRequestsDependencies = Pick<
+  ServiceNeeds,
+  'streams' | 'positions' | 'sealer' | 'clock' | 'ids' | 'random' | 'systemCommand'
+> & {
+  readonly people: People;
+  readonly factCopies: Pick<FactCopies, 'user'>;
+  readonly counters: Counters;
+  readonly changes: Changes;
+};
 
 const consumeInput = Type.Object({
   tenant_id: Type.String({ minLength: 1 }),
@@ -37,7 +54,7 @@ type Context = Static<typeof openContext>;
 const opens = Compile(openInput);
 const consumes = Compile(consumeInput);
 
-export const forVault = (approval: Approval): Peers['approval'] => ({
+export const forVault = (approval: VaultRequestsDependencies): Peers['approval'] => ({
   open: async (input) => {
     if (!opens.Check(input)) throw new MalformedInput('open');
     return openRequest(approval, input);
@@ -61,7 +78,7 @@ export class MalformedInput extends Error {
 
 type Outcome = { readonly outcome: string } & { readonly [key: string]: unknown };
 
-async function openRequest(approval: Approval, open: Open): Promise<Outcome> {
+async function openRequest(approval: VaultRequestsDependencies, open: Open): Promise<Outcome> {
   const { people, clock } = approval;
   const { tenant_id: tenantId, agent_id: agentId, user_id: userId } = open;
   let around = await people.around(tenantId, userId, agentId);
@@ -109,7 +126,11 @@ type Make = {
 };
 
 /** The request under this id, made if it is not there: after a crash between the two appends it was not. */
-async function standOrMake(approval: Approval, open: Open, make: Make): Promise<Outcome> {
+async function standOrMake(
+  approval: VaultRequestsDependencies,
+  open: Open,
+  make: Make,
+): Promise<Outcome> {
   const { id, command } = make;
   const { tenant_id: tenantId, user_id: userId } = open;
   const before = await approval.streams.load(requests, { tenantId, id });
@@ -136,7 +157,7 @@ async function standOrMake(approval: Approval, open: Open, make: Make): Promise<
 const CODES = 10_000;
 
 /** Four digits, each code as likely as another: draws that would favour some are thrown away. */
-function drawCode({ random }: Approval): string {
+function drawCode({ random }: VaultRequestsDependencies): string {
   const fair = 2 ** 32 - (2 ** 32 % CODES);
   let drawn = fair;
   while (drawn >= fair) drawn = random.bytes(4).readUInt32BE();
@@ -144,7 +165,7 @@ function drawCode({ random }: Approval): string {
 }
 
 async function answered(
-  approval: Approval,
+  approval: VaultRequestsDependencies,
   outcome: 'opened' | 'joined' | 'pending',
   request: Standing,
 ): Promise<Outcome> {
@@ -157,7 +178,10 @@ async function answered(
   };
 }
 
-async function messageOf({ sealer }: Approval, { facts }: Standing): Promise<string> {
+async function messageOf(
+  { sealer }: VaultRequestsDependencies,
+  { facts }: Standing,
+): Promise<string> {
   const binding = facts.binding as Binding;
   const code = await sealer.open(binding.code, { streamId: streamOf(facts.id), field: 'code' });
   return bindingMessage({
@@ -169,7 +193,7 @@ async function messageOf({ sealer }: Approval, { facts }: Standing): Promise<str
 }
 
 async function consumeRequest(
-  approval: Approval,
+  approval: VaultRequestsDependencies,
   id: string,
   input: Static<typeof consumeInput>,
 ): Promise<Outcome> {
@@ -199,7 +223,7 @@ async function consumeRequest(
 
 /** In the name of the agent that vends. */
 async function commandOf(
-  { sealer, clock }: Approval,
+  { sealer, clock }: VaultRequestsDependencies,
   of: { readonly tenant_id: string; readonly agent_id: string; readonly app_id?: string | null },
   { id, context = {} }: { readonly id: string; readonly context?: Context | undefined },
 ): Promise<Command> {

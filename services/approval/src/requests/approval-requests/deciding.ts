@@ -2,10 +2,17 @@
 import type { approvalEvents, DataOf } from '@cardea/contracts';
 import { accept, type Decision, type Stream } from '@cardea/event-store';
 import { type Admit, asUser, type Request } from '@cardea/http';
-import type { Approval } from '../../approval.ts';
+import type { ServiceNeeds } from '@cardea/service';
+import type { Counters } from '../counters.ts';
 import { MINUTE_MS, REFUSALS_PER_MINUTE_MAX, REFUSED_DECISIONS_MAX } from '../limits.ts';
+import type { People } from '../user-directory/user-directory.ts';
 import { type ApprovalRequest, type DecisionRefused, requests } from './request.ts';
 import { COMMON, isImpersonated, isLive, requestId, target } from './request-shape.ts';
+
+type DecidingDependencies = Pick<ServiceNeeds, 'streams' | 'command' | 'revocations'> & {
+  readonly counters: Counters;
+  readonly people: People;
+};
 
 /** Agents come in, so that the request itself can tell that one has tried to decide it. */
 export const DECIDES = {
@@ -29,7 +36,9 @@ export const DECIDE_REFUSALS = {
 
 /** Before the body is looked at: an agent is turned away, and the request remembers it. */
 export const onlyPeople =
-  (approval: Approval): Admit<{ readonly id: string }, unknown, keyof typeof DECIDE_REFUSALS> =>
+  (
+    approval: DecidingDependencies,
+  ): Admit<{ readonly id: string }, unknown, keyof typeof DECIDE_REFUSALS> =>
   async (request) => {
     const { principal, params, tenantId } = request;
     if (principal?.kind !== 'user' || isImpersonated(principal)) {
@@ -43,7 +52,7 @@ export const onlyPeople =
 
 /** On the request itself for the first few times; behind that, and where there is none, as any refusal. */
 async function recordRefusal(
-  approval: Approval,
+  approval: DecidingDependencies,
   request: Request<{ readonly id: string }, unknown, undefined>,
 ): Promise<void> {
   const { streams } = approval;

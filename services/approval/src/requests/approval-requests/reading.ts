@@ -1,5 +1,7 @@
 /** Requests read from their streams, with their words opened, the overdue ones written down as expired. */
-import type { Approval } from '../../approval.ts';
+import type { ServiceNeeds } from '@cardea/service';
+import type { People } from '../user-directory/user-directory.ts';
+import type { Changes } from './changes.ts';
 import { expire } from './expire/expire.ts';
 import {
   type ApprovalRequest,
@@ -14,7 +16,9 @@ import { type Shown, shown, type Told } from './request-shape.ts';
 
 /** Whoever finds a request overdue ends it, so that no later decision can contradict what was said. */
 export async function readRequest(
-  approval: Pick<Approval, 'streams' | 'clock' | 'systemCommand' | 'changes'>,
+  approval: Pick<ServiceNeeds, 'streams' | 'clock' | 'systemCommand'> & {
+    readonly changes: Changes;
+  },
   tenantId: string,
   id: string,
 ): Promise<ApprovalRequest> {
@@ -24,7 +28,11 @@ export async function readRequest(
 }
 
 export async function endRequest(
-  { streams, systemCommand, changes }: Pick<Approval, 'streams' | 'systemCommand' | 'changes'>,
+  {
+    streams,
+    systemCommand,
+    changes,
+  }: Pick<ServiceNeeds, 'streams' | 'systemCommand'> & { readonly changes: Changes },
   of: { readonly tenantId: string; readonly id: string; readonly cause: ExpiryCause },
 ): Promise<ApprovalRequest> {
   const { tenantId, id, cause } = of;
@@ -65,7 +73,7 @@ export function toldOf(request: Standing): Told {
 
 /** The request as its readers see it. */
 export async function showRequest(
-  { people, sealer }: Pick<Approval, 'people' | 'sealer'>,
+  { people, sealer }: Pick<ServiceNeeds, 'sealer'> & { readonly people: People },
   request: Standing,
 ): Promise<Shown> {
   const { facts } = request;

@@ -1,7 +1,8 @@
 /** The request as clients see it (`docs/contract.md` 2.11), and what the endpoints on it have in common. */
 import type { Principal } from '@cardea/auth';
+import type { ServiceNeeds } from '@cardea/service';
 import Type, { type Static } from 'typebox';
-import type { Approval } from '../../approval.ts';
+import type { People } from '../user-directory/user-directory.ts';
 import {
   type Binding,
   ORIGINS,
@@ -151,7 +152,7 @@ export function maySee(
 
 /** Disabled and deleted users are refused at once, whatever their token says. */
 export async function isLive(
-  { people, revocations }: Pick<Approval, 'people' | 'revocations'>,
+  { people, revocations }: Pick<ServiceNeeds, 'revocations'> & { readonly people: People },
   tenantId: string,
   userId: string,
 ): Promise<boolean> {

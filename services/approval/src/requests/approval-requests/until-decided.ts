@@ -1,12 +1,18 @@
 /** Holds an answer until its request is decided, ends, or the caller has waited long enough. */
 import type { Request } from '@cardea/http';
-import type { Approval } from '../../approval.ts';
+import type { ServiceNeeds } from '@cardea/service';
+import type { Changes } from './changes.ts';
 import type { Polls } from './polls.ts';
 import { readRequest } from './reading.ts';
 import type { ApprovalRequest, Standing } from './request.ts';
 
+type WaitDependencies = Pick<ServiceNeeds, 'streams' | 'clock' | 'systemCommand'> & {
+  readonly changes: Changes;
+  readonly polls: Polls;
+};
+
 export async function untilDecided(
-  needs: Approval & { readonly polls: Polls },
+  needs: WaitDependencies,
   { tenantId, principal, signal, draining }: Request<unknown, unknown, unknown>,
   { id, waitMs }: { readonly id: string; readonly waitMs: number },
 ): Promise<Standing | 'too_many_polls'> {

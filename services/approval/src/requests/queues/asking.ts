@@ -1,8 +1,9 @@
 /** Asks a queue for room, with a fresh look at the requests that stand in it. */
 import { accept, type Command, WriteContention } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
-import type { Approval } from '../../approval.ts';
+import type { ServiceNeeds } from '@cardea/service';
 import { isOverdue, isUsable, requests } from '../approval-requests/request.ts';
+import type { Counters } from '../counters.ts';
 import { AGENT_PER_MINUTE_MAX, MINUTE_MS, OPEN_MAX } from '../limits.ts';
 import { type Admission, admission, admit, type Found, isTwin } from './admit.ts';
 import { entriesAt, type Queue, type QueueEntry, queueIdOf, queues } from './queue.ts';
@@ -11,7 +12,7 @@ import { entriesAt, type Queue, type QueueEntry, queueIdOf, queues } from './que
 const LOOKS_MAX = 8;
 
 export async function askQueue(
-  approval: Pick<Approval, 'streams' | 'counters'>,
+  approval: Pick<ServiceNeeds, 'streams'> & { readonly counters: Counters },
   of: { readonly agentId: string; readonly userId: string; readonly entry: QueueEntry },
   command: Command,
 ): Promise<Exclude<Admission, { readonly outcome: 'look_again' }>> {
@@ -32,7 +33,7 @@ export async function askQueue(
 
 /** Only what is new is counted; what is too much for a minute leaves the queue again. */
 async function counted(
-  { streams, counters }: Pick<Approval, 'streams' | 'counters'>,
+  { streams, counters }: Pick<ServiceNeeds, 'streams'> & { readonly counters: Counters },
   { id, entry }: { readonly id: string; readonly entry: QueueEntry },
   command: Command,
 ): Promise<Extract<Admission, { readonly outcome: 'admitted' | 'rate_limited' }>> {
@@ -53,7 +54,7 @@ async function counted(
 
 /** The twin of what is asked for, and all of them where there may be too many. */
 async function lookAt(
-  { streams }: Pick<Approval, 'streams'>,
+  { streams }: Pick<ServiceNeeds, 'streams'>,
   of: { readonly tenantId: string; readonly queue: Queue; readonly entry: QueueEntry },
   now: Date,
 ): Promise<ReadonlyMap<string, Found>> {

@@ -1,6 +1,5 @@
 /** An agent whose asking was denied three times within an hour asks that user nothing for an hour. */
-import type { Policy } from '@cardea/service';
-import type { Approval } from '../../approval.ts';
+import type { Policy, ServiceNeeds } from '@cardea/service';
 import { requests } from '../approval-requests/request.ts';
 import { countDenial } from './mute.ts';
 import { queueIdOf, queues } from './queue.ts';
@@ -8,7 +7,7 @@ import { queueIdOf, queues } from './queue.ts';
 export const muteOnDenials = ({
   streams,
   systemCommand,
-}: Pick<Approval, 'streams' | 'systemCommand'>): Policy => ({
+}: Pick<ServiceNeeds, 'streams' | 'systemCommand'>): Policy => ({
   name: 'mute_on_denials',
   on: ['ApprovalDenied'],
   handle: async ({ id: eventId, streamId, metadata, time }) => {

@@ -6,17 +6,20 @@ import { type IntegrationEvent, identityEvents, topicOf } from '@cardea/contract
 import type { Consumer } from '@cardea/event-bus';
 import { DatabaseUnavailable, type Transaction } from '@cardea/read-models';
 import type { ServiceNeeds } from '@cardea/service';
-import type { Approval } from '../../approval.ts';
+import type { Changes } from '../approval-requests/changes.ts';
 import { endRequest } from '../approval-requests/reading.ts';
 import { type ExpiryCause, subjectOf } from '../approval-requests/request.ts';
 import { cleaned } from '../sanitize-text.ts';
 
-type Needs = Approval & Pick<ServiceNeeds, 'store'>;
+type ConsumerDependencies = Pick<
+  ServiceNeeds,
+  'database' | 'positions' | 'sealer' | 'store' | 'streams' | 'systemCommand'
+> & { readonly changes: Changes };
 
 const CATCH_UP_MS = 30_000;
 const PAGE_ROWS = 256;
 
-export const identityConsumer = (needs: Needs): Consumer => ({
+export const identityConsumer = (needs: ConsumerDependencies): Consumer => ({
   name: 'approval',
   topics: [topicOf('identity')],
   types: [
@@ -152,7 +155,10 @@ function orphanedBy(event: IntegrationEvent): Orphans | undefined {
   return { where: `binding->>'session_id' = $2`, id: session.id, cause: 'session' };
 }
 
-async function endWhatIsOrphaned(needs: Needs, event: IntegrationEvent): Promise<void> {
+async function endWhatIsOrphaned(
+  needs: ConsumerDependencies,
+  event: IntegrationEvent,
+): Promise<void> {
   const orphans = orphanedBy(event);
   if (orphans === undefined) return;
   const head = await needs.store.head('approval');

@@ -1,5 +1,6 @@
 /** Whether the tenant vouches for a user: by the row, or where that has to be right at once, by identity. */
-import type { Approval } from '../../approval.ts';
+import type { FactCopies } from '@cardea/service';
+import type { People } from './user-directory.ts';
 import { isActive } from './user-directory.ts';
 
 type Of = { readonly tenantId: string; readonly userId: string };
@@ -7,7 +8,10 @@ type Standing = { readonly isActive: boolean; readonly isVouched: boolean };
 
 /** An unknown user counts as active, for a token proves them, but never as vouched for. */
 export async function userStanding(
-  { people, factCopies }: Pick<Approval, 'people' | 'factCopies'>,
+  {
+    people,
+    factCopies,
+  }: { readonly people: People; readonly factCopies: Pick<FactCopies, 'user'> },
   of: Of,
   vouchRequired: boolean,
 ): Promise<Standing> {

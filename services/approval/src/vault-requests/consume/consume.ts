@@ -6,7 +6,7 @@ import {
   isOverdue,
   type RequestEvent,
   useBefore,
-} from '../../requests/approval-requests/request.ts';
+} from '../../requests/requests.module.ts';
 
 export type Consume = {
   readonly agentId: string;

@@ -1,11 +1,12 @@
 /** What vault hands over when a policy asks for a person's decision, and the facts made of it. */
 import Type, { type Static } from 'typebox';
 import {
+  COOL_DOWN_MS,
   type RequestFacts,
   SEVERITIES,
+  TTL_SECONDS_MAX,
   VEND_ACTION,
-} from '../../requests/approval-requests/request.ts';
-import { COOL_DOWN_MS, TTL_SECONDS_MAX } from '../../requests/limits.ts';
+} from '../../requests/requests.module.ts';
 
 const text = Type.String({ minLength: 1 });
 const optional = <Of extends Type.TSchema>(schema: Of) =>

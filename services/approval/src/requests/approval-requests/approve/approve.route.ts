@@ -1,16 +1,26 @@
 import { sameBytes } from '@cardea/crypto';
 import { asUser, endpoint } from '@cardea/http';
+import type { FactCopies, ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
-import type { Approval } from '../../../approval.ts';
+import type { Counters } from '../../counters.ts';
+import type { People } from '../../user-directory/user-directory.ts';
 import { userStanding } from '../../user-directory/user-validity.ts';
+import type { Changes } from '../changes.ts';
 import { DECIDE_REFUSALS, DECIDES, onlyPeople } from '../deciding.ts';
 import { type ApprovalRequest, requests, type Standing, streamOf } from '../request.ts';
 import { target } from '../request-shape.ts';
 import { type Approve, approve } from './approve.ts';
 
+type ApproveDependencies = Pick<ServiceNeeds, 'streams' | 'command' | 'sealer' | 'revocations'> & {
+  readonly changes: Changes;
+  readonly people: People;
+  readonly factCopies: Pick<FactCopies, 'user'>;
+  readonly counters: Counters;
+};
+
 const CODE_MAX_CHARS = 16;
 
-export const approveRequest = (approval: Approval) =>
+export const approveRequest = (approval: ApproveDependencies) =>
   endpoint(
     {
       ...DECIDES,
@@ -57,7 +67,7 @@ const asksForVouched = (request: ApprovalRequest): boolean =>
 
 /** In constant time; the code never changes while a request stands. */
 async function compared(
-  { sealer }: Approval,
+  { sealer }: ApproveDependencies,
   request: { readonly status: 'none' } | Standing,
   sent: string | undefined,
 ): Promise<Approve['code']> {

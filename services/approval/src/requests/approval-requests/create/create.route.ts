@@ -1,17 +1,25 @@
 import type { Command } from '@cardea/event-store';
 import { endpoint, type Request } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
-import type { Approval } from '../../../approval.ts';
+import type { Counters } from '../../counters.ts';
 import { CALLER_PER_MINUTE_MAX, MINUTE_MS, TTL_SECONDS_MAX } from '../../limits.ts';
 import { askQueue } from '../../queues/asking.ts';
+import type { People } from '../../user-directory/user-directory.ts';
 import { isActive, patiently } from '../../user-directory/user-directory.ts';
+import type { Changes } from '../changes.ts';
 import { makeRequest, sealWord } from '../making.ts';
 import { readRequest, showRequest } from '../reading.ts';
 import { type Origin, SEVERITIES, type Standing } from '../request.ts';
 import { COMMON, isLive, NO_KEYS, requestShape } from '../request-shape.ts';
 import { factsOf, originOf, readable, unreadable, type Wanted } from './create.ts';
 import { joinable } from './join.ts';
+
+type CreateDependencies = Pick<
+  ServiceNeeds,
+  'streams' | 'clock' | 'systemCommand' | 'sealer' | 'revocations' | 'ids' | 'command'
+> & { readonly changes: Changes; readonly people: People; readonly counters: Counters };
 
 const name = (most: number) => Type.String({ minLength: 1, maxLength: most });
 
@@ -51,7 +59,7 @@ type Asker = {
   readonly userVouched: boolean;
 };
 
-export const createRequest = (approval: Approval) =>
+export const createRequest = (approval: CreateDependencies) =>
   endpoint(
     {
       ...COMMON,
@@ -88,7 +96,7 @@ export const createRequest = (approval: Approval) =>
     },
   );
 
-const answer = async (approval: Approval, request: Standing, wrote?: bigint) => ({
+const answer = async (approval: CreateDependencies, request: Standing, wrote?: bigint) => ({
   ok: await showRequest(approval, request),
   wrote,
 });
@@ -99,7 +107,7 @@ const tooMany = (afterMs: number): Refused => ({
 });
 
 async function fitToAsk(
-  approval: Approval,
+  approval: CreateDependencies,
   { principal, tenantId }: Asked,
   wanted: Wanted,
 ): Promise<Asker | Refused> {
@@ -123,16 +131,16 @@ async function fitToAsk(
 }
 
 /** With an Idempotency-Key the id follows from it, so that a repeat meets its own stream. */
-const idOf = ({ idempotency, commandId }: Asked, ids: Approval['ids']): string =>
+const idOf = ({ idempotency, commandId }: Asked, ids: ServiceNeeds['ids']): string =>
   idempotency === undefined ? ids.next() : uuidFrom('approval request', commandId);
 
-const bodyHashOf = async ({ sealer }: Approval, { tenantId, idempotency }: Asked) =>
+const bodyHashOf = async ({ sealer }: CreateDependencies, { tenantId, idempotency }: Asked) =>
   idempotency === undefined
     ? undefined
     : await sealer.indexHash({ tenantId }, 'body', idempotency.bodyHash);
 
 async function earlierRequest(
-  approval: Approval,
+  approval: CreateDependencies,
   request: Asked,
 ): Promise<Standing | Refused | undefined> {
   if (request.idempotency === undefined) return undefined;
@@ -145,7 +153,7 @@ async function earlierRequest(
 
 /** What agents ask is counted by their queue. */
 async function overLimit(
-  { counters }: Approval,
+  { counters }: CreateDependencies,
   { tenantId, principal }: Asked,
   origin: Origin,
 ): Promise<number | undefined> {
@@ -155,7 +163,7 @@ async function overLimit(
 }
 
 async function make(
-  approval: Approval,
+  approval: CreateDependencies,
   request: Asked,
   { wanted, asker }: { readonly wanted: Wanted; readonly asker: Asker },
 ) {
@@ -202,7 +210,11 @@ async function make(
 }
 
 /** An admin who asks for another user acts as an admin, on an endpoint that everyone may call. */
-const commandOf = ({ command }: Approval, request: Asked, origin: Origin): Promise<Command> =>
+const commandOf = (
+  { command }: CreateDependencies,
+  request: Asked,
+  origin: Origin,
+): Promise<Command> =>
   origin === 'admin' && request.principal !== undefined
     ? command(request, { actor: { type: 'admin', id: request.principal.id } })
     : command(request);

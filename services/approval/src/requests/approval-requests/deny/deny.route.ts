@@ -1,19 +1,29 @@
 import { asUser, endpoint } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
+import type { FactCopies, ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
-import type { Approval } from '../../../approval.ts';
+import type { Counters } from '../../counters.ts';
 import { MINUTE_MS, MUTE_MINUTES_MAX } from '../../limits.ts';
 import { mute } from '../../queues/mute.ts';
 import { queueIdOf, queues } from '../../queues/queue.ts';
 import { cleaned } from '../../sanitize-text.ts';
+import type { People } from '../../user-directory/user-directory.ts';
 import { userStanding } from '../../user-directory/user-validity.ts';
+import type { Changes } from '../changes.ts';
 import { DECIDE_REFUSALS, DECIDES, onlyPeople } from '../deciding.ts';
 import { sealWord } from '../making.ts';
 import { requests } from '../request.ts';
 import { target } from '../request-shape.ts';
 import { deny } from './deny.ts';
 
-export const denyRequest = (approval: Approval) =>
+type DenyDependencies = Pick<ServiceNeeds, 'streams' | 'command' | 'sealer' | 'revocations'> & {
+  readonly changes: Changes;
+  readonly people: People;
+  readonly factCopies: Pick<FactCopies, 'user'>;
+  readonly counters: Counters;
+};
+
+export const denyRequest = (approval: DenyDependencies) =>
   endpoint(
     {
       ...DECIDES,

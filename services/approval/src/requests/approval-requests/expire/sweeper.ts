@@ -1,13 +1,18 @@
 /** Writes down what has run out. Nobody waits for it: whoever looks sees overdue requests as expired. */
-import type { Loop } from '@cardea/service';
-import type { Approval } from '../../../approval.ts';
+import type { Loop, ServiceNeeds } from '@cardea/service';
 import { SWEEP_EVERY_MS, SWEEP_ROWS_MAX } from '../../limits.ts';
+import type { Changes } from '../changes.ts';
 import { endRequest } from '../reading.ts';
+
+type SweeperDependencies = Pick<
+  ServiceNeeds,
+  'database' | 'clock' | 'streams' | 'systemCommand'
+> & { readonly changes: Changes };
 
 /** Requests that are ended side by side. */
 const LANES = 16;
 
-export const sweeper = (approval: Approval): Loop => ({
+export const sweeper = (approval: SweeperDependencies): Loop => ({
   name: 'approval.sweeper',
   leader: true,
   run: async (signal, tick) => {
@@ -20,7 +25,7 @@ export const sweeper = (approval: Approval): Loop => ({
 });
 
 /** Ends up to `SWEEP_ROWS_MAX` requests; rows lag behind, so a request may be ended twice to no effect. */
-async function sweep(approval: Approval, tick: () => void): Promise<number> {
+async function sweep(approval: SweeperDependencies, tick: () => void): Promise<number> {
   const { rows } = await approval.database.system.query<{ tenant_id: string; id: string }>(
     `SELECT tenant_id, id FROM approval.requests
      WHERE status = 'pending' AND expires_at <= $1 ORDER BY expires_at LIMIT ${SWEEP_ROWS_MAX}`,

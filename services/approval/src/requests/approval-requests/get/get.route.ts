@@ -1,9 +1,16 @@
 import { endpoint } from '@cardea/http';
-import type { Approval } from '../../../approval.ts';
+import type { ServiceNeeds } from '@cardea/service';
+import type { People } from '../../user-directory/user-directory.ts';
+import type { Changes } from '../changes.ts';
 import { readRequest, showRequest } from '../reading.ts';
 import { COMMON, maySee, NO_KEYS, requestId, requestShape } from '../request-shape.ts';
 
-export const getRequest = (approval: Approval) =>
+type GetDependencies = Pick<ServiceNeeds, 'streams' | 'clock' | 'systemCommand' | 'sealer'> & {
+  readonly changes: Changes;
+  readonly people: People;
+};
+
+export const getRequest = (approval: GetDependencies) =>
   endpoint(
     {
       ...COMMON,

@@ -1,11 +1,17 @@
 import { asUser, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
-import type { Approval } from '../../../approval.ts';
 import { PENDING_ROWS_MAX } from '../../limits.ts';
+import type { People } from '../../user-directory/user-directory.ts';
 import { COMMON, isImpersonated, isLive, requestShape, USERS_ONLY } from '../request-shape.ts';
 import { readRows, showRows } from '../rows.ts';
 
-export const listPending = (approval: Approval) =>
+type ListPendingDependencies = Pick<
+  ServiceNeeds,
+  'database' | 'clock' | 'sealer' | 'streams' | 'revocations'
+> & { readonly people: People };
+
+export const listPending = (approval: ListPendingDependencies) =>
   endpoint(
     {
       ...COMMON,

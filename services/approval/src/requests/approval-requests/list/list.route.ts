@@ -1,17 +1,19 @@
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { asUser, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
-import type { Approval } from '../../../approval.ts';
 import { STATUSES, type Status } from '../request.ts';
 import { COMMON, isImpersonated, NO_KEYS, requestShape } from '../request-shape.ts';
 import { readRows, showRows } from '../rows.ts';
+
+type ListDependencies = Pick<ServiceNeeds, 'database' | 'clock' | 'sealer' | 'streams'>;
 
 const ok = Type.Object(
   { requests: Type.Array(requestShape), total: pageAnswer.total, offset: pageAnswer.offset },
   { additionalProperties: false },
 );
 
-export const listRequests = (approval: Approval) =>
+export const listRequests = (approval: ListDependencies) =>
   endpoint(
     {
       ...COMMON,

@@ -1,12 +1,19 @@
 import { endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
-import type { Approval } from '../../../approval.ts';
 import { INTERVAL_SECONDS } from '../../limits.ts';
+import type { Changes } from '../changes.ts';
 import type { Polls } from '../polls.ts';
 import { readRequest } from '../reading.ts';
 import { STATUSES, type Standing, useBefore } from '../request.ts';
 import { COMMON, maySee } from '../request-shape.ts';
 import { untilDecided } from '../until-decided.ts';
+
+type PollTokenDependencies = Pick<ServiceNeeds, 'streams' | 'clock' | 'systemCommand'> & {
+  readonly changes: Changes;
+  readonly polls: Polls /** Takes a token of the poll route's pace, per request. */;
+  readonly pace: (key: string) => Promise<boolean>;
+};
 
 const WAIT_SECONDS_MAX = 25;
 
@@ -27,7 +34,7 @@ const ok = Type.Object(
 );
 
 /** The poll route that a vend's 202 names: the state of the approval, never a token or a code. */
-export const pollToken = (needs: Approval & { readonly polls: Polls }) =>
+export const pollToken = (needs: PollTokenDependencies) =>
   endpoint(
     {
       ...COMMON,

@@ -1,14 +1,21 @@
 import { endpoint } from '@cardea/http';
-import type { Approval } from '../../../approval.ts';
+import type { ServiceNeeds } from '@cardea/service';
 import { POLL_WAIT_MS } from '../../limits.ts';
+import type { People } from '../../user-directory/user-directory.ts';
+import type { Changes } from '../changes.ts';
 import type { Polls } from '../polls.ts';
 import { readRequest, showRequest } from '../reading.ts';
 import { COMMON, maySee, NO_KEYS, requestId, requestShape } from '../request-shape.ts';
 import { untilDecided } from '../until-decided.ts';
 
-type Needs = Approval & { readonly polls: Polls; readonly pollWaitMs?: number };
+type PollDependencies = Pick<ServiceNeeds, 'streams' | 'clock' | 'systemCommand' | 'sealer'> & {
+  readonly changes: Changes;
+  readonly people: People;
+  readonly polls: Polls;
+  readonly pollWaitMs?: number;
+};
 
-export const pollRequest = (needs: Needs) =>
+export const pollRequest = (needs: PollDependencies) =>
   endpoint(
     {
       ...COMMON,

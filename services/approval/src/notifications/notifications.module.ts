@@ -1,0 +1,30 @@
+/** Tells users by mail that they were asked. */
+import type { Module, ServiceNeeds } from '@cardea/service';
+import { type MailTransport, mailTransport } from '../adapters/mail.ts';
+import type { RequestParts } from '../requests/requests.module.ts';
+import { notifier } from './notifier.ts';
+
+export type NotificationsDependencies = Pick<
+  ServiceNeeds,
+  'streams' | 'database' | 'sealer' | 'clock' | 'ids' | 'log' | 'systemCommand' | 'settings'
+> &
+  Pick<RequestParts, 'people' | 'counters' | 'changes'> & {
+    /** In place of what the settings say. */
+    readonly transport?: MailTransport | undefined;
+  };
+
+export function notificationsModule(needs: NotificationsDependencies): {
+  readonly module: Module;
+  /** Called when there may be something new to tell. */
+  readonly wake: () => void;
+} {
+  const mail = needs.transport ?? mailTransport(needs);
+  const { loop, wake } = notifier({ ...needs, mail });
+  const module: Module = {
+    loops: [loop],
+    stop: async () => mail?.close(),
+    degraded: () =>
+      mail === undefined ? { 'approval.smtp': 'SMTP_URL is not set: nobody is told by mail' } : {},
+  };
+  return { module, wake };
+}

@@ -1,0 +1,109 @@
+/** Requests for approval: made by agents and users, decided once by the user who is asked, waited for by polls. */
+import { metrics, sharedTokenBucket } from '@cardea/runtime';
+import { factCopies, type Module, type ServiceNeeds } from '@cardea/service';
+import { approveRequest } from './approval-requests/approve/approve.route.ts';
+import { type Changes, changes } from './approval-requests/changes.ts';
+import { createRequest } from './approval-requests/create/create.route.ts';
+import { denyRequest } from './approval-requests/deny/deny.route.ts';
+import { sweeper } from './approval-requests/expire/sweeper.ts';
+import { getRequest } from './approval-requests/get/get.route.ts';
+import { listRequests } from './approval-requests/list/list.route.ts';
+import { listPending } from './approval-requests/list-pending/list-pending.route.ts';
+import { pollRequest } from './approval-requests/poll/poll.route.ts';
+import { pollToken } from './approval-requests/poll-token/poll-token.route.ts';
+import { polls } from './approval-requests/polls.ts';
+import { requestsTable } from './approval-requests/requests.projection.ts';
+import { type Counters, counters } from './counters.ts';
+import { PACE } from './limits.ts';
+import { muteOnDenials } from './queues/mute-on-denials.policy.ts';
+import { mapApprovalEvent } from './relay.ts';
+import { identityConsumer } from './user-directory/identity.consumer.ts';
+import { type People, people } from './user-directory/user-directory.ts';
+
+export type { Changes } from './approval-requests/changes.ts';
+export { makeRequest, sealWord } from './approval-requests/making.ts';
+export { readRequest, showRequest } from './approval-requests/reading.ts';
+export * from './approval-requests/request.ts';
+export type { Counters } from './counters.ts';
+export { COOL_DOWN_MS, TTL_SECONDS_MAX } from './limits.ts';
+export { askQueue } from './queues/asking.ts';
+export { cleaned, cut } from './sanitize-text.ts';
+export { type People, patiently } from './user-directory/user-directory.ts';
+export { userStanding } from './user-directory/user-validity.ts';
+
+export type RequestsDependencies = Pick<
+  ServiceNeeds,
+  | 'streams'
+  | 'database'
+  | 'positions'
+  | 'sealer'
+  | 'clock'
+  | 'ids'
+  | 'log'
+  | 'cache'
+  | 'bus'
+  | 'peers'
+  | 'revocations'
+  | 'command'
+  | 'systemCommand'
+  | 'store'
+> & {
+  /** Called when the table has taken new requests in. */
+  readonly onRequested: () => void;
+  /** False in tests that end requests themselves. */
+  readonly expiresRequests: boolean;
+  readonly pollWaitMs?: number;
+};
+
+/** What the sibling modules need of this one beside its functions. */
+export type RequestParts = {
+  readonly people: People;
+  readonly factCopies: Pick<ReturnType<typeof factCopies>, 'user'>;
+  readonly counters: Counters;
+  readonly changes: Changes;
+};
+
+export function requestsModule(needs: RequestsDependencies): {
+  readonly module: Module;
+  readonly parts: RequestParts;
+} {
+  const { cache, clock, database, log, onRequested, expiresRequests } = needs;
+  const parts: RequestParts = {
+    people: people(database),
+    factCopies: factCopies(needs, 'approval'),
+    counters: counters(cache, clock),
+    changes: changes(cache, log),
+  };
+  const waiting = polls({ changes: parts.changes, clock, cache });
+  const shared = { ...needs, ...parts };
+  const polling = {
+    ...shared,
+    polls: waiting,
+    pace: sharedTokenBucket(cache, clock, PACE),
+  };
+  const module: Module = {
+    endpoints: [
+      createRequest(shared),
+      listRequests(shared),
+      getRequest(shared),
+      pollRequest(polling),
+      approveRequest(shared),
+      denyRequest(shared),
+      listPending(shared),
+      pollToken(polling),
+    ],
+    projections: [requestsTable(onRequested)],
+    relay: mapApprovalEvent,
+    consumers: [identityConsumer(shared)],
+    policies: [muteOnDenials(shared)],
+    loops: [waiting.loop, ...(expiresRequests ? [sweeper(shared)] : [])],
+    stop: () => waiting.stop(),
+    measure: async () => {
+      const { rows } = await database.system.query<{ pending: number }>(
+        `SELECT count(*)::int AS pending FROM approval.requests WHERE status = 'pending'`,
+      );
+      metrics.approvalsPending.set(rows[0]?.pending ?? 0);
+    },
+  };
+  return { module, parts };
+}

@@ -168,7 +168,7 @@ async function refuse(
     const { tenantId } = principal;
     const request = { ...context, principal, tenantId, commandId: exchange.parts.ids.next() };
     const target = said.target ?? null;
-    const denial = { principal, area, operation, reason, status, target, count: 1, request };
+    const denial = { principal, area, operation, reason, status, target, request };
     await group.denials.record(denial);
   }
   const token =

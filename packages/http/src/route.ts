@@ -3,7 +3,7 @@ import type { Authenticator } from '@cardea/auth';
 import type { ServiceName } from '@cardea/contracts';
 import { BODY_MAX_BYTES, type BodyRule } from './body.ts';
 import type { PositionsPassed } from './consistency.ts';
-import type { DenialDesk } from './denials.ts';
+import type { Denials } from './denials.ts';
 import { asksForRole, writesByRole } from './door.ts';
 import type { Contract, Endpoint } from './endpoint.ts';
 import type { Identify } from './idempotency.ts';
@@ -14,7 +14,7 @@ export type Group = {
   readonly service: ServiceName;
   readonly authenticator: Authenticator;
   readonly positions: PositionsPassed | undefined;
-  readonly denials: DenialDesk | undefined;
+  readonly denials: Denials | undefined;
   readonly identify: Identify;
 };
 

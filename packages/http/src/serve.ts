@@ -10,7 +10,7 @@ import express, { type Express } from 'express';
 import type { Registry } from 'prom-client';
 import { trustedProxies } from './client-address.ts';
 import type { PositionsPassed } from './consistency.ts';
-import { DenialDesk, type Denials } from './denials.ts';
+import type { Denials } from './denials.ts';
 import type { Endpoint } from './endpoint.ts';
 import { Exchange, type ServerParts } from './exchange.ts';
 import type { Identify } from './idempotency.ts';
@@ -90,10 +90,10 @@ export function serve(options: ServeOptions): HttpServer {
     open: new Set(),
     corsOrigins: new Set(options.corsOrigins ?? []),
   };
-  const desks: DenialDesk[] = [];
+  const denials = options.services.flatMap((service) => service.denials ?? []);
   const routes = inOrder(
     options.services.flatMap((service) => {
-      const group = groupOf(service, options, desks);
+      const group = groupOf(service, options);
       return service.endpoints.map((endpoint) => routeOf(endpoint, group));
     }),
   );
@@ -108,7 +108,7 @@ export function serve(options: ServeOptions): HttpServer {
     draining.abort();
     clearInterval(flushing);
     await listening?.close({ stopWaitMs, abandon: () => abandonAll(parts) });
-    for (const desk of desks) await desk.flush(true);
+    for (const kept of denials) await kept.flush(true);
   };
   return {
     handler,
@@ -116,7 +116,7 @@ export function serve(options: ServeOptions): HttpServer {
     start: async () => {
       listening = await listen(handler, options);
       const flush = () => {
-        for (const desk of desks) void desk.flush();
+        for (const kept of denials) void kept.flush();
       };
       flushing = setInterval(flush, DENIAL_FLUSH_MS).unref();
       return listening;
@@ -128,16 +128,12 @@ export function serve(options: ServeOptions): HttpServer {
   };
 }
 
-function groupOf(service: ServiceHttp, options: ServeOptions, desks: DenialDesk[]): Group {
-  const { denials } = service;
-  const desk =
-    denials === undefined ? undefined : new DenialDesk(denials, options.clock, options.logger);
-  if (desk !== undefined) desks.push(desk);
+function groupOf(service: ServiceHttp, options: ServeOptions): Group {
   return {
     service: service.service,
     authenticator: service.authenticator ?? options.authenticator,
     positions: service.positions,
-    denials: desk,
+    denials: service.denials,
     identify: service.identify ?? refuseToIdentify,
   };
 }

@@ -66,7 +66,10 @@ export async function startRig(
           const { idempotency, principal } = request;
           return { ...request, commandId: `${principal?.id} ${idempotency?.key}` };
         },
-        denials: { record: async (denial) => void denials.push(denial) },
+        denials: {
+          record: async (denial) => void denials.push(denial),
+          flush: async () => {},
+        },
         positions: {
           reached: async (projections, position) => {
             waits.push({ projections, position });

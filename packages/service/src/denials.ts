@@ -4,14 +4,10 @@
  */
 import type { JsonObject } from '@cardea/contracts';
 import type { Mapped } from '@cardea/event-bus';
-import {
-  accept,
-  type Command,
-  type RecordedEvent,
-  type Stream,
-  type Streams,
-} from '@cardea/event-store';
-import type { Area } from '@cardea/http';
+import { accept, type RecordedEvent, type Stream } from '@cardea/event-store';
+import type { Area, Denial, Denials } from '@cardea/http';
+import { refusalsPerMinute } from './refusals-per-minute.ts';
+import type { ServiceNeeds } from './service.ts';
 
 export type ActionDenied = {
   readonly type: 'ActionDenied';
@@ -22,7 +18,7 @@ export type ActionDenied = {
     readonly reason: string;
     readonly status: number;
     readonly target: { readonly type: string; readonly id: string | null } | null;
-    /** More than 1 where a minute's refusals were folded into one. */
+    /** More than 1 where a minute's refusals were counted together. */
     readonly count: number;
   };
 };
@@ -33,16 +29,37 @@ const denial = (noun: string): Stream<null, ActionDenied> => ({
   evolve: () => null,
 });
 
-/** Appends one; `noun` is `denial`, but where a service keeps its refusals elsewhere. */
-export async function recordDenial(
-  streams: Streams,
-  command: Command,
-  data: ActionDenied['data'],
+/** `noun` is `denial`, but where a service keeps its refusals elsewhere. */
+export function denialsOf(
+  needs: Pick<ServiceNeeds, 'streams' | 'command' | 'clock' | 'log'>,
   noun = 'denial',
-): Promise<void> {
-  await streams.decideOn(denial(noun), command.id, command, (_state, revision) =>
-    revision > 0 ? accept() : accept({ type: 'ActionDenied', data }),
-  );
+): Denials {
+  const stream = denial(noun);
+  const write = async (denied: Denial, count: number): Promise<void> => {
+    const { area, operation, reason, status } = denied;
+    const target = count > 1 ? null : denied.target;
+    const command = await needs.command(denied.request);
+    await needs.streams.decideOn(stream, command.id, command, (_state, revision) =>
+      revision > 0
+        ? accept()
+        : accept({
+            type: 'ActionDenied',
+            data: { area, operation, reason, status, target, count },
+          }),
+    );
+  };
+  const refusals = refusalsPerMinute({ clock: needs.clock, log: needs.log, write });
+  return {
+    record: (refusal) => {
+      const { kind, id, tenantId } = refusal.principal;
+      return refusals.record({
+        refusal,
+        caller: `${tenantId} ${kind} ${id}`,
+        kind: `${refusal.operation} ${refusal.reason}`,
+      });
+    },
+    flush: refusals.flush,
+  };
 }
 
 /** The integration event of an `ActionDenied`; the relay asks for this before the service's own mapper. */

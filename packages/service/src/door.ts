@@ -8,7 +8,7 @@ import {
   serve,
 } from '@cardea/http';
 import { metrics } from '@cardea/runtime';
-import { recordDenial } from './denials.ts';
+import { denialsOf } from './denials.ts';
 import { internalBearers } from './internal-bearer.ts';
 import { measuring } from './measures.ts';
 import { degradedOf, type HostOptions, type Part } from './parts.ts';
@@ -36,13 +36,7 @@ export function doorOf(options: HostOptions, parts: readonly Part[]): HttpServer
           : service.endpoints,
       positions,
       identify: needs.identify,
-      denials: {
-        record: async ({ request, area, operation, reason, status, target, count }) => {
-          const command = await needs.command(request);
-          const data = { area, operation, reason, status, target, count };
-          await recordDenial(needs.streams, command, data, service.denialNoun);
-        },
-      },
+      denials: denialsOf(needs, service.denialNoun),
     })),
     authenticator: first.needs.authenticator,
     name: definitions.length === 1 ? first.definition.name : 'standalone',

@@ -9,6 +9,7 @@ export { type Module, serviceOf } from './module.ts';
 export { buildParts, type HostOptions, type Part } from './parts.ts';
 export { PeerUnavailable } from './peer-unavailable.ts';
 export { type RateLimit, type RateLimits, rateLimits, type Taken } from './rate-limits.ts';
+export { type RefusalsPerMinute, refusalsPerMinute } from './refusals-per-minute.ts';
 export { runService, type ServiceProcess } from './run-service.ts';
 export type { Loop, Peers, Policy, Service, ServiceDefinition, ServiceNeeds } from './service.ts';
 export { type Sweep, sweeping } from './sweeping.ts';

@@ -1,7 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { parseKey, sha256 } from '@cardea/crypto';
-import type { Clock } from '@cardea/runtime';
-import QuickLRU from 'quick-lru';
+import { type Clock, expiringCache } from '@cardea/runtime';
 import type {
   Authenticator,
   IntrospectedKey,
@@ -88,7 +87,6 @@ const tooMany = ({ retryAfterSeconds }: { readonly retryAfterSeconds: number }) 
 
 type Held = {
   readonly key: IntrospectedKey;
-  readonly untilMs: number;
   /** Of marks; in another one its mark may have been missed. */
   readonly stretch: number;
 };
@@ -98,7 +96,10 @@ type Held = {
  * marks may be missed, identity is asked every time.
  */
 function introspections({ introspect, revocations, clock }: AuthenticatorNeeds) {
-  const held = new QuickLRU<string, Held>({ maxSize: INTROSPECTIONS_MAX });
+  const held = expiringCache<string, Held>(clock, {
+    entriesMax: INTROSPECTIONS_MAX,
+    ttlMs: INTROSPECTION_MS,
+  });
   const asked = new Map<string, Promise<IntrospectedKey | undefined>>();
 
   const ask = (name: string, credential: string): Promise<IntrospectedKey | undefined> => {
@@ -118,23 +119,17 @@ function introspections({ introspect, revocations, clock }: AuthenticatorNeeds) 
     const name = nameOf(credential);
     const known = held.get(name);
     const stretch = revocations.stretch();
-    const isFresh =
-      known !== undefined &&
-      known.untilMs > clock.monotonicMs() &&
-      stretch !== undefined &&
-      known.stretch === stretch;
+    const isFresh = stretch !== undefined && known?.stretch === stretch;
     if (isFresh && isLive(known.key)) return known.key;
     const key = stretch === undefined ? await introspect(credential) : await ask(name, credential);
     if (key === undefined || !isLive(key)) {
       held.delete(name);
       return undefined;
     }
-    if (stretch !== undefined) {
-      held.set(name, { key, untilMs: clock.monotonicMs() + INTROSPECTION_MS, stretch });
-    }
+    if (stretch !== undefined) held.set(name, { key, stretch });
     return key;
   };
-  return { find, isKnown: (credential: string) => held.has(nameOf(credential)) };
+  return { find, isKnown: (credential: string) => held.wasSet(nameOf(credential)) };
 }
 
 function isRevoked(key: IntrospectedKey, marks: Pick<Revocations, 'isMarked'>): boolean {

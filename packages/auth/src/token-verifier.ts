@@ -1,13 +1,11 @@
 import { sha256 } from '@cardea/crypto';
-import type { Cache, Clock } from '@cardea/runtime';
-import QuickLRU from 'quick-lru';
+import { type Cache, type Clock, expiringCache } from '@cardea/runtime';
 import { type JwkSet, keySet } from './key-set.ts';
 import type { Mark, RevocationKind, Revocations } from './principal.ts';
 import type { TokenClass, VerifiedClaims } from './token-claims.ts';
 import { isExpired, type Verified, verifyToken } from './verify-token.ts';
 
-/** quick-lru holds up to twice this: 50,000 tokens. */
-const CACHED_TOKENS = 25_000;
+const CACHED_TOKENS_MAX = 25_000;
 const CACHED_TOKEN_MS = 60_000;
 /** Notice that the signing keys changed: every process drops its keys and its verified tokens. */
 export const KEYS_CHANGED = 'keys:changed';
@@ -34,13 +32,14 @@ export interface TokenVerifier {
 /** The process's own copy of the marks, and whom to ask where that is not whole. */
 export type LiveMarks = Pick<Revocations, 'isMarked' | 'stretch' | 'look'>;
 
-type Held = { readonly claims: VerifiedClaims; readonly untilMs: number };
-
 /** The public keys, the tokens seen lately, and the marks: what a service needs to believe a token. */
 export function tokenVerifier(needs: TokenVerifierNeeds): TokenVerifier {
   const { clock, issuer, revocations } = needs;
   const keys = keySet(needs.jwks, clock);
-  const seen = new QuickLRU<string, Held>({ maxSize: CACHED_TOKENS });
+  const seen = expiringCache<string, VerifiedClaims>(clock, {
+    entriesMax: CACHED_TOKENS_MAX,
+    ttlMs: CACHED_TOKEN_MS,
+  });
   let drops = 0;
   const nowSeconds = (): number => clock.now().getTime() / 1000;
 
@@ -61,16 +60,15 @@ export function tokenVerifier(needs: TokenVerifierNeeds): TokenVerifier {
   return {
     verify: async (tokenClass, token) => {
       const name = `${tokenClass} ${sha256(token).toString('base64url')}`;
-      const held = seen.get(name);
-      if (held !== undefined && held.untilMs > clock.monotonicMs()) {
-        if (isExpired(held.claims, nowSeconds())) return { bad: 'expired', claims: held.claims };
-        return believed(tokenClass, held.claims);
+      const claims = seen.get(name);
+      if (claims !== undefined) {
+        if (isExpired(claims, nowSeconds())) return { bad: 'expired', claims };
+        return believed(tokenClass, claims);
       }
       const before = drops;
       const result = await verified(tokenClass, token);
       if ('bad' in result) return result.bad === 'unknown_key' ? { bad: 'invalid' } : result;
-      const untilMs = clock.monotonicMs() + CACHED_TOKEN_MS;
-      if (before === drops) seen.set(name, { claims: result.ok, untilMs });
+      if (before === drops) seen.set(name, result.ok);
       return believed(tokenClass, result.ok);
     },
     drop: () => {

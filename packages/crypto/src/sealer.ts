@@ -1,6 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import { type Clock, failpoint, type Random, systemRandom } from '@cardea/runtime';
-import QuickLRU from 'quick-lru';
+import { type Clock, failpoint, loadingCache, type Random, systemRandom } from '@cardea/runtime';
 import type { WrapKeys } from './derive.ts';
 import { decrypt, encrypt, type Place, Tampered } from './envelope.ts';
 import { lengthPrefixed } from './framing.ts';
@@ -24,7 +23,6 @@ const INDEX_HASH_HEX = 32;
 const DEPLOYMENT = 'deployment';
 
 type Found = KeyObject | 'erased' | 'absent';
-type Cached = { readonly key: Promise<Found>; readonly endsMs: number };
 
 /** Seals fields under keys of their subjects, which stand wrapped in a table and cached in memory. */
 export function sealer(needs: SealerNeeds): Sealer {
@@ -79,20 +77,12 @@ interface Keyring {
 }
 
 function keyring({ table, keys, clock, random = systemRandom }: SealerNeeds): Keyring {
-  const cache = new QuickLRU<string, Cached>({ maxSize: CACHED_KEYS_MAX });
-
-  const cached = (subject: string, load: () => Promise<Found>): Promise<Found> => {
-    const known = cache.get(subject);
-    if (known !== undefined && known.endsMs > clock.monotonicMs()) return known.key;
-    const entry: Cached = { key: load(), endsMs: clock.monotonicMs() + CACHED_KEY_MS };
-    const forget = (): void => {
-      if (cache.peek(subject) === entry) cache.delete(subject);
-    };
-    cache.set(subject, entry);
-    // A failure and an absence are not remembered: the next call may find the row.
-    entry.key.then((found) => found === 'absent' && forget(), forget);
-    return entry.key;
-  };
+  // An absence is not kept: the next call may find the row.
+  const cache = loadingCache<string, Found>(clock, {
+    entriesMax: CACHED_KEYS_MAX,
+    ttlMs: CACHED_KEY_MS,
+    keeps: (found) => found !== 'absent',
+  });
 
   const read = (subject: string) => async (): Promise<Found> => {
     const row = await table.read(subject);
@@ -109,13 +99,13 @@ function keyring({ table, keys, clock, random = systemRandom }: SealerNeeds): Ke
 
   return {
     make: async (tenantId, subject) => {
-      let found = await cached(subject, read(subject));
-      if (found === 'absent') found = await cached(subject, insert(tenantId, subject));
+      let found = await cache.get(subject, read(subject));
+      if (found === 'absent') found = await cache.get(subject, insert(tenantId, subject));
       // Another caller's reading can stand where our insertion should; then ours comes after it.
       return found === 'absent' ? await insert(tenantId, subject)() : found;
     },
     find: async (subject) => {
-      const found = await cached(subject, read(subject));
+      const found = await cache.get(subject, read(subject));
       return typeof found === 'string' ? undefined : found;
     },
     erase: async (subject) => {

@@ -2,6 +2,12 @@ export { type FakeClock, fakeClock, systemClock } from './clock.ts';
 export { isCommonPassword } from './common-passwords.ts';
 export { hookImports } from './driver-spans.ts';
 export {
+  type ExpiringCache,
+  expiringCache,
+  type LoadingCache,
+  loadingCache,
+} from './expiring-cache.ts';
+export {
   armFailPoints,
   type FailPoint,
   FailPointReached,

@@ -4,7 +4,7 @@
  */
 import { type Derive, hmac } from '@cardea/crypto';
 import { addressLimitKeys } from '@cardea/http';
-import { type Cache, type Clock, limitCounters } from '@cardea/runtime';
+import { type Cache, type Clock, expiringCache, limitCounters } from '@cardea/runtime';
 import QuickLRU from 'quick-lru';
 
 export type RateLimit = {
@@ -50,14 +50,15 @@ export type RateLimitsNeeds = {
 
 /** Whoever asks often is named once. */
 const HIDDEN_KEYS_MAX = 10_000;
-/** Counters whose limit is used up, as far as they are remembered here. */
+/** Counters whose limit is used up, as far as this process has heard. */
 const USED_UP_MAX = 10_000;
 
 export function rateLimits({ cache, clock, derive, factor }: RateLimitsNeeds): RateLimits {
   const counters = limitCounters(cache, clock);
   const { current } = derive('JWT_SECRET', 'limit-key/v1');
   const hidden = new QuickLRU<string, string>({ maxSize: HIDDEN_KEYS_MAX });
-  const usedUpUntilMs = new QuickLRU<string, number>({ maxSize: USED_UP_MAX });
+  /** When the window of each ends. */
+  const usedUp = expiringCache<string, number>(clock, { entriesMax: USED_UP_MAX, ttlMs: 0 });
   // A key may be a network address, which is nobody's to read in a cache.
   const hide = (key: string): string => {
     const mac = hmac(current, key).toString('base64url');
@@ -85,8 +86,8 @@ export function rateLimits({ cache, clock, derive, factor }: RateLimitsNeeds): R
     recall: (limit, key) => {
       const nowMs = clock.monotonicMs();
       for (const { name } of countersOf(limit, key)) {
-        const untilMs = usedUpUntilMs.get(name) ?? 0;
-        if (untilMs > nowMs) return over(untilMs - nowMs);
+        const untilMs = usedUp.get(name);
+        if (untilMs !== undefined) return over(untilMs - nowMs);
       }
       return { allowed: true };
     },
@@ -94,14 +95,14 @@ export function rateLimits({ cache, clock, derive, factor }: RateLimitsNeeds): R
       const taken = countersOf(limit, key);
       for (const { name, points } of taken) {
         const { count, remainingMs } = await counters.add(name, 1, limit.windowMs);
-        if (count >= points) usedUpUntilMs.set(name, clock.monotonicMs() + remainingMs);
+        if (count >= points) usedUp.set(name, clock.monotonicMs() + remainingMs, remainingMs);
         if (count > points) return over(remainingMs);
       }
       return {
         allowed: true,
         giveBack: async () => {
           for (const { name } of taken) {
-            usedUpUntilMs.delete(name);
+            usedUp.delete(name);
             await counters.add(name, -1, limit.windowMs);
           }
         },

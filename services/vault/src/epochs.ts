@@ -3,8 +3,14 @@
  * changes services, policies or grants replaces the word before the change is answered, and all that was
  * remembered before is read again.
  */
-import { type Cache, CacheUnavailable, type Clock, type Ids, type Logger } from '@cardea/runtime';
-import QuickLRU from 'quick-lru';
+import {
+  type Cache,
+  CacheUnavailable,
+  type Clock,
+  expiringCache,
+  type Ids,
+  type Logger,
+} from '@cardea/runtime';
 
 export interface Epochs {
   /** Never throws: without the cache nobody remembers anything. */
@@ -47,28 +53,30 @@ export interface Memo<T> {
 }
 
 export function memo<T>(clock: Pick<Clock, 'monotonicMs'>): Memo<T> {
-  type Held = { readonly epoch: string; readonly atMs: number; readonly value: T };
-  const held = new QuickLRU<string, Held>({ maxSize: REMEMBERED_MAX });
-  const fresh = (key: string, epoch: string | undefined): Held | undefined => {
-    const found = held.get(key);
-    if (found === undefined || found.epoch !== epoch) return undefined;
-    return clock.monotonicMs() - found.atMs < REMEMBERED_MS ? found : undefined;
+  type Kept = { readonly epoch: string; readonly value: T };
+  const kept = expiringCache<string, Kept>(clock, {
+    entriesMax: REMEMBERED_MAX,
+    ttlMs: REMEMBERED_MS,
+  });
+  const current = (key: string, epoch: string | undefined): Kept | undefined => {
+    const found = kept.get(key);
+    return found?.epoch === epoch ? found : undefined;
   };
-  const put = (key: string, epoch: string | undefined, value: T, atMs: number): void => {
-    if (epoch !== undefined) held.set(key, { epoch, atMs, value });
+  const put = (key: string, epoch: string | undefined, value: T, tookMs = 0): void => {
+    if (epoch !== undefined) kept.set(key, { epoch, value }, REMEMBERED_MS - tookMs);
   };
   return {
-    get: (key, epoch) => fresh(key, epoch)?.value,
-    put: (key, epoch, value) => put(key, epoch, value, clock.monotonicMs()),
+    get: (key, epoch) => current(key, epoch)?.value,
+    put,
     through: async (key, epoch, load) => {
-      const found = fresh(key, epoch);
+      const found = current(key, epoch);
       if (found !== undefined) return found.value;
-      const atMs = clock.monotonicMs();
+      const startMs = clock.monotonicMs();
       const value = await load();
-      put(key, epoch, value, atMs);
+      put(key, epoch, value, clock.monotonicMs() - startMs);
       return value;
     },
-    drop: (key) => held.delete(key),
-    clear: () => held.clear(),
+    drop: (key) => kept.delete(key),
+    clear: () => kept.clear(),
   };
 }

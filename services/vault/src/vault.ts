@@ -44,13 +44,13 @@ const MINUTE_S = 60;
 
 export function vaultOf(needs: ServiceNeeds): Vault {
   const { clock, database, random, settings } = needs;
-  const keys = dataKeys({ database, random, keys: wrapKeys(settings, 'dek-wrap/v1') });
+  const keys = dataKeys({ database, random, clock, keys: wrapKeys(settings, 'dek-wrap/v1') });
   const refusals = refusalRecorder(needs);
   const rate = settings.VAULT_SESSION_RATE;
   return {
     ...needs,
     keys,
-    secrets: secretStore({ database, keys, random }),
+    secrets: secretStore({ database, keys, random, clock }),
     catalog: catalog(needs),
     facts: identityFacts(needs),
     epochs: epochs(needs),

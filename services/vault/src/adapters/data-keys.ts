@@ -13,8 +13,7 @@ import {
   type WrapKeys,
 } from '@cardea/crypto';
 import type { Database, WrappedKeyTable } from '@cardea/read-models';
-import type { Random } from '@cardea/runtime';
-import QuickLRU from 'quick-lru';
+import { type Clock, loadingCache, type Random } from '@cardea/runtime';
 
 export type DataKey = { readonly version: number; readonly key: KeyObject };
 
@@ -40,7 +39,12 @@ export interface DataKeys {
 export class TenantShredded extends Error {
   override readonly name = 'TenantShredded';
 }
-type Needs = { readonly database: Database; readonly keys: WrapKeys; readonly random: Random };
+type Needs = {
+  readonly database: Database;
+  readonly keys: WrapKeys;
+  readonly random: Random;
+  readonly clock: Clock;
+};
 type Row = {
   readonly dek_version: number;
   readonly kek_id: string;
@@ -55,22 +59,16 @@ const CANARY_VERSION = 0;
 
 export function dataKeys(needs: Needs): DataKeys {
   const { database, keys } = needs;
-  const held = new QuickLRU<string, Promise<readonly DataKey[]>>({
-    maxSize: TENANTS_MAX,
-    maxAge: HELD_MS,
+  const held = loadingCache<string, readonly DataKey[]>(needs.clock, {
+    entriesMax: TENANTS_MAX,
+    ttlMs: HELD_MS,
   });
   const load = async (tenantId: string): Promise<readonly DataKey[]> => {
     const rows = await readOrMake(database, tenantId, () => wrappedNew(needs, tenantId, 1));
     return rows.map((row) => unwrapped(keys, tenantId, row));
   };
-  const all = (tenantId: string): Promise<readonly DataKey[]> => {
-    const known = held.get(tenantId);
-    if (known !== undefined) return known;
-    const loading = load(tenantId);
-    held.set(tenantId, loading);
-    loading.catch(() => held.delete(tenantId));
-    return loading;
-  };
+  const all = (tenantId: string): Promise<readonly DataKey[]> =>
+    held.get(tenantId, () => load(tenantId));
   const heldVersion = async (tenantId: string, version: number) =>
     (await all(tenantId)).find((each) => each.version === version);
   return {

@@ -5,8 +5,7 @@
 import type { KeyObject } from 'node:crypto';
 import { decrypt, encrypt, headerOf, type Place, Tampered, UnknownWrapKey } from '@cardea/crypto';
 import type { Database } from '@cardea/read-models';
-import { metrics, type Random } from '@cardea/runtime';
-import QuickLRU from 'quick-lru';
+import { type Clock, expiringCache, metrics, type Random } from '@cardea/runtime';
 import type { DataKey, DataKeys } from './data-keys.ts';
 
 export type SecretName = {
@@ -43,11 +42,12 @@ type Needs = {
   readonly database: Database;
   readonly keys: DataKeys;
   readonly random: Random;
+  readonly clock: Clock;
 };
 type Blob = { readonly dekVersion: number; readonly blob: Buffer };
 
-export function secretStore({ database, keys, random }: Needs): SecretStore {
-  const opening = new QuickLRU<string, Blob>({ maxSize: BLOBS_MAX, maxAge: BLOB_MS });
+export function secretStore({ database, keys, random, clock }: Needs): SecretStore {
+  const opening = expiringCache<string, Blob>(clock, { entriesMax: BLOBS_MAX, ttlMs: BLOB_MS });
   const blobKey = (tenantId: string, secretId: string) => `${tenantId} ${secretId}`;
 
   const fetchBlobs = async (
@@ -81,18 +81,19 @@ export function secretStore({ database, keys, random }: Needs): SecretStore {
     },
     open: async ({ tenantId, ownerId }, secrets) => {
       const keyOf = ({ secret_id }: SecretName) => blobKey(tenantId, secret_id);
-      const unknown = secrets.filter((secret) => !opening.has(keyOf(secret)));
+      const unknown = secrets.filter((secret) => opening.get(keyOf(secret)) === undefined);
       const ids = unknown.map(({ secret_id }) => secret_id);
       const fetched = await fetchBlobs(tenantId, ids);
       const opened: Buffer[] = [];
       try {
         for (const secret of secrets) {
-          const found = opening.get(keyOf(secret)) ?? fetched.get(secret.secret_id);
+          const read = fetched.get(secret.secret_id);
+          const found = read ?? opening.get(keyOf(secret));
           if (found === undefined) throw new SecretMissing('a secret that stands has no value');
           const key = await keys.ofVersion(tenantId, found.dekVersion);
           opened.push(openSecret(key, { tenantId, ownerId, ...secret }, found.blob));
           // Only now: what does not open is read again at the next vend, and may be put right by then.
-          opening.set(keyOf(secret), found);
+          if (read !== undefined) opening.set(keyOf(secret), read);
         }
       } catch (error) {
         if (error instanceof Tampered || error instanceof UnknownWrapKey) {

@@ -20,13 +20,13 @@ type Parameter = {
 type Content = { readonly [mediaType: string]: { readonly schema?: Schema } };
 type Described = {
   readonly 'x-callers'?: string | readonly string[];
-  readonly parameters?: readonly (Parameter | { readonly $ref: string })[];
+  readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required?: boolean; readonly content: Content };
   readonly responses: { readonly [status: string]: { readonly content?: Content } };
 };
 export type Document = {
-  readonly paths: { readonly [path: string]: { readonly [method: string]: Described } };
-  readonly components: { readonly parameters: { readonly [name: string]: Parameter } };
+  readonly paths: { readonly [path: string]: { readonly [method: string]: object } };
+  readonly components: object;
 };
 
 export type Field = {
@@ -49,35 +49,53 @@ export type Promised = { readonly [operation: string]: Operation };
 
 const REFUSED_STATUS = 400;
 
-export const promisedBy = ({ paths, components }: Document): Promised =>
+export const promisedBy = (document: Document): Promised =>
   Object.fromEntries(
-    Object.entries(paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, described]): [string, Operation] => [
-        `${method.toUpperCase()} ${path}`,
-        {
-          callers: [described['x-callers'] ?? 'anyone'].flat().toSorted(),
-          inputs: inputsOf(described, components.parameters),
-          answers: answersOf(described),
-        },
-      ]),
+    Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]): [string, Operation] => {
+        const described = resolved(operation, document) as Described;
+        return [
+          `${method.toUpperCase()} ${path}`,
+          {
+            callers: [described['x-callers'] ?? 'anyone'].flat().toSorted(),
+            inputs: inputsOf(described),
+            answers: answersOf(described),
+          },
+        ];
+      }),
     ),
   );
 
-function inputsOf(
-  { parameters = [], requestBody }: Described,
-  shared: Document['components']['parameters'],
-): Fields {
-  const sent = parameters.flatMap((one) => {
-    const parameter = '$ref' in one ? shared[one.$ref.split('/').at(-1) ?? ''] : one;
-    return parameter === undefined ? [] : [parameter];
-  });
-  return Object.fromEntries([
-    ...sent.flatMap((one) => fields(one.schema, `${one.in} ${one.name}`, one.required === true)),
+/** With what it refers to in the place of the references; no type of the document holds itself. */
+function resolved(node: unknown, document: Document): unknown {
+  if (Array.isArray(node)) return node.map((one) => resolved(one, document));
+  if (typeof node !== 'object' || node === null) return node;
+  if ('$ref' in node && typeof node.$ref === 'string') {
+    return resolved(pointed(node.$ref, document), document);
+  }
+  return Object.fromEntries(
+    Object.entries(node).map(([name, value]) => [name, resolved(value, document)]),
+  );
+}
+
+function pointed(reference: string, document: Document): unknown {
+  const found = reference
+    .replace('#/', '')
+    .split('/')
+    .reduce<unknown>((at, step) => (at as { [step: string]: unknown })?.[step], document);
+  if (found === undefined) throw new Error(`${reference} points to nothing`);
+  return found;
+}
+
+const inputsOf = ({ parameters = [], requestBody }: Described): Fields =>
+  Object.fromEntries([
+    ...parameters.flatMap((one) =>
+      fields(one.schema, `${one.in} ${one.name}`, one.required === true),
+    ),
     ...Object.values(requestBody?.content ?? {}).flatMap(({ schema = {} }) =>
       fields(schema, 'body ', requestBody?.required === true),
     ),
   ]);
-}
 
 const answersOf = ({ responses }: Described): Operation['answers'] =>
   Object.fromEntries(

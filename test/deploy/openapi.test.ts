@@ -201,7 +201,7 @@ describe('the linter', () => {
   it('O12 finds a name that was given twice, and a keyword that is none', () => {
     const document = JSON.parse(readFileSync(COMMITTED, 'utf8'));
     const operation = document.paths['/api/v1/webhooks'].get;
-    operation.operationId = 'create_webhook';
+    operation.operationId = 'createWebhook';
     operation.parameters.push({ name: 'q', in: 'query', schema: { type: 'string', maxBytes: 5 } });
     const file = join(folder, 'spoilt.json');
     writeFileSync(file, JSON.stringify(document));

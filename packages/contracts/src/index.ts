@@ -14,6 +14,7 @@ export type {
   ServiceName,
 } from './envelope.ts';
 export { SERVICE_NAMES, TOPIC_PARTITIONS, topicOf } from './envelope.ts';
+export { ERROR_DETAILS } from './error-details.ts';
 export { COMMON_ERRORS, type CommonErrorCode } from './errors.ts';
 export { nullable, PERSONAL_DATA, type PersonalData } from './fields.ts';
 export type { IdentityEventData, IdentityEventType } from './identity.ts';
@@ -37,11 +38,14 @@ export type {
 export { integrationEvents } from './integration-event.ts';
 export {
   ErrorBody,
+  NullableTime,
+  named,
   PAGE_OFFSET_MAX,
   PAGE_SIZE_DEFAULT,
   PAGE_SIZE_MAX,
   pageAnswer,
   pageQuery,
+  Time,
 } from './rest.ts';
 export { vaultEvents } from './vault.ts';
 export { type WebhookEvent, type WebhookPayload, webhookPayloads } from './webhook-payloads.ts';

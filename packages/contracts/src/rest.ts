@@ -1,6 +1,19 @@
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 
 /** What the REST surfaces of all services have in common: the error body, and lists by page. */
+/**
+ * Gives a shape the name that clients' types have: in the OpenAPI document it stands once, under this
+ * name. Two different shapes of one name are refused when the document is made.
+ */
+export const named = <Schema extends TSchema>(name: string, schema: Schema): Schema => ({
+  ...schema,
+  title: name,
+});
+
+/** A moment in an answer: RFC 3339 in UTC. */
+export const Time = Type.String({ format: 'date-time' });
+export const NullableTime = Type.Union([Time, Type.Null()]);
+
 export const ErrorBody = Type.Object(
   {
     error: Type.Object({

@@ -37,6 +37,8 @@ function codesOf(contract: Contract): { readonly [status: string]: readonly stri
     }
   }
   for (const [code, status] of Object.entries(contract.refusals)) add(status, code);
+  // An id that no address can hold is no path of ours: found out before the endpoint is.
+  if (contract.params !== undefined) add(DOOR_STATUS.not_found, 'not_found');
   const sorted = [...codes].sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(sorted.map(([status, names]) => [status, [...names].sort()]));
 }

@@ -14,6 +14,13 @@ export const CONSISTENCY_WAITERS_MAX = 1_000;
 
 const TOKEN = /^([a-z]{2,16})-(0|[1-9][0-9]{0,18})$/;
 const TOKENS_MAX = 16;
+const BETWEEN = /[ \t]*,[ \t]*/;
+/**
+ * The header's form as clients are told it. One digit less than is read: no log will reach it, and a
+ * pattern that ends at 2^63 could not be read by anybody.
+ */
+const TOLD_TOKEN = '[a-z]{2,16}-(0|[1-9][0-9]{0,17})';
+export const CONSISTENCY_PATTERN = `^${TOLD_TOKEN}([ \\t]*,[ \\t]*${TOLD_TOKEN}){0,${TOKENS_MAX - 1}}$`;
 const POSITION_MAX = 2n ** 63n - 1n;
 
 export const printToken = (log: ServiceName, position: bigint): string => `${log}-${position}`;
@@ -23,11 +30,11 @@ export const printToken = (log: ServiceName, position: bigint): string => `${log
  * `'malformed'` when any value is no token.
  */
 export function readTokens(header: string, log: ServiceName): bigint | undefined | 'malformed' {
-  const tokens = header.split(',');
+  const tokens = header.split(BETWEEN);
   if (tokens.length > TOKENS_MAX) return 'malformed';
   let highest: bigint | undefined;
   for (const token of tokens) {
-    const parts = TOKEN.exec(token.trim());
+    const parts = TOKEN.exec(token);
     if (parts === null) return 'malformed';
     const position = BigInt(parts[2] as string);
     if (position > POSITION_MAX) return 'malformed';

@@ -54,11 +54,13 @@ const POLICY = [
 const BUNDLE_MAX_AGE_SECONDS = 3_600;
 
 export function documentEndpoints(of: DocumentOf): readonly Endpoint[] {
-  const document = JSON.stringify(openApi(of));
+  let document: string | undefined;
   return [
-    page('openapi_document', '/openapi.json', (response) =>
-      send(response, 'application/json; charset=utf-8', document),
-    ),
+    page('openapi_document', '/openapi.json', (response) => {
+      // Made when first asked for: most processes are never asked.
+      document ??= JSON.stringify(openApi(of));
+      send(response, 'application/json; charset=utf-8', document);
+    }),
     page('docs', '/docs', (response) => {
       response.setHeader('Content-Security-Policy', POLICY);
       response.setHeader('Referrer-Policy', 'no-referrer');

@@ -40,6 +40,8 @@ export type Contract<
 > = {
   /** snake_case, unique: operation id, audit operation, metric label. */
   readonly name: string;
+  /** What a client's author would call it, where that is not `name`; in snake_case too. */
+  readonly clientName?: string;
   readonly summary: string;
   readonly tag: string;
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -92,6 +94,15 @@ export type Contract<
    * use is stored.
    */
   readonly idempotent?: true | 'by_handler';
+  /**
+   * Of an endpoint that is neither GET nor idempotent: whether a client that got no answer may send it
+   * again. `safe`: a repeat changes nothing more; `never`: it does it twice, or is refused.
+   */
+  readonly retry?: 'safe' | 'never';
+  /** The handler itself reads `X-Service-Consistency`, and answers with it. */
+  readonly handlesConsistency?: true;
+  /** Takes the session's capability token in `X-Service-Token` beside the agent key. */
+  readonly needsCapability?: true;
   /** A wrong answer here is no `action.denied` (the handler's own events say it). Refusal codes, or true for all. */
   readonly recordsItsRefusals?: true | readonly string[];
   /**
@@ -104,6 +115,12 @@ export type Contract<
   /** Largest body, bytes; 256 KiB unless stated. */
   readonly bodyLimitBytes?: number;
 };
+
+/** What a client may do that got no answer: send it again, only with its `Idempotency-Key`, or not. */
+export function retryOf({ method, idempotent, retry }: Contract): 'safe' | 'key' | 'never' {
+  if (method === 'get') return 'safe';
+  return idempotent === undefined ? (retry ?? 'never') : 'key';
+}
 
 /** What a handler gets. Everything in it was checked against the contract. */
 export type Request<Params, Query, Body> = {

@@ -66,43 +66,46 @@ function validating(schema: Node): Validator {
 export const plainSchema = (schema: TSchema): Node => JSON.parse(JSON.stringify(schema)) as Node;
 
 /** The schema as it is enforced on input. */
-export const closedSchema = (schema: TSchema): Node => close(plainSchema(schema));
+export const closedSchema = (schema: TSchema): Node => normal(plainSchema(schema), true);
+
+/** The schema of an answer: as open as it is declared, for a later release may add fields. */
+export const answerSchema = (schema: TSchema): Node => normal(plainSchema(schema), false);
 
 const SUBSCHEMA_MAPS = ['properties', 'patternProperties', '$defs'];
 const SUBSCHEMA_LISTS = ['anyOf', 'oneOf', 'prefixItems'];
 
-/** Closes each object that does not say itself how open it is; unions of literals become enums. */
-function close(node: Node): Node {
+/** Unions of literals become enums; with `closes`, each object that does not say how open it is is closed. */
+function normal(node: Node, closes: boolean): Node {
   if (Array.isArray(node['allOf'])) {
     // Parts of an intersection are closed together, or each would refuse the others' fields.
-    return { unevaluatedProperties: false, ...node };
+    return closes ? { unevaluatedProperties: false, ...node } : node;
   }
   const literals = literalsOf(node);
   if (literals !== undefined) {
     const { anyOf: _, ...rest } = node;
     return { ...rest, enum: literals };
   }
+  const each = (sub: unknown): unknown => (isNode(sub) ? normal(sub, closes) : sub);
   const closed: Node = { ...node };
   for (const keyword of SUBSCHEMA_MAPS) {
     if (isNode(node[keyword])) {
       closed[keyword] = Object.fromEntries(
-        Object.entries(node[keyword] as Node).map(([name, sub]) => [name, closeAny(sub)]),
+        Object.entries(node[keyword] as Node).map(([name, sub]) => [name, each(sub)]),
       );
     }
   }
   for (const keyword of SUBSCHEMA_LISTS) {
-    if (Array.isArray(node[keyword])) closed[keyword] = (node[keyword] as unknown[]).map(closeAny);
+    if (Array.isArray(node[keyword])) closed[keyword] = (node[keyword] as unknown[]).map(each);
   }
   for (const keyword of ['items', 'additionalProperties', 'not']) {
-    if (isNode(node[keyword])) closed[keyword] = closeAny(node[keyword]);
+    if (isNode(node[keyword])) closed[keyword] = each(node[keyword]);
   }
-  if (node['type'] === 'object' && node['properties'] !== undefined) {
+  if (closes && node['type'] === 'object' && node['properties'] !== undefined) {
     closed['additionalProperties'] ??= false;
   }
   return closed;
 }
 
-const closeAny = (sub: unknown): unknown => (isNode(sub) ? close(sub) : sub);
 const isNode = (value: unknown): value is Node =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
 

@@ -203,8 +203,10 @@ describe('the document', () => {
     expect(titles.sort()).toEqual(
       documented.map(({ contract: c }) => `${c.method} ${c.path}`).sort(),
     );
-    const codes = body.paths[notes].post.responses['409'].content['application/json'].schema;
-    expect(codes.properties.error.properties.code.enum).toEqual(['note_taken']);
+    const taken = body.paths[notes].post.responses['409'].content['application/json'].schema;
+    expect(taken).toEqual({ $ref: '#/components/schemas/NoteTakenError' });
+    const { error } = body.components.schemas.NoteTakenError.properties;
+    expect(error.properties.code.const).toEqual('note_taken');
     expect(Object.keys(body.paths['/api/v1/vend/{id}'].post.responses)).toEqual(
       expect.arrayContaining(['200', '400', '401', '403', '413', '415', '500', '503']),
     );

@@ -9,8 +9,11 @@ const TTL_MAX_S = 86_400;
 export const TTL_DEFAULT_S = 900;
 export const TTL_LIMIT_DEFAULT_S = 3_600;
 
-export const ServiceName = Type.String({ pattern: '^[a-z][a-z0-9_-]{1,62}$' });
-export const FieldName = Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' });
+export const ServiceName = Type.String({
+  pattern: '^[a-z][a-z0-9_-]{1,62}$',
+  examples: ['erp'],
+});
+export const FieldName = Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$', examples: ['api_key'] });
 const Description = Type.Union([Type.String({ maxLength: DESCRIPTION_MAX }), Type.Null()]);
 const Ttl = Type.Integer({ minimum: TTL_MIN_S, maximum: TTL_MAX_S });
 

@@ -12,6 +12,8 @@ export const checkRoute = ({ engine }: { readonly engine: Engine }) =>
       name: 'fga_check',
       summary: 'Whether a principal has a relation to an object, and why',
       method: 'post',
+      retry: 'safe',
+      handlesConsistency: true,
       path: '/api/v1/fga/check',
       body: Type.Object(fieldsShape),
       ok: Type.Object({ allowed: Type.Boolean(), reason: Type.Optional(Type.String()) }),

@@ -14,6 +14,8 @@ export const filterRoute = ({ engine }: { readonly engine: Engine }) =>
       name: 'fga_filter',
       summary: 'Those of the given objects to which a principal has a relation',
       method: 'post',
+      retry: 'safe',
+      handlesConsistency: true,
       path: '/api/v1/fga/filter',
       body: Type.Object({
         ...questionShape,

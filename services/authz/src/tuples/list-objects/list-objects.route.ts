@@ -19,6 +19,8 @@ export const listObjectsRoute = ({ engine }: { readonly engine: Engine }) =>
       name: 'fga_list_objects',
       summary: 'All objects of a type to which a principal has a relation, by id',
       method: 'post',
+      retry: 'safe',
+      handlesConsistency: true,
       path: '/api/v1/fga/list-objects',
       body: Type.Object({
         ...questionShape,

@@ -31,6 +31,7 @@ export const vendRoute = (vault: Vault): Endpoint => {
       method: 'post',
       path: '/api/v1/agent/sessions/{id}/credentials',
       who: ['agent_key'],
+      needsCapability: true,
       tenant: 'required',
       area: 'vault',
       params: Type.Object({ id: Type.String({ minLength: 1 }) }),

@@ -1,0 +1,110 @@
+/** What operations have in common: credentials, headers of requests and of answers. */
+import { CONSISTENCY_PATTERN } from '../consistency.ts';
+import type { Caller, Contract } from '../endpoint.ts';
+
+const HEADER = 'header';
+const bearer = (description: string, bearerFormat?: string) => ({
+  type: 'http',
+  scheme: 'bearer',
+  ...(bearerFormat === undefined ? {} : { bearerFormat }),
+  description,
+});
+
+export const securitySchemes = {
+  accessToken: bearer(
+    'Access token of a user; the roles beside it are those that are needed.',
+    'JWT',
+  ),
+  agentToken: bearer('Token of an agent within one of its sessions.', 'JWT'),
+  agentKey: bearer('Key of an agent, `agk_…`.'),
+  apiKey: bearer('API key of a server, `svc_…`, with one of the scopes beside it.'),
+  capabilityToken: {
+    type: 'apiKey',
+    in: HEADER,
+    name: 'X-Service-Token',
+    description: 'Capability token of the agent session, together with the agent key.',
+  },
+} as const;
+type Scheme = keyof typeof securitySchemes;
+
+/** The alternatives that an operation takes; none for what anyone may call. */
+export function securityOf({ who, needsCapability }: Contract): readonly object[] {
+  if (who === 'anyone') return [];
+  const more = needsCapability === true ? { capabilityToken: [] } : {};
+  return who.map((caller) => ({ ...schemeOf(caller), ...more }));
+}
+
+function schemeOf(caller: Caller): { readonly [name in Scheme]?: readonly string[] } {
+  switch (caller) {
+    case 'user':
+      return { accessToken: [] };
+    case 'admin':
+    case 'owner':
+    case 'system_admin':
+      return { accessToken: [caller] };
+    case 'agent_token':
+      return { agentToken: [] };
+    case 'agent_key':
+      return { agentKey: [] };
+    default:
+      return { apiKey: [caller.slice('api_key:'.length)] };
+  }
+}
+
+const text = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength });
+/** Printable ASCII without space and comma. */
+const tenant = { ...text(128), pattern: '^[\\x21-\\x2b\\x2d-\\x7e]+$' };
+export const headerParameters = {
+  Tenant: {
+    name: 'X-Service-Tenant',
+    in: HEADER,
+    required: true,
+    description: 'The tenant; the one of the credential, where there is one.',
+    schema: tenant,
+  },
+  OptionalTenant: {
+    name: 'X-Service-Tenant',
+    in: HEADER,
+    description: 'May repeat the tenant that the credential names.',
+    schema: tenant,
+  },
+  App: {
+    name: 'X-Service-App-Id',
+    in: HEADER,
+    description: 'Scopes the call to one application; an empty one is none.',
+    schema: { type: 'string', maxLength: 128 },
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: HEADER,
+    description: 'A repeat with the same key within 24 hours is the same command.',
+    schema: { ...text(128), pattern: '^[ -~]+$' },
+  },
+  Consistency: {
+    name: 'X-Service-Consistency',
+    in: HEADER,
+    description:
+      'Tokens of earlier answers, up to 16 with commas between: nothing older is read. Of one log the highest position counts, so clients may merge tokens.',
+    schema: { type: 'string', pattern: CONSISTENCY_PATTERN },
+  },
+};
+
+export const answerHeaders = {
+  RequestId: {
+    description: 'Id of this request, as in logs and audit.',
+    schema: { type: 'string' },
+  },
+  Consistency: {
+    description: 'Sent back with a read, it makes the read wait for this write.',
+    schema: { type: 'string', pattern: CONSISTENCY_PATTERN },
+  },
+  RetryAfter: { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } },
+  Authenticate: { description: 'How to authenticate (RFC 6750).', schema: { type: 'string' } },
+};
+
+export const headerRef = (name: keyof typeof answerHeaders) => ({
+  $ref: `#/components/headers/${name}`,
+});
+export const parameterRef = (name: keyof typeof headerParameters) => ({
+  $ref: `#/components/parameters/${name}`,
+});

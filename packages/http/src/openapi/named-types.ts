@@ -1,0 +1,58 @@
+/**
+ * Schemas that have a name (`title`) stand once, under `components.schemas`, and are referred to from
+ * wherever they are used. One name is one shape.
+ */
+export type Json = { [key: string]: unknown };
+
+export class NamedTypes {
+  readonly #schemas = new Map<string, Json>();
+
+  /** The schema with its named parts taken out; itself taken out under `name` where it has none. */
+  take(schema: Json, name?: string): Json {
+    const title = typeof schema['title'] === 'string' ? schema['title'] : name;
+    const parts = this.#parts(schema);
+    return title === undefined ? parts : this.#refer(title, parts);
+  }
+
+  /** By name. */
+  all(): { readonly [name: string]: Json } {
+    return Object.fromEntries([...this.#schemas].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #refer(name: string, { title: _, ...schema }: Json): Json {
+    const known = this.#schemas.get(name);
+    if (known === undefined) this.#schemas.set(name, schema);
+    else if (JSON.stringify(known) !== JSON.stringify(schema)) {
+      throw new Error(`two shapes are called ${name}`);
+    }
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  #parts(schema: Json): Json {
+    return Object.fromEntries(
+      Object.entries(schema).map(([keyword, value]) => [keyword, this.#part(keyword, value)]),
+    );
+  }
+
+  #part(keyword: string, value: unknown): unknown {
+    if (MAPS.has(keyword)) {
+      return Object.fromEntries(
+        Object.entries(value as Json).map(([name, sub]) => [name, this.take(sub as Json)]),
+      );
+    }
+    if (LISTS.has(keyword)) return (value as Json[]).map((sub) => this.take(sub));
+    const isSchema = ONES.has(keyword) && typeof value === 'object' && value !== null;
+    return isSchema ? this.take(value as Json) : value;
+  }
+}
+
+const MAPS = new Set(['properties', 'patternProperties']);
+const LISTS = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
+const ONES = new Set(['items', 'additionalProperties', 'not']);
+
+/** `create_agent_key` reads `CreateAgentKey`. */
+export const pascal = (name: string): string =>
+  name
+    .split('_')
+    .map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1).toLowerCase()}`)
+    .join('');

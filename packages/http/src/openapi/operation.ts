@@ -1,0 +1,119 @@
+/** One operation of the document, from its contract. */
+import type { TSchema } from 'typebox';
+import type { CatalogueEntry } from '../catalogue.ts';
+import { type Contract, retryOf } from '../endpoint.ts';
+import { answerSchema, closedSchema, plainSchema } from '../validation.ts';
+import { headerRef, parameterRef, securityOf } from './components.ts';
+import { exampleOf } from './examples.ts';
+import { type Json, type NamedTypes, pascal } from './named-types.ts';
+import type { Refusals } from './refusals.ts';
+
+export type Parts = { readonly types: NamedTypes; readonly refusals: Refusals };
+
+export function operation({ contract, codes }: CatalogueEntry, parts: Parts): Json {
+  const { who, summary, tag, bodyOptional } = contract;
+  const refused = Object.entries(codes).map(([status, names]) => [
+    status,
+    parts.refusals.of(status, names),
+  ]);
+  const name = clientName(contract);
+  return {
+    operationId: `${name.charAt(0).toLowerCase()}${name.slice(1)}`,
+    summary,
+    tags: [tag],
+    security: securityOf(contract),
+    ...(who === 'anyone' ? {} : { 'x-callers': who }),
+    'x-retry': retryOf(contract),
+    parameters: parametersOf(contract, parts.types),
+    ...(contract.body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: bodyOptional !== true,
+            content: jsonContent(closedSchema(contract.body), `${name}Body`, parts.types),
+          },
+        }),
+    responses: { ...Object.fromEntries(refused), ...successes(contract, name, parts.types) },
+  };
+}
+
+/** Its types are called after it. */
+const clientName = ({ name, clientName: other }: Contract): string => pascal(other ?? name);
+
+function parametersOf(contract: Contract, types: NamedTypes): readonly unknown[] {
+  const { params, query, tenant, who } = contract;
+  const mayRepeat = tenant === 'optional' || (tenant === 'none' && who !== 'anyone');
+  return [
+    ...parametersIn(params, 'path', types),
+    ...parametersIn(query, 'query', types),
+    ...(tenant === 'required' ? [parameterRef('Tenant')] : []),
+    ...(mayRepeat ? [parameterRef('OptionalTenant')] : []),
+    ...(who === 'anyone' ? [] : [parameterRef('App')]),
+    ...(contract.idempotent !== undefined ? [parameterRef('IdempotencyKey')] : []),
+    ...(contract.reads !== undefined || contract.handlesConsistency === true
+      ? [parameterRef('Consistency')]
+      : []),
+  ];
+}
+
+function parametersIn(
+  schema: TSchema | undefined,
+  place: 'path' | 'query',
+  types: NamedTypes,
+): readonly Json[] {
+  if (schema === undefined) return [];
+  const { properties = {}, required = [] } = standard(closedSchema(schema)) as {
+    properties?: { [name: string]: Json };
+    required?: readonly string[];
+  };
+  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
+    name,
+    in: place,
+    ...(place === 'path' || required.includes(name) ? { required: true } : {}),
+    ...(description === undefined ? {} : { description }),
+    schema: types.take(rest),
+  }));
+}
+
+function successes(contract: Contract, name: string, types: NamedTypes): Json {
+  const { ok, status = 200, otherOk = {}, okMediaType } = contract;
+  const headers = {
+    'X-Request-Id': headerRef('RequestId'),
+    ...(contract.method === 'get' && contract.waitsFor === undefined
+      ? {}
+      : { 'X-Service-Consistency': headerRef('Consistency') }),
+  };
+  const one = (schema: TSchema, description: string, typeName: string) => ({
+    description,
+    headers,
+    content:
+      okMediaType === undefined
+        ? jsonContent(answerSchema(schema), typeName, types)
+        : { [okMediaType]: { schema: standard(plainSchema(schema)) } },
+  });
+  const others = Object.entries(otherOk).map(([other, schema]) => [
+    other,
+    one(schema, 'Otherwise.', `${name}Response${other}`),
+  ]);
+  return { [status]: one(ok, 'Done.', `${name}Response`), ...Object.fromEntries(others) };
+}
+
+const jsonContent = (schema: Json, name: string, types: NamedTypes): Json => {
+  const plain = standard(schema);
+  return {
+    'application/json': { schema: types.take(plain, name), example: exampleOf(plain) },
+  };
+};
+
+/** Limits in bytes are ours: JSON Schema counts characters, of which there are no more than bytes. */
+const standard = (schema: Json): Json =>
+  JSON.parse(JSON.stringify(schema), (_name, value) => {
+    if (typeof value?.maxBytes !== 'number') return value;
+    const { maxBytes, description, ...rest } = value;
+    const limit = `At most ${maxBytes} bytes of UTF-8.`;
+    return {
+      ...rest,
+      maxLength: maxBytes,
+      description: description === undefined ? limit : `${description} ${limit}`,
+    };
+  }) as Json;

@@ -1,0 +1,80 @@
+/** The refusals of operations: a type for each code, and a response for each set of codes. */
+import { ERROR_DETAILS } from '@cardea/contracts';
+import type { CatalogueEntry } from '../catalogue.ts';
+import { plainSchema } from '../validation.ts';
+import { headerRef } from './components.ts';
+import { type Json, type NamedTypes, pascal } from './named-types.ts';
+
+export type Refusals = {
+  /** What the operation answers with this status: a reference where others answer the same. */
+  readonly of: (status: string, codes: readonly string[]) => Json;
+  readonly components: { readonly [name: string]: Json };
+};
+
+/** A set of codes that two operations answer with stands under `components.responses`. */
+export function refusalsOf(entries: readonly CatalogueEntry[], types: NamedTypes): Refusals {
+  const uses = new Map<string, number>();
+  for (const { codes } of entries) {
+    for (const [status, names] of Object.entries(codes)) {
+      const key = keyOf(status, names);
+      uses.set(key, (uses.get(key) ?? 0) + 1);
+    }
+  }
+  const components: { [name: string]: Json } = {};
+  return {
+    components,
+    of: (status, codes) => {
+      const response = responseOf(status, codes, types);
+      if ((uses.get(keyOf(status, codes)) ?? 0) < 2) return response;
+      const name = responseName(status, codes);
+      components[name] = response;
+      return { $ref: `#/components/responses/${name}` };
+    },
+  };
+}
+
+const keyOf = (status: string, codes: readonly string[]) => `${status} ${codes.join(' ')}`;
+
+/** Of its codes, for numbers would be others with each operation that is added. */
+const responseName = (status: string, codes: readonly string[]): string =>
+  `${codes.map(typeName).join('Or')}${status}`;
+
+function responseOf(status: string, codes: readonly string[], types: NamedTypes): Json {
+  const each = codes.map((code) => types.take(errorSchema(code), `${typeName(code)}Error`));
+  return {
+    description: codes.map((code) => `\`${code}\``).join(', '),
+    headers: {
+      'X-Request-Id': headerRef('RequestId'),
+      ...(status === '401' ? { 'WWW-Authenticate': headerRef('Authenticate') } : {}),
+      ...(status === '429' || status === '503' ? { 'Retry-After': headerRef('RetryAfter') } : {}),
+    },
+    content: { 'application/json': { schema: each.length === 1 ? each[0] : { anyOf: each } } },
+  };
+}
+
+/** Only vending spells codes in capitals, some of which others spell in small letters. */
+const typeName = (code: string): string =>
+  code === code.toUpperCase() ? `Vend${pascal(code)}` : pascal(code);
+
+/** The one error body, with one code and what its details hold. */
+function errorSchema(code: string): Json {
+  const details = ERROR_DETAILS[code] ?? ERROR_DETAILS[code.toLowerCase()];
+  return {
+    type: 'object',
+    required: ['error'],
+    additionalProperties: false,
+    properties: {
+      error: {
+        type: 'object',
+        required: ['code', 'message', 'request_id'],
+        additionalProperties: false,
+        properties: {
+          code: { type: 'string', const: code },
+          message: { type: 'string' },
+          request_id: { type: 'string' },
+          ...(details === undefined ? {} : { details: plainSchema(details) }),
+        },
+      },
+    },
+  };
+}

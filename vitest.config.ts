@@ -1,6 +1,9 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 const SECOND_MS = 1000;
+/** Most of a test is waiting: for a server, a commit, a process that starts. One file at a time would waste a core. */
+const WORKERS_MIN = 2;
 /** Starts each server once for all projects that name it. */
 const servers = {
   globalSetup: ['test/postgres.setup.ts', 'test/redis.setup.ts', 'test/kafka.setup.ts'],
@@ -12,12 +15,15 @@ const everywhere = ['test/nested-connections.setup.ts'];
 export default defineConfig({
   test: {
     passWithNoTests: true,
+    maxWorkers: Math.max(WORKERS_MIN, availableParallelism() - 1),
     projects: [
       {
         test: {
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts'],
           exclude: ['**/*.int.test.ts'],
+          // Pure code needs no process for each file; loading it again would take most of the time.
+          isolate: false,
           setupFiles: ['test/properties.setup.ts', ...everywhere],
           // Milliseconds each; a property over thousands of cases may meet a busy machine.
           testTimeout: 60 * SECOND_MS,

@@ -1,9 +1,8 @@
 /** Writes what became of every test of a vitest run into the file that TALLY_FILE names. */
 import { writeFileSync } from 'node:fs';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
-import type { Failure, Tally } from './tally.ts';
+import { type Failure, SLOWEST_SHOWN, type Tally } from './tally.ts';
 
-const SLOWEST_SHOWN = 10;
 const WHY_CHARS_MAX = 300;
 /** Tests that `-t` leaves out are skipped too, but nobody wants to read about those. */
 const isFiltered = process.env['TALLY_FILTERED'] === 'yes';

@@ -10,6 +10,8 @@ export type Tally = {
 export type Failure = { readonly test: string; readonly why?: string };
 export type Skipped = { readonly test: string; readonly why: string };
 
+export const SLOWEST_SHOWN = 10;
+
 export const NOTHING: Tally = { passed: 0, failed: 0, skipped: [], slowest: [], failures: [] };
 
 export function sum(tallies: readonly Tally[]): Tally {
@@ -18,7 +20,9 @@ export function sum(tallies: readonly Tally[]): Tally {
       passed: all.passed + each.passed,
       failed: all.failed + each.failed,
       skipped: [...all.skipped, ...each.skipped],
-      slowest: [],
+      slowest: [...all.slowest, ...each.slowest]
+        .toSorted((a, b) => b.ms - a.ms)
+        .slice(0, SLOWEST_SHOWN),
       failures: [...all.failures, ...each.failures],
     }),
     NOTHING,
@@ -28,6 +32,8 @@ export function sum(tallies: readonly Tally[]): Tally {
 /** The last lines of a run; the very last is for machines. */
 export function summary(total: Tally): string {
   return [
+    ...(total.slowest.length > 0 ? ['slowest of all:'] : []),
+    ...total.slowest.map(({ test, ms }) => `  ${String(ms).padStart(6)} ms  ${test}`),
     ...total.failures.map(({ test, why }) => `failed: ${test}${why ? ` (${why})` : ''}`),
     ...total.skipped.map(({ test, why }) => `skipped: ${test} (${why})`),
     `${total.passed} passed, ${total.failed} failed, ${total.skipped.length} skipped`,

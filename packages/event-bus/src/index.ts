@@ -17,6 +17,13 @@ export {
 } from './consuming/consumer-core.ts';
 export type { AppliedOffsets } from './consuming/consumer-positions.ts';
 export { type DeadLetter, type DeadLetters, deadLetterTopicOf } from './consuming/dead-letter.ts';
+export {
+  batchConsumer,
+  consumer,
+  type Heard,
+  type Meanings,
+  meanings,
+} from './consuming/hearing.ts';
 export { isPassing } from './consuming/passing-failure.ts';
 export { type KafkaAddress, type KafkaClient, kafkaClient } from './kafka/kafka-client.ts';
 export { kafkaPublisher } from './kafka/publisher.ts';
@@ -37,6 +44,7 @@ export {
   type RunningRelay,
   startRelay,
 } from './relay/relay.ts';
+export { type RelayHandlers, type RelayTools, relay } from './relay/relay-handlers.ts';
 export {
   AUDIT_CHECKPOINTS_TOPIC,
   CONSUMERS,

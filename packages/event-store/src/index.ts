@@ -26,6 +26,23 @@ export {
   type EventStoreDbStores,
   eventStoreDbStores,
 } from './eventstoredb/event-store-db-stores.ts';
+export type {
+  EventHandlers,
+  Handlers,
+  HandlersByType,
+  Ignored,
+  Recorded,
+  Total,
+} from './handlers.ts';
+export {
+  handlersByType,
+  ignored,
+  ignoring,
+  isIgnored,
+  madeTotal,
+  recordedOf,
+  stateAfter,
+} from './handlers.ts';
 export { type InMemoryLogs, inMemoryEventStore, inMemoryLogs } from './in-memory.ts';
 export { eventStoreMigrations } from './postgres/migrations.ts';
 export {

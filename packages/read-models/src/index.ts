@@ -39,13 +39,14 @@ export {
   openDatabase,
   type PostgresDatabase,
 } from './postgres-database.ts';
-export type {
-  Positions,
-  Projected,
-  Projection,
-  ProjectionTools,
-  Table,
-  TableChange,
+export {
+  type Positions,
+  type Projected,
+  type Projection,
+  type ProjectionTools,
+  projection,
+  type Table,
+  type TableChange,
 } from './projection.ts';
 export { type Privilege, protectTable } from './protect-table.ts';
 export { type RebuildOptions, type Rebuilt, rebuildProjection } from './rebuild.ts';
@@ -57,6 +58,7 @@ export {
   runProjections,
 } from './runner.ts';
 export { eraseKeysOfDays, postgresSubjectKeys } from './subject-key-table.ts';
+export { orNull, table } from './table.ts';
 export {
   foreignKeysOf,
   rewrapTable,

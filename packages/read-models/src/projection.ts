@@ -1,5 +1,15 @@
 import type { Sealed } from '@cardea/crypto';
-import type { Log, RecordedEvent } from '@cardea/event-store';
+import {
+  type DomainEvent,
+  type EventHandlers,
+  handlersByType,
+  type Log,
+  madeTotal,
+  type Recorded,
+  type RecordedEvent,
+  recordedOf,
+  type Total,
+} from '@cardea/event-store';
 import type { Change } from './change.ts';
 import type { Transaction } from './database.ts';
 
@@ -25,6 +35,14 @@ export type ProjectionTools = {
 /** A change of one row of one named table. */
 export type TableChange = { readonly table: string; readonly change: Change<object, object> };
 
+type Changes = readonly TableChange[] | Promise<readonly TableChange[]>;
+
+/**
+ * `schema` holds the tables: the service's, or in a rebuild the one they are built in. No key can be
+ * opened here, for that takes a second connection: what is opened comes with the rows.
+ */
+type ApplyAt = { readonly rebuilding: boolean; readonly schema: string };
+
 /**
  * One name, one set of tables, one checkpoint. `on` says what an event changes; the runner folds a
  * batch by key and writes one multi-row statement per table, the checkpoint with the last, in one
@@ -39,7 +57,7 @@ export type Projection = {
       // biome-ignore lint/suspicious/noExplicitAny: each handler names the data of its own event type.
       event: Projected<any>,
       tools: ProjectionTools,
-    ) => readonly TableChange[] | Promise<readonly TableChange[]>;
+    ) => Changes;
   };
   /** Statements of the projection's own, behind the folded changes of a batch that has events of these types. */
   readonly apply?: {
@@ -47,17 +65,72 @@ export type Projection = {
     readonly run: (
       transaction: Transaction,
       events: readonly RecordedEvent[],
-      /**
-       * `schema` holds the tables: the service's, or in a rebuild the one they are built in. No key can be
-       * opened here, for that takes a second connection: what is opened comes with the rows.
-       */
-      at: { readonly rebuilding: boolean; readonly schema: string },
+      at: ApplyAt,
     ) => Promise<void>;
   };
   /** When a stream is parked: removes what it had granted, where absent is safer than stale. */
   readonly onParked?: (streamId: string) => readonly TableChange[];
   /** Called in the process that ran the batch, after its commit. */
   readonly onCommitted?: (events: readonly RecordedEvent[]) => void;
+};
+
+/**
+ * A projection of all events of the streams that it listens to, by `projection<UserEvent>()({ … })`: `on`
+ * handles or ignores each, but for those that `apply` alone is there for.
+ */
+export const projection =
+  <E extends DomainEvent>() =>
+  <const Applied extends E['type'] = never>({
+    on,
+    apply,
+    onCommitted,
+    ...definition
+  }: Definition<E, Applied>): Total<Projection> => {
+    const all = new Set<string>([...Object.keys(on), ...(apply?.on ?? [])]);
+    const applied = new Set<string>(apply?.on);
+    return madeTotal<Projection>({
+      ...definition,
+      on: handlersByType<[ProjectionTools], Changes>(on),
+      ...(apply && {
+        apply: {
+          on: apply.on,
+          run: (sql, events, at) => apply.run(sql, recordedOf<E, Applied>(events, applied), at),
+        },
+      }),
+      ...(onCommitted && {
+        onCommitted: (events) => {
+          const own = recordedOf<E>(events, all);
+          if (own.length > 0) onCommitted(own);
+        },
+      }),
+    });
+  };
+
+type Definition<E extends DomainEvent, Applied extends E['type']> = Pick<
+  Projection,
+  'name' | 'log' | 'tables' | 'onParked'
+> & {
+  readonly on: ProjectionHandlers<E, Applied>;
+  readonly apply?: {
+    readonly on: readonly Applied[];
+    readonly run: (
+      transaction: Transaction,
+      events: readonly Recorded<E, Applied>[],
+      at: ApplyAt,
+    ) => Promise<void>;
+  };
+  /** Of the events that it listens to, those that were in the batch; not called for none. */
+  readonly onCommitted?: (events: readonly Recorded<E>[]) => void;
+};
+
+type ProjectionHandlers<E extends DomainEvent, Applied extends string> = {
+  readonly [T in keyof EventHandlers<E, [ProjectionTools], Changes> as T extends Applied
+    ? never
+    : T]: EventHandlers<E, [ProjectionTools], Changes>[T];
+} & {
+  readonly [T in keyof EventHandlers<E, [ProjectionTools], Changes> as T extends Applied
+    ? T
+    : never]?: EventHandlers<E, [ProjectionTools], Changes>[T];
 };
 
 /** Waits until projections have passed a position, in whichever process they run. */

@@ -1,5 +1,6 @@
 /** A service of nothing but things: one stream each, one table, and a projection that can be poisoned. */
 import { randomUUID } from 'node:crypto';
+import type { Json } from '@cardea/contracts';
 import type { Log, NewEvent, RecordedEvent } from '@cardea/event-store';
 import {
   leaderLocks,
@@ -7,14 +8,14 @@ import {
   migrate,
   openDatabase,
   openPositions,
+  orNull,
   type Projection,
-  patch,
+  projection,
   protectTable,
-  put,
   type RunnerOptions,
-  remove,
   runProjections,
   type TableChange,
+  table,
 } from '@cardea/read-models';
 import { loops, systemClock } from '@cardea/runtime';
 import { silentLogger } from '@cardea/testing';
@@ -47,7 +48,29 @@ export const thingsSchema: MigrationSet = {
 export const migrateThings = (connectionString: string) =>
   migrate({ connectionString, sets: [thingsSchema], appVersion: '1.0.0', log: silentLogger });
 
-type ThingData = { id: string; name?: string; tags?: string[]; doc?: unknown; times?: number };
+type ThingData = { id: string; name?: string; tags?: string[]; doc?: Json; times?: number };
+type ThingEvent =
+  | {
+      type: 'ThingMade';
+      data: { id: string; name?: string; tags?: string[]; doc?: Json };
+    }
+  | { type: 'ThingRenamed'; data: { id: string; name: string; times: number } }
+  | { type: 'ThingTagged'; data: { id: string; tags: string[] } }
+  | { type: 'ThingRemoved' | 'Poison' | 'TooManyTags'; data: { id: string } };
+
+const things = table('things', {
+  key: ['tenant_id', 'id'],
+  columns: {
+    tenant_id: 'uuid',
+    id: 'text',
+    name: orNull('text'),
+    tags: orNull('text[]'),
+    doc: orNull('jsonb'),
+    changed_at: 'timestamptz',
+    renamed: orNull('integer'),
+  },
+});
+const changes = table('changes', { key: ['id'], columns: { id: 'text', thing: 'text' } });
 
 /** A handler throws on `Poison` and Postgres refuses `TooManyTags`, for as long as `isPoisoned` says so. */
 export const thingsProjection = (isPoisoned: () => boolean = () => true): Projection => {
@@ -55,69 +78,44 @@ export const thingsProjection = (isPoisoned: () => boolean = () => true): Projec
     tenant_id: event.metadata.tenantId,
     id: event.data.id,
   });
-  const changed = (event: { id: string; data: ThingData }): TableChange => ({
-    table: 'changes',
-    change: put({ id: event.id, thing: event.data.id }),
-  });
-  return {
+  const changed = (event: { id: string; data: ThingData }): TableChange =>
+    changes.put({ id: event.id, thing: event.data.id });
+  return projection<ThingEvent>()({
     name: 'things',
     log: LOG,
-    tables: [
-      {
-        name: 'things',
-        key: ['tenant_id', 'id'],
-        columns: {
-          tenant_id: 'uuid',
-          id: 'text',
-          name: 'text',
-          tags: 'text[]',
-          doc: 'jsonb',
-          changed_at: 'timestamptz',
-          renamed: 'integer',
-        },
-      },
-      { name: 'changes', key: ['id'], columns: { id: 'text', thing: 'text' } },
-    ],
+    tables: [things, changes],
     on: {
       ThingMade: (event) => [
         changed(event),
-        {
-          table: 'things',
-          change: put({
-            ...key(event),
-            name: event.data.name,
-            tags: event.data.tags ?? null,
-            doc: event.data.doc,
-            changed_at: event.time,
-            renamed: 0,
-          }),
-        },
+        things.put({
+          ...key(event),
+          name: event.data.name ?? null,
+          tags: event.data.tags ?? null,
+          doc: event.data.doc ?? null,
+          changed_at: event.time,
+          renamed: 0,
+        }),
       ],
       ThingRenamed: async (event) => [
         changed(event),
-        {
-          table: 'things',
-          change: patch(key(event), {
-            name: event.data.name,
-            changed_at: event.time,
-            renamed: event.data.times,
-          }),
-        },
+        things.patch(key(event), {
+          name: event.data.name,
+          changed_at: event.time,
+          renamed: event.data.times,
+        }),
       ],
-      ThingTagged: (event) => [
-        { table: 'things', change: patch(key(event), { tags: event.data.tags }) },
-      ],
-      ThingRemoved: (event) => [{ table: 'things', change: remove(key(event)) }],
+      ThingTagged: (event) => [things.patch(key(event), { tags: event.data.tags })],
+      ThingRemoved: (event) => [things.remove(key(event))],
       Poison: (event) => {
         if (isPoisoned()) throw new TypeError('cannot be read');
-        return [{ table: 'things', change: patch(key(event), { name: 'mended' }) }];
+        return [things.patch(key(event), { name: 'mended' })];
       },
       TooManyTags: (event) => {
         const tags = Array.from({ length: isPoisoned() ? 10 : 1 }, () => 'tag');
-        return [{ table: 'things', change: patch(key(event), { tags }) }];
+        return [things.patch(key(event), { tags })];
       },
     },
-  };
+  });
 };
 
 export const TENANT = '0191d3a0-0000-7000-8000-00000000000a';

@@ -2,9 +2,9 @@
  * What a known caller was refused is a fact of its own: an `ActionDenied` in the log of the service
  * where it happened, on a stream that nobody else writes.
  */
-import type { JsonObject } from '@cardea/contracts';
-import type { Mapped } from '@cardea/event-bus';
-import { accept, type RecordedEvent, type Stream } from '@cardea/event-store';
+import type { identityEvents } from '@cardea/contracts';
+import { relay } from '@cardea/event-bus';
+import { accept, type Stream } from '@cardea/event-store';
 import type { Area, Denial, Denials } from '@cardea/http';
 import { refusalsPerMinute } from './refusals-per-minute.ts';
 import type { ServiceNeeds } from './service.ts';
@@ -62,8 +62,7 @@ export function denialsOf(
   };
 }
 
-/** The integration event of an `ActionDenied`; the relay asks for this before the service's own mapper. */
-export const mapDenial = (event: RecordedEvent): Mapped | undefined =>
-  event.type === 'ActionDenied'
-    ? { type: 'action.denied', data: event.data as JsonObject }
-    : undefined;
+/** What every service tells of its refusals. */
+export const denialRelay = relay<ActionDenied, typeof identityEvents>({
+  ActionDenied: ({ data }) => ({ type: 'action.denied', data }),
+});

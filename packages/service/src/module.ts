@@ -1,16 +1,18 @@
 /** A service is the list of its modules: each is what changes together, and shows itself by this one value. */
-import type { Consumer, RelayMapper } from '@cardea/event-bus';
+import type { Consumer, RelayHandlers } from '@cardea/event-bus';
+import { madeTotal } from '@cardea/event-store';
 import type { Endpoint } from '@cardea/http';
 import type { Projection } from '@cardea/read-models';
-import type { Loop, Peers, Policy, Service } from './service.ts';
+import type { Policy } from './policy.ts';
+import type { Loop, Peers, Service } from './service.ts';
 
 export type Module = {
   readonly endpoints?: readonly Endpoint[];
   readonly projections?: readonly Projection[];
   readonly policies?: readonly Policy[];
   readonly consumers?: readonly Consumer[];
-  /** What others hear of this module's own events; undefined for what stays private. */
-  readonly relay?: RelayMapper;
+  /** What others hear of this module's own events. */
+  readonly relay?: RelayHandlers;
   readonly loops?: readonly Loop[];
   /** Before the first request, in the order of the list. */
   readonly start?: () => Promise<void>;
@@ -33,13 +35,7 @@ export function serviceOf(
     policies: modules.flatMap(({ policies }) => policies ?? []),
     consumers: modules.flatMap(({ consumers }) => consumers ?? []),
     loops: modules.flatMap(({ loops }) => loops ?? []),
-    relay: async (event, tools) => {
-      for (const { relay } of modules) {
-        const mapped = await relay?.(event, tools);
-        if (mapped !== undefined) return mapped;
-      }
-      return undefined;
-    },
+    relay: relayOf(modules),
     start: async () => {
       for (const { start } of modules) await start?.();
     },
@@ -52,4 +48,14 @@ export function serviceOf(
     },
     offers: Object.assign({}, ...modules.map(({ offers }) => offers ?? {})),
   };
+}
+
+/** An event belongs to one stream and a stream to one module, so no two modules speak for it. */
+function relayOf(modules: readonly Module[]): RelayHandlers {
+  const all = new Map<string, RelayHandlers[string]>();
+  for (const [type, handler] of modules.flatMap(({ relay = {} }) => Object.entries(relay))) {
+    if (all.has(type)) throw new Error(`two modules map ${type}`);
+    all.set(type, handler);
+  }
+  return madeTotal(Object.fromEntries(all));
 }

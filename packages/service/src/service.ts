@@ -8,27 +8,13 @@ import type {
 } from '@cardea/auth';
 import type { ServiceName } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
-import type { Consumer, RelayMapper, Subscriber } from '@cardea/event-bus';
-import type {
-  Command,
-  EventMetadata,
-  EventStore,
-  RecordedEvent,
-  Streams,
-} from '@cardea/event-store';
+import type { Consumer, RelayHandlers, RelayMapper, Subscriber } from '@cardea/event-bus';
+import type { Command, EventMetadata, EventStore, Streams } from '@cardea/event-store';
 import type { Endpoint, Identify, Request } from '@cardea/http';
 import type { Database, Positions, Projection, WrappedKeyTable } from '@cardea/read-models';
 import type { Cache, Clock, Ids, Logger, Loops, Random, Settings } from '@cardea/runtime';
+import type { Policy } from './policy.ts';
 import type { RateLimits } from './rate-limits.ts';
-
-/** Event in, command out. Runs at least once per event, in order per stream, on one replica. */
-export type Policy = {
-  readonly name: string;
-  /** Types of the service's own private events that it listens to. */
-  readonly on: readonly string[];
-  /** Must be repeatable: derive command ids from the event's id. A throw parks the event's stream. */
-  readonly handle: (event: RecordedEvent) => Promise<void>;
-};
 
 /** Something that turns for as long as the process lives: sweeper, dispatcher, timer. */
 export type Loop = {
@@ -110,7 +96,7 @@ export type Peers = {
 export type Service = {
   readonly endpoints: readonly Endpoint[];
   readonly projections: readonly Projection[];
-  readonly relay: RelayMapper;
+  readonly relay: RelayHandlers | RelayMapper;
   readonly consumers: readonly Consumer[];
   readonly policies: readonly Policy[];
   readonly loops: readonly Loop[];

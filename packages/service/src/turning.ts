@@ -1,10 +1,10 @@
 /** What turns behind a service's door: projections, relay, policies, consumers, loops, revocations. */
 import { dropOnKeysChanged, type MirroredRevocations, type TokenVerifier } from '@cardea/auth';
 import { kindOf } from '@cardea/contracts';
-import { retentionLoop, startRelay } from '@cardea/event-bus';
+import { type RelayMapper, retentionLoop, startRelay } from '@cardea/event-bus';
 import { runPolicies, runProjections } from '@cardea/read-models';
 import { dayKeyErasure } from './day-keys.ts';
-import { mapDenial } from './denials.ts';
+import { denialRelay } from './denials.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { runLoop } from './loop-runner.ts';
 import type { Part } from './parts.ts';
@@ -85,10 +85,15 @@ export async function startTurning(part: Part, shared: Infrastructure): Promise<
   const { name } = definition;
   const { clock, loops, locks } = shared;
   const log = needs.log;
+  const map: RelayMapper = (event, tools) => {
+    const { relay } = service;
+    if (event.type in denialRelay) return denialRelay[event.type]?.(event, tools);
+    return typeof relay === 'function' ? relay(event, tools) : relay[event.type]?.(event, tools);
+  };
   const started: Running[] = [];
   started.push(
     startRelay(
-      { log: name, map: async (event, tools) => mapDenial(event) ?? service.relay(event, tools) },
+      { log: name, map },
       {
         store: needs.store,
         publisher: shared.publisher,

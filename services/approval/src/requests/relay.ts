@@ -1,68 +1,51 @@
 /** What the others and the world hear of requests; never a reason's text, a digest or a code. */
-import type { approvalEvents, DataOf } from '@cardea/contracts';
-import type { Mapped, RelayMapper } from '@cardea/event-bus';
-import type { RecordedEvent } from '@cardea/event-store';
-import type { RequestEvent, RequestFacts } from './approval-requests/request.ts';
+import type { approvalEvents } from '@cardea/contracts';
+import { type RelayTools, relay } from '@cardea/event-bus';
+import { ignored, ignoring, type Recorded } from '@cardea/event-store';
+import { type RequestEvent, type RequestFacts, requests } from './approval-requests/request.ts';
+import type { QueueChanged } from './queues/queue.ts';
 
-type Type = (typeof approvalEvents)['types'][number];
-const say = <Of extends Type>(type: Of, data: DataOf<typeof approvalEvents, Of>): Mapped => ({
-  type,
-  data,
+export const approvalRelay = relay<RequestEvent | QueueChanged, typeof approvalEvents>({
+  ApprovalRequested: ({ data }) => {
+    const { origin, channels, binding } = data;
+    const notify_webhook = channels.includes('webhook');
+    const session_id = binding?.session_id ?? null;
+    return {
+      type: 'approval.requested',
+      data: { ...subjectOf(data), ...vouchedIn(data), origin, notify_webhook, session_id },
+    };
+  },
+  ApprovalApproved: async ({ data: { responded_by, responded_at } }, tools) => ({
+    type: 'approval.approved',
+    data: { ...(await factsIn(tools)), responded_by, responded_at },
+  }),
+  ApprovalDenied: async ({ data: { responded_by, responded_at, cause } }, tools) => ({
+    type: 'approval.denied',
+    data: { ...(await factsIn(tools)), responded_by, responded_at, cause },
+  }),
+  ApprovalExpired: async ({ data: { cause } }, tools) => ({
+    type: 'approval.expired',
+    data: { ...(await factsIn(tools)), cause },
+  }),
+  ApprovalConsumed: async ({ data: { grant_id } }, tools) => ({
+    type: 'approval.consumed',
+    data: { ...(await factsIn(tools)), grant_id },
+  }),
+  DecisionRefused: async ({ data: { cause } }, tools) => ({
+    type: 'approval.decision_refused',
+    data: { ...(await factsIn(tools)), cause },
+  }),
+  BindingCodeRefused: async (_event, tools) => ({
+    type: 'approval.decision_refused',
+    data: { ...(await factsIn(tools)), cause: 'binding_code' },
+  }),
+  ...ignoring('how people are told is private', 'NotificationSent', 'NotificationFailed'),
+  QueueChanged: ignored('what a queue keeps is for this service alone'),
 });
 
-export const mapApprovalEvent: RelayMapper = async (recorded, { history }) => {
-  const event = recorded as unknown as RequestEvent;
-  switch (event.type) {
-    case 'ApprovalRequested': {
-      const { origin, channels, binding } = event.data;
-      const notify_webhook = channels.includes('webhook');
-      const session_id = binding?.session_id ?? null;
-      return say('approval.requested', {
-        ...subjectOf(event.data),
-        ...vouchedIn(event.data),
-        origin,
-        notify_webhook,
-        session_id,
-      });
-    }
-    case 'ApprovalApproved': {
-      const { responded_by, responded_at } = event.data;
-      return say('approval.approved', { ...(await factsIn(history)), responded_by, responded_at });
-    }
-    case 'ApprovalDenied': {
-      const { responded_by, responded_at, cause } = event.data;
-      const answered = { responded_by, responded_at, cause };
-      return say('approval.denied', { ...(await factsIn(history)), ...answered });
-    }
-    case 'ApprovalExpired': {
-      const { cause } = event.data;
-      return say('approval.expired', { ...(await factsIn(history)), cause });
-    }
-    case 'ApprovalConsumed': {
-      const { grant_id } = event.data;
-      return say('approval.consumed', { ...(await factsIn(history)), grant_id });
-    }
-    case 'DecisionRefused':
-      return say('approval.decision_refused', {
-        ...(await factsIn(history)),
-        cause: event.data.cause,
-      });
-    case 'BindingCodeRefused':
-      return say('approval.decision_refused', {
-        ...(await factsIn(history)),
-        cause: 'binding_code',
-      });
-    case 'NotificationSent':
-    case 'NotificationFailed':
-      return undefined;
-  }
-  // What a queue keeps is for this service alone.
-  return undefined;
-};
-
 /** As it was when the user answered, where they have. */
-async function factsIn(history: () => Promise<readonly RecordedEvent[]>) {
-  const events = (await history()) as unknown as readonly RequestEvent[];
+async function factsIn({ history }: RelayTools) {
+  const events = await history(requests);
   const [first] = events;
   if (first?.type !== 'ApprovalRequested') throw new Error('a request that nobody made');
   const answer = events.find(isAnswer);
@@ -70,8 +53,8 @@ async function factsIn(history: () => Promise<readonly RecordedEvent[]>) {
   return { ...subjectOf(first.data), origin, ...vouchedIn(answer?.data ?? first.data) };
 }
 
-type Answer = Extract<RequestEvent, { type: 'ApprovalApproved' | 'ApprovalDenied' }>;
-const isAnswer = (event: RequestEvent): event is Answer =>
+type Answer = Recorded<RequestEvent, 'ApprovalApproved' | 'ApprovalDenied'>;
+const isAnswer = (event: Recorded<RequestEvent>): event is Answer =>
   event.type === 'ApprovalApproved' || event.type === 'ApprovalDenied';
 
 const vouchedIn = ({ user_vouched }: { readonly user_vouched?: boolean }) =>

@@ -16,7 +16,7 @@ import { requestsTable } from './approval-requests/requests.projection.ts';
 import { type Counters, counters } from './counters.ts';
 import { PACE } from './limits.ts';
 import { muteOnDenials } from './queues/mute-on-denials.policy.ts';
-import { mapApprovalEvent } from './relay.ts';
+import { approvalRelay } from './relay.ts';
 import { identityConsumer } from './user-directory/identity.consumer.ts';
 import { type People, people } from './user-directory/user-directory.ts';
 
@@ -93,7 +93,7 @@ export function requestsModule(needs: RequestsDependencies): {
       pollToken(polling),
     ],
     projections: [requestsTable(onRequested)],
-    relay: mapApprovalEvent,
+    relay: approvalRelay,
     consumers: [identityConsumer(shared)],
     policies: [muteOnDenials(shared)],
     loops: [waiting.loop, ...(expiresRequests ? [sweeper(shared)] : [])],

@@ -2,87 +2,81 @@
  * Keeps `requests`, which lists, the sweeper and policies read, and, live only, fills the queue of
  * notifications: a rebuild must send no mail.
  */
-import type { RecordedEvent } from '@cardea/event-store';
-import {
-  type Projected,
-  type Projection,
-  patch,
-  put,
-  type TableChange,
-  type Transaction,
-} from '@cardea/read-models';
+import { ignoring, type Recorded } from '@cardea/event-store';
+import { orNull, projection, type Transaction, table } from '@cardea/read-models';
 import { type RequestEvent, type RequestFacts, requests } from './request.ts';
 
-type On<T extends RequestEvent['type']> = Projected<Extract<RequestEvent, { type: T }>['data']>;
+type Of<Type extends RequestEvent['type']> = Recorded<RequestEvent, Type>;
 
-const TABLE = 'requests';
-const change = (made: TableChange['change']): readonly TableChange[] => [
-  { table: TABLE, change: made },
-];
-const keyOf = ({ metadata, streamId }: Pick<RecordedEvent, 'metadata' | 'streamId'>) => ({
+const rows = table('requests', {
+  key: ['tenant_id', 'id'],
+  columns: {
+    tenant_id: 'text',
+    id: 'text',
+    app_id: orNull('text'),
+    agent_id: 'text',
+    agent_name: 'text',
+    user_id: 'text',
+    origin: 'text',
+    user_vouched: orNull('boolean'),
+    action: 'text',
+    resource: orNull('text'),
+    reason: orNull('jsonb'),
+    severity: 'text',
+    status: 'text',
+    ttl_seconds: 'integer',
+    binding: orNull('jsonb'),
+    created_at: 'timestamptz',
+    expires_at: 'timestamptz',
+    responded_at: orNull('timestamptz'),
+    responded_by: orNull('text'),
+    use_before: orNull('timestamptz'),
+    consumed_at: orNull('timestamptz'),
+    grant_id: orNull('text'),
+  },
+});
+const keyOf = ({ metadata, streamId }: Recorded<RequestEvent>) => ({
   tenant_id: metadata.tenantId,
   id: streamId.slice(requests.noun.length + 1),
 });
 
-export const requestsTable = (wake: () => void): Projection => ({
-  name: TABLE,
-  log: 'approval',
-  tables: [
-    {
-      name: TABLE,
-      key: ['tenant_id', 'id'],
-      columns: {
-        tenant_id: 'text',
-        id: 'text',
-        app_id: 'text',
-        agent_id: 'text',
-        agent_name: 'text',
-        user_id: 'text',
-        origin: 'text',
-        user_vouched: 'boolean',
-        action: 'text',
-        resource: 'text',
-        reason: 'jsonb',
-        severity: 'text',
-        status: 'text',
-        ttl_seconds: 'integer',
-        binding: 'jsonb',
-        created_at: 'timestamptz',
-        expires_at: 'timestamptz',
-        responded_at: 'timestamptz',
-        responded_by: 'text',
-        use_before: 'timestamptz',
-        consumed_at: 'timestamptz',
-        grant_id: 'text',
+export const requestsTable = (wake: () => void) =>
+  projection<RequestEvent>()({
+    name: 'requests',
+    log: 'approval',
+    tables: [rows],
+    on: {
+      ApprovalRequested: ({ data }) => [rows.put(rowOf(data))],
+      ApprovalApproved: (event) => [
+        rows.patch(keyOf(event), { status: 'approved', ...answerOf(event.data) }),
+      ],
+      ApprovalDenied: (event) => [
+        rows.patch(keyOf(event), { status: 'denied', ...answerOf(event.data) }),
+      ],
+      ApprovalExpired: (event) => [rows.patch(keyOf(event), { status: 'expired' })],
+      ApprovalConsumed: (event) => {
+        const { consumed_at, grant_id } = event.data;
+        return [rows.patch(keyOf(event), { consumed_at, grant_id })];
+      },
+      ...ignoring('the request stays as it is', 'DecisionRefused', 'BindingCodeRefused'),
+      ...ignoring('jobs have a table of their own', 'NotificationSent', 'NotificationFailed'),
+    },
+    apply: {
+      on: ['ApprovalRequested', 'ApprovalApproved'],
+      run: async (sql, events, { rebuilding, schema }) => {
+        await setUseBefore(sql, events.filter(isApproved), schema);
+        if (!rebuilding) await queueNotifications(sql, events.filter(isRequested));
       },
     },
-  ],
-  on: {
-    ApprovalRequested: ({ data }: On<'ApprovalRequested'>) => change(put(rowOf(data))),
-    ApprovalApproved: (event: On<'ApprovalApproved'>) => {
-      return change(patch(keyOf(event), { status: 'approved', ...answerOf(event.data) }));
+    onCommitted: (events) => {
+      if (events.some(isRequested)) wake();
     },
-    ApprovalDenied: (event: On<'ApprovalDenied'>) => {
-      return change(patch(keyOf(event), { status: 'denied', ...answerOf(event.data) }));
-    },
-    ApprovalExpired: (event: On<'ApprovalExpired'>) =>
-      change(patch(keyOf(event), { status: 'expired' })),
-    ApprovalConsumed: (event: On<'ApprovalConsumed'>) => {
-      const { consumed_at, grant_id } = event.data;
-      return change(patch(keyOf(event), { consumed_at, grant_id }));
-    },
-  },
-  apply: {
-    on: ['ApprovalRequested', 'ApprovalApproved'],
-    run: async (sql, events, { rebuilding, schema }) => {
-      await setUseBefore(sql, events, schema);
-      if (!rebuilding) await queueNotifications(sql, events);
-    },
-  },
-  onCommitted: (events) => {
-    if (events.some(({ type }) => type === 'ApprovalRequested')) wake();
-  },
-});
+  });
+
+const isRequested = (event: Recorded<RequestEvent>): event is Of<'ApprovalRequested'> =>
+  event.type === 'ApprovalRequested';
+const isApproved = (event: Recorded<RequestEvent>): event is Of<'ApprovalApproved'> =>
+  event.type === 'ApprovalApproved';
 
 const answerOf = ({
   responded_at,
@@ -124,10 +118,10 @@ function rowOf(facts: RequestFacts) {
 /** The window stands in the row already; the approval's event only says when it began. */
 async function setUseBefore(
   sql: Transaction,
-  events: readonly RecordedEvent[],
+  events: readonly Of<'ApprovalApproved'>[],
   schema: string,
 ): Promise<void> {
-  const approved = events.filter(({ type }) => type === 'ApprovalApproved').map(keyOf);
+  const approved = events.map(keyOf);
   if (approved.length === 0) return;
   await sql.query(
     `UPDATE ${schema}.requests AS r
@@ -141,16 +135,13 @@ async function setUseBefore(
 /** Webhooks hear of a request by its integration event; every other channel is a job here. */
 async function queueNotifications(
   sql: Transaction,
-  events: readonly RecordedEvent[],
+  events: readonly Of<'ApprovalRequested'>[],
 ): Promise<void> {
-  const jobs = events
-    .filter(({ type }) => type === 'ApprovalRequested')
-    .flatMap((event) => {
-      const { id, tenant_id, user_id, channels, created_at } = event.data as RequestFacts & object;
-      return channels
-        .filter((channel) => channel !== 'webhook')
-        .map((channel) => ({ id, tenant_id, user_id, channel, created_at }));
-    });
+  const jobs = events.flatMap(({ data: { id, tenant_id, user_id, channels, created_at } }) =>
+    channels
+      .filter((channel) => channel !== 'webhook')
+      .map((channel) => ({ id, tenant_id, user_id, channel, created_at })),
+  );
   if (jobs.length === 0) return;
   await sql.query(
     `INSERT INTO approval.notification_jobs (tenant_id, request_id, channel, user_id, run_at, state)

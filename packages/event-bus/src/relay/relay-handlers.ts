@@ -1,0 +1,65 @@
+/** What a module tells the others of its own events: one handler or a reason for silence per private type. */
+import type { DataOf, EventDeclarations } from '@cardea/contracts';
+import {
+  type DomainEvent,
+  type EventHandlers,
+  handlersByType,
+  madeTotal,
+  type Recorded,
+  recordedOf,
+  type Stream,
+  stateAfter,
+  type Total,
+} from '@cardea/event-store';
+import type { Mapped, RelayMapper } from '../bus.ts';
+
+type Declared = { readonly declared: EventDeclarations };
+type TypeOf<Events extends Declared> = keyof Events['declared'] & string;
+
+/** One of the integration events that a service declares. */
+type Published<Events extends Declared> = {
+  [Type in TypeOf<Events>]: {
+    readonly type: Type;
+    readonly schemaVersion?: number;
+    readonly data: DataOf<Events, Type>;
+  };
+}[TypeOf<Events>];
+
+type Answer<Event> = Event | readonly Event[] | undefined;
+type Result<Event> = Answer<Event> | Promise<Answer<Event>>;
+
+export type RelayTools = Pick<Parameters<RelayMapper>[1], 'open'> & {
+  /** What the event's stream comes to with this event. */
+  readonly stateOf: <State, E extends DomainEvent>(stream: Stream<State, E>) => Promise<State>;
+  /** The stream's events up to and with this one. */
+  readonly history: <State, E extends DomainEvent>(
+    stream: Stream<State, E>,
+  ) => Promise<readonly Recorded<E>[]>;
+};
+
+/** By type of the private event. */
+export type RelayHandlers = Total<{ readonly [type: string]: RelayMapper }>;
+
+/**
+ * `relay<UserEvent, typeof identityEvents>({ … })`. A handler answers undefined where what an event
+ * carries keeps it private.
+ */
+export function relay<E extends DomainEvent, Events extends Declared>(
+  on: EventHandlers<E, [RelayTools], Result<Published<Events>>>,
+): RelayHandlers {
+  const handlers = handlersByType<[RelayTools], Result<Mapped>>(on);
+  return madeTotal(
+    Object.fromEntries(
+      Object.entries(handlers).map(([type, handler]): [string, RelayMapper] => [
+        type,
+        (event, tools) => handler(event, relayTools(tools)),
+      ]),
+    ),
+  );
+}
+
+const relayTools = ({ open, history }: Parameters<RelayMapper>[1]): RelayTools => ({
+  open,
+  stateOf: async (stream) => stateAfter(stream, await history()),
+  history: async (_stream) => recordedOf(await history()),
+});

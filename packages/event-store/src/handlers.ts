@@ -1,0 +1,88 @@
+/**
+ * One handler per event type: an event that is neither handled nor ignored for a stated reason does not
+ * compile. Projections, policies, relays and consumers are made of such handlers.
+ */
+import type { DomainEvent, RecordedEvent, Stream } from './event-store.ts';
+
+/** `data` of one type of a union of events. */
+type DataOf<E extends DomainEvent, Type extends E['type']> = E extends DomainEvent
+  ? Type extends E['type']
+    ? E['data']
+    : never
+  : never;
+
+/** The events of a stream as they stand in its log, told apart by `type`. */
+export type Recorded<E extends DomainEvent, Type extends E['type'] = E['type']> = {
+  [T in Type]: Omit<RecordedEvent, 'type' | 'data'> & {
+    readonly type: T;
+    readonly data: DataOf<E, T>;
+  };
+}[Type];
+
+/** Stands for an event that is no concern of whoever listens, and says why. */
+export type Ignored = { readonly ignored: string };
+
+export const ignored = (why: string): Ignored => ({ ignored: why });
+
+/** The same for several types that are ignored for one reason; spread it among the handlers. */
+export const ignoring = <const Type extends string>(
+  why: string,
+  ...types: readonly Type[]
+): { readonly [T in Type]: Ignored } =>
+  Object.fromEntries(types.map((type) => [type, ignored(why)])) as {
+    readonly [T in Type]: Ignored;
+  };
+
+/** A handler or a reason for each of these events. */
+export type Handlers<Event extends { readonly type: string }, Handled> = {
+  readonly [T in Event['type']]: Handled | Ignored;
+};
+
+/** As `Handlers`, where a handler is a function of the event and what else it is given. */
+export type EventHandlers<E extends DomainEvent, Rest extends readonly unknown[], Result> = {
+  readonly [T in E['type']]: ((event: Recorded<E, T>, ...rest: Rest) => Result) | Ignored;
+};
+
+declare const total: unique symbol;
+/** Made from handlers that leave no event out. */
+export type Total<Made> = Made & { readonly [total]: true };
+
+/** For the functions that take handlers of all events, and for no others. */
+export const madeTotal = <Made>(made: Made): Total<Made> => made as Total<Made>;
+
+export const isIgnored = (handler: object): handler is Ignored => 'ignored' in handler;
+
+/** By event type, without those that are ignored. */
+export type HandlersByType<Rest extends readonly unknown[], Result> = {
+  readonly [type: string]: (event: RecordedEvent, ...rest: Rest) => Result;
+};
+
+/**
+ * Takes `EventHandlers`. What a log holds under a type of a stream was written by that stream's decisions
+ * and is read in today's form, so a handler of that type may be given it.
+ */
+export const handlersByType = <Rest extends readonly unknown[], Result>(
+  handlers: object,
+): HandlersByType<Rest, Result> =>
+  Object.fromEntries(
+    Object.entries<object>({ ...handlers }).filter(([, handler]) => !isIgnored(handler)),
+  ) as HandlersByType<Rest, Result>;
+
+/** Recorded events of these types, of all where none are named; a log holds those of other streams as well. */
+export const recordedOf = <E extends DomainEvent, Type extends E['type'] = E['type']>(
+  events: readonly RecordedEvent[],
+  types?: ReadonlySet<string>,
+): readonly Recorded<E, Type>[] =>
+  events.filter(
+    (event): event is RecordedEvent & Recorded<E, Type> => types?.has(event.type) ?? true,
+  );
+
+/** The state of a stream after these events of it. */
+export const stateAfter = <State, E extends DomainEvent>(
+  stream: Stream<State, E>,
+  events: readonly RecordedEvent[],
+): State =>
+  events.reduce(
+    (state, { type, data }) => stream.evolve(state, { type, data } as DomainEvent as E),
+    stream.initial,
+  );

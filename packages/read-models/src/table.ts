@@ -1,0 +1,67 @@
+/** A projection's table: its columns are declared once, and a row that does not fit them does not compile. */
+import type { Json } from '@cardea/contracts';
+import { patch, put, remove } from './change.ts';
+import type { Table, TableChange } from './projection.ts';
+
+/** What a handler may write into a column of each SQL type. */
+type SqlTypes = {
+  readonly text: string;
+  readonly uuid: string;
+  readonly boolean: boolean;
+  readonly smallint: number;
+  readonly integer: number;
+  readonly bigint: bigint | number;
+  readonly timestamptz: string | Date;
+  /** Hexadecimal after `\x`. */
+  readonly bytea: string;
+  readonly jsonb: Json;
+  readonly 'text[]': readonly string[];
+};
+type SqlType = keyof SqlTypes;
+type OrNull<Type extends SqlType> = { readonly orNull: Type };
+type Columns = { readonly [column: string]: SqlType | OrNull<SqlType> };
+
+/** Marks a column that may be null. */
+export const orNull = <const Type extends SqlType>(type: Type): OrNull<Type> => ({ orNull: type });
+
+type RowOf<C extends Columns> = {
+  readonly [Name in keyof C]: C[Name] extends SqlType
+    ? SqlTypes[C[Name]]
+    : C[Name] extends OrNull<infer Type>
+      ? SqlTypes[Type] | null
+      : never;
+};
+
+/** Refuses columns that the table does not have, also those that a spread brings along. */
+type Only<Row, Given> = {
+  readonly [Name in Exclude<keyof Given, keyof Row>]: `no such column: ${Name & string}`;
+};
+
+export type TypedTable<Row, Key extends keyof Row> = Table & {
+  readonly put: <Given extends Row & Only<Row, Given>>(row: Given) => TableChange;
+  /** Columns that are not named stay as they are. */
+  readonly patch: <Given extends Partial<Omit<Row, Key>> & Only<Omit<Row, Key>, Given>>(
+    key: Pick<Row, Key>,
+    columns: Given,
+  ) => TableChange;
+  readonly remove: (key: Pick<Row, Key>) => TableChange;
+};
+
+export function table<const C extends Columns, const Key extends keyof C & string>(
+  name: string,
+  { key, columns }: { readonly key: readonly Key[]; readonly columns: C },
+): TypedTable<RowOf<C>, Key> {
+  return {
+    name,
+    key,
+    columns: Object.fromEntries(
+      Object.entries(columns).map(([column, type]) => [
+        column,
+        typeof type === 'string' ? type : type.orNull,
+      ]),
+    ),
+    put: (row) => ({ table: name, change: put(row) }),
+    patch: (of, changed) => ({ table: name, change: patch(of, changed) }),
+    remove: (of) => ({ table: name, change: remove(of) }),
+  };
+}

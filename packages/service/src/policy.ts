@@ -1,0 +1,27 @@
+import {
+  type DomainEvent,
+  type EventHandlers,
+  handlersByType,
+  madeTotal,
+  type Total,
+} from '@cardea/event-store';
+import type { EventPolicy } from '@cardea/read-models';
+
+/** Event in, command out. Runs at least once per event, in order per stream, on one replica. */
+export type Policy = EventPolicy;
+
+/** `policy<UserEvent>({ name, on: { … } })`: each event of the streams that it listens to, or why not. */
+export function policy<E extends DomainEvent>({
+  name,
+  on,
+}: {
+  readonly name: string;
+  readonly on: EventHandlers<E, [], Promise<void>>;
+}): Total<Policy> {
+  const handlers = handlersByType<[], Promise<void>>(on);
+  return madeTotal<EventPolicy>({
+    name,
+    on: Object.keys(handlers),
+    handle: async (event) => handlers[event.type]?.(event),
+  });
+}

@@ -1,0 +1,35 @@
+/** What the others are without their fault: this one compiles. */
+import { consumer, relay } from '@cardea/event-bus';
+import { ignored, ignoring } from '@cardea/event-store';
+import { projection } from '@cardea/read-models';
+import { policy } from '@cardea/service';
+import { type LampEvent, lampEvents, lamps } from './lamp.ts';
+
+export const shown = projection<LampEvent>()({
+  name: 'lamps',
+  log: 'vault',
+  tables: [lamps],
+  on: {
+    LampHung: ({ data }) => [lamps.put({ ...data, lit_at: null })],
+    LampLit: ({ data }) => [lamps.patch({ id: data.id }, { lit_at: data.at })],
+  },
+});
+
+export const watched = policy<LampEvent>({
+  name: 'watch',
+  on: { LampHung: ignored('it is dark'), LampLit: async () => {} },
+});
+
+export const told = relay<LampEvent, typeof lampEvents>({
+  LampHung: ({ data: { id } }) => ({ type: 'lamp.hung', data: { id } }),
+  LampLit: ({ data: { id, at } }) => ({ type: 'lamp.lit', data: { id, at } }),
+});
+
+export const heard = consumer({
+  name: 'watch',
+  from: [lampEvents],
+  on: {
+    'lamp.lit': { apply: async ({ data }, sql) => void (await sql.query(data.at)) },
+    ...ignoring('it is dark', 'lamp.hung'),
+  },
+});

@@ -1,0 +1,18 @@
+/** What the examples beside this file listen to: a stream, a table, and what another service publishes. */
+import { integrationEvents } from '@cardea/contracts';
+import { orNull, table } from '@cardea/read-models';
+import Type from 'typebox';
+
+export type LampEvent =
+  | { readonly type: 'LampHung'; readonly data: { readonly id: string; readonly watts: number } }
+  | { readonly type: 'LampLit'; readonly data: { readonly id: string; readonly at: string } };
+
+export const lamps = table('lamps', {
+  key: ['id'],
+  columns: { id: 'text', watts: 'integer', lit_at: orNull('timestamptz') },
+});
+
+export const lampEvents = integrationEvents('vault', {
+  'lamp.hung': Type.Object({ id: Type.String() }),
+  'lamp.lit': Type.Object({ id: Type.String(), at: Type.String() }),
+});

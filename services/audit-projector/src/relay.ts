@@ -1,7 +1,13 @@
-import type { RelayMapper } from '@cardea/event-bus';
-
 /** What this service publishes of itself. */
-export const mapAuditEvent: RelayMapper = ({ type, data }) => {
-  if (type === 'ExportMade') return { type: 'export.made', data };
-  return type === 'RetentionApplied' ? { type: 'retention.applied', data } : undefined;
-};
+import type { auditEvents } from '@cardea/contracts';
+import { relay } from '@cardea/event-bus';
+import type { ExportMade } from './exports/export.ts';
+import type { RetentionApplied } from './retention/retention.ts';
+
+export const auditRelay = relay<ExportMade | RetentionApplied, typeof auditEvents>({
+  ExportMade: ({ data }) => ({
+    type: 'export.made',
+    data: { ...data, filters: [...data.filters] },
+  }),
+  RetentionApplied: ({ data }) => ({ type: 'retention.applied', data }),
+});

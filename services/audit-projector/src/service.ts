@@ -5,7 +5,7 @@ import { ingest } from './events/ingest.consumer.ts';
 import { ingestProgress } from './events/ingest-progress.ts';
 import { untilLevel } from './events/level.ts';
 import { listEvents } from './events/list/list.route.ts';
-import { mapAuditEvent } from './relay.ts';
+import { auditRelay } from './relay.ts';
 import { cleanupLoop } from './retention/nightly-cleanup.ts';
 
 export const auditService: ServiceDefinition = {
@@ -17,7 +17,7 @@ export const auditService: ServiceDefinition = {
     return {
       endpoints: [listEvents(reading), exportEvents(reading)],
       projections: [],
-      relay: mapAuditEvent,
+      relay: auditRelay,
       consumers: [ingest({ onMoved: progress.tell, log: needs.log })],
       policies: [],
       loops: [cleanupLoop(needs)],

@@ -7,7 +7,7 @@ import { filterRoute } from './tuples/filter/filter.route.ts';
 import { forgetPrincipals } from './tuples/forget-principals.consumer.ts';
 import { listTuples } from './tuples/list/list.route.ts';
 import { listObjectsRoute } from './tuples/list-objects/list-objects.route.ts';
-import { mapAuthzEvent } from './tuples/relay.ts';
+import { authzRelay } from './tuples/relay.ts';
 import { tuplesTable } from './tuples/tuples.projection.ts';
 import { writeTuple } from './tuples/write/write.route.ts';
 
@@ -26,7 +26,7 @@ export const authzService: ServiceDefinition = {
         listObjectsRoute({ engine }),
       ],
       projections: [tuplesTable],
-      relay: mapAuthzEvent,
+      relay: authzRelay,
       consumers: [forgetPrincipals(needs)],
       policies: [],
       loops: [loop],

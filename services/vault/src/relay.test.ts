@@ -1,7 +1,7 @@
-import type { RelayMapper } from '@cardea/event-bus';
+import type { RecordedEvent } from '@cardea/event-store';
 import { describe, expect, it } from 'vitest';
 import type { CredentialReused } from './grants/slot.ts';
-import { mapVaultEvent } from './relay.ts';
+import { vaultRelay } from './relay.ts';
 
 const reused: CredentialReused['data'] = {
   grant_id: 'g1',
@@ -25,10 +25,10 @@ const reused: CredentialReused['data'] = {
   count: 3,
 };
 const told = (data: CredentialReused['data']) =>
-  mapVaultEvent(
-    { type: 'CredentialReused', data } as unknown as Parameters<RelayMapper>[0],
-    {} as Parameters<RelayMapper>[1],
-  );
+  vaultRelay['CredentialReused']?.({ data } as unknown as RecordedEvent, {
+    open: async () => null,
+    history: async () => [],
+  });
 
 describe('A grant that was handed out again', () => {
   it('is told with the approval that it rests on, and with none of its keys and secrets', () => {

@@ -16,7 +16,7 @@ import { removePolicyRoute } from './policies/remove/remove.route.ts';
 export { vaultOperations } from './operations.ts';
 
 import { clearAway } from './grants/clear-away.policy.ts';
-import { mapVaultEvent } from './relay.ts';
+import { vaultRelay } from './relay.ts';
 import { changeServiceRoute } from './services/change/change.route.ts';
 import { deleteServiceRoute } from './services/delete/delete.route.ts';
 import { getServiceRoute, listServicesRoute } from './services/list/list.route.ts';
@@ -55,7 +55,7 @@ export const vaultService: ServiceDefinition = {
         revokeGrantRoute(vault),
       ],
       projections: [servicesProjection(changed), grantsProjection(changed)],
-      relay: mapVaultEvent,
+      relay: vaultRelay,
       consumers: [hearOthers(vault, shredTenant(vault))],
       policies: [clearAway(vault), forgetOldPolicies(vault)],
       loops: [vault.reuse.loop, sweepSecrets(vault), keyRotation(vault)],

@@ -16,7 +16,7 @@ import { retryDeliveryRoute } from './deliveries/retry/retry.route.ts';
 import { scheduleDeliveries } from './deliveries/schedule/schedule.consumer.ts';
 import { supersedeOnManualSuccess } from './deliveries/supersede-on-manual-success.policy.ts';
 import { testWebhookRoute } from './deliveries/test/test.route.ts';
-import { mapWebhooksEvent } from './relay.ts';
+import { webhooksRelay } from './relay.ts';
 import { changeWebhookRoute } from './webhooks/change/change.route.ts';
 import { createWebhookRoute } from './webhooks/create/create.route.ts';
 import { deleteWebhookRoute } from './webhooks/delete/delete.route.ts';
@@ -59,7 +59,7 @@ export const webhooksService: ServiceDefinition = {
         }),
         healthTable(() => dispatcher.wake()),
       ],
-      relay: mapWebhooksEvent,
+      relay: webhooksRelay,
       consumers: [scheduleDeliveries({ ...needs, index })],
       policies: [cancelOnDisableOrDelete(needs), supersedeOnManualSuccess(needs)],
       loops: [

@@ -3,7 +3,7 @@
  * read, so that a record brought twice is a row once.
  */
 import { SERVICE_NAMES, topicOf } from '@cardea/contracts';
-import type { Consumer } from '@cardea/event-bus';
+import { batchConsumer, type Consumer } from '@cardea/event-bus';
 import type { Transaction } from '@cardea/read-models';
 import { type Logger, metrics } from '@cardea/runtime';
 import { noteRetention } from '../retention/retention-days.ts';
@@ -17,29 +17,32 @@ const DAY_CHARS = 10;
 
 type Needs = Required<Pick<Consumer, 'onMoved'>> & { readonly log: Logger };
 
-export function ingest({ onMoved, log }: Needs): Consumer {
+export function ingest({ onMoved, log }: Needs) {
   const madeDays = new Set<string>();
-  return {
-    name: INGEST,
-    topics: TOPICS,
-    handle: async (events, transaction) => {
-      const rows = events.map(rowOf).filter((row) => row !== undefined);
-      if (rows.length === 0) return;
-      const missing = [...new Set(rows.map(({ ts }) => ts.slice(0, DAY_CHARS)))].filter(
-        (day) => !madeDays.has(day),
-      );
-      for (const day of missing) {
-        await transaction.query('SELECT audit.make_partition($1::date)', [day]);
-      }
-      await insert(transaction, rows, log);
-      await noteRetention(transaction, events);
+  // Every event has its rule (`mapping.ts`), and one that has none parks its stream.
+  return batchConsumer(
+    { everyEventOf: TOPICS },
+    {
+      name: INGEST,
+      handle: async (events, transaction) => {
+        const rows = events.map(rowOf).filter((row) => row !== undefined);
+        if (rows.length === 0) return;
+        const missing = [...new Set(rows.map(({ ts }) => ts.slice(0, DAY_CHARS)))].filter(
+          (day) => !madeDays.has(day),
+        );
+        for (const day of missing) {
+          await transaction.query('SELECT audit.make_partition($1::date)', [day]);
+        }
+        await insert(transaction, rows, log);
+        await noteRetention(transaction, events);
+      },
+      // Not before the commit: what a transaction made that failed is not there.
+      onCommitted: (events) => {
+        for (const { time } of events) seen(madeDays, time.slice(0, DAY_CHARS));
+      },
+      onMoved,
     },
-    // Not before the commit: what a transaction made that failed is not there.
-    onCommitted: (events) => {
-      for (const { time } of events) seen(madeDays, time.slice(0, DAY_CHARS));
-    },
-    onMoved,
-  };
+  );
 }
 
 const DAYS_REMEMBERED_MAX = 1000;

@@ -2,9 +2,9 @@
  * When identity deletes a user, an agent or a tenant, the tuples that name it go with it, so that
  * nothing waits for an id to come back. Tuples written after the deletion was heard of stay.
  */
-import { type IntegrationEvent, identityEvents, topicOf } from '@cardea/contracts';
-import type { Consumer } from '@cardea/event-bus';
-import { accept, type EventStore, type Streams } from '@cardea/event-store';
+import { identityEvents } from '@cardea/contracts';
+import { consumer, type Heard } from '@cardea/event-bus';
+import { accept, type EventStore, ignoring, type Streams } from '@cardea/event-store';
 import { type Database, DatabaseUnavailable, type Positions } from '@cardea/read-models';
 import type { ServiceNeeds } from '@cardea/service';
 import { nodeKey } from '../adapters/tuple-key.ts';
@@ -22,27 +22,83 @@ type Needs = {
 const PAGE_TUPLES = 256;
 const CATCH_UP_MS = 30_000;
 
-export const forgetPrincipals = (needs: Needs): Consumer => ({
-  name: 'authz',
-  topics: [topicOf('identity')],
-  types: ['user.deleted', 'agent.deleted', 'tenant.deleted'],
-  prepare: async (events) => {
-    for (const event of events) await forget(needs, event);
-  },
-  // It keeps no rows of its own: what it decided is in the log.
-  handle: async () => undefined,
-});
+type Deleted = Heard<typeof identityEvents, 'user.deleted' | 'agent.deleted' | 'tenant.deleted'>;
+
+/** It keeps no rows of its own: what it decided is in the log. */
+export const forgetPrincipals = (needs: Needs) =>
+  consumer({
+    name: 'authz',
+    from: [identityEvents],
+    on: {
+      'user.deleted': { prepare: (event) => forget(needs, event) },
+      'agent.deleted': { prepare: (event) => forget(needs, event) },
+      'tenant.deleted': { prepare: (event) => forget(needs, event) },
+      ...STILL_THERE,
+    },
+  });
+
+const STILL_THERE = ignoring(
+  'whoever it is about is still there, or is named by no tuple',
+  'user.created',
+  'user.updated',
+  'user.status_changed',
+  'user.login',
+  'user.login_failed',
+  'user.password_changed',
+  'user.email_verified',
+  'user.factor_changed',
+  'user.identity_changed',
+  'user.impersonated',
+  'session.revoked',
+  'session.refresh_repeated',
+  'sessions.revoked',
+  'organization.created',
+  'organization.updated',
+  'tenant.created',
+  'tenant.updated',
+  'application.created',
+  'application.updated',
+  'application.rotated',
+  'application.deleted',
+  'invitation.created',
+  'invitation.accepted',
+  'invitation.revoked',
+  'api_key.created',
+  'api_key.rotated',
+  'api_key.revoked',
+  'agent.created',
+  'agent.updated',
+  'agent.suspended',
+  'agent.resumed',
+  'agent_key.created',
+  'agent_key.rotated',
+  'agent_key.revoked',
+  'delegation.granted',
+  'delegation.withdrawn',
+  'agent_session.started',
+  'agent_session.renewed',
+  'agent_session.ended',
+  'mail.requested',
+  'signing_key.activated',
+  'signing_key.retired',
+  'signing_key.removed',
+  'action.denied',
+);
 
 /** The rows that name whoever was deleted, as SQL over a tenant's tuples. */
-function namedBy(event: IntegrationEvent): { where: string; values: readonly unknown[] } {
-  const user = identityEvents.dataOf(event, 'user.deleted');
-  const agent = identityEvents.dataOf(event, 'agent.deleted');
-  if (user === undefined && agent === undefined) return { where: '', values: [] };
-  const key = user === undefined ? nodeKey('agent', agent?.id ?? '') : nodeKey('user', user.id);
-  return { where: 'AND (subject_key = $4 OR object_key = $4)', values: [key] };
+function namedBy(event: Deleted): { where: string; values: readonly unknown[] } {
+  switch (event.type) {
+    case 'tenant.deleted':
+      return { where: '', values: [] };
+    case 'user.deleted':
+    case 'agent.deleted': {
+      const key = nodeKey(event.type === 'user.deleted' ? 'user' : 'agent', event.data.id);
+      return { where: 'AND (subject_key = $4 OR object_key = $4)', values: [key] };
+    }
+  }
 }
 
-async function forget(needs: Needs, event: IntegrationEvent): Promise<void> {
+async function forget(needs: Needs, event: Deleted): Promise<void> {
   const head = await needs.store.head('authz');
   if (!(await needs.positions.reached(['tuples'], head, CATCH_UP_MS))) {
     throw new DatabaseUnavailable('the table of tuples is behind its log');
@@ -73,7 +129,7 @@ type Row = {
 async function page(
   database: Database,
   of: {
-    readonly event: IntegrationEvent;
+    readonly event: Deleted;
     readonly after: string;
     readonly through: bigint;
     readonly named: ReturnType<typeof namedBy>;
@@ -88,7 +144,7 @@ async function page(
   return rows;
 }
 
-async function remove(needs: Needs, event: IntegrationEvent, row: Row): Promise<void> {
+async function remove(needs: Needs, event: Deleted, row: Row): Promise<void> {
   const id = row.key.toString('hex');
   const command = needs.systemCommand(event.tenantId, event.id, id);
   const { user_type, user_id, object_type, object_id } = row;

@@ -1,18 +1,12 @@
-/** What the other services and the world hear of authz. Refusals are mapped before this is asked. */
+/** What the other services and the world hear of authz: private and published events carry the same fields. */
 import type { authzEvents } from '@cardea/contracts';
-import type { RelayMapper } from '@cardea/event-bus';
+import { relay } from '@cardea/event-bus';
+import type { AttemptEvent } from '../attempts/attempt.ts';
+import type { TupleEvent } from './tuple.ts';
 
-type Published = keyof (typeof authzEvents)['declared'];
-
-const PUBLISHED: { readonly [type: string]: Published } = {
-  TupleWritten: 'tuple.written',
-  TupleDeleted: 'tuple.deleted',
-  TupleWriteRepeated: 'tuple.write_repeated',
-  TupleDeleteRepeated: 'tuple.delete_repeated',
-};
-
-/** Private and published events carry the same fields; only the names differ. */
-export const mapAuthzEvent: RelayMapper = ({ type, data }) => {
-  const published = PUBLISHED[type];
-  return published === undefined ? undefined : { type: published, data };
-};
+export const authzRelay = relay<TupleEvent | AttemptEvent, typeof authzEvents>({
+  TupleWritten: ({ data }) => ({ type: 'tuple.written', data }),
+  TupleDeleted: ({ data }) => ({ type: 'tuple.deleted', data }),
+  TupleWriteRepeated: ({ data }) => ({ type: 'tuple.write_repeated', data }),
+  TupleDeleteRepeated: ({ data }) => ({ type: 'tuple.delete_repeated', data }),
+});

@@ -1,17 +1,9 @@
 /** Keeps table `tuples`, which lists read and indexes are loaded from, and how many there are of each type. */
-import type { RecordedEvent } from '@cardea/event-store';
-import {
-  type Projected,
-  type Projection,
-  put,
-  remove,
-  type TableChange,
-  type Transaction,
-} from '@cardea/read-models';
+import type { Recorded } from '@cardea/event-store';
+import { projection, type TableChange, type Transaction, table } from '@cardea/read-models';
 import { nodeKey } from '../adapters/tuple-key.ts';
-import { numberOf, readFields, type TupleDeleted, type TupleWritten, WILDCARD } from './tuple.ts';
+import { numberOf, readFields, type TupleEvent, UnreadableTuple, WILDCARD } from './tuple.ts';
 
-const TUPLES = 'tuples';
 const STREAM = /^tuple-([0-9a-f]{64})$/;
 
 /** The 32 bytes of the stream's id, as Postgres reads them; undefined for streams of other nouns. */
@@ -20,38 +12,36 @@ const keyOf = (streamId: string): string | undefined => {
   return hex === undefined ? undefined : `\\x${hex}`;
 };
 
-export const tuplesTable: Projection = {
-  name: TUPLES,
+const rows = table('tuples', {
+  key: ['key'],
+  columns: {
+    key: 'bytea',
+    tenant_id: 'text',
+    position: 'bigint',
+    id: 'uuid',
+    created_at: 'timestamptz',
+    relation: 'smallint',
+    user_type: 'text',
+    user_id: 'text',
+    object_type: 'text',
+    object_id: 'text',
+    subject_key: 'uuid',
+    object_key: 'uuid',
+    object_wild: 'uuid',
+  },
+});
+const counts = table('tuple_counts', {
+  key: ['tenant_id', 'object_type'],
+  columns: { tenant_id: 'text', object_type: 'text', n: 'bigint' },
+});
+
+export const tuplesTable = projection<TupleEvent>()({
+  name: 'tuples',
   log: 'authz',
-  tables: [
-    {
-      name: TUPLES,
-      key: ['key'],
-      columns: {
-        key: 'bytea',
-        tenant_id: 'text',
-        position: 'bigint',
-        id: 'uuid',
-        created_at: 'timestamptz',
-        relation: 'smallint',
-        user_type: 'text',
-        user_id: 'text',
-        object_type: 'text',
-        object_id: 'text',
-        subject_key: 'uuid',
-        object_key: 'uuid',
-        object_wild: 'uuid',
-      },
-    },
-    {
-      name: 'tuple_counts',
-      key: ['tenant_id', 'object_type'],
-      columns: { tenant_id: 'text', object_type: 'text', n: 'bigint' },
-    },
-  ],
+  tables: [rows, counts],
   on: {
-    TupleWritten: (event: Projected<TupleWritten['data']>) => written(event),
-    TupleDeleted: (event: Projected<TupleDeleted['data']>) => {
+    TupleWritten: written,
+    TupleDeleted: (event) => {
       readFields(event.data);
       return removed(event.streamId);
     },
@@ -59,32 +49,35 @@ export const tuplesTable: Projection = {
   apply: { on: ['TupleWritten', 'TupleDeleted'], run: count },
   // Tuples only grant, so that an absent one is safer than one that may be stale.
   onParked: removed,
-};
+});
 
-function written(event: Projected<TupleWritten['data']>): readonly TableChange[] {
+function written(event: Recorded<TupleEvent, 'TupleWritten'>): readonly TableChange[] {
   const { data, metadata, position, streamId } = event;
+  const key = keyOf(streamId);
+  if (key === undefined) throw new UnreadableTuple();
   const fields = readFields(data);
-  const row = {
-    key: keyOf(streamId),
-    tenant_id: metadata.tenantId,
-    position,
-    id: data.tuple_id,
-    created_at: data.created_at,
-    relation: numberOf[fields.relation],
-    user_type: fields.user_type,
-    user_id: fields.user_id,
-    object_type: fields.object_type,
-    object_id: fields.object_id,
-    subject_key: nodeKey(fields.user_type, fields.user_id),
-    object_key: nodeKey(fields.object_type, fields.object_id),
-    object_wild: nodeKey(fields.object_type, WILDCARD),
-  };
-  return [{ table: TUPLES, change: put(row) }];
+  return [
+    rows.put({
+      key,
+      tenant_id: metadata.tenantId,
+      position,
+      id: data.tuple_id,
+      created_at: data.created_at,
+      relation: numberOf[fields.relation],
+      user_type: fields.user_type,
+      user_id: fields.user_id,
+      object_type: fields.object_type,
+      object_id: fields.object_id,
+      subject_key: nodeKey(fields.user_type, fields.user_id),
+      object_key: nodeKey(fields.object_type, fields.object_id),
+      object_wild: nodeKey(fields.object_type, WILDCARD),
+    }),
+  ];
 }
 
 function removed(streamId: string): readonly TableChange[] {
   const key = keyOf(streamId);
-  return key === undefined ? [] : [{ table: TUPLES, change: remove({ key }) }];
+  return key === undefined ? [] : [rows.remove({ key })];
 }
 
 /**
@@ -93,20 +86,19 @@ function removed(streamId: string): readonly TableChange[] {
  */
 async function count(
   sql: Transaction,
-  events: readonly RecordedEvent[],
+  events: readonly Recorded<TupleEvent>[],
   { schema }: { readonly schema: string },
 ): Promise<void> {
-  const counts = new Map<string, { tenant: string; type: string; by: number }>();
+  const changes = new Map<string, { tenant: string; type: string; by: number }>();
   for (const { type, data, metadata } of events) {
-    const by = type === 'TupleWritten' ? 1 : type === 'TupleDeleted' ? -1 : undefined;
-    if (by === undefined) continue;
+    const by = type === 'TupleWritten' ? 1 : -1;
     const { object_type } = readFields(data);
     const name = JSON.stringify([metadata.tenantId, object_type]);
-    const before = counts.get(name) ?? { tenant: metadata.tenantId, type: object_type, by: 0 };
-    counts.set(name, { ...before, by: before.by + by });
+    const before = changes.get(name) ?? { tenant: metadata.tenantId, type: object_type, by: 0 };
+    changes.set(name, { ...before, by: before.by + by });
   }
-  if (counts.size === 0) return;
-  const all = [...counts.values()];
+  if (changes.size === 0) return;
+  const all = [...changes.values()];
   await sql.query(
     `INSERT INTO ${schema}.tuple_counts AS c (tenant_id, object_type, n)
      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])

@@ -1,71 +1,66 @@
 /** Keeps `grants`: what was handed out, to whom, on what grounds, and how it ended. */
-import { type Projected, type Projection, patch, put, type TableChange } from '@cardea/read-models';
+import { ignored, type Recorded } from '@cardea/event-store';
+import { orNull, projection, table } from '@cardea/read-models';
 import type { SlotEvent } from './slot.ts';
 
-type On<T extends SlotEvent['type']> = Projected<Extract<SlotEvent, { type: T }>['data']>;
-
-const change = (row: TableChange['change']): TableChange => ({ table: 'grants', change: row });
 const SLOT = 'slot-';
 
-/** `onRevoked` is told of each tenant that has a grant less, after the commit. */
-export const grantsProjection = (onRevoked: (tenantId: string) => void): Projection => ({
-  name: 'grants',
-  log: 'vault',
-  tables: [
-    {
-      name: 'grants',
-      key: ['tenant_id', 'grant_id'],
-      columns: {
-        tenant_id: 'text',
-        grant_id: 'text',
-        slot: 'text',
-        session_id: 'text',
-        agent_id: 'text',
-        user_id: 'text',
-        service_id: 'text',
-        service_name: 'text',
-        credential_type: 'text',
-        fields: 'text[]',
-        policies: 'jsonb',
-        approval_id: 'text',
-        capability_jti: 'text',
-        granted_at: 'timestamptz',
-        expires_at: 'timestamptz',
-        superseded_at: 'timestamptz',
-        revoked_at: 'timestamptz',
-        cause: 'text',
-      },
-    },
-  ],
-  on: {
-    CredentialGranted: (event: On<'CredentialGranted'>) => {
-      const { data, metadata } = event;
-      const { tenantId: tenant_id } = metadata;
-      const made = change(
-        put({ tenant_id, slot: event.streamId.slice(SLOT.length), ...row(data) }),
-      );
-      if (data.supersedes === null) return [made];
-      const of = { tenant_id, grant_id: data.supersedes };
-      return [change(patch(of, { superseded_at: data.granted_at })), made];
-    },
-    GrantRevoked: ({ data, metadata }: On<'GrantRevoked'>) => [
-      change(
-        patch(
-          { tenant_id: metadata.tenantId, grant_id: data.revoked_grant_id },
-          { revoked_at: data.ended_at, cause: data.cause },
-        ),
-      ),
-    ],
-  },
-  onCommitted: (events) => {
-    const revoked = events.filter(({ type }) => type === 'GrantRevoked');
-    for (const tenantId of new Set(revoked.map(({ metadata }) => metadata.tenantId))) {
-      onRevoked(tenantId);
-    }
+const grants = table('grants', {
+  key: ['tenant_id', 'grant_id'],
+  columns: {
+    tenant_id: 'text',
+    grant_id: 'text',
+    slot: 'text',
+    session_id: 'text',
+    agent_id: 'text',
+    user_id: orNull('text'),
+    service_id: 'text',
+    service_name: 'text',
+    credential_type: 'text',
+    fields: 'text[]',
+    policies: 'jsonb',
+    approval_id: orNull('text'),
+    capability_jti: 'text',
+    granted_at: 'timestamptz',
+    expires_at: 'timestamptz',
+    superseded_at: orNull('timestamptz'),
+    revoked_at: orNull('timestamptz'),
+    cause: orNull('text'),
   },
 });
 
-const row = (data: On<'CredentialGranted'>['data']) => ({
+/** `onRevoked` is told of each tenant that has a grant less, after the commit. */
+export const grantsProjection = (onRevoked: (tenantId: string) => void) =>
+  projection<SlotEvent>()({
+    name: 'grants',
+    log: 'vault',
+    tables: [grants],
+    on: {
+      CredentialGranted: ({ data, metadata, streamId }) => {
+        const { tenantId: tenant_id } = metadata;
+        const slot = streamId.slice(SLOT.length);
+        const made = grants.put({ tenant_id, slot, ...row(data) });
+        if (data.supersedes === null) return [made];
+        const before = { tenant_id, grant_id: data.supersedes };
+        return [grants.patch(before, { superseded_at: data.granted_at }), made];
+      },
+      CredentialReused: ignored('the grant stays as it is'),
+      GrantRevoked: ({ data, metadata }) => [
+        grants.patch(
+          { tenant_id: metadata.tenantId, grant_id: data.revoked_grant_id },
+          { revoked_at: data.ended_at, cause: data.cause },
+        ),
+      ],
+    },
+    onCommitted: (events) => {
+      const revoked = events.filter(({ type }) => type === 'GrantRevoked');
+      for (const tenantId of new Set(revoked.map(({ metadata }) => metadata.tenantId))) {
+        onRevoked(tenantId);
+      }
+    },
+  });
+
+const row = (data: Recorded<SlotEvent, 'CredentialGranted'>['data']) => ({
   grant_id: data.grant_id,
   session_id: data.session_id,
   agent_id: data.agent_id,

@@ -1,9 +1,13 @@
 /** What processes remember of a changed set is old; the handler says so too, unless it died before. */
-import type { Policy } from '@cardea/service';
+import type { Recorded } from '@cardea/event-store';
+import { policy } from '@cardea/service';
 import type { Vault } from '../vault.ts';
+import type { PolicyEvent } from './policy.ts';
 
-export const forgetOldPolicies = ({ epochs }: Pick<Vault, 'epochs'>): Policy => ({
-  name: 'forget_old_policies',
-  on: ['PolicyAdded', 'PolicyChanged', 'PolicyRemoved'],
-  handle: (event) => epochs.changed(event.metadata.tenantId),
-});
+export const forgetOldPolicies = ({ epochs }: Pick<Vault, 'epochs'>) => {
+  const changed = ({ metadata }: Recorded<PolicyEvent>) => epochs.changed(metadata.tenantId);
+  return policy<PolicyEvent>({
+    name: 'forget_old_policies',
+    on: { PolicyAdded: changed, PolicyChanged: changed, PolicyRemoved: changed },
+  });
+};

@@ -3,10 +3,10 @@
  * it again revives none of it. A deleted one is forgotten, with all that was sealed under its key.
  */
 import type { Sealer } from '@cardea/crypto';
-import type { RecordedEvent, Streams } from '@cardea/event-store';
+import { ignoring, type RecordedEvent, type Streams } from '@cardea/event-store';
 import { type Database, DatabaseUnavailable, type Positions } from '@cardea/read-models';
-import type { Policy, ServiceNeeds } from '@cardea/service';
-import { subjectOf } from '../webhooks/webhook.ts';
+import { policy, type ServiceNeeds } from '@cardea/service';
+import { subjectOf, type WebhookFact } from '../webhooks/webhook.ts';
 import { webhookIdOf } from '../webhooks/webhooks.projection.ts';
 import { cancel } from './cancel-delivery.ts';
 import { DELIVERIES_TABLE } from './deliveries.projection.ts';
@@ -24,25 +24,27 @@ const PAGE_DELIVERIES = 256;
 const TABLE_WAIT_MS = 30_000;
 const FIRST = '00000000-0000-0000-0000-000000000000';
 
-export const cancelOnDisableOrDelete = (needs: Needs): Policy => ({
-  name: 'cancel_on_disable_or_delete',
-  on: ['WebhookChanged', 'WebhookAutoDisabled', 'WebhookDeleted'],
-  handle: async (event) => {
-    const cause = causeOf(event);
-    if (cause === undefined) return;
-    await cancelAll(needs, event, cause);
-    if (cause !== 'webhook_deleted') return;
-    await needs.sealer.erase(subjectOf(webhookIdOf(event.streamId)));
-  },
-});
+export const cancelOnDisableOrDelete = (needs: Needs) =>
+  policy<WebhookFact>({
+    name: 'cancel_on_disable_or_delete',
+    on: {
+      WebhookChanged: async (event) => {
+        if (event.data.enabled === false) await cancelAll(needs, event, 'webhook_disabled');
+      },
+      WebhookAutoDisabled: (event) => cancelAll(needs, event, 'webhook_disabled'),
+      WebhookDeleted: async (event) => {
+        await cancelAll(needs, event, 'webhook_deleted');
+        await needs.sealer.erase(subjectOf(webhookIdOf(event.streamId)));
+      },
+      ...ignoring('it goes on', 'WebhookCreated', 'SecretRotated'),
+    },
+  });
 
-function causeOf({ type, data }: RecordedEvent): CancelCause | undefined {
-  if (type === 'WebhookDeleted') return 'webhook_deleted';
-  const disabled = type === 'WebhookAutoDisabled' || data['enabled'] === false;
-  return disabled ? 'webhook_disabled' : undefined;
-}
-
-async function cancelAll(needs: Needs, event: RecordedEvent, cause: CancelCause): Promise<void> {
+async function cancelAll(
+  needs: Needs,
+  event: Pick<RecordedEvent, 'id' | 'streamId' | 'position' | 'metadata'>,
+  cause: CancelCause,
+): Promise<void> {
   const { database, positions, streams, systemCommand } = needs;
   if (!(await positions.reached([DELIVERIES_TABLE], event.position, TABLE_WAIT_MS))) {
     throw new DatabaseUnavailable('the queue is behind its log');

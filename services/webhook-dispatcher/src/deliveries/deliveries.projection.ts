@@ -1,145 +1,127 @@
 /** Keeps what is to be sent (`deliveries`, `queue`) and what came of it (`attempts`). */
-import type { RecordedEvent } from '@cardea/event-store';
-import {
-  type Projected,
-  type Projection,
-  patch,
-  put,
-  remove,
-  type TableChange,
-} from '@cardea/read-models';
-import { type AttemptFact, type DeliveryScheduled, deliveryIdOf } from './delivery.ts';
+import type { Recorded } from '@cardea/event-store';
+import { orNull, projection, type TableChange, table } from '@cardea/read-models';
+import { type AttemptFact, type DeliveryFact, deliveryIdOf } from './delivery.ts';
 
 export const DELIVERIES_TABLE = 'deliveries';
 const UNLEASED = { lease_owner: null, lease_until: null };
 
-export const deliveriesTable = (
-  onCommitted: (events: readonly RecordedEvent[]) => void,
-): Projection => ({
-  name: DELIVERIES_TABLE,
-  log: 'webhooks',
-  tables: [
-    {
-      name: DELIVERIES_TABLE,
-      key: ['id'],
-      columns: {
-        id: 'uuid',
-        tenant_id: 'text',
-        webhook_id: 'uuid',
-        app_id: 'text',
-        message_id: 'uuid',
-        event: 'text',
-        origin: 'text',
-        subject: 'text',
-        body: 'text',
-        traceparent: 'text',
-        created_at: 'timestamptz',
-      },
-    },
-    {
-      name: 'queue',
-      key: ['delivery_id'],
-      columns: {
-        delivery_id: 'uuid',
-        tenant_id: 'text',
-        webhook_id: 'uuid',
-        origin: 'text',
-        subject: 'text',
-        run_at: 'timestamptz',
-        attempts_made: 'smallint',
-        position: 'bigint',
-        lease_owner: 'text',
-        lease_until: 'timestamptz',
-      },
-    },
-    {
-      name: 'attempts',
-      key: ['tenant_id', 'attempted_at', 'delivery_id', 'n'],
-      columns: {
-        tenant_id: 'text',
-        attempted_at: 'timestamptz',
-        delivery_id: 'uuid',
-        n: 'smallint',
-        webhook_id: 'uuid',
-        app_id: 'text',
-        event: 'text',
-        origin: 'text',
-        status_code: 'smallint',
-        success: 'boolean',
-        duration_ms: 'integer',
-        error: 'text',
-        excerpt: 'jsonb',
-        next_at: 'timestamptz',
-        final: 'boolean',
-      },
-    },
-  ],
-  on: {
-    DeliveryScheduled: scheduled,
-    DeliveryAttempted: (
-      event: Projected<Extract<AttemptFact, { type: 'DeliveryAttempted' }>['data']>,
-    ) => {
-      const { next_at } = event.data;
-      const delivery_id = deliveryIdOf(event.streamId);
-      const waits = { run_at: next_at, attempts_made: event.data.n, ...UNLEASED };
-      return [
-        attempted(event, { next_at, final: next_at === null }),
-        {
-          table: 'queue',
-          change: next_at === null ? remove({ delivery_id }) : patch({ delivery_id }, waits),
-        },
-      ];
-    },
-    DeliverySucceeded: ended,
-    DeliveryFailed: ended,
-    DeliveryCancelled: ({ streamId }: Projected<object>) => [unqueued(streamId)],
+const deliveries = table(DELIVERIES_TABLE, {
+  key: ['id'],
+  columns: {
+    id: 'uuid',
+    tenant_id: 'text',
+    webhook_id: 'uuid',
+    app_id: orNull('text'),
+    message_id: 'uuid',
+    event: 'text',
+    origin: 'text',
+    subject: 'text',
+    body: 'text',
+    traceparent: orNull('text'),
+    created_at: 'timestamptz',
   },
-  onCommitted,
-  // Nobody sends what cannot be read.
-  onParked: (streamId) => [unqueued(streamId)],
+});
+const queue = table('queue', {
+  key: ['delivery_id'],
+  columns: {
+    delivery_id: 'uuid',
+    tenant_id: 'text',
+    webhook_id: 'uuid',
+    origin: 'text',
+    subject: 'text',
+    run_at: 'timestamptz',
+    attempts_made: 'smallint',
+    position: 'bigint',
+    lease_owner: orNull('text'),
+    lease_until: orNull('timestamptz'),
+  },
+});
+const attempts = table('attempts', {
+  key: ['tenant_id', 'attempted_at', 'delivery_id', 'n'],
+  columns: {
+    tenant_id: 'text',
+    attempted_at: 'timestamptz',
+    delivery_id: 'uuid',
+    n: 'smallint',
+    webhook_id: 'uuid',
+    app_id: orNull('text'),
+    event: 'text',
+    origin: 'text',
+    status_code: 'smallint',
+    success: 'boolean',
+    duration_ms: 'integer',
+    error: orNull('text'),
+    excerpt: orNull('jsonb'),
+    next_at: orNull('timestamptz'),
+    final: 'boolean',
+  },
 });
 
-function scheduled(event: Projected<DeliveryScheduled['data']>): readonly TableChange[] {
+export const deliveriesTable = (onCommitted: (events: readonly Recorded<DeliveryFact>[]) => void) =>
+  projection<DeliveryFact>()({
+    name: DELIVERIES_TABLE,
+    log: 'webhooks',
+    tables: [deliveries, queue, attempts],
+    on: {
+      DeliveryScheduled: scheduled,
+      DeliveryAttempted: (event) => {
+        const { next_at, n } = event.data;
+        const delivery_id = deliveryIdOf(event.streamId);
+        return [
+          attempted(event, { next_at, final: next_at === null }),
+          next_at === null
+            ? queue.remove({ delivery_id })
+            : queue.patch({ delivery_id }, { run_at: next_at, attempts_made: n, ...UNLEASED }),
+        ];
+      },
+      DeliverySucceeded: ended,
+      DeliveryFailed: ended,
+      DeliveryCancelled: ({ streamId }) => [unqueued(streamId)],
+    },
+    onCommitted,
+    // Nobody sends what cannot be read.
+    onParked: (streamId) => [unqueued(streamId)],
+  });
+
+function scheduled(event: Recorded<DeliveryFact, 'DeliveryScheduled'>): readonly TableChange[] {
   const { data, streamId, metadata, position, time } = event;
   const id = deliveryIdOf(streamId);
   const { webhook_id, origin, subject, run_at } = data;
   const tenant_id = metadata.tenantId;
-  const delivery = {
-    id,
-    tenant_id,
-    webhook_id,
-    app_id: data.app_id,
-    message_id: data.message_id,
-    event: data.event,
-    origin,
-    subject,
-    body: data.body.box,
-    traceparent: metadata.traceparent ?? null,
-    created_at: time,
-  };
   const waiting = { delivery_id: id, tenant_id, webhook_id, origin, subject, run_at };
   return [
-    { table: DELIVERIES_TABLE, change: put(delivery) },
-    { table: 'queue', change: put({ ...waiting, attempts_made: 0, position, ...UNLEASED }) },
+    deliveries.put({
+      id,
+      tenant_id,
+      webhook_id,
+      app_id: data.app_id,
+      message_id: data.message_id,
+      event: data.event,
+      origin,
+      subject,
+      body: data.body.box,
+      traceparent: metadata.traceparent ?? null,
+      created_at: time,
+    }),
+    queue.put({ ...waiting, attempts_made: 0, position, ...UNLEASED }),
   ];
 }
 
-const ended = (event: Projected<AttemptFact['data']>): readonly TableChange[] => [
+const ended = (event: Recorded<AttemptFact>): readonly TableChange[] => [
   attempted(event, { next_at: null, final: true }),
   unqueued(event.streamId),
 ];
 
-const unqueued = (streamId: string): TableChange => ({
-  table: 'queue',
-  change: remove({ delivery_id: deliveryIdOf(streamId) }),
-});
+const unqueued = (streamId: string): TableChange =>
+  queue.remove({ delivery_id: deliveryIdOf(streamId) });
 
 function attempted(
-  event: Projected<AttemptFact['data']>,
+  event: Recorded<AttemptFact>,
   next: { readonly next_at: string | null; readonly final: boolean },
 ): TableChange {
   const { data, metadata, streamId, type } = event;
-  const row = {
+  return attempts.put({
     tenant_id: metadata.tenantId,
     attempted_at: data.started_at,
     delivery_id: deliveryIdOf(streamId),
@@ -154,6 +136,5 @@ function attempted(
     error: data.error,
     excerpt: data.excerpt,
     ...next,
-  };
-  return { table: 'attempts', change: put(row) };
+  });
 }

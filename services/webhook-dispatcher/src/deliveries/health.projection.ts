@@ -1,58 +1,63 @@
 /** Keeps table `health`. Each row follows from the row before, so that rows are read and written per batch. */
-import type { RecordedEvent } from '@cardea/event-store';
-import type { Projection, Transaction } from '@cardea/read-models';
-import type { WebhookChanged } from '../webhooks/webhook.ts';
+import { ignoring, type Recorded } from '@cardea/event-store';
+import { orNull, projection, type Transaction, table } from '@cardea/read-models';
+import type { WebhookChanged, WebhookDeleted, WebhookFact } from '../webhooks/webhook.ts';
 import { webhookIdOf } from '../webhooks/webhooks.projection.ts';
-import type { AttemptFact } from './delivery.ts';
+import type { AttemptFact, DeliveryFact } from './delivery.ts';
 import { afresh, afterAttempt, type Health, WELL } from './health.ts';
 
-const HEALTH_TABLE = 'health';
-
-export const healthTable = (onCommitted: () => void): Projection => ({
-  name: HEALTH_TABLE,
-  log: 'webhooks',
-  tables: [
-    {
-      name: HEALTH_TABLE,
-      key: ['webhook_id'],
-      columns: {
-        webhook_id: 'uuid',
-        tenant_id: 'text',
-        failing_since: 'timestamptz',
-        failures: 'integer',
-        unanswered: 'integer',
-        last_success_at: 'timestamptz',
-      },
-    },
-  ],
-  on: {},
-  apply: {
-    on: [
-      'DeliveryAttempted',
-      'DeliverySucceeded',
-      'DeliveryFailed',
-      'WebhookChanged',
-      'WebhookDeleted',
-    ],
-    run: (sql, events, { schema }) => apply(sql, events, schema),
+const healthRows = table('health', {
+  key: ['webhook_id'],
+  columns: {
+    webhook_id: 'uuid',
+    tenant_id: 'text',
+    failing_since: orNull('timestamptz'),
+    failures: 'integer',
+    unanswered: 'integer',
+    last_success_at: orNull('timestamptz'),
   },
-  onCommitted,
 });
 
+export const healthTable = (onCommitted: () => void) =>
+  projection<DeliveryFact | WebhookFact>()({
+    name: 'health',
+    log: 'webhooks',
+    tables: [healthRows],
+    on: {
+      ...ignoring(
+        'a webhook that nothing was sent to is well',
+        'WebhookCreated',
+        'DeliveryScheduled',
+        'DeliveryCancelled',
+      ),
+      ...ignoring('it says nothing of attempts', 'SecretRotated', 'WebhookAutoDisabled'),
+    },
+    apply: {
+      on: [
+        'DeliveryAttempted',
+        'DeliverySucceeded',
+        'DeliveryFailed',
+        'WebhookChanged',
+        'WebhookDeleted',
+      ],
+      run: (sql, events, { schema }) => apply(sql, events, schema),
+    },
+    onCommitted,
+  });
+
+type Event = Recorded<AttemptFact | WebhookChanged | WebhookDeleted>;
 type Fact =
   | { readonly kind: 'attempt'; readonly attempt: Parameters<typeof afterAttempt>[1] }
   | { readonly kind: 'enabled' }
   | { readonly kind: 'deleted' };
 type About = { readonly webhookId: string; readonly tenantId: string; readonly fact: Fact };
 
-function read(event: RecordedEvent): About | undefined {
-  const { type, streamId, metadata } = event;
+function read({ type, data, streamId, metadata }: Event): About | undefined {
   const { tenantId } = metadata;
   switch (type) {
     case 'DeliveryAttempted':
     case 'DeliverySucceeded':
     case 'DeliveryFailed': {
-      const data = event.data as unknown as AttemptFact['data'];
       const attempt = {
         success: type === 'DeliverySucceeded',
         status: data.status_code,
@@ -60,23 +65,15 @@ function read(event: RecordedEvent): About | undefined {
       };
       return { webhookId: data.webhook_id, tenantId, fact: { kind: 'attempt', attempt } };
     }
-    case 'WebhookChanged': {
-      const { enabled } = event.data as unknown as WebhookChanged['data'];
-      if (enabled !== true) return undefined;
+    case 'WebhookChanged':
+      if (data.enabled !== true) return undefined;
       return { webhookId: webhookIdOf(streamId), tenantId, fact: { kind: 'enabled' } };
-    }
     case 'WebhookDeleted':
       return { webhookId: webhookIdOf(streamId), tenantId, fact: { kind: 'deleted' } };
-    default:
-      return undefined;
   }
 }
 
-async function apply(
-  sql: Transaction,
-  events: readonly RecordedEvent[],
-  schema: string,
-): Promise<void> {
+async function apply(sql: Transaction, events: readonly Event[], schema: string): Promise<void> {
   const about = events.map(read).filter((each) => each !== undefined);
   if (about.length === 0) return;
   const rows = await standing(sql, [...new Set(about.map(({ webhookId }) => webhookId))], schema);

@@ -1,7 +1,9 @@
 import { type IntegrationEvent, type ServiceName, webhookPayloads } from '@cardea/contracts';
 import { Compile } from 'typebox/compile';
 import { describe, expect, it } from 'vitest';
-import { payloadOf, SOURCE_TYPES } from './payload.ts';
+import { payloads } from './payload.ts';
+
+const { meaningOf: payloadOf, types: SOURCE_TYPES } = payloads;
 
 const AT = '2030-01-01T00:00:00.000Z';
 const context = { ip: null, user_agent: null, app_id: null, agent_id: null, request_id: null };

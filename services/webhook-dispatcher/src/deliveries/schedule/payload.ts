@@ -4,13 +4,13 @@
  */
 import {
   approvalEvents,
-  type IntegrationEvent,
   identityEvents,
-  topicOf,
   vaultEvents,
   type WebhookEvent,
   type WebhookPayload,
 } from '@cardea/contracts';
+import { meanings } from '@cardea/event-bus';
+import { ignoring } from '@cardea/event-store';
 
 export type Told = {
   readonly event: WebhookEvent;
@@ -18,33 +18,6 @@ export type Told = {
   /** Whose key seals it; undefined = the webhook's own. */
   readonly subject: string | undefined;
 };
-
-export const SOURCES = [topicOf('identity'), topicOf('approval'), topicOf('vault')];
-export const SOURCE_TYPES = [
-  'user.created',
-  'user.login',
-  'user.password_changed',
-  'user.email_verified',
-  'user.deleted',
-  'approval.requested',
-  'approval.approved',
-  'approval.denied',
-  'approval.expired',
-  'vault.credential.granted',
-];
-
-export function payloadOf(event: IntegrationEvent): Told | undefined {
-  switch (event.source) {
-    case 'identity':
-      return ofUser(event);
-    case 'approval':
-      return ofApproval(event);
-    case 'vault':
-      return ofVault(event);
-    default:
-      return undefined;
-  }
-}
 
 const told = <Of extends WebhookEvent>(
   event: Of,
@@ -60,31 +33,12 @@ type Snapshot = {
   readonly created_at: string;
 };
 
-function ofUser(event: IntegrationEvent): Told | undefined {
-  const deleted = identityEvents.dataOf(event, 'user.deleted');
-  if (deleted !== undefined) {
-    return told('user.deleted', { id: deleted.id, deleted_at: deleted.deleted_at });
-  }
-  const snapshot = event.data as unknown as Snapshot;
+/** Undefined where nothing is left that could be told. */
+function ofUser(snapshot: Snapshot) {
   const { id, email, display_name, email_verified, created_at } = snapshot;
   if (email === null) return undefined;
   const user = { id, email, display_name, email_verified, created_at };
-  const subject = `user:${id}`;
-  if (event.type === 'user.created') return told('user.created', user, subject);
-  const login = identityEvents.dataOf(event, 'user.login');
-  if (login !== undefined) {
-    const { method, session } = login;
-    return told('user.login', { ...user, method, session }, subject);
-  }
-  const password = identityEvents.dataOf(event, 'user.password_changed');
-  if (password !== undefined) {
-    const { by, changed_at } = password;
-    return told('user.password_changed', { ...user, by, changed_at }, subject);
-  }
-  const verified = identityEvents.dataOf(event, 'user.email_verified');
-  if (verified === undefined) return undefined;
-  const { verified_at } = verified;
-  return told('user.email_verified', { ...user, verified_at }, subject);
+  return { user, subject: `user:${id}` };
 }
 
 type Asked = Omit<WebhookPayload<'approval.requested'>, 'status'>;
@@ -104,34 +58,104 @@ const request = (of: Asked, status: string): WebhookPayload<'approval.requested'
   expires_at: of.expires_at,
 });
 
-function ofApproval(event: IntegrationEvent): Told | undefined {
-  const requested = approvalEvents.dataOf(event, 'approval.requested');
-  if (requested !== undefined) {
-    if (!requested.notify_webhook) return undefined;
-    return told('approval.requested', request(requested, 'pending'));
-  }
-  const approved = approvalEvents.dataOf(event, 'approval.approved');
-  if (approved !== undefined) {
-    const { responded_at, responded_by } = approved;
-    const data = { ...request(approved, 'approved'), responded_at, responded_by };
-    return told('approval.approved', data);
-  }
-  const denied = approvalEvents.dataOf(event, 'approval.denied');
-  if (denied !== undefined) {
-    const { responded_at, responded_by } = denied;
-    return told('approval.denied', { ...request(denied, 'denied'), responded_at, responded_by });
-  }
-  const expired = approvalEvents.dataOf(event, 'approval.expired');
-  if (expired === undefined) return undefined;
-  return told('approval.expired', { ...request(expired, 'expired'), cause: expired.cause });
-}
+const UNTOLD = ignoring(
+  'no webhook event tells of it',
+  'user.login_failed',
+  'user.factor_changed',
+  'user.identity_changed',
+  'user.impersonated',
+  'session.revoked',
+  'session.refresh_repeated',
+  'sessions.revoked',
+  'organization.created',
+  'organization.updated',
+  'tenant.created',
+  'tenant.updated',
+  'tenant.deleted',
+  'application.created',
+  'application.updated',
+  'application.rotated',
+  'application.deleted',
+  'invitation.created',
+  'invitation.accepted',
+  'invitation.revoked',
+  'api_key.created',
+  'api_key.rotated',
+  'api_key.revoked',
+  'agent.created',
+  'agent.updated',
+  'agent.suspended',
+  'agent.resumed',
+  'agent.deleted',
+  'agent_key.created',
+  'agent_key.rotated',
+  'agent_key.revoked',
+  'delegation.granted',
+  'delegation.withdrawn',
+  'agent_session.started',
+  'agent_session.renewed',
+  'agent_session.ended',
+  'mail.requested',
+  'signing_key.activated',
+  'signing_key.retired',
+  'signing_key.removed',
+  'action.denied',
+  'user.updated',
+  'user.status_changed',
+  'approval.consumed',
+  'approval.decision_refused',
+  'vault.credential.reused',
+  'vault.credential.refused',
+  'vault.credential.revoked',
+  'vault.service.registered',
+  'vault.service.changed',
+  'vault.service.deleted',
+  'vault.secret.written',
+  'vault.secret.destroyed',
+  'vault.policy.added',
+  'vault.policy.changed',
+  'vault.policy.removed',
+);
 
-function ofVault(event: IntegrationEvent): Told | undefined {
-  const granted = vaultEvents.dataOf(event, 'vault.credential.granted');
-  if (granted === undefined) return undefined;
-  const { grant_id, session_id, agent_id, user_id, service_name, fields } = granted;
-  const { approval_id, granted_at, expires_at } = granted;
-  const who = { grant_id, session_id, agent_id, user_id };
-  const what = { service_name, fields, approval_id, granted_at, expires_at };
-  return told('credential.granted', { ...who, ...what });
-}
+export const payloads = meanings<Told>()([identityEvents, approvalEvents, vaultEvents], {
+  'user.created': ({ data }) => {
+    const of = ofUser(data);
+    return of && told('user.created', of.user, of.subject);
+  },
+  'user.login': ({ data }) => {
+    const { method, session } = data;
+    const of = ofUser(data);
+    return of && told('user.login', { ...of.user, method, session }, of.subject);
+  },
+  'user.password_changed': ({ data }) => {
+    const { by, changed_at } = data;
+    const of = ofUser(data);
+    return of && told('user.password_changed', { ...of.user, by, changed_at }, of.subject);
+  },
+  'user.email_verified': ({ data }) => {
+    const of = ofUser(data);
+    const { verified_at } = data;
+    return of && told('user.email_verified', { ...of.user, verified_at }, of.subject);
+  },
+  'user.deleted': ({ data: { id, deleted_at } }) => told('user.deleted', { id, deleted_at }),
+  'approval.requested': ({ data }) =>
+    data.notify_webhook ? told('approval.requested', request(data, 'pending')) : undefined,
+  'approval.approved': ({ data }) => {
+    const { responded_at, responded_by } = data;
+    return told('approval.approved', { ...request(data, 'approved'), responded_at, responded_by });
+  },
+  'approval.denied': ({ data }) => {
+    const { responded_at, responded_by } = data;
+    return told('approval.denied', { ...request(data, 'denied'), responded_at, responded_by });
+  },
+  'approval.expired': ({ data }) =>
+    told('approval.expired', { ...request(data, 'expired'), cause: data.cause }),
+  'vault.credential.granted': ({ data }) => {
+    const { grant_id, session_id, agent_id, user_id, service_name, fields } = data;
+    const { approval_id, granted_at, expires_at } = data;
+    const who = { grant_id, session_id, agent_id, user_id };
+    const what = { service_name, fields, approval_id, granted_at, expires_at };
+    return told('credential.granted', { ...who, ...what });
+  },
+  ...UNTOLD,
+});

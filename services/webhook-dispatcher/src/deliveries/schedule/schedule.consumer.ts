@@ -4,7 +4,7 @@
  * event always gets it.
  */
 import type { IntegrationEvent } from '@cardea/contracts';
-import type { Consumer } from '@cardea/event-bus';
+import { batchConsumer } from '@cardea/event-bus';
 import type { Command, EventStore } from '@cardea/event-store';
 import { DatabaseUnavailable } from '@cardea/read-models';
 import { uuidV5 } from '@cardea/runtime';
@@ -15,7 +15,7 @@ import { bodyOf } from '../body.ts';
 import { deliveries, streamOf } from '../delivery.ts';
 import { noteDeletedUsers } from '../erase-deleted-users.ts';
 import { schedule } from '../schedule-delivery.ts';
-import { payloadOf, SOURCE_TYPES, SOURCES, type Told } from './payload.ts';
+import { payloads, type Told } from './payload.ts';
 
 type Needs = Pick<ServiceNeeds, 'sealer' | 'clock' | 'settings' | 'systemCommand' | 'streams'> & {
   readonly store: Pick<EventStore, 'log' | 'head'>;
@@ -25,29 +25,28 @@ type Needs = Pick<ServiceNeeds, 'sealer' | 'clock' | 'settings' | 'systemCommand
 const INDEX_WAIT_MS = 30_000;
 const DECISIONS_MAX = 256;
 
-export const scheduleDeliveries = (needs: Needs): Consumer => ({
-  name: 'webhooks',
-  topics: SOURCES,
-  types: SOURCE_TYPES,
-  prepare: async (events) => {
-    const { store, index, streams } = needs;
-    if (!(await index.reached(await store.head(store.log), INDEX_WAIT_MS))) {
-      throw new DatabaseUnavailable('the index of webhooks is behind its log');
-    }
-    let waiting: Scheduling[] = [];
-    for (const event of events) {
-      for (const scheduling of schedulingsOf(needs, event)) {
-        const made = await scheduling;
-        if (made !== undefined) waiting.push(made);
-        if (waiting.length < DECISIONS_MAX) continue;
-        await streams.decideOnMany(deliveries, waiting);
-        waiting = [];
+export const scheduleDeliveries = (needs: Needs) =>
+  batchConsumer(payloads, {
+    name: 'webhooks',
+    prepare: async (events) => {
+      const { store, index, streams } = needs;
+      if (!(await index.reached(await store.head(store.log), INDEX_WAIT_MS))) {
+        throw new DatabaseUnavailable('the index of webhooks is behind its log');
       }
-    }
-    if (waiting.length > 0) await streams.decideOnMany(deliveries, waiting);
-  },
-  handle: (events, transaction) => noteDeletedUsers(transaction, events, needs.clock.now()),
-});
+      let waiting: Scheduling[] = [];
+      for (const event of events) {
+        for (const scheduling of schedulingsOf(needs, event)) {
+          const made = await scheduling;
+          if (made !== undefined) waiting.push(made);
+          if (waiting.length < DECISIONS_MAX) continue;
+          await streams.decideOnMany(deliveries, waiting);
+          waiting = [];
+        }
+      }
+      if (waiting.length > 0) await streams.decideOnMany(deliveries, waiting);
+    },
+    handle: (events, transaction) => noteDeletedUsers(transaction, events, needs.clock.now()),
+  });
 
 /** One decision of many: whoever comes again finds the delivery scheduled. */
 type Scheduling = {
@@ -57,7 +56,7 @@ type Scheduling = {
 };
 
 function* schedulingsOf(needs: Needs, event: IntegrationEvent) {
-  const told = payloadOf(event);
+  const told = payloads.meaningOf(event);
   if (told === undefined) return;
   const matching = needs.index.matching({
     tenantId: event.tenantId,

@@ -59,7 +59,7 @@ describe('files', () => {
 
   it('of services say their kind by their ending', () => {
     const known =
-      /\/[a-z0-9]+(-[a-z0-9]+)*(\.(route|projection|policy|consumer|test|int\.test))?\.ts$/;
+      /\/[a-z0-9]+(-[a-z0-9]+)*(\.(module|route|projection|policy|consumer|test|int\.test))?\.ts$/;
     const inSource = sources.filter((file) => /^services\/[^/]+\/src\//.test(file));
     expect(inSource.filter((file) => !known.test(file))).toEqual([]);
   });

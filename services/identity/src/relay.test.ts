@@ -1,8 +1,13 @@
 /** Fields that subscribers are told are erased with the person are null in what is published afterwards. */
 import { identityEvents, PERSONAL_DATA } from '@cardea/contracts';
+import type { RelayMapper } from '@cardea/event-bus';
 import type { RecordedEvent } from '@cardea/event-store';
 import { describe, expect, it } from 'vitest';
-import { relayOf } from './relay.ts';
+import { accountsRelay } from './accounts/accounts-relay.ts';
+import { sessionsRelay } from './sessions/sessions-relay.ts';
+
+const relay: RelayMapper = async (event, tools) =>
+  (await accountsRelay(event, tools)) ?? (await sessionsRelay(event, tools));
 
 const AT = '2031-05-04T03:02:01.007Z';
 const sealed = (box: string) => ({ subject: 'user:ann', box });
@@ -43,7 +48,7 @@ describe.each([
       open: async ({ box }: { readonly box: string }) => open(box),
       history: async () => [event],
     };
-    const mapped = await relayOf()(event, tools);
+    const mapped = await relay(event, tools);
     return mapped as { readonly type: string; readonly data: object };
   };
   const schema = identityEvents.kind(type, 1)?.schema;
@@ -71,7 +76,7 @@ describe('a vouch', () => {
   const publishedOf = async (...history: readonly RecordedEvent[]) => {
     const event = history.at(-1) as RecordedEvent;
     const tools = { open: async () => null, history: async () => history };
-    return await relayOf()(event, tools);
+    return await relay(event, tools);
   };
 
   it('is told as a change of the user, and so is the end of it', async () => {

@@ -7,7 +7,7 @@ import {
   type AgentSessionFacts,
   agentSessions,
 } from '../src/agents/agent-sessions/agent-session.ts';
-import { identityOf } from '../src/identity.ts';
+import { identityModules } from '../src/service.ts';
 import { type Account, type IdentityRig, identityRig, PASSWORD } from './identity-rig.ts';
 
 const SERVICES = [{ service_name: 'warehouse', fields: ['password'] }];
@@ -69,18 +69,21 @@ const reasonOf = async (id: string) => {
 /** As sign-ins without a session will give one. */
 async function tokenWithoutSession({ tenantId, userId, email }: Account): Promise<string> {
   const needs = rig.host.needsOf('identity');
-  const identity = identityOf(needs, { passwordFunction: argon2(CHEAP), toAscii: (name) => name });
-  await identity.signingKeys.start();
+  const { signingKeys, accounts, workspaces, sessions } = identityModules(needs, {
+    passwordFunction: argon2(CHEAP),
+    toAscii: (name) => name,
+  });
+  await signingKeys.signingKeys.start();
   try {
     const readAt = rig.clock.now();
-    const user = await identity.people.byId(tenantId, userId);
-    const tenant = await identity.workspaces.tenant(tenantId);
+    const user = await accounts.userDirectory.byId(tenantId, userId);
+    const tenant = await workspaces.workspaces.tenant(tenantId);
     if (!exists(user) || tenant === undefined) throw new Error('user and tenant are there');
     const authTime = Math.floor(rig.clock.now().getTime() / 1_000);
     const of = { user, readAt, email, tenant, sid: null, authTime, amr: ['otp'], appId: null };
-    return identity.accessTokens.issue(of).token;
+    return sessions.accessTokens.issue(of).token;
   } finally {
-    await identity.signingKeys.stop();
+    await signingKeys.signingKeys.stop();
   }
 }
 

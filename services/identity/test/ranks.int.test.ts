@@ -1,7 +1,6 @@
 /** A role that was taken is gone at once, and the last administrator of a tenant keeps theirs. */
 import { accept } from '@cardea/event-store';
-import type { RestAnswer } from '@cardea/testing';
-import { untilTrue } from '@cardea/testing';
+import { type RestAnswer, untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import {
   type AdministratorListEvent,

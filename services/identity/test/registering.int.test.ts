@@ -1,6 +1,6 @@
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { emailReservations, reserve } from '../src/accounts/reservations/reservation.ts';
+import { emailReservations, reserve } from '../src/streams/reservation.ts';
 import { type Account, type IdentityRig, identityRig, PASSWORD } from './identity-rig.ts';
 
 const database = testDatabase();

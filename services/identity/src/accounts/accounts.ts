@@ -5,7 +5,6 @@
 import type { UserCreatedVia } from '@cardea/contracts';
 import type { Command, Streams } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
-import type { UserField } from '../streams/seals.ts';
 import {
   doubtedOwner,
   emailReservations,
@@ -15,8 +14,9 @@ import {
   release,
   reserve,
   type signupReservations,
-} from './reservations/reservation.ts';
-import type { People } from './user-directory.ts';
+} from '../streams/reservation.ts';
+import type { UserField } from '../streams/seals.ts';
+import type { UserDirectory } from './user-directory.ts';
 import { createUser } from './users/create-user.ts';
 import { abandon, type ExistingUser, exists, users } from './users/user.ts';
 
@@ -62,8 +62,11 @@ export type Accounts = {
   ) => Promise<void>;
 };
 
-export function accounts(needs: { readonly streams: Streams; readonly people: People }): Accounts {
-  const { streams, people } = needs;
+export function accounts(needs: {
+  readonly streams: Streams;
+  readonly userDirectory: UserDirectory;
+}): Accounts {
+  const { streams, userDirectory } = needs;
 
   /** True when the doubted owner is proven never to come. */
   const isOrphan = async ({ tenantId, userId }: Owner, command: Command) => {
@@ -106,7 +109,7 @@ export function accounts(needs: { readonly streams: Streams; readonly people: Pe
       const reservation = { id: account.emailHash, owner };
       const { held } = await hold(emailReservations, reservation, command);
       if (!held) return { outcome: 'taken' };
-      const fields = await sealedFields(people, account, tenantId);
+      const fields = await sealedFields(userDirectory, account, tenantId);
       if (fields === 'erased') return { outcome: 'deleted' };
       const decided = await streams.decideOn(users, account.id, command, (user) =>
         createUser({ ...account, ...fields, now: command.now }, user),
@@ -118,11 +121,11 @@ export function accounts(needs: { readonly streams: Streams; readonly people: Pe
   };
 }
 
-async function sealedFields(people: People, account: NewAccount, tenantId: string) {
+async function sealedFields(userDirectory: UserDirectory, account: NewAccount, tenantId: string) {
   const seal = async (field: UserField, value: string | null) =>
-    value === null ? null : people.seal({ tenantId, userId: account.id }, field, value);
+    value === null ? null : userDirectory.seal({ tenantId, userId: account.id }, field, value);
   const [email, displayName, avatarUrl, passwordHash] = await Promise.all([
-    people.seal({ tenantId, userId: account.id }, 'email', account.email),
+    userDirectory.seal({ tenantId, userId: account.id }, 'email', account.email),
     seal('display_name', account.displayName),
     seal('avatar_url', account.avatarUrl),
     seal('password_hash', account.passwordHash),

@@ -1,8 +1,20 @@
 /** The first administrator, made once from the settings, under ids that every replica derives alike. */
 import { BOOTSTRAP_TENANT_ID } from '@cardea/contracts';
 import { uuidV5 } from '@cardea/runtime';
-import type { Identity } from '../identity.ts';
-import { emailAddress } from './email-address.ts';
+import type { ServiceNeeds } from '@cardea/service';
+import type { Workspaces } from '../workspaces/workspaces.module.ts';
+import type { Accounts } from './accounts.ts';
+import { emailAddress, type ToAscii } from './email-address.ts';
+import type { Passwords } from './passwords/passwords.ts';
+import type { UserDirectory } from './user-directory.ts';
+
+type Needs = Pick<ServiceNeeds, 'log' | 'settings' | 'systemCommand'> & {
+  readonly userDirectory: Pick<UserDirectory, 'byId' | 'hashOf'>;
+  readonly accounts: Pick<Accounts, 'create'>;
+  readonly workspaces: Pick<Workspaces, 'createApplication' | 'createTenant'>;
+  readonly passwords: Pick<Passwords, 'hash'>;
+  readonly toAscii: ToAscii;
+};
 
 /** Namespace of the ids below; any fixed UUID of our own. */
 export const NAMESPACE = '6f1c0b52-8d0e-5c5e-9a38-1d3e0c7b7a11';
@@ -13,16 +25,16 @@ export const BOOTSTRAP_IDS = {
   applicationId: uuidV5(NAMESPACE, 'application'),
 } as const;
 
-export async function bootstrapAdmin(identity: Identity): Promise<void> {
-  const { settings, people, passwords, accounts, workspaces } = identity;
+export async function bootstrapAdmin(needs: Needs): Promise<void> {
+  const { settings, userDirectory, passwords, accounts, workspaces } = needs;
   if (settings.ADMIN_EMAIL === undefined || settings.ADMIN_PASSWORD === undefined) return;
   const { tenantId, userId } = BOOTSTRAP_IDS;
-  const existing = await people.byId(tenantId, userId);
+  const existing = await userDirectory.byId(tenantId, userId);
   if (existing.status !== 'none' && existing.status !== 'abandoned') return;
-  const email = emailAddress(settings.ADMIN_EMAIL, identity.toAscii);
+  const email = emailAddress(settings.ADMIN_EMAIL, needs.toAscii);
   if (email === undefined) throw new Error('ADMIN_EMAIL is no e-mail address');
 
-  const command = identity.systemCommand(tenantId, 'bootstrap');
+  const command = needs.systemCommand(tenantId, 'bootstrap');
   const workspace = {
     ...BOOTSTRAP_IDS,
     organizationName: 'system',
@@ -35,7 +47,7 @@ export async function bootstrapAdmin(identity: Identity): Promise<void> {
     {
       id: userId,
       email,
-      emailHash: await people.hashOf(tenantId, email),
+      emailHash: await userDirectory.hashOf(tenantId, email),
       emailVerified: true,
       displayName: null,
       avatarUrl: null,
@@ -47,5 +59,5 @@ export async function bootstrapAdmin(identity: Identity): Promise<void> {
     },
     command,
   );
-  if (created.outcome === 'taken') identity.log.warn({}, 'ADMIN_EMAIL belongs to another user');
+  if (created.outcome === 'taken') needs.log.warn({}, 'ADMIN_EMAIL belongs to another user');
 }

@@ -1,10 +1,10 @@
 /** Callers as their own stream knows them: what a token says of roles was true when it was issued. */
 import type { Authenticator, Principal, UserPrincipal } from '@cardea/auth';
-import type { People } from './user-directory.ts';
+import type { UserDirectory } from './user-directory.ts';
 
 export const callersByStream = (
   authenticator: Authenticator,
-  { byId }: Pick<People, 'byId'>,
+  { byId }: Pick<UserDirectory, 'byId'>,
 ): Authenticator => ({
   ...authenticator,
   confirm: async (principal) => {
@@ -14,7 +14,7 @@ export const callersByStream = (
 });
 
 async function asTheyAre(
-  byId: People['byId'],
+  byId: UserDirectory['byId'],
   principal: UserPrincipal,
 ): Promise<Principal | undefined> {
   const { tenantId, id, issuedAt, impersonatedBy } = principal;

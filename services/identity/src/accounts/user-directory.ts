@@ -2,9 +2,9 @@
 import type { IdentityEventData } from '@cardea/contracts';
 import { CACHED_KEY_MS, type Sealer } from '@cardea/crypto';
 import type { Clock } from '@cardea/runtime';
-import type { Folded } from '../streams/folded.ts';
+import { emailReservations, readOwner } from '../streams/reservation.ts';
 import { type UserField, userPlace } from '../streams/seals.ts';
-import { emailReservations, readOwner } from './reservations/reservation.ts';
+import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 import { type ExistingUser, type User, users } from './users/user.ts';
 
 /** Without `via`: the *User* of `docs/design/identity.md` (What it tells other services). */
@@ -16,7 +16,7 @@ export type Opened = {
   readonly avatarUrl: string | null;
 };
 
-export type People = {
+export type UserDirectory = {
   /** Names the address's reservation, mailbox and sign-in streams. */
   readonly hashOf: (tenantId: string, email: string) => Promise<string>;
   readonly byId: (tenantId: string, id: string) => Promise<User>;
@@ -34,10 +34,10 @@ export type People = {
 
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 
-type Needs = { readonly sealer: Sealer; readonly folded: Folded; readonly clock: Clock };
+type Needs = { readonly sealer: Sealer; readonly snapshots: SnapshotCache; readonly clock: Clock };
 
-export function people({ sealer, folded, clock }: Needs): People {
-  const byId: People['byId'] = (tenantId, id) => folded.load(users, { tenantId, id });
+export function userDirectory({ sealer, snapshots, clock }: Needs): UserDirectory {
+  const byId: UserDirectory['byId'] = (tenantId, id) => snapshots.load(users, { tenantId, id });
   const openField = async (user: ExistingUser, field: 'email' | 'display_name' | 'avatar_url') => {
     const sealed = {
       email: user.email,
@@ -47,7 +47,7 @@ export function people({ sealer, folded, clock }: Needs): People {
     const { streamId } = userPlace(user.id, field);
     return sealed === null ? null : sealer.open(sealed, { streamId, field });
   };
-  const open: People['open'] = async (user) => {
+  const open: UserDirectory['open'] = async (user) => {
     const [email, displayName, avatarUrl] = await Promise.all([
       openField(user, 'email'),
       openField(user, 'display_name'),
@@ -58,7 +58,7 @@ export function people({ sealer, folded, clock }: Needs): People {
   // Each access token says the address, and a user is the same object until something happens to them.
   // What was opened is kept for as long as a key.
   const emails = new WeakMap<ExistingUser, { email: Promise<string | null>; endsMs: number }>();
-  const emailOf: People['emailOf'] = (user) => {
+  const emailOf: UserDirectory['emailOf'] = (user) => {
     const known = emails.get(user);
     if (known !== undefined && known.endsMs > clock.monotonicMs()) return known.email;
     const email = openField(user, 'email');
@@ -70,7 +70,7 @@ export function people({ sealer, folded, clock }: Needs): People {
     hashOf: (tenantId, email) => sealer.indexHash({ tenantId }, 'email', email),
     byId,
     byHash: async (tenantId, emailHash) => {
-      const holder = await folded.load(emailReservations, { tenantId, id: emailHash });
+      const holder = await snapshots.load(emailReservations, { tenantId, id: emailHash });
       return byId(tenantId, holder.status === 'held' ? readOwner(holder.ownerId).userId : NOBODY);
     },
     open,

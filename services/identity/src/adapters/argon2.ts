@@ -1,6 +1,14 @@
 /** Argon2id by the operating system's threads (`@node-rs/argon2`). */
 import { hash, parseOptions, verify } from '@node-rs/argon2';
-import type { PasswordFunction } from '../accounts/passwords/passwords.ts';
+
+/** The password hash function itself; no gate, no policy. */
+export type PasswordFunction = {
+  /** A PHC string with today's parameters. */
+  readonly hash: (password: string) => Promise<string>;
+  /** False for a malformed or immoderate hash, too; never throws for one. */
+  readonly verify: (phc: string, password: string) => Promise<boolean>;
+  readonly isOutdated: (phc: string) => boolean;
+};
 
 const ARGON2ID = 2;
 const PARALLELISM = 1;

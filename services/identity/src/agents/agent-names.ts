@@ -2,12 +2,7 @@
 import type { Sealer } from '@cardea/crypto';
 import type { Command, Streams } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
-import {
-  agentNameReservations,
-  doubtedOwner,
-  release,
-  reserve,
-} from '../accounts/reservations/reservation.ts';
+import { agentNameReservations, doubtedOwner, release, reserve } from '../streams/reservation.ts';
 import { abandonAgent } from './agents/administer/administer.ts';
 import { agents } from './agents/agent.ts';
 

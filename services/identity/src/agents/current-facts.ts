@@ -1,16 +1,15 @@
 /** What the streams say now of an agent, a session and a user, for services whose copies may be too old. */
 import type { CurrentFacts, FactsAsked } from '@cardea/auth';
 import type { Peers, ServiceNeeds } from '@cardea/service';
-import type { People } from '../accounts/user-directory.ts';
-import { exists, users } from '../accounts/users/user.ts';
-import type { Folded } from '../streams/folded.ts';
+import { exists, type UserDirectory, users } from '../accounts/accounts.module.ts';
+import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 import { agentSessions } from './agent-sessions/agent-session.ts';
 import { whyEnded } from './agent-sessions/basis.ts';
 import { agents, isThere } from './agents/agent.ts';
 
 type Needs = Pick<ServiceNeeds, 'streams' | 'clock'> & {
-  readonly folded: Folded;
-  readonly people: People;
+  readonly snapshots: SnapshotCache;
+  readonly userDirectory: Pick<UserDirectory, 'byId'>;
 };
 
 export const currentFacts =
@@ -24,9 +23,9 @@ export const currentFacts =
     return { agent, session, user };
   };
 
-async function agentOf({ folded }: Needs, { tenantId, agentId }: FactsAsked) {
+async function agentOf({ snapshots }: Needs, { tenantId, agentId }: FactsAsked) {
   if (agentId === undefined) return null;
-  const agent = await folded.load(agents, { tenantId, id: agentId });
+  const agent = await snapshots.load(agents, { tenantId, id: agentId });
   if (agent.status === 'deleted') return { services: [], owner_user_id: null };
   if (!isThere(agent)) return null;
   const { services, owner_user_id } = agent.agent;
@@ -47,9 +46,9 @@ async function sessionOf(
   return { agent_id, user_id, epoch, expires_at, ended_at };
 }
 
-async function userOf({ folded }: Needs, { tenantId, userId }: FactsAsked) {
+async function userOf({ snapshots }: Needs, { tenantId, userId }: FactsAsked) {
   if (userId === undefined) return null;
-  const user = await folded.load(users, { tenantId, id: userId });
+  const user = await snapshots.load(users, { tenantId, id: userId });
   if (user.status === 'deleted') return { status: 'deleted', vouched: false };
   if (!exists(user)) return null;
   return { status: user.status, vouched: user.vouched };

@@ -8,8 +8,7 @@ import type { Command, Streams } from '@cardea/event-store';
 import { networkOf } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
 import type { RateLimit, RateLimits, Taken } from '@cardea/service';
-import type { Passwords } from '../accounts/passwords/passwords.ts';
-import { exists, type User } from '../accounts/users/user.ts';
+import { exists, type Passwords, type User } from '../accounts/accounts.module.ts';
 import { LIMITS } from '../http/limits.ts';
 import { userPlace } from '../streams/seals.ts';
 import {

@@ -1,4 +1,4 @@
-/** Draws keys, and tells the first of two equal requests from its repeat. */
+/** Draws keys. */
 import { instantOf } from '@cardea/contracts';
 import {
   type IssuedKey,
@@ -9,7 +9,12 @@ import {
   sha256,
 } from '@cardea/crypto';
 import type { Request } from '@cardea/http';
-import { type Identity, requestHash } from '../identity.ts';
+import type { ServiceNeeds } from '@cardea/service';
+import type { Workspaces } from '../workspaces/workspaces.module.ts';
+
+type Needs = Pick<ServiceNeeds, 'random'> & {
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+};
 
 type AnyRequest = Request<unknown, unknown, unknown>;
 
@@ -18,7 +23,7 @@ type AnyRequest = Request<unknown, unknown, unknown>;
  * made; the secret is never derived from anything.
  */
 export function drawKey(
-  { random }: Identity,
+  { random }: Pick<Needs, 'random'>,
   request: AnyRequest,
   of: { readonly kind: 'svc' | 'agk'; readonly environment: KeyEnvironment },
 ): IssuedKey {
@@ -37,7 +42,7 @@ export function drawKey(
 
 /** A new secret for a key that keeps its id. */
 export function drawSecret(
-  { random }: Identity,
+  { random }: Pick<Needs, 'random'>,
   of: {
     readonly kind: 'svc' | 'agk';
     readonly environment: KeyEnvironment;
@@ -51,22 +56,13 @@ export function drawSecret(
 }
 
 /** `live` where the tenant is in production. */
-export async function environmentOf(identity: Identity, tenantId: string): Promise<KeyEnvironment> {
-  const tenant = await identity.workspaces.tenant(tenantId);
+export async function environmentOf(
+  needs: Pick<Needs, 'workspaces'>,
+  tenantId: string,
+): Promise<KeyEnvironment> {
+  const tenant = await needs.workspaces.tenant(tenantId);
   return tenant?.environment === 'production' ? 'live' : 'test';
 }
-
-/** The answer to a request whose resource is already there; what it showed is shown once. */
-export const repeatAnswer = (
-  ownHash: string | null,
-  made: { readonly id: string; readonly requestHash: string | null },
-) =>
-  ownHash !== null && made.requestHash === ownHash
-    ? ({ refused: 'already_created', details: { id: made.id } } as const)
-    : ({ refused: 'idempotency_key_reused' } as const);
-
-export const hashOfRequest = (identity: Identity, request: AnyRequest): Promise<string | null> =>
-  requestHash(identity, request, { tenantId: request.tenantId });
 
 /** Undefined for what is no moment, or one that has passed. */
 export function futureMoment(text: string, now: Date): string | undefined {

@@ -36,3 +36,10 @@ export const USERS_ONLY = {
 /** As the door spells its own faults: the field's name and the rule. */
 export const badField = (field: string, rule = 'format') =>
   ({ refused: 'invalid_request', details: [{ field, rule }] }) as const;
+
+/** The answer to whoever asks too often. */
+export const tooOften = ({ retryAfterSeconds }: { readonly retryAfterSeconds: number }) =>
+  ({
+    refused: 'rate_limited',
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  }) as const;

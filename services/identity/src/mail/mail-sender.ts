@@ -8,10 +8,8 @@ import { accept, type Command, type Streams } from '@cardea/event-store';
 import type { Database } from '@cardea/read-models';
 import type { Clock, Ids, Logger, Random, Settings } from '@cardea/runtime';
 import type { Loop } from '@cardea/service';
-import type { People } from '../accounts/user-directory.ts';
 import { drawLinkToken, onetimeIdOf } from '../adapters/link-token.ts';
 import type { Mail, MailTransport } from '../adapters/mail-transport.ts';
-import type { Workspaces } from '../workspaces/workspaces.ts';
 import { type LetterKind, letter } from './mailboxes/letters.ts';
 import {
   deferMail,
@@ -35,12 +33,26 @@ type Waiting = {
   readonly attempts: number;
 };
 
-type Needs = {
+/** Who may be written to, and in whose name. */
+export type Recipients = {
+  /** Who has the address now, and may be written to. */
+  readonly recipient: (
+    tenantId: string,
+    mailbox: string,
+  ) => Promise<{ readonly id: string; readonly emailVerified: boolean } | undefined>;
+  readonly tenant: (id: string) => Promise<
+    | {
+        readonly displayName: string;
+        readonly settings: { readonly app_url: string | null };
+      }
+    | undefined
+  >;
+};
+
+type Needs = Recipients & {
   readonly database: Pick<Database, 'asSystem'>;
   readonly streams: Streams;
   readonly sealer: Sealer;
-  readonly people: People;
-  readonly workspaces: Workspaces;
   readonly clock: Clock;
   readonly random: Random;
   readonly ids: Ids;
@@ -131,7 +143,7 @@ async function write(
   needs: Needs,
   waiting: Waiting,
 ): Promise<Mail | Exclude<MailOutcome, 'sent'> | 'settled'> {
-  const { people, workspaces, streams, sealer } = needs;
+  const { streams, sealer } = needs;
   const { mailbox, purpose, generation, tenant_id: tenantId } = waiting;
   const { state } = await streams.load(mailboxes, { tenantId, id: mailbox });
   const errand = errandOf(state, purpose);
@@ -139,10 +151,10 @@ async function write(
   if (errand.settled) return 'settled';
   const kind = letterKindOf(purpose);
   const [user, tenant] = await Promise.all([
-    people.byHash(tenantId, mailbox),
-    workspaces.tenant(tenantId),
+    needs.recipient(tenantId, mailbox),
+    needs.tenant(tenantId),
   ]);
-  if (kind === undefined || user.status !== 'active' || tenant === undefined) return 'nobody';
+  if (kind === undefined || user === undefined || tenant === undefined) return 'nobody';
   if (purpose === 'verify' && user.emailVerified) return 'nobody';
   const to = await sealer.open(errand.email, { streamId: `mailbox-${mailbox}`, field: 'email' });
   if (to === null) return 'nobody';

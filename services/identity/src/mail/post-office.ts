@@ -4,8 +4,8 @@ import { neverErased, type Sealer } from '@cardea/crypto';
 import type { Command, Streams } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
 import { onetimeIdOf, tenantOfToken } from '../adapters/link-token.ts';
-import type { Folded } from '../streams/folded.ts';
 import { mailboxPlace } from '../streams/seals.ts';
+import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 import { mailboxes, requestMail, useSecret } from './mailboxes/mailbox.ts';
 import { onetimes } from './onetimes/onetime.ts';
 
@@ -32,13 +32,17 @@ export type PostOffice = {
   readonly redeem: (purpose: MailPurpose, token: string, command: Command) => Promise<Redeemed>;
 };
 
-type Needs = { readonly streams: Streams; readonly sealer: Sealer; readonly folded: Folded };
+type Needs = {
+  readonly streams: Streams;
+  readonly sealer: Sealer;
+  readonly snapshots: SnapshotCache;
+};
 
-export function postOffice({ streams, sealer, folded }: Needs): PostOffice {
+export function postOffice({ streams, sealer, snapshots }: Needs): PostOffice {
   const find = async (purpose: MailPurpose, token: string, tenantId: string) => {
     if (tenantOfToken(token) !== tenantId) return undefined;
     const id = onetimeIdOf(purpose, tenantId, token);
-    const onetime = await folded.load(onetimes, { tenantId, id });
+    const onetime = await snapshots.load(onetimes, { tenantId, id });
     return onetime.status === 'issued' && onetime.purpose === purpose ? onetime : undefined;
   };
 

@@ -4,8 +4,8 @@
  */
 import { type LoginClaims, type SignToken, TOKEN_CLASSES } from '@cardea/auth';
 import type { Ids, Settings } from '@cardea/runtime';
-import type { ExistingUser } from '../accounts/users/user.ts';
-import type { TenantFacts } from '../workspaces/tenants/tenant.ts';
+import type { ExistingUser } from '../accounts/accounts.module.ts';
+import type { TenantFacts } from '../workspaces/workspaces.module.ts';
 
 export type AccessTokenOf = {
   readonly user: ExistingUser;

@@ -1,12 +1,10 @@
 /** Starts sessions and prints their tokens; the database holds the salt of a token, never the token. */
 import { type DerivedKeys, issueRefreshToken, type Sealer } from '@cardea/crypto';
-import type { Command, Streams } from '@cardea/event-store';
-import { accept } from '@cardea/event-store';
+import { accept, type Command, type Streams } from '@cardea/event-store';
 import type { Random, Settings } from '@cardea/runtime';
-import type { People } from '../accounts/user-directory.ts';
-import type { ExistingUser } from '../accounts/users/user.ts';
+import type { ExistingUser, UserDirectory } from '../accounts/accounts.module.ts';
 import { sessionPlace } from '../streams/seals.ts';
-import type { TenantFacts } from '../workspaces/tenants/tenant.ts';
+import type { TenantFacts } from '../workspaces/workspaces.module.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import { type SessionFacts, type SessionOrigin, sessions } from './session.ts';
 
@@ -50,7 +48,7 @@ export type LoginSessions = {
 type Needs = {
   readonly streams: Streams;
   readonly sealer: Sealer;
-  readonly people: People;
+  readonly userDirectory: UserDirectory;
   readonly accessTokens: AccessTokens;
   readonly random: Random;
   readonly refreshKeys: DerivedKeys;
@@ -58,13 +56,13 @@ type Needs = {
 };
 
 export function loginSessions(needs: Needs): LoginSessions {
-  const { streams, people, accessTokens, refreshKeys } = needs;
+  const { streams, userDirectory, accessTokens, refreshKeys } = needs;
 
   const tokensOf: LoginSessions['tokensOf'] = async (session, { user, readAt, tenant }) => {
     const access = accessTokens.issue({
       user,
       readAt,
-      email: await people.emailOf(user),
+      email: await userDirectory.emailOf(user),
       tenant,
       sid: session.id,
       authTime: session.auth_time,
@@ -86,7 +84,7 @@ export function loginSessions(needs: Needs): LoginSessions {
       const user = await needs.sealer.seal(
         of.tenant.id,
         sessionPlace(of.user.id, of.sid, 'user'),
-        JSON.stringify(await people.snapshot(of.user)),
+        JSON.stringify(await userDirectory.snapshot(of.user)),
       );
       if (facts === 'erased' || user === 'erased') return 'erased';
       const data = { ...facts, via: of.via, method: of.method, user };

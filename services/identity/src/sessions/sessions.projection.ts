@@ -1,6 +1,6 @@
 /** Keeps `sessions`; whether one is alive is also its user's to say, whose epoch stands in `users`. */
 import { type Projected, type Projection, patch, put } from '@cardea/read-models';
-import type { UserEvent } from '../accounts/users/user.ts';
+import type { UserEvent } from '../accounts/accounts.module.ts';
 import { deviceOf } from '../adapters/device.ts';
 import type { SessionEvent, SessionFacts } from './session.ts';
 

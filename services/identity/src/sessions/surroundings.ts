@@ -2,7 +2,7 @@
 
 import type { UserPrincipal } from '@cardea/auth';
 import type { Streams } from '@cardea/event-store';
-import { exists, type KeptSession, type User } from '../accounts/users/user.ts';
+import { exists, type KeptSession, type User } from '../accounts/accounts.module.ts';
 import { type Surroundings, sessions } from './session.ts';
 
 export const surroundingsOf = (user: User, tenantActive: boolean): Surroundings => ({

@@ -2,11 +2,15 @@
 import { sha256 } from '@cardea/crypto';
 import { type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
-import type { Identity } from '../identity.ts';
+import type { SigningKeys } from './signing-keys.ts';
+
+type Needs = {
+  readonly signingKeys: Pick<SigningKeys, 'jwks'>;
+};
 
 const MAX_AGE_S = 300;
 
-export const jwksRoute = (identity: Identity): Endpoint =>
+export const jwksRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'jwks',
@@ -33,7 +37,7 @@ export const jwksRoute = (identity: Identity): Endpoint =>
       refusals: {},
     },
     async ({ headers }) => {
-      const body = JSON.stringify(identity.signingKeys.jwks());
+      const body = JSON.stringify(needs.signingKeys.jwks());
       const etag = `"${sha256(body).toString('base64url').slice(0, 22)}"`;
       const common = { ETag: etag, 'Cache-Control': `public, max-age=${MAX_AGE_S}` };
       return {

@@ -2,11 +2,12 @@
  * The private half of a signing key, sealed twice: by the deployment's secret, then under a row whose
  * erasure makes it unreadable in the log and in all its copies.
  */
+
 import { generateSigningKey, publicJwk, type SigningKey } from '@cardea/auth';
+import { DEPLOYMENT_TENANT } from '@cardea/contracts';
 import { type DerivedKeys, neverErased, type Sealed, type Sealer } from '@cardea/crypto';
 import { unwrapPrivateKey, wrapPrivateKey } from '../adapters/wrapped-key.ts';
 import { keyPlace } from '../streams/seals.ts';
-import { DEPLOYMENT } from '../workspaces/workspaces.ts';
 import type { NewKey, RingKey } from './keyring.ts';
 
 export type PrivateHalves = {
@@ -28,7 +29,7 @@ export function privateHalves(needs: {
 }): PrivateHalves {
   const { sealer, kek } = needs;
   const seal: PrivateHalves['seal'] = (pair) =>
-    sealer.seal(DEPLOYMENT, keyPlace(pair.kid), wrapPrivateKey(kek.current, pair));
+    sealer.seal(DEPLOYMENT_TENANT, keyPlace(pair.kid), wrapPrivateKey(kek.current, pair));
   return {
     seal,
     fresh: async () => {

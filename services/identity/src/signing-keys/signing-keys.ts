@@ -1,4 +1,5 @@
 /** The ring at work: made on the first start, read again now and then, signing with its active key. */
+
 import {
   KEYS_CHANGED,
   type PublicJwk,
@@ -6,6 +7,7 @@ import {
   type SignToken,
   signer,
 } from '@cardea/auth';
+import { DEPLOYMENT_TENANT } from '@cardea/contracts';
 import type { DerivedKeys, Sealer } from '@cardea/crypto';
 import { accept, type Command, type Decision, refuse, type Streams } from '@cardea/event-store';
 import {
@@ -16,7 +18,6 @@ import {
   metrics,
   uuidFrom,
 } from '@cardea/runtime';
-import { DEPLOYMENT } from '../workspaces/workspaces.ts';
 import {
   activeKey,
   addFirstKey,
@@ -158,7 +159,7 @@ export function signingKeys(needs: Needs): SigningKeys {
 }
 
 async function load({ streams }: Tools): Promise<Keyring> {
-  const { state } = await streams.load(keyrings, { tenantId: DEPLOYMENT, id: KEYRING });
+  const { state } = await streams.load(keyrings, { tenantId: DEPLOYMENT_TENANT, id: KEYRING });
   return state;
 }
 
@@ -176,7 +177,7 @@ const own = (
   ...parts: string[]
 ): Command =>
   command === undefined
-    ? systemCommand(DEPLOYMENT, ...parts)
+    ? systemCommand(DEPLOYMENT_TENANT, ...parts)
     : { ...command, id: uuidFrom(command.id, ...parts) };
 
 /** At once, and not only when the log is read: also where no identity runs, nobody believes a removed key. */

@@ -2,10 +2,9 @@
 import { DEPLOYMENT_TENANT } from '@cardea/contracts';
 import { issuePublishableKey, type Sealer } from '@cardea/crypto';
 import { accept, type Command, type Streams } from '@cardea/event-store';
-import type { Random } from '@cardea/runtime';
-import { uuidFrom } from '@cardea/runtime';
-import { reserve, slugReservations } from '../accounts/reservations/reservation.ts';
-import type { Folded } from '../streams/folded.ts';
+import { type Random, uuidFrom } from '@cardea/runtime';
+import { reserve, slugReservations } from '../streams/reservation.ts';
+import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 import { applications } from './applications/application.ts';
 import { organizations } from './organizations/organization.ts';
 import { type Environment, type TenantFacts, tenants } from './tenants/tenant.ts';
@@ -37,23 +36,23 @@ export type Workspaces = {
 
 type Needs = {
   readonly streams: Streams;
-  readonly folded: Folded;
+  readonly snapshots: SnapshotCache;
   readonly sealer: Sealer;
   readonly random: Random;
 };
 
 export function workspaces(needs: Needs): Workspaces {
-  const { streams, folded } = needs;
+  const { streams, snapshots } = needs;
   const tenant: Workspaces['tenant'] = async (id) => {
     if (!UUID.test(id)) return undefined;
-    const found = await folded.load(tenants, { tenantId: id, id });
+    const found = await snapshots.load(tenants, { tenantId: id, id });
     return found.status === 'active' ? found : undefined;
   };
   return {
     tenant,
     organizationName: async ({ organizationId, homeTenantId }) => {
       const of = { tenantId: homeTenantId, id: organizationId };
-      const organization = await folded.load(organizations, of);
+      const organization = await snapshots.load(organizations, of);
       return organization.status === 'active' ? organization.name : '';
     },
     createTenant: (of, command) => createTenant(needs, of, command),
@@ -106,7 +105,7 @@ async function createTenant(
 
 /** The name's own slug when it is free, else with a random ending. */
 async function freeSlug(
-  { streams, sealer, random }: Omit<Needs, 'folded'>,
+  { streams, sealer, random }: Omit<Needs, 'snapshots'>,
   of: NewWorkspace,
   command: Command,
 ): Promise<string> {

@@ -2,7 +2,7 @@
 import { type Command, type EventStore, type Streams, WriteContention } from '@cardea/event-store';
 import type { Database, Positions } from '@cardea/read-models';
 import { type Clock, type Ids, uuidFrom } from '@cardea/runtime';
-import type { People } from '../user-directory.ts';
+import type { UserDirectory } from '../user-directory.ts';
 import { isActiveAdmin } from '../users/user.ts';
 import {
   administratorLists,
@@ -40,15 +40,15 @@ type Needs = {
   readonly store: Pick<EventStore, 'head'>;
   readonly database: Database;
   readonly positions: Positions;
-  readonly people: Pick<People, 'byId'>;
+  readonly userDirectory: Pick<UserDirectory, 'byId'>;
   readonly clock: Clock;
   readonly ids: Ids;
 };
 
 export function administrators(needs: Needs): Administrators {
-  const { streams, people, clock, ids } = needs;
+  const { streams, userDirectory, clock, ids } = needs;
   const isAdmin = async ({ tenantId, userId }: Of) =>
-    isActiveAdmin(await people.byId(tenantId, userId));
+    isActiveAdmin(await userDirectory.byId(tenantId, userId));
   const fresh = (command: Command): Command => ({ ...command, id: ids.next() });
 
   const settleOne = async (of: Of, command: Command, commandId: string | null): Promise<void> => {
@@ -101,7 +101,7 @@ export function administrators(needs: Needs): Administrators {
 
 /** The table only says whom to look at: who counts is in their own streams. */
 async function buildList(needs: Needs, tenantId: string, command: Command): Promise<void> {
-  const { database, positions, store, streams, people } = needs;
+  const { database, positions, store, streams, userDirectory } = needs;
   const head = await store.head('identity');
   if (!(await positions.reached(['users'], head, CATCH_UP_MS))) {
     throw new WriteContention('the table of users is late, so somebody may be missed');
@@ -114,6 +114,7 @@ async function buildList(needs: Needs, tenantId: string, command: Command): Prom
     ),
   );
   const found: string[] = [];
-  for (const { id } of rows) if (isActiveAdmin(await people.byId(tenantId, id))) found.push(id);
+  for (const { id } of rows)
+    if (isActiveAdmin(await userDirectory.byId(tenantId, id))) found.push(id);
   await streams.decideOn(administratorLists, tenantId, command, (list) => build(found, list));
 }

@@ -1,6 +1,7 @@
 /** Which passwords are taken, and how they are kept: hashed behind the gate, never in clear. */
 import { isCommonPassword } from '@cardea/runtime';
-import type { PasswordPolicy } from '../../workspaces/tenants/tenant.ts';
+import type { PasswordFunction } from '../../adapters/argon2.ts';
+import type { PasswordPolicy } from '../../workspaces/workspaces.module.ts';
 import type { HashGate } from './hash-gate.ts';
 
 export const PASSWORD_CHARACTERS_MAX = 128;
@@ -16,15 +17,6 @@ export function passwordFault(
   const isWeak = policy.common === 'refuse' && isCommonPassword(password);
   return isWeak ? 'password_too_weak' : undefined;
 }
-
-/** The password hash function itself; no gate, no policy. */
-export type PasswordFunction = {
-  /** A PHC string with today's parameters. */
-  readonly hash: (password: string) => Promise<string>;
-  /** False for a malformed or immoderate hash, too; never throws for one. */
-  readonly verify: (phc: string, password: string) => Promise<boolean>;
-  readonly isOutdated: (phc: string) => boolean;
-};
 
 export type Passwords = {
   /** Before the first sign-in, so that none is slower than the others. */

@@ -9,9 +9,10 @@ import {
   remove,
   type TableChange,
 } from '@cardea/read-models';
-import type { SessionEvent } from '../../sessions/session.ts';
 import type { UserEvent } from './user.ts';
 
+/** All that this table needs to know of a sign-in. */
+type SignIn = Projected<{ readonly user_id: string; readonly started_at: string }>;
 type On<T extends UserEvent['type']> = Projected<Extract<UserEvent, { type: T }>['data']>;
 
 const change = (row: TableChange['change']): readonly TableChange[] => [
@@ -122,9 +123,7 @@ export const usersProjection: Projection = {
     SessionsRevoked: ({ data }: On<'SessionsRevoked'>) =>
       change(patch({ id: data.id }, { epoch: data.epoch, keep_sid: data.keep_sid })),
     UserDeleted: ({ data }: On<'UserDeleted'>) => change(remove({ id: data.id })),
-    SessionStarted: ({
-      data,
-    }: Projected<Extract<SessionEvent, { type: 'SessionStarted' }>['data']>) =>
+    SessionStarted: ({ data }: SignIn) =>
       change(patch({ id: data.user_id }, { last_login_at: data.started_at })),
   },
 };

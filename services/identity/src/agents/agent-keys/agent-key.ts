@@ -6,7 +6,7 @@ import {
   firstSecret,
   type KeySecret,
   rotatedSecret,
-} from '../../credentials/key-secret.ts';
+} from '../../credentials/credentials.module.ts';
 
 export type AgentKeyData = {
   readonly id: string;

@@ -1,6 +1,6 @@
 /** Keeps `agent_keys`, which an agent's list of keys reads; a deleted agent's keys have no rows. */
 import { type Projected, type Projection, patch, put } from '@cardea/read-models';
-import type { KeyUsed } from '../../credentials/key-uses/key-use.ts';
+import type { KeyUsed } from '../../credentials/credentials.module.ts';
 import type { AgentKeyEvent } from './agent-key.ts';
 
 type On<T extends AgentKeyEvent['type']> = Projected<Extract<AgentKeyEvent, { type: T }>['data']>;

@@ -1,6 +1,6 @@
 /** How far an agent may reach now: what it was granted, within what its user lets it do. */
 
-import type { User } from '../../accounts/users/user.ts';
+import type { User } from '../../accounts/accounts.module.ts';
 import type { Agent } from '../agents/agent.ts';
 import { coveredBy, missingFrom, type ServiceGrant } from '../agents/service-grant.ts';
 import { type Delegation, isLive } from '../delegations/delegation.ts';

@@ -1,8 +1,7 @@
 /** What an agent session on behalf of a user rests on, and whether that is still there. */
 import type { Streams } from '@cardea/event-store';
-import type { People } from '../../accounts/user-directory.ts';
-import type { User } from '../../accounts/users/user.ts';
-import { type Session, sessions } from '../../sessions/session.ts';
+import type { User, UserDirectory } from '../../accounts/accounts.module.ts';
+import { type Session, sessions } from '../../sessions/sessions.module.ts';
 import type { AgentSessionFacts, EndReason } from './agent-session.ts';
 
 export type OnBehalf = Pick<AgentSessionFacts, 'user_id' | 'via' | 'created_at'> & {
@@ -40,12 +39,15 @@ export const endedWithLogin = (login: Session, now: Date): EndReason | undefined
 
 /** Out of the streams: why the session is over although nobody has ended it yet. */
 export async function whyEnded(
-  { people, streams }: { readonly people: Pick<People, 'byId'>; readonly streams: Streams },
+  {
+    userDirectory,
+    streams,
+  }: { readonly userDirectory: Pick<UserDirectory, 'byId'>; readonly streams: Streams },
   session: OnBehalf,
   { tenantId, now }: { readonly tenantId: string; readonly now: Date },
 ): Promise<EndReason | undefined> {
   if (session.user_id === null) return undefined;
-  const reason = endedByUser(session, await people.byId(tenantId, session.user_id));
+  const reason = endedByUser(session, await userDirectory.byId(tenantId, session.user_id));
   const { subject_sid: id } = session;
   if (reason !== undefined || id === undefined || id === null) return reason;
   const { state } = await streams.load(sessions, { tenantId, id });

@@ -1,10 +1,18 @@
 /** Ends open sessions when something that they rested on is gone. */
 import type { Database } from '@cardea/read-models';
 import { uuidFrom } from '@cardea/runtime';
-import type { Machines } from '../machines.ts';
+import type { ServiceNeeds } from '@cardea/service';
+import type { UserDirectory } from '../../accounts/accounts.module.ts';
 import { agentSessions, type EndReason } from './agent-session.ts';
 import { whyEnded } from './basis.ts';
 import { endAgentSession } from './end/end.ts';
+
+type Needs = Pick<
+  ServiceNeeds,
+  'clock' | 'database' | 'revocations' | 'streams' | 'systemCommand'
+> & {
+  readonly userDirectory: Pick<UserDirectory, 'byId'>;
+};
 
 const PAGE = 500;
 
@@ -44,7 +52,7 @@ export async function openSessions(
 }
 
 export async function endOpenSessions(
-  machines: Machines,
+  needs: Needs,
   of: OpenOf,
   /** `cause` makes the same commands of the same event. Without a reason, those that their user has ended. */
   { reason, cause }: { readonly reason: EndReason | undefined; readonly cause: string },
@@ -52,11 +60,11 @@ export async function endOpenSessions(
   let after = '';
   // Each turn moves on by a page, so it ends with the table.
   while (true) {
-    const ids = await openSessions(machines.database, of, after);
+    const ids = await openSessions(needs.database, of, after);
     for (const id of ids) {
       const one = { tenantId: of.tenantId, id, cause };
-      if (reason === undefined) await endIfOver(machines, one);
-      else await endOne(machines, { ...one, reason });
+      if (reason === undefined) await endIfOver(needs, one);
+      else await endOne(needs, { ...one, reason });
     }
     const last = ids.at(-1);
     if (last === undefined || ids.length < PAGE) return;
@@ -67,26 +75,22 @@ export async function endOpenSessions(
 type One = { readonly tenantId: string; readonly id: string; readonly cause: string };
 
 /** Ends a session whose user has ended what it rests on; any other goes on. */
-export async function endIfOver(machines: Machines, of: One): Promise<void> {
-  const { state } = await machines.streams.load(agentSessions, of);
+export async function endIfOver(needs: Needs, of: One): Promise<void> {
+  const { state } = await needs.streams.load(agentSessions, of);
   if (state.status === 'none') return;
-  const at = { tenantId: of.tenantId, now: machines.clock.now() };
-  const reason = await whyEnded(machines, state, at);
-  if (reason !== undefined) await endOne(machines, { ...of, reason });
+  const at = { tenantId: of.tenantId, now: needs.clock.now() };
+  const reason = await whyEnded(needs, state, at);
+  if (reason !== undefined) await endOne(needs, { ...of, reason });
 }
 
 export async function endOne(
-  machines: Machines,
+  needs: Pick<Needs, 'revocations' | 'streams' | 'systemCommand'>,
   of: One & { readonly reason: EndReason },
 ): Promise<void> {
-  const command = machines.systemCommand(
-    of.tenantId,
-    'end agent session',
-    uuidFrom(of.cause, of.id),
-  );
+  const command = needs.systemCommand(of.tenantId, 'end agent session', uuidFrom(of.cause, of.id));
   const end = { reason: of.reason, now: command.now };
-  const decided = await machines.streams.decideOn(agentSessions, of.id, command, (session) =>
+  const decided = await needs.streams.decideOn(agentSessions, of.id, command, (session) =>
     endAgentSession(end, session),
   );
-  if (decided.accepted) await machines.revocations.mark('asid', [of.id]);
+  if (decided.accepted) await needs.revocations.mark('asid', [of.id]);
 }

@@ -1,9 +1,16 @@
 /** When an agent, its key, its user, a login or a delegation goes, the sessions that rested on it end. */
 import type { RecordedEvent } from '@cardea/event-store';
-import type { Policy } from '@cardea/service';
-import type { Machines } from '../machines.ts';
+import type { Policy, ServiceNeeds } from '@cardea/service';
+import type { UserDirectory } from '../../accounts/accounts.module.ts';
 import type { EndReason } from './agent-session.ts';
 import { endOpenSessions, type OpenOf } from './end-many.ts';
+
+type Needs = Pick<
+  ServiceNeeds,
+  'clock' | 'database' | 'positions' | 'revocations' | 'streams' | 'systemCommand'
+> & {
+  readonly userDirectory: Pick<UserDirectory, 'byId'>;
+};
 
 /** Sessions that were opened before the event are in the table by then. */
 const CATCH_UP_MS = 10_000;
@@ -15,7 +22,7 @@ type Data = {
   readonly by?: string;
 };
 
-export const endOrphanedSessions = (machines: Machines): Policy => ({
+export const endOrphanedSessions = (needs: Needs): Policy => ({
   name: 'end_orphaned_agent_sessions',
   on: [
     'AgentSuspended',
@@ -31,11 +38,11 @@ export const endOrphanedSessions = (machines: Machines): Policy => ({
   handle: async (event: RecordedEvent) => {
     const found = orphansOf(event);
     if (found === undefined) return;
-    const level = await machines.positions.reached(['agent_sessions'], event.position, CATCH_UP_MS);
+    const level = await needs.positions.reached(['agent_sessions'], event.position, CATCH_UP_MS);
     if (!level) throw new Error('the table of agent sessions is behind the log');
     const { reason, ...of } = found;
     const { tenantId } = event.metadata;
-    await endOpenSessions(machines, { tenantId, ...of }, { reason, cause: event.id });
+    await endOpenSessions(needs, { tenantId, ...of }, { reason, cause: event.id });
   },
 });
 

@@ -3,10 +3,12 @@
  * That they have ended is said by a policy, a moment later.
  */
 
-import type { ExistingUser } from '../../accounts/users/user.ts';
-import type { Identity } from '../../identity.ts';
+import type { ServiceNeeds } from '@cardea/service';
+import type { ExistingUser } from '../../accounts/accounts.module.ts';
 import type { AgentSessionFacts } from './agent-session.ts';
 import { endedByUser, type OnBehalf } from './basis.ts';
+
+type Needs = Pick<ServiceNeeds, 'database' | 'positions' | 'revocations'>;
 
 /** Sessions that were started before are in the table by then. */
 const TABLE_WAIT_MS = 2_000;
@@ -24,36 +26,32 @@ type Row = {
 
 /** The user's epoch has risen. */
 export async function revokeAgentSessionsOf(
-  identity: Identity,
+  needs: Needs,
   user: ExistingUser,
   at: At,
 ): Promise<void> {
-  const rows = await openRows(identity, at, { column: 'user_id', id: user.id });
+  const rows = await openRows(needs, at, { column: 'user_id', id: user.id });
   const ended = rows.filter((row) => {
     const session: OnBehalf = { ...row, created_at: row.created_at.toISOString() };
     return endedByUser(session, user) !== undefined;
   });
-  await identity.revocations.mark(
+  await needs.revocations.mark(
     'asid',
     ended.map(({ id }) => id),
   );
 }
 
 /** A login session has ended by itself. */
-export async function revokeAgentSessionsBy(
-  identity: Identity,
-  sid: string,
-  at: At,
-): Promise<void> {
-  const rows = await openRows(identity, at, { column: 'subject_sid', id: sid });
-  await identity.revocations.mark(
+export async function revokeAgentSessionsBy(needs: Needs, sid: string, at: At): Promise<void> {
+  const rows = await openRows(needs, at, { column: 'subject_sid', id: sid });
+  await needs.revocations.mark(
     'asid',
     rows.map(({ id }) => id),
   );
 }
 
 async function openRows(
-  { database, positions }: Identity,
+  { database, positions }: Pick<Needs, 'database' | 'positions'>,
   { tenantId, position }: At,
   of: { readonly column: 'user_id' | 'subject_sid'; readonly id: string },
 ): Promise<readonly Row[]> {

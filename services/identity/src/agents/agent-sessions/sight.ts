@@ -1,6 +1,6 @@
 /** Who sees which agent sessions; others cannot tell them from none. */
 import type { Principal } from '@cardea/auth';
-import { rankOf } from '../../accounts/users/user.ts';
+import { rankOf } from '../../accounts/accounts.module.ts';
 
 export const READERS = ['user', 'agent_key', 'agent_token'] as const;
 

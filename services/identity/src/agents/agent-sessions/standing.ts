@@ -1,9 +1,16 @@
 /** Reads what an agent's authority rests on, out of the streams themselves: what was taken back is gone at once. */
+
+import type { UserDirectory } from '../../accounts/accounts.module.ts';
+import type { SnapshotCache } from '../../streams/snapshot-cache.ts';
 import { agents } from '../agents/agent.ts';
 import { delegationId, delegations } from '../delegations/delegation.ts';
-import type { Machines } from '../machines.ts';
 import type { AgentSessionFacts } from './agent-session.ts';
 import { type Authority, authorityOf } from './authority.ts';
+
+type Needs = {
+  readonly snapshots: Pick<SnapshotCache, 'load'>;
+  readonly userDirectory: Pick<UserDirectory, 'byId'>;
+};
 
 export type Standing = {
   readonly tenantId: string;
@@ -14,15 +21,15 @@ export type Standing = {
   readonly now: Date;
 };
 
-export async function standingAuthority(machines: Machines, of: Standing): Promise<Authority> {
-  const { folded, people } = machines;
+export async function standingAuthority(needs: Needs, of: Standing): Promise<Authority> {
+  const { snapshots, userDirectory } = needs;
   const { tenantId, agentId, userId, since, now } = of;
-  const agent = await folded.load(agents, { tenantId, id: agentId });
+  const agent = await snapshots.load(agents, { tenantId, id: agentId });
   if (userId === null) return authorityOf({ agent, user: undefined, since, now });
   const [account, delegation] = await Promise.all([
-    people.byId(tenantId, userId),
+    userDirectory.byId(tenantId, userId),
     agent.status === 'active'
-      ? folded.load(delegations, { tenantId, id: delegationId(userId, agentId) })
+      ? snapshots.load(delegations, { tenantId, id: delegationId(userId, agentId) })
       : ({ status: 'none' } as const),
   ]);
   const user = { account, delegation, needsDelegation: of.via === 'delegation' };
@@ -31,11 +38,11 @@ export async function standingAuthority(machines: Machines, of: Standing): Promi
 
 /** What an open session's agent may reach now; the user's own token stood behind it when it began. */
 export const authorityOfSession = (
-  machines: Machines,
+  needs: Needs,
   session: AgentSessionFacts,
   { tenantId, now }: { readonly tenantId: string; readonly now: Date },
 ): Promise<Authority> =>
-  standingAuthority(machines, {
+  standingAuthority(needs, {
     tenantId,
     agentId: session.agent_id,
     userId: session.user_id,

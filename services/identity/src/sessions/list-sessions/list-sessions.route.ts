@@ -1,9 +1,11 @@
 /** A user's own sessions, one per signed-in device. */
 import { asUser, type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { closed, USERS_ONLY } from '../../http/answers.ts';
-import type { Identity } from '../../identity.ts';
 import { aliveSessions } from '../alive-sessions.ts';
+
+type Needs = Pick<ServiceNeeds, 'clock' | 'database'>;
 
 const Session = closed({
   id: Type.String(),
@@ -22,7 +24,7 @@ const Session = closed({
   client_id: Type.Optional(Type.String()),
 });
 
-export const listSessionsRoute = (identity: Identity): Endpoint =>
+export const listSessionsRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'list_my_sessions',
@@ -40,10 +42,10 @@ export const listSessionsRoute = (identity: Identity): Endpoint =>
     },
     async ({ principal }) => {
       const user = asUser(principal);
-      const rows = await aliveSessions(identity.database, {
+      const rows = await aliveSessions(needs.database, {
         tenantId: user.tenantId,
         userId: user.id,
-        now: identity.clock.now(),
+        now: needs.clock.now(),
       });
       const sessions = rows.map((row) => ({
         id: row.id,

@@ -1,5 +1,7 @@
 /** Exchanges a refresh token for its successor and a new access token. */
+
 import {
+  type DerivedKeys,
   isGenuineRefreshToken,
   parseRefreshToken,
   type RefreshToken,
@@ -8,18 +10,41 @@ import {
 import { type RecordedEvent, WriteContention } from '@cardea/event-store';
 import { type Endpoint, endpoint, networkOf, type Request } from '@cardea/http';
 import { metrics } from '@cardea/runtime';
+import type { ServiceNeeds } from '@cardea/service';
 import Type, { type Static } from 'typebox';
-import { exists, type User } from '../../accounts/users/user.ts';
-import { revokeAgentSessionsBy } from '../../agents/agent-sessions/revoke-with-user.ts';
-import { closed, PASSWORD_BODY_MAX_BYTES, tokenFields } from '../../http/answers.ts';
+import {
+  type AgentSessionRevocation,
+  exists,
+  type User,
+  type UserDirectory,
+} from '../../accounts/accounts.module.ts';
+import { closed, PASSWORD_BODY_MAX_BYTES, tokenFields, tooOften } from '../../http/answers.ts';
 import { LIMITS } from '../../http/limits.ts';
-import { type Identity, tooOften } from '../../identity.ts';
 import { sessionPlace } from '../../streams/seals.ts';
-import type { TenantFacts } from '../../workspaces/tenants/tenant.ts';
-import { USER_AGENT_CHARACTERS_MAX } from '../login-sessions.ts';
+import type { TenantFacts, Workspaces } from '../../workspaces/workspaces.module.ts';
+import { type LoginSessions, USER_AGENT_CHARACTERS_MAX } from '../login-sessions.ts';
 import { type SessionEvent, type SessionFacts, sessions } from '../session.ts';
 import { surroundingsOf } from '../surroundings.ts';
 import { refresh } from './refresh.ts';
+
+type Needs = Pick<
+  ServiceNeeds,
+  | 'clock'
+  | 'command'
+  | 'limits'
+  | 'positions'
+  | 'revocations'
+  | 'sealer'
+  | 'settings'
+  | 'store'
+  | 'streams'
+> & {
+  readonly userDirectory: Pick<UserDirectory, 'byId'>;
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+  readonly loginSessions: Pick<LoginSessions, 'tokensOf'>;
+  readonly revokeAgentSessions: Pick<AgentSessionRevocation, 'ofLogin'>;
+  readonly refreshKeys: DerivedKeys;
+};
 
 const Body = closed({ refresh_token: Type.String({ minLength: 1 }) });
 type Asked = Request<object, object, Static<typeof Body>>;
@@ -28,7 +53,7 @@ const LIST_WAIT_MS = 2_000;
 /** Who made the last refresh is looked up once; another refresh that comes between makes it twice. */
 const LOOKS_MAX = 2;
 
-export const refreshRoute = (identity: Identity): Endpoint =>
+export const refreshRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'refresh',
@@ -48,43 +73,43 @@ export const refreshRoute = (identity: Identity): Endpoint =>
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
     async (request) => {
-      const byIp = await identity.limits.look(LIMITS.refreshFailuresByIp, request.ip);
+      const byIp = await needs.limits.look(LIMITS.refreshFailuresByIp, request.ip);
       if (!byIp.allowed) return tooOften(byIp);
       const token = parseRefreshToken(request.body.refresh_token);
-      const answer = token === undefined ? INVALID : await exchanged(identity, request, token);
-      if ('refused' in answer) await identity.limits.take(LIMITS.refreshFailuresByIp, request.ip);
+      const answer = token === undefined ? INVALID : await exchanged(needs, request, token);
+      if ('refused' in answer) await needs.limits.take(LIMITS.refreshFailuresByIp, request.ip);
       return answer;
     },
   );
 
-async function exchanged(identity: Identity, request: Asked, token: RefreshToken) {
+async function exchanged(needs: Needs, request: Asked, token: RefreshToken) {
   // The token names no tenant, so its session is looked up by id alone and says which it is.
-  const last = await identity.store.readLast(`session-${token.sid}`);
+  const last = await needs.store.readLast(`session-${token.sid}`);
   if (last === undefined) return INVALID;
   const { tenantId } = last.metadata;
   const shown = last.data as SessionEvent['data'];
-  if (!isGenuineRefreshToken(identity.refreshKeys, token, shown.salt)) return INVALID;
+  if (!isGenuineRefreshToken(needs.refreshKeys, token, shown.salt)) return INVALID;
   if (request.tenantId !== '' && request.tenantId !== tenantId) return INVALID;
-  const bySession = await identity.limits.take(LIMITS.refreshBySession, token.sid);
+  const bySession = await needs.limits.take(LIMITS.refreshBySession, token.sid);
   if (!bySession.allowed) return tooOften(bySession);
 
-  const readAt = identity.clock.now();
+  const readAt = needs.clock.now();
   const [user, tenant] = await Promise.all([
-    identity.people.byId(tenantId, shown.user_id),
-    identity.workspaces.tenant(tenantId),
+    needs.userDirectory.byId(tenantId, shown.user_id),
+    needs.workspaces.tenant(tenantId),
   ]);
-  const decided = await decidedOn(identity, request, { token, last, user, tenant });
+  const decided = await decidedOn(needs, request, { token, last, user, tenant });
   if (decided === 'erased') return token.seq < shown.seq ? ROTATED : INVALID;
   if (!decided.accepted) {
     if (decided.reason === 'refresh_token_rotated') metrics.refreshReplays.inc();
     if (decided.position !== undefined && decided.events.some(isRevocation)) {
-      await endedByReplay(identity, token.sid, { tenantId, position: decided.position });
+      await endedByReplay(needs, token.sid, { tenantId, position: decided.position });
     }
     return { refused: decided.reason, wrote: decided.position } as const;
   }
   if (decided.state.status === 'none' || tenant === undefined || !exists(user)) return INVALID;
   const { status: _status, ...facts } = decided.state;
-  const tokens = await identity.loginSessions.tokensOf(facts, { user, readAt, tenant });
+  const tokens = await needs.loginSessions.tokensOf(facts, { user, readAt, tenant });
   const ok = { user_id: user.id, ...tokens, email_verified: user.emailVerified };
   return { ok, wrote: decided.position };
 }
@@ -98,7 +123,7 @@ type Shown = {
 };
 
 async function decidedOn(
-  { store, streams, sealer, settings, command: commandOf }: Identity,
+  { store, streams, sealer, settings, command: commandOf }: Needs,
   request: Asked,
   { token, last, user, tenant }: Shown,
 ) {
@@ -151,13 +176,13 @@ const isRevocation = ({ type }: SessionEvent): boolean => type === 'SessionRevok
 
 /** A family that ended so is refused by introspection, and gone from the list that is asked for next. */
 async function endedByReplay(
-  identity: Identity,
+  needs: Pick<Needs, 'positions' | 'revocations' | 'revokeAgentSessions'>,
   sid: string,
   at: { readonly tenantId: string; readonly position: bigint },
 ): Promise<void> {
-  await identity.revocations.mark('sid', [sid]);
-  await revokeAgentSessionsBy(identity, sid, at);
-  await identity.positions.reached(['sessions'], at.position, LIST_WAIT_MS);
+  await needs.revocations.mark('sid', [sid]);
+  await needs.revokeAgentSessions.ofLogin(sid, at);
+  await needs.positions.reached(['sessions'], at.position, LIST_WAIT_MS);
 }
 
 const INVALID = { refused: 'invalid_refresh_token' } as const;

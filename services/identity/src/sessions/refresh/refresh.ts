@@ -4,7 +4,7 @@
  */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
-import type { RefreshMode } from '../../workspaces/tenants/tenant.ts';
+import type { RefreshMode } from '../../workspaces/workspaces.module.ts';
 import {
   factsOf,
   isAlive,

@@ -1,20 +1,26 @@
 /** Ends one of a user's own sessions, or all but the caller's. */
 import { asUser, type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
-import { endSessions } from '../../accounts/users/end-sessions/end-sessions.ts';
-import { exists, users } from '../../accounts/users/user.ts';
 import {
-  revokeAgentSessionsBy,
-  revokeAgentSessionsOf,
-} from '../../agents/agent-sessions/revoke-with-user.ts';
+  type AgentSessionRevocation,
+  endSessions,
+  exists,
+  type UserDirectory,
+  users,
+} from '../../accounts/accounts.module.ts';
 import { closed, USERS_ONLY } from '../../http/answers.ts';
-import type { Identity } from '../../identity.ts';
 import { aliveSessions } from '../alive-sessions.ts';
 import { sessions } from '../session.ts';
 import { ownSession, surroundingsOf } from '../surroundings.ts';
 import { revokeSession } from './revoke-session.ts';
 
-export const revokeSessionRoute = (identity: Identity): Endpoint =>
+type Needs = Pick<ServiceNeeds, 'command' | 'database' | 'revocations' | 'streams'> & {
+  readonly userDirectory: Pick<UserDirectory, 'byId'>;
+  readonly revokeAgentSessions: Pick<AgentSessionRevocation, 'ofLogin' | 'ofUser'>;
+};
+
+export const revokeSessionRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'revoke_my_session',
@@ -34,20 +40,20 @@ export const revokeSessionRoute = (identity: Identity): Endpoint =>
     async (request) => {
       const { id: userId, tenantId } = asUser(request.principal);
       const sid = request.params.id;
-      const user = await identity.people.byId(tenantId, userId);
-      const command = await identity.command(request);
+      const user = await needs.userDirectory.byId(tenantId, userId);
+      const command = await needs.command(request);
       const surroundings = surroundingsOf(user, true);
-      const decided = await identity.streams.decideOn(sessions, sid, command, (session) =>
+      const decided = await needs.streams.decideOn(sessions, sid, command, (session) =>
         revokeSession({ userId, reason: 'user', now: command.now, surroundings }, session),
       );
       if (!decided.accepted) return { refused: decided.reason };
-      await identity.revocations.mark('sid', [sid]);
-      await revokeAgentSessionsBy(identity, sid, { tenantId, position: decided.position });
+      await needs.revocations.mark('sid', [sid]);
+      await needs.revokeAgentSessions.ofLogin(sid, { tenantId, position: decided.position });
       return { ok: { status: 'revoked' as const }, wrote: decided.position };
     },
   );
 
-export const revokeSessionsRoute = (identity: Identity): Endpoint =>
+export const revokeSessionsRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'revoke_my_other_sessions',
@@ -66,22 +72,22 @@ export const revokeSessionsRoute = (identity: Identity): Endpoint =>
     async (request) => {
       const caller = asUser(request.principal);
       const { id: userId, tenantId } = caller;
-      const command = await identity.command(request);
+      const command = await needs.command(request);
       const [alive, keep] = await Promise.all([
-        aliveSessions(identity.database, { tenantId, userId, now: command.now }),
-        ownSession(identity.streams, caller, command.now),
+        aliveSessions(needs.database, { tenantId, userId, now: command.now }),
+        ownSession(needs.streams, caller, command.now),
       ]);
       const count = alive.filter(({ id }) => id !== keep?.sid).length;
       const end = { keep, count, now: command.now };
-      const decided = await identity.streams.decideOn(users, userId, command, (user) =>
+      const decided = await needs.streams.decideOn(users, userId, command, (user) =>
         endSessions(end, user),
       );
       if (!decided.accepted || !exists(decided.state)) return { refused: 'not_found' };
       const { keepSid } = decided.state;
       const ended = alive.map(({ id }) => id).filter((id) => id !== keepSid);
-      await identity.revocations.mark('sid', ended);
+      await needs.revocations.mark('sid', ended);
       const at = { tenantId, position: decided.position };
-      await revokeAgentSessionsOf(identity, decided.state, at);
+      await needs.revokeAgentSessions.ofUser(decided.state, at);
       const kept = keepSid === null ? 0 : 1;
       return { ok: { revoked: ended.length, kept }, wrote: decided.position };
     },

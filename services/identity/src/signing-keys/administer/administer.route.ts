@@ -1,11 +1,16 @@
 /** The signing keys as the deployment's own administrators see and replace them. */
+import { DEPLOYMENT_TENANT } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../http/answers.ts';
 import { STEP_UP_HEADERS, signedInLately } from '../../http/step-up.ts';
-import type { Identity } from '../../identity.ts';
-import { DEPLOYMENT } from '../../workspaces/workspaces.ts';
 import { activeKey, type RingKey } from '../keyring.ts';
+import type { SigningKeys } from '../signing-keys.ts';
+
+type Needs = Pick<ServiceNeeds, 'command'> & {
+  readonly signingKeys: Pick<SigningKeys, 'announce' | 'promote' | 'revoke' | 'ring'>;
+};
 
 const NullableTime = Type.Union([Type.String(), Type.Null()]);
 const COMMON = {
@@ -16,7 +21,7 @@ const COMMON = {
 } as const;
 const RETRY_AFTER_SECONDS = 1;
 
-export const listKeysRoute = ({ signingKeys }: Identity): Endpoint =>
+export const listKeysRoute = ({ signingKeys }: Pick<Needs, 'signingKeys'>): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -44,7 +49,7 @@ export const listKeysRoute = ({ signingKeys }: Identity): Endpoint =>
     async () => ({ ok: { keys: (await signingKeys.ring()).keys.map(shown) } }),
   );
 
-export const rotateKeysRoute = (identity: Identity): Endpoint =>
+export const rotateKeysRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -58,8 +63,8 @@ export const rotateKeysRoute = (identity: Identity): Endpoint =>
       refusals: { step_up_required: 401, temporarily_unavailable: 503 },
     },
     async (request) => {
-      const { signingKeys } = identity;
-      const command = await identity.command(request, { tenantId: DEPLOYMENT });
+      const { signingKeys } = needs;
+      const command = await needs.command(request, { tenantId: DEPLOYMENT_TENANT });
       if (!signedInLately(request.principal, command.now)) {
         return { refused: 'step_up_required', headers: STEP_UP_HEADERS };
       }

@@ -1,12 +1,17 @@
 /** What the administrators' endpoints on accounts have in common: shapes, callers, ranks. */
 import type { Principal } from '@cardea/auth';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { closed, profileFields } from '../../../http/answers.ts';
-import type { Identity } from '../../../identity.ts';
-import type { TenantSettings } from '../../../workspaces/tenants/tenant.ts';
+import type { TenantSettings } from '../../../workspaces/workspaces.module.ts';
+import type { UserDirectory } from '../../user-directory.ts';
 import { type ExistingUser, ROLES, rankOf } from '../user.ts';
 import type { AdminUser } from './admin-users.ts';
 import type { Administrator } from './administer.ts';
+
+type Needs = Pick<ServiceNeeds, 'revocations'> & {
+  readonly userDirectory: Pick<UserDirectory, 'open'>;
+};
 
 export const Status = Type.Union([Type.Literal('active'), Type.Literal('disabled')]);
 export const Roles = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
@@ -45,11 +50,11 @@ export function areKnownRoles(
 
 /** Out of the stream: right whether or not the table has caught up. Sign-ins stand in the table alone. */
 export async function shown(
-  identity: Identity,
+  needs: Pick<Needs, 'userDirectory'>,
   user: ExistingUser,
   lastLoginAt: string | null = null,
 ) {
-  const opened = await identity.people.open(user);
+  const opened = await needs.userDirectory.open(user);
   const shape: AdminUser = {
     id: user.id,
     email: opened.email ?? '',
@@ -70,7 +75,7 @@ export async function shown(
 
 /** The tokens of a closed account are refused at once, before this answers. */
 export async function mark(
-  { revocations }: Identity,
+  { revocations }: Pick<Needs, 'revocations'>,
   userId: string,
   of: { readonly status: 'active' | 'disabled' | undefined; readonly sids: readonly string[] },
 ): Promise<void> {

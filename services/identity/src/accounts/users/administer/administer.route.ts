@@ -1,12 +1,14 @@
 /** An administrator changes or deletes an account. */
 import type { Sealed } from '@cardea/crypto';
 import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
-import { revokeAgentSessionsOf } from '../../../agents/agent-sessions/revoke-with-user.ts';
 import { badField, closed } from '../../../http/answers.ts';
-import type { Identity } from '../../../identity.ts';
-import { aliveSessions } from '../../../sessions/alive-sessions.ts';
-import { TENANT_DEFAULTS } from '../../../workspaces/tenants/tenant.ts';
+import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces.module.ts';
+import type { Accounts } from '../../accounts.ts';
+import type { Administrators } from '../../administrators/administrators.ts';
+import type { AgentSessionRevocation, AliveSessions } from '../../dependents.ts';
+import type { UserDirectory } from '../../user-directory.ts';
 import { avatarUrl, displayName } from '../profile-fields.ts';
 import { exists } from '../user.ts';
 import {
@@ -26,7 +28,16 @@ import { findUser } from './admin-users.ts';
 import { administer, deleteUser } from './administer.ts';
 import { decideOnUser } from './decide-on-user.ts';
 
-export const updateUserRoute = (identity: Identity): Endpoint =>
+type Needs = Pick<ServiceNeeds, 'clock' | 'command' | 'database' | 'revocations' | 'streams'> & {
+  readonly userDirectory: Pick<UserDirectory, 'byId' | 'open' | 'seal'>;
+  readonly accounts: Pick<Accounts, 'releaseAddress'>;
+  readonly administrators: Pick<Administrators, 'leave' | 'settle'>;
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+  readonly aliveSessions: AliveSessions;
+  readonly revokeAgentSessions: Pick<AgentSessionRevocation, 'ofUser'>;
+};
+
+export const updateUserRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -62,14 +73,15 @@ export const updateUserRoute = (identity: Identity): Endpoint =>
       const picture = body.avatar_url === undefined ? null : avatarUrl(body.avatar_url);
       if (name === undefined) return badField('display_name');
       if (picture === undefined) return badField('avatar_url');
-      const { settings = TENANT_DEFAULTS } = (await identity.workspaces.tenant(tenantId)) ?? {};
+      const { settings = TENANT_DEFAULTS } = (await needs.workspaces.tenant(tenantId)) ?? {};
       if (!areKnownRoles(settings, body.roles ?? [])) return { refused: 'unknown_role' };
       const of = { tenantId, userId: params.id };
       // Before anything is sealed for somebody who is not there.
-      if (!exists(await identity.people.byId(tenantId, params.id))) return { refused: 'not_found' };
-      const command = await identity.command(request);
-      const alive = await aliveSessions(identity.database, { ...of, now: command.now });
-      const profile = await sealedProfile(identity, of, {
+      if (!exists(await needs.userDirectory.byId(tenantId, params.id)))
+        return { refused: 'not_found' };
+      const command = await needs.command(request);
+      const alive = await needs.aliveSessions({ ...of, now: command.now });
+      const profile = await sealedProfile(needs, of, {
         ...(body.display_name === undefined ? {} : { displayName: name }),
         ...(body.avatar_url === undefined ? {} : { avatarUrl: picture }),
       });
@@ -82,20 +94,20 @@ export const updateUserRoute = (identity: Identity): Endpoint =>
         ...(body.status === undefined ? {} : { status: body.status }),
         ...(body.vouched === undefined ? {} : { vouched: body.vouched }),
       };
-      const decided = await decideOnUser(identity, of, command, (on, user) =>
+      const decided = await decideOnUser(needs, of, command, (on, user) =>
         administer({ ...change, ...on }, user),
       );
       if (!decided.done) return { refused: decided.reason };
-      await mark(identity, params.id, { status: body.status, sids: alive.map(({ id }) => id) });
+      await mark(needs, params.id, { status: body.status, sids: alive.map(({ id }) => id) });
       if (body.status === 'disabled' && exists(decided.state)) {
-        await revokeAgentSessionsOf(identity, decided.state, {
+        await needs.revokeAgentSessions.ofUser(decided.state, {
           tenantId,
           position: decided.position,
         });
       }
       if (!exists(decided.state)) return { refused: 'not_found' };
-      const row = await findUser(identity.database, { tenantId, id: params.id });
-      const ok = await shown(identity, decided.state, row?.last_login_at);
+      const row = await findUser(needs.database, { tenantId, id: params.id });
+      const ok = await shown(needs, decided.state, row?.last_login_at);
       return { ok, wrote: decided.position };
     },
   );
@@ -104,12 +116,12 @@ type Profile<Field> = { readonly displayName?: Field | null; readonly avatarUrl?
 
 /** What is named, and nothing else. */
 async function sealedProfile(
-  { people }: Identity,
+  { userDirectory }: Pick<Needs, 'userDirectory'>,
   of: { readonly tenantId: string; readonly userId: string },
   { displayName, avatarUrl }: Profile<string>,
 ): Promise<Profile<Sealed> | 'erased'> {
   const seal = async (field: 'display_name' | 'avatar_url', value: string | null | undefined) =>
-    value == null ? value : people.seal(of, field, value);
+    value == null ? value : userDirectory.seal(of, field, value);
   const name = await seal('display_name', displayName);
   const picture = await seal('avatar_url', avatarUrl);
   if (name === 'erased' || picture === 'erased') return 'erased';
@@ -119,7 +131,7 @@ async function sealedProfile(
   };
 }
 
-export const deleteUserRoute = (identity: Identity): Endpoint =>
+export const deleteUserRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -136,17 +148,17 @@ export const deleteUserRoute = (identity: Identity): Endpoint =>
     async (request) => {
       const { tenantId, params } = request;
       const of = { tenantId, userId: params.id };
-      const command = await identity.command(request);
-      const alive = await aliveSessions(identity.database, { ...of, now: command.now });
+      const command = await needs.command(request);
+      const alive = await needs.aliveSessions({ ...of, now: command.now });
       const by = administratorOf(request.principal);
-      const decided = await decideOnUser(identity, of, command, ({ mayLeave }, user) =>
+      const decided = await decideOnUser(needs, of, command, ({ mayLeave }, user) =>
         deleteUser({ by, mayLeave, now: command.now }, user),
       );
       if (!decided.done) return { refused: decided.reason };
-      await mark(identity, params.id, { status: 'disabled', sids: alive.map(({ id }) => id) });
+      await mark(needs, params.id, { status: 'disabled', sids: alive.map(({ id }) => id) });
       const emailHash = decided.state.status === 'deleted' ? decided.state.emailHash : '';
       // The policy does the same after a crash; here it frees the address before the answer.
-      await identity.accounts.releaseAddress({ ...of, emailHash }, command);
+      await needs.accounts.releaseAddress({ ...of, emailHash }, command);
       return { ok: { status: 'user deleted' as const }, wrote: decided.position };
     },
   );

@@ -1,14 +1,18 @@
 /** An administrator makes an account, with or without a password. */
 import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
-import { alreadyCreated, repeated } from '../../../authentication/registrations/registering.ts';
 import { badField, closed, PASSWORD_BODY_MAX_BYTES } from '../../../http/answers.ts';
-import { type Identity, newId, requestHash } from '../../../identity.ts';
-import { TENANT_DEFAULTS } from '../../../workspaces/tenants/tenant.ts';
-import { emailAddress } from '../../email-address.ts';
-import { passwordFault } from '../../passwords/passwords.ts';
+import { alreadyCreated, newId, requestHash } from '../../../http/idempotent-create.ts';
+import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces.module.ts';
+import type { Accounts } from '../../accounts.ts';
+import type { Administrators } from '../../administrators/administrators.ts';
+import { emailAddress, type ToAscii } from '../../email-address.ts';
+import { type Passwords, passwordFault } from '../../passwords/passwords.ts';
+import type { UserDirectory } from '../../user-directory.ts';
 import { avatarUrl, displayName } from '../profile-fields.ts';
+import { repeatedCreation } from '../repeated-creation.ts';
 import { type ExistingUser, exists, isActiveAdmin } from '../user.ts';
 import {
   AdminUserShape,
@@ -23,6 +27,15 @@ import {
 import { findUser } from './admin-users.ts';
 import { mayGiveRoles } from './administer.ts';
 
+type Needs = Pick<ServiceNeeds, 'command' | 'database' | 'ids' | 'sealer'> & {
+  readonly userDirectory: Pick<UserDirectory, 'byId' | 'hashOf' | 'open'>;
+  readonly accounts: Pick<Accounts, 'create'>;
+  readonly administrators: Pick<Administrators, 'settle'>;
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+  readonly passwords: Pick<Passwords, 'hash'>;
+  readonly toAscii: ToAscii;
+};
+
 const Body = closed({
   email: Type.String(),
   password: Type.Optional(Type.String()),
@@ -32,7 +45,7 @@ const Body = closed({
   email_verified: Type.Optional(Type.Boolean()),
 });
 
-export const createUserRoute = (identity: Identity): Endpoint =>
+export const createUserRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -62,14 +75,14 @@ export const createUserRoute = (identity: Identity): Endpoint =>
     },
     async (request) => {
       const { body, tenantId } = request;
-      const email = emailAddress(body.email, identity.toAscii);
+      const email = emailAddress(body.email, needs.toAscii);
       if (email === undefined) return { refused: 'invalid_email' };
       const name = displayName(body.display_name ?? null);
       const picture = avatarUrl(body.avatar_url ?? null);
       if (name === undefined) return badField('display_name');
       if (picture === undefined) return badField('avatar_url');
       const roles = body.roles ?? ['member'];
-      const { settings = TENANT_DEFAULTS } = (await identity.workspaces.tenant(tenantId)) ?? {};
+      const { settings = TENANT_DEFAULTS } = (await needs.workspaces.tenant(tenantId)) ?? {};
       if (!areKnownRoles(settings, roles)) return { refused: 'unknown_role' };
       const by = administratorOf(request.principal);
       if (!mayGiveRoles(by, roles)) return { refused: 'forbidden' };
@@ -78,16 +91,16 @@ export const createUserRoute = (identity: Identity): Endpoint =>
         password === undefined ? undefined : passwordFault(password, settings.password_policy);
       if (fault !== undefined) return { refused: fault };
 
-      const userId = newId(identity, request, 'user');
-      const repeat = await repeated(identity, request, { tenantId, userId });
-      if (repeat !== undefined) return await asItStands(identity, request, { userId, repeat });
-      const passwordHash = password === undefined ? null : await identity.passwords.hash(password);
-      const command = await identity.command(request);
-      const created = await identity.accounts.create(
+      const userId = newId(needs, request, 'user');
+      const repeat = await repeatedCreation(needs, request, { tenantId, userId });
+      if (repeat !== undefined) return await asItStands(needs, request, { userId, repeat });
+      const passwordHash = password === undefined ? null : await needs.passwords.hash(password);
+      const command = await needs.command(request);
+      const created = await needs.accounts.create(
         {
           id: userId,
           email,
-          emailHash: await identity.people.hashOf(tenantId, email),
+          emailHash: await needs.userDirectory.hashOf(tenantId, email),
           emailVerified,
           displayName: name,
           avatarUrl: picture,
@@ -95,38 +108,42 @@ export const createUserRoute = (identity: Identity): Endpoint =>
           passwordHash,
           via: 'admin',
           vouched: !by.isKey,
-          requestHash: await requestHash(identity, request, { tenantId }),
+          requestHash: await requestHash(needs, request),
         },
         command,
       );
       if (created.outcome === 'deleted') return alreadyCreated(userId);
       if (created.outcome === 'taken') return { refused: 'email_already_exists' };
-      return { ok: await joined(identity, created.user, command), wrote: created.position };
+      return { ok: await joined(needs, created.user, command), wrote: created.position };
     },
   );
 
-async function joined(identity: Identity, user: ExistingUser, command: Command) {
+async function joined(
+  needs: Pick<Needs, 'administrators' | 'userDirectory'>,
+  user: ExistingUser,
+  command: Command,
+) {
   const of = { tenantId: command.metadata.tenantId, userId: user.id };
-  if (isActiveAdmin(user)) await identity.administrators.settle(of, command);
-  return await shown(identity, user);
+  if (isActiveAdmin(user)) await needs.administrators.settle(of, command);
+  return await shown(needs, user);
 }
 
 /** The first answer held no secret, so a repeat of the same request gets the account as it is now. */
 async function asItStands(
-  identity: Identity,
+  needs: Pick<Needs, 'database' | 'sealer' | 'userDirectory'>,
   request: Request<unknown, unknown, unknown>,
   of: {
     readonly userId: string;
-    readonly repeat: NonNullable<Awaited<ReturnType<typeof repeated>>>;
+    readonly repeat: NonNullable<Awaited<ReturnType<typeof repeatedCreation>>>;
   },
 ) {
   const { tenantId } = request;
   const { userId, repeat } = of;
-  const user = await identity.people.byId(tenantId, userId);
+  const user = await needs.userDirectory.byId(tenantId, userId);
   if (!exists(user)) return repeat;
-  if (user.requestHash !== (await requestHash(identity, request, { tenantId }))) {
+  if (user.requestHash !== (await requestHash(needs, request))) {
     return { refused: 'idempotency_key_reused' } as const;
   }
-  const row = await findUser(identity.database, { tenantId, id: userId });
-  return { ok: await shown(identity, user, row?.last_login_at) };
+  const row = await findUser(needs.database, { tenantId, id: userId });
+  return { ok: await shown(needs, user, row?.last_login_at) };
 }

@@ -2,13 +2,23 @@
  * One decision and one append on somebody's account. Where it takes an administrator away, the tenant's
  * list hears of it before; where it takes a role away, tokens that show the role end before the answer.
  */
-import type { Command, Decided, Decision } from '@cardea/event-store';
-import { accept, WriteContention } from '@cardea/event-store';
+import {
+  accept,
+  type Command,
+  type Decided,
+  type Decision,
+  WriteContention,
+} from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
-import type { Identity } from '../../../identity.ts';
+import type { ServiceNeeds } from '@cardea/service';
+import type { Administrators } from '../../administrators/administrators.ts';
 import { tellChanged } from '../tell-changed.ts';
 import { exists, isActiveAdmin, type User, type UserEvent, users } from '../user.ts';
 import type { AdministerRefusal } from './administer.ts';
+
+type Needs = Pick<ServiceNeeds, 'clock' | 'revocations' | 'streams'> & {
+  readonly administrators: Pick<Administrators, 'leave' | 'settle'>;
+};
 
 /** How far ahead tokens are ended: an append that takes longer is followed by a second. */
 const APPEND_WITHIN_S = 2;
@@ -30,12 +40,12 @@ export type Administered =
   | { readonly done: false; readonly reason: Refusal };
 
 export async function decideOnUser(
-  identity: Identity,
+  needs: Needs,
   of: Of,
   command: Command,
   decide: (on: OnAccount, user: User) => Decision<UserEvent, AdministerRefusal>,
 ): Promise<Administered> {
-  const { streams, administrators, clock } = identity;
+  const { streams, administrators, clock } = needs;
   const on = (mayLeave: boolean, stillMarked: () => void): Promise<OnUser> =>
     streams.decideOn(users, of.userId, command, (user) => {
       stillMarked();
@@ -51,12 +61,12 @@ export async function decideOnUser(
     if (decided.reason === 'leaves') throw new Error('who was marked as leaving may leave');
     return { done: false, reason: decided.reason };
   }
-  await tellChanged(identity, of, decided);
+  await tellChanged(needs, of, decided);
   const gains = decided.events.some(
     ({ type }) => type === 'RolesChanged' || type === 'UserEnabled',
   );
   if (gains && isActiveAdmin(decided.state)) await administrators.settle(of, command);
-  const ended = await endTokens(identity, of, command, decided.events);
+  const ended = await endTokens(needs, of, command, decided.events);
   return { done: true, state: decided.state, position: ended ?? decided.position };
 }
 
@@ -65,7 +75,7 @@ export async function decideOnUser(
  * So the time of ending must lie after the append; answers the position of what said so last.
  */
 async function endTokens(
-  { streams, revocations, clock }: Identity,
+  { streams, revocations, clock }: Pick<Needs, 'clock' | 'revocations' | 'streams'>,
   { userId }: Of,
   command: Command,
   events: readonly UserEvent[],

@@ -1,13 +1,15 @@
 /** The accounts of a tenant, as lists and one by one. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
-import type { Identity } from '../../../identity.ts';
 import { AdminUserShape, COMMON, Id, READS, Status } from './admin-answers.ts';
 import { findUser, listUsers } from './admin-users.ts';
 
-export const listUsersRoute = (identity: Identity): Endpoint =>
+type Needs = Pick<ServiceNeeds, 'database'>;
+
+export const listUsersRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -29,7 +31,7 @@ export const listUsersRoute = (identity: Identity): Endpoint =>
     },
     async ({ tenantId, query }) => {
       const { offset = 0, limit = PAGE_SIZE_DEFAULT, ...filter } = query;
-      const { rows, total } = await listUsers(identity.database, {
+      const { rows, total } = await listUsers(needs.database, {
         tenantId,
         offset,
         limit,
@@ -39,7 +41,7 @@ export const listUsersRoute = (identity: Identity): Endpoint =>
     },
   );
 
-export const getUserRoute = (identity: Identity): Endpoint =>
+export const getUserRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -54,7 +56,7 @@ export const getUserRoute = (identity: Identity): Endpoint =>
       reads: ['users'],
     },
     async ({ tenantId, params }) => {
-      const user = await findUser(identity.database, { tenantId, id: params.id });
+      const user = await findUser(needs.database, { tenantId, id: params.id });
       return user === undefined ? { refused: 'not_found' } : { ok: user };
     },
   );

@@ -1,13 +1,20 @@
 /** Who the caller is, in which tenant, and which applications the organization has there. */
 import { asUser, type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { closed, USERS_ONLY } from '../../../http/answers.ts';
-import type { Identity } from '../../../identity.ts';
+import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
+import type { UserDirectory } from '../../user-directory.ts';
 import { exists } from '../user.ts';
+
+type Needs = Pick<ServiceNeeds, 'database'> & {
+  readonly userDirectory: Pick<UserDirectory, 'byId' | 'open'>;
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+};
 
 const APPLICATIONS_MAX = 1_000;
 
-export const currentUserRoute = (identity: Identity): Endpoint =>
+export const currentUserRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'current_user',
@@ -47,13 +54,13 @@ export const currentUserRoute = (identity: Identity): Endpoint =>
     async ({ principal }) => {
       const { id, tenantId } = asUser(principal);
       const [user, tenant] = await Promise.all([
-        identity.people.byId(tenantId, id),
-        identity.workspaces.tenant(tenantId),
+        needs.userDirectory.byId(tenantId, id),
+        needs.workspaces.tenant(tenantId),
       ]);
       if (!exists(user) || tenant === undefined) return { refused: 'not_found' };
       const [{ email, displayName }, applications] = await Promise.all([
-        identity.people.open(user),
-        applicationsOf(identity, tenantId),
+        needs.userDirectory.open(user),
+        applicationsOf(needs, tenantId),
       ]);
       return {
         ok: {
@@ -72,7 +79,7 @@ export const currentUserRoute = (identity: Identity): Endpoint =>
     },
   );
 
-async function applicationsOf({ database }: Identity, tenantId: string) {
+async function applicationsOf({ database }: Pick<Needs, 'database'>, tenantId: string) {
   const { rows } = await database.asTenant(tenantId, (sql) =>
     sql.query<{ id: string; name: string; environment: string }>(
       `SELECT id, name, environment FROM identity.applications

@@ -1,11 +1,16 @@
 /** What a user sees and changes of their own account. */
 import { asUser, type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { badField, closed, profileFields, USERS_ONLY } from '../../../http/answers.ts';
-import type { Identity } from '../../../identity.ts';
+import type { UserDirectory } from '../../user-directory.ts';
 import { avatarUrl, displayName } from '../profile-fields.ts';
 import { updateProfile } from '../update-profile.ts';
 import { type ExistingUser, exists, users } from '../user.ts';
+
+type Needs = Pick<ServiceNeeds, 'command' | 'streams'> & {
+  readonly userDirectory: Pick<UserDirectory, 'byId' | 'open' | 'seal'>;
+};
 
 const COMMON = {
   tag: 'Self-service',
@@ -17,7 +22,7 @@ const COMMON = {
   notTaken: USERS_ONLY,
 } as const;
 
-export const getProfileRoute = (identity: Identity): Endpoint =>
+export const getProfileRoute = (needs: Pick<Needs, 'userDirectory'>): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -28,13 +33,13 @@ export const getProfileRoute = (identity: Identity): Endpoint =>
     },
     async ({ principal }) => {
       const { id, tenantId } = asUser(principal);
-      const user = await identity.people.byId(tenantId, id);
+      const user = await needs.userDirectory.byId(tenantId, id);
       if (!exists(user)) return { refused: 'not_found' };
-      return { ok: await profileOf(identity, user) };
+      return { ok: await profileOf(needs, user) };
     },
   );
 
-export const updateProfileRoute = (identity: Identity): Endpoint =>
+export const updateProfileRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -59,9 +64,9 @@ export const updateProfileRoute = (identity: Identity): Endpoint =>
       if (name === undefined) return badField('display_name');
       if (picture === undefined) return badField('avatar_url');
 
-      const command = await identity.command(request);
+      const command = await needs.command(request);
       const seal = async (field: 'display_name' | 'avatar_url', value: string | null) =>
-        value === null ? null : identity.people.seal({ tenantId, userId }, field, value);
+        value === null ? null : needs.userDirectory.seal({ tenantId, userId }, field, value);
       const sealedName = await seal('display_name', name);
       const sealedPicture = await seal('avatar_url', picture);
       if (sealedName === 'erased' || sealedPicture === 'erased') return { refused: 'not_found' };
@@ -70,16 +75,16 @@ export const updateProfileRoute = (identity: Identity): Endpoint =>
         ...(body.avatar_url === undefined ? {} : { avatarUrl: sealedPicture }),
         now: command.now,
       };
-      const decided = await identity.streams.decideOn(users, userId, command, (user) =>
+      const decided = await needs.streams.decideOn(users, userId, command, (user) =>
         updateProfile(change, user),
       );
       if (!decided.accepted || !exists(decided.state)) return { refused: 'not_found' };
-      return { ok: await profileOf(identity, decided.state), wrote: decided.position };
+      return { ok: await profileOf(needs, decided.state), wrote: decided.position };
     },
   );
 
-async function profileOf({ people }: Identity, user: ExistingUser) {
-  const opened = await people.open(user);
+async function profileOf({ userDirectory }: Pick<Needs, 'userDirectory'>, user: ExistingUser) {
+  const opened = await userDirectory.open(user);
   return {
     id: user.id,
     email: opened.email ?? '',

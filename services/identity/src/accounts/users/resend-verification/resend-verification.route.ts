@@ -1,14 +1,20 @@
 /** Sends the confirmation mail once more; says so also when there is nothing left to confirm. */
 import { asUser, type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
-import { closed, USERS_ONLY } from '../../../http/answers.ts';
-import { type Identity, tooOften } from '../../../identity.ts';
-import { mailLimit } from '../../../mail/mail-limit.ts';
+import { closed, tooOften, USERS_ONLY } from '../../../http/answers.ts';
+import { mailLimit, type PostOffice } from '../../../mail/mail.module.ts';
+import type { UserDirectory } from '../../user-directory.ts';
 import { exists } from '../user.ts';
+
+type Needs = Pick<ServiceNeeds, 'command' | 'limits'> & {
+  readonly userDirectory: Pick<UserDirectory, 'byId' | 'open'>;
+  readonly postOffice: Pick<PostOffice, 'request'>;
+};
 
 const SENT = { status: 'verification email sent' } as const;
 
-export const resendVerificationRoute = (identity: Identity): Endpoint =>
+export const resendVerificationRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'resend_verification',
@@ -26,15 +32,15 @@ export const resendVerificationRoute = (identity: Identity): Endpoint =>
     },
     async (request) => {
       const { id, tenantId } = asUser(request.principal);
-      const user = await identity.people.byId(tenantId, id);
+      const user = await needs.userDirectory.byId(tenantId, id);
       if (!exists(user) || user.emailVerified) return { ok: SENT };
       const { emailHash } = user;
-      const limited = await mailLimit(identity.limits, { tenantId, emailHash, ip: request.ip });
+      const limited = await mailLimit(needs.limits, { tenantId, emailHash, ip: request.ip });
       if (limited !== undefined) return tooOften(limited);
-      const { email } = await identity.people.open(user);
+      const { email } = await needs.userDirectory.open(user);
       if (email === null) return { ok: SENT };
-      const command = await identity.command(request);
+      const command = await needs.command(request);
       const mail = { purpose: 'verify', email, emailHash, userId: id } as const;
-      return { ok: SENT, wrote: await identity.postOffice.request(mail, command) };
+      return { ok: SENT, wrote: await needs.postOffice.request(mail, command) };
     },
   );

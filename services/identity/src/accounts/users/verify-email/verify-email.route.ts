@@ -3,14 +3,21 @@
  * the link gets a page with a button and uses nothing up.
  */
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { hostedPage } from '../../../adapters/hosted-page.ts';
 import { tenantOfToken } from '../../../adapters/link-token.ts';
-import { closed, PASSWORD_BODY_MAX_BYTES } from '../../../http/answers.ts';
+import { closed, PASSWORD_BODY_MAX_BYTES, tooOften } from '../../../http/answers.ts';
 import { LIMITS } from '../../../http/limits.ts';
-import { type Identity, tooOften } from '../../../identity.ts';
+import type { PostOffice } from '../../../mail/mail.module.ts';
+import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { users } from '../user.ts';
 import { verifyEmail } from './verify-email.ts';
+
+type Needs = Pick<ServiceNeeds, 'clock' | 'command' | 'limits' | 'streams'> & {
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+  readonly postOffice: Pick<PostOffice, 'peek' | 'redeem'>;
+};
 
 const Ok = closed({ status: Type.Literal('email verified') });
 const REFUSALS = { invalid_verification_token: 422, rate_limited: 429 } as const;
@@ -27,7 +34,7 @@ const COMMON = {
   noStore: true,
 } as const;
 
-export const verifyEmailRoute = (identity: Identity): Endpoint =>
+export const verifyEmailRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -36,10 +43,10 @@ export const verifyEmailRoute = (identity: Identity): Endpoint =>
       body: closed({ token: Type.String() }),
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
-    async (request) => verified(identity, request, request.body.token),
+    async (request) => verified(needs, request, request.body.token),
   );
 
-export const verifyEmailByLinkRoute = (identity: Identity): Endpoint =>
+export const verifyEmailByLinkRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -49,7 +56,7 @@ export const verifyEmailByLinkRoute = (identity: Identity): Endpoint =>
     },
     async (request) =>
       request.isHead !== true && mayConsume(request.headers)
-        ? verified(identity, request, request.query.token ?? '')
+        ? verified(needs, request, request.query.token ?? '')
         : { raw: hostedPage('verify') },
   );
 
@@ -67,25 +74,29 @@ export function mayConsume(headers: Headers): boolean {
 
 type AnyRequest = Request<unknown, unknown, unknown>;
 
-async function verified(identity: Identity, request: AnyRequest, token: string) {
-  const byIp = await identity.limits.look(LIMITS.secretFailuresByIp, request.ip);
+async function verified(needs: Needs, request: AnyRequest, token: string) {
+  const byIp = await needs.limits.look(LIMITS.secretFailuresByIp, request.ip);
   if (!byIp.allowed) return tooOften(byIp);
   const tenantId = tenantOfToken(token) ?? '';
-  const tenant = await identity.workspaces.tenant(tenantId);
+  const tenant = await needs.workspaces.tenant(tenantId);
   const named = request.tenantId === '' || request.tenantId === tenantId;
-  const answer = tenant !== undefined && named ? await used(identity, request, token) : INVALID;
-  if ('refused' in answer) await identity.limits.take(LIMITS.secretFailuresByIp, request.ip);
+  const answer = tenant !== undefined && named ? await used(needs, request, token) : INVALID;
+  if ('refused' in answer) await needs.limits.take(LIMITS.secretFailuresByIp, request.ip);
   return answer;
 }
 
 const INVALID = { refused: 'invalid_verification_token' } as const;
 
-async function used(identity: Identity, request: AnyRequest, token: string) {
+async function used(
+  needs: Pick<Needs, 'clock' | 'command' | 'postOffice' | 'streams'>,
+  request: AnyRequest,
+  token: string,
+) {
   const tenantId = tenantOfToken(token) ?? '';
-  const { postOffice, streams, clock } = identity;
+  const { postOffice, streams, clock } = needs;
   const peeked = await postOffice.peek('verify', token, { tenantId, now: clock.now() });
   if ('fault' in peeked) return INVALID;
-  const command = await identity.command(request, {
+  const command = await needs.command(request, {
     tenantId,
     actor: { type: 'user', id: peeked.userId },
   });

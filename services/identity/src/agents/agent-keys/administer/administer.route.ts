@@ -1,16 +1,18 @@
 /** Administrators give an agent keys, list, rotate and revoke them; a key is shown once. */
 import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { isNetwork } from '../../../adapters/network.ts';
 import {
   drawKey,
   drawSecret,
   environmentOf,
-  hashOfRequest,
-  repeatAnswer,
-} from '../../../credentials/key-issuing.ts';
-import { stampsEndedBy } from '../../../credentials/key-secret.ts';
+  stampsEndedBy,
+} from '../../../credentials/credentials.module.ts';
 import { badField, closed } from '../../../http/answers.ts';
+import { repeatAnswer, requestHash } from '../../../http/idempotent-create.ts';
+import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
+import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { agents, isThere } from '../../agents/agent.ts';
 import {
   AGENTS,
@@ -21,9 +23,16 @@ import {
   NO_GRANT,
   NullableText,
 } from '../../agents/agent-shape.ts';
-import type { Machines } from '../../machines.ts';
 import { agentKeys, issueAgentKey, revokeAgentKey, rotateAgentKey } from '../agent-key.ts';
 import { listAgentKeys, prefixOfAgentKey } from './list-agent-keys.ts';
+
+type Needs = Pick<
+  ServiceNeeds,
+  'command' | 'database' | 'random' | 'revocations' | 'sealer' | 'streams'
+> & {
+  readonly snapshots: Pick<SnapshotCache, 'load'>;
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+};
 
 const PATH = '/api/v1/agents/{id}/keys';
 const KeyId = Type.Object({
@@ -45,7 +54,7 @@ const OVERLAP_MAX_S = 86_400;
 const CIDRS_MAX = 50;
 const MS = 1_000;
 
-export const createAgentKeyRoute = (machines: Machines): Endpoint =>
+export const createAgentKeyRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       ...AGENTS,
@@ -81,13 +90,13 @@ export const createAgentKeyRoute = (machines: Machines): Endpoint =>
       const agentId = params.id;
       const cidrs = body.allowed_cidrs ?? [];
       if (!cidrs.every(isNetwork)) return badField('allowed_cidrs', 'cidr');
-      const agent = await machines.folded.load(agents, { tenantId, id: agentId });
+      const agent = await needs.snapshots.load(agents, { tenantId, id: agentId });
       if (!isThere(agent)) return { refused: 'not_found' };
 
-      const command = await machines.command(request);
-      const environment = await environmentOf(machines, tenantId);
-      const issued = drawKey(machines, request, { kind: 'agk', environment });
-      const ownHash = await hashOfRequest(machines, request);
+      const command = await needs.command(request);
+      const environment = await environmentOf(needs, tenantId);
+      const issued = drawKey(needs, request, { kind: 'agk', environment });
+      const ownHash = await requestHash(needs, request);
       const lifeMs = (body.expires_in_days ?? DAYS_DEFAULT) * DAY_MS;
       const data = {
         id: issued.id,
@@ -103,7 +112,7 @@ export const createAgentKeyRoute = (machines: Machines): Endpoint =>
         hash: issued.secretHash,
         request_hash: ownHash,
       };
-      const decided = await machines.streams.decideOn(agentKeys, issued.id, command, (key) =>
+      const decided = await needs.streams.decideOn(agentKeys, issued.id, command, (key) =>
         issueAgentKey(issue, key),
       );
       if (!decided.accepted || decided.repeated) {
@@ -117,7 +126,10 @@ export const createAgentKeyRoute = (machines: Machines): Endpoint =>
     },
   );
 
-export const listAgentKeysRoute = ({ folded, database }: Machines): Endpoint =>
+export const listAgentKeysRoute = ({
+  snapshots,
+  database,
+}: Pick<Needs, 'database' | 'snapshots'>): Endpoint =>
   endpoint(
     {
       ...AGENTS,
@@ -140,13 +152,13 @@ export const listAgentKeysRoute = ({ folded, database }: Machines): Endpoint =>
       reads: ['agent_keys'],
     },
     async ({ tenantId, params }) => {
-      const agent = await folded.load(agents, { tenantId, id: params.id });
+      const agent = await snapshots.load(agents, { tenantId, id: params.id });
       if (!isThere(agent)) return { refused: 'not_found' };
       return { ok: { keys: await listAgentKeys(database, { tenantId, agentId: params.id }) } };
     },
   );
 
-export const rotateAgentKeyRoute = (machines: Machines): Endpoint =>
+export const rotateAgentKeyRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       ...AGENTS,
@@ -173,26 +185,28 @@ export const rotateAgentKeyRoute = (machines: Machines): Endpoint =>
       const { params, body, tenantId } = request;
       if (!mayGrant(request.principal)) return NO_GRANT;
       const { id: agentId, key_id: id } = params;
-      const before = await machines.folded.load(agentKeys, { tenantId, id });
-      const agent = await machines.folded.load(agents, { tenantId, id: agentId });
+      const before = await needs.snapshots.load(agentKeys, { tenantId, id });
+      const agent = await needs.snapshots.load(agents, { tenantId, id: agentId });
       if (before.status === 'none' || !isThere(agent)) return { refused: 'not_found' };
       const { environment } = before.key;
-      const { text, hash } = drawSecret(machines, { kind: 'agk', environment, id });
-      const command = await machines.command(request);
+      const { text, hash } = drawSecret(needs, { kind: 'agk', environment, id });
+      const command = await needs.command(request);
       const graceSeconds = body.overlap_seconds ?? 0;
       const rotate = { agentId, hash, graceSeconds, now: command.now };
-      const decided = await machines.streams.decideOn(agentKeys, id, command, (key) =>
+      const decided = await needs.streams.decideOn(agentKeys, id, command, (key) =>
         rotateAgentKey(rotate, key),
       );
       if (!decided.accepted || decided.state.status === 'none') return { refused: 'not_found' };
-      await machines.revocations.mark('key', stampsEndedBy(id, decided.state.secret));
+      await needs.revocations.mark('key', stampsEndedBy(id, decided.state.secret));
       const until = new Date(command.now.getTime() + graceSeconds * MS);
       const ok = { id, key: text, previous_valid_until: until.toISOString() };
       return { ok, wrote: decided.position };
     },
   );
 
-export const revokeAgentKeyRoute = (machines: Machines): Endpoint =>
+export const revokeAgentKeyRoute = (
+  needs: Pick<Needs, 'command' | 'revocations' | 'streams'>,
+): Endpoint =>
   endpoint(
     {
       ...AGENTS,
@@ -208,12 +222,12 @@ export const revokeAgentKeyRoute = (machines: Machines): Endpoint =>
     },
     async (request) => {
       const { id: agentId, key_id: id } = request.params;
-      const command = await machines.command(request);
-      const decided = await machines.streams.decideOn(agentKeys, id, command, (key) =>
+      const command = await needs.command(request);
+      const decided = await needs.streams.decideOn(agentKeys, id, command, (key) =>
         revokeAgentKey({ agentId, now: command.now }, key),
       );
       if (!decided.accepted) return { refused: decided.reason };
-      await machines.revocations.mark('key', [id]);
+      await needs.revocations.mark('key', [id]);
       return { ok: { status: 'agent key revoked' as const }, wrote: decided.position };
     },
   );

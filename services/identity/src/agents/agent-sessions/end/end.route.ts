@@ -1,14 +1,16 @@
 /** The agent, its user or an administrator ends an agent session. */
 import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
-import type { Machines } from '../../machines.ts';
 import { agentSessions } from '../agent-session.ts';
 import { PATH, SESSIONS, SessionId } from '../session-shape.ts';
 import { READERS, sees } from '../sight.ts';
 import { endAgentSession } from './end.ts';
 
-export const endAgentSessionRoute = (machines: Machines): Endpoint =>
+type Needs = Pick<ServiceNeeds, 'command' | 'revocations' | 'streams'>;
+
+export const endAgentSessionRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       ...SESSIONS,
@@ -25,15 +27,15 @@ export const endAgentSessionRoute = (machines: Machines): Endpoint =>
     async (request) => {
       const { tenantId, principal, params } = request;
       const { id } = params;
-      const { state } = await machines.streams.load(agentSessions, { tenantId, id });
+      const { state } = await needs.streams.load(agentSessions, { tenantId, id });
       if (state.status === 'none' || !sees(principal, state)) return { refused: 'not_found' };
-      const command = await machines.command(request);
+      const command = await needs.command(request);
       const end = { reason: 'ended', now: command.now } as const;
-      const decided = await machines.streams.decideOn(agentSessions, id, command, (session) =>
+      const decided = await needs.streams.decideOn(agentSessions, id, command, (session) =>
         endAgentSession(end, session),
       );
       if (!decided.accepted) return { refused: 'not_found' };
-      await machines.revocations.mark('asid', [id]);
+      await needs.revocations.mark('asid', [id]);
       return { ok: { data: { status: 'ended' as const } }, wrote: decided.position };
     },
   );

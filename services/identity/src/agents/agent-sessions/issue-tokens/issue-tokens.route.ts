@@ -1,16 +1,18 @@
 /** An agent gets new tokens for its session, or narrower ones. */
 import { asAgent, type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
-import { badField, closed } from '../../../http/answers.ts';
+import type { UserDirectory } from '../../../accounts/accounts.module.ts';
+import { badField, closed, tooOften } from '../../../http/answers.ts';
 import { LIMITS } from '../../../http/limits.ts';
-import { tooOften } from '../../../identity.ts';
+import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
+import type { AgentTokens } from '../../agent-tokens.ts';
 import {
   missingFrom,
   normalised,
   type ServiceGrant,
   ServiceGrants,
 } from '../../agents/service-grant.ts';
-import type { Machines } from '../../machines.ts';
 import { agentSessions } from '../agent-session.ts';
 import type { Authority } from '../authority.ts';
 import { whyEnded } from '../basis.ts';
@@ -27,7 +29,13 @@ import {
 import { authorityOfSession } from '../standing.ts';
 import { type IssueRefusal, issueTokens } from './issue-tokens.ts';
 
-export const issueTokensRoute = (machines: Machines): Endpoint =>
+type Needs = Pick<ServiceNeeds, 'command' | 'ids' | 'limits' | 'revocations' | 'streams'> & {
+  readonly snapshots: Pick<SnapshotCache, 'load'>;
+  readonly userDirectory: Pick<UserDirectory, 'byId'>;
+  readonly agentTokens: Pick<AgentTokens, 'issue'>;
+};
+
+export const issueTokensRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       ...SESSIONS,
@@ -67,20 +75,20 @@ export const issueTokensRoute = (machines: Machines): Endpoint =>
       const fault = body.services && servicesFault(body.services);
       if (fault !== undefined) return badField('services', fault);
       const key = `${tenantId} ${agent.id}`;
-      const taken = await machines.limits.take(LIMITS.agentSessionsByAgent, key);
+      const taken = await needs.limits.take(LIMITS.agentSessionsByAgent, key);
       if (!taken.allowed) return tooOften(taken);
 
       const of = { tenantId, id: params.id };
-      const { state: before } = await machines.streams.load(agentSessions, of);
+      const { state: before } = await needs.streams.load(agentSessions, of);
       if (before.status === 'none' || before.agent_id !== agent.id) return { refused: 'not_found' };
-      const command = await machines.command(request);
+      const command = await needs.command(request);
       const { now } = command;
-      const authority = await authorityOfSession(machines, before, { tenantId, now });
-      const isOver = (await whyEnded(machines, before, { tenantId, now })) !== undefined;
+      const authority = await authorityOfSession(needs, before, { tenantId, now });
+      const isOver = (await whyEnded(needs, before, { tenantId, now })) !== undefined;
       const wanted = body.services === undefined ? undefined : normalised(body.services);
-      const capJti = machines.ids.next();
+      const capJti = needs.ids.next();
       const issue = { agentId: agent.id, keyId, wanted, authority, isOver, capJti, now };
-      const decided = await machines.streams.decideOn(agentSessions, params.id, command, (state) =>
+      const decided = await needs.streams.decideOn(agentSessions, params.id, command, (state) =>
         issueTokens(issue, state),
       );
       const { state: session } = decided;
@@ -93,9 +101,9 @@ export const issueTokensRoute = (machines: Machines): Endpoint =>
       if (session.epoch > before.epoch && position !== undefined) {
         const { id } = params;
         const change = { tenantId, kind: 'agent_session', id, position, narrows: true } as const;
-        await machines.revocations.changed(change);
+        await needs.revocations.changed(change);
       }
-      const tokens = machines.agentTokens.issue({
+      const tokens = needs.agentTokens.issue({
         tenantId,
         session,
         ttlSeconds: body.ttl_seconds,

@@ -2,9 +2,9 @@
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { Database } from '@cardea/read-models';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
-import type { Machines } from '../../machines.ts';
 import { agentSessions } from '../agent-session.ts';
 import {
   PATH,
@@ -17,7 +17,12 @@ import {
 } from '../session-shape.ts';
 import { READERS, type Sight, sees, sightOf } from '../sight.ts';
 
-export const listAgentSessionsRoute = ({ database, clock }: Machines): Endpoint =>
+type Needs = Pick<ServiceNeeds, 'clock' | 'database' | 'streams'>;
+
+export const listAgentSessionsRoute = ({
+  database,
+  clock,
+}: Pick<Needs, 'clock' | 'database'>): Endpoint =>
   endpoint(
     {
       ...SESSIONS,
@@ -45,7 +50,10 @@ export const listAgentSessionsRoute = ({ database, clock }: Machines): Endpoint 
     },
   );
 
-export const getAgentSessionRoute = ({ streams, clock }: Machines): Endpoint =>
+export const getAgentSessionRoute = ({
+  streams,
+  clock,
+}: Pick<Needs, 'clock' | 'streams'>): Endpoint =>
   endpoint(
     {
       ...SESSIONS,

@@ -1,17 +1,21 @@
 /** An agent opens a session with its key, for itself or on behalf of a user. */
 import type { UserPrincipal } from '@cardea/auth';
-import { WriteContention } from '@cardea/event-store';
+import { type Command, WriteContention } from '@cardea/event-store';
 import { asAgent, type Endpoint, endpoint, type Request } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type, { type Static } from 'typebox';
-import { type ExistingUser, exists } from '../../../accounts/users/user.ts';
-import { hashOfRequest, repeatAnswer } from '../../../credentials/key-issuing.ts';
-import { badField, closed } from '../../../http/answers.ts';
+import {
+  type ExistingUser,
+  exists,
+  type UserDirectory,
+} from '../../../accounts/accounts.module.ts';
+import { badField, closed, tooOften } from '../../../http/answers.ts';
+import { newId, repeatAnswer, requestHash } from '../../../http/idempotent-create.ts';
 import { LIMITS } from '../../../http/limits.ts';
-import { newId, tooOften } from '../../../identity.ts';
-import { isAlive, sessions } from '../../../sessions/session.ts';
-import { surroundingsOf } from '../../../sessions/surroundings.ts';
+import { isAlive, sessions, surroundingsOf } from '../../../sessions/sessions.module.ts';
+import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
+import type { AgentTokens } from '../../agent-tokens.ts';
 import { normalised, ServiceGrants } from '../../agents/service-grant.ts';
-import type { Machines } from '../../machines.ts';
 import { type AgentSessionFacts, agentSessions, type EndReason } from '../agent-session.ts';
 import { whyEnded } from '../basis.ts';
 import { endOne } from '../end-many.ts';
@@ -26,6 +30,23 @@ import {
 } from '../session-shape.ts';
 import { standingAuthority } from '../standing.ts';
 import { startAgentSession } from './start.ts';
+
+type Needs = Pick<
+  ServiceNeeds,
+  | 'authenticator'
+  | 'clock'
+  | 'command'
+  | 'ids'
+  | 'limits'
+  | 'revocations'
+  | 'sealer'
+  | 'streams'
+  | 'systemCommand'
+> & {
+  readonly snapshots: Pick<SnapshotCache, 'load'>;
+  readonly userDirectory: Pick<UserDirectory, 'byId'>;
+  readonly agentTokens: Pick<AgentTokens, 'issue'>;
+};
 
 const TTL_DEFAULT_S = 3_600;
 const PURPOSE_MAX = 200;
@@ -42,7 +63,7 @@ const Body = closed({
 type StartBody = Static<typeof Body>;
 type Asked = Request<unknown, unknown, StartBody>;
 
-export const startAgentSessionRoute = (machines: Machines): Endpoint =>
+export const startAgentSessionRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       ...SESSIONS,
@@ -77,43 +98,40 @@ export const startAgentSessionRoute = (machines: Machines): Endpoint =>
       if (keyId === null) return { refused: 'invalid_agent_key' };
       const fault = servicesFault(body.services);
       if (fault !== undefined) return badField('services', fault);
-      const taken = await machines.limits.take(
-        LIMITS.agentSessionsByAgent,
-        `${tenantId} ${agent.id}`,
-      );
+      const taken = await needs.limits.take(LIMITS.agentSessionsByAgent, `${tenantId} ${agent.id}`);
       if (!taken.allowed) return tooOften(taken);
 
-      const behind = await userBehind(machines, request);
+      const behind = await userBehind(needs, request);
       if (behind.refused !== undefined) return behind;
-      const command = await machines.command(request);
+      const command = await needs.command(request);
       const { now } = command;
       const wanted = normalised(body.services);
       const { userId, via } = behind;
       const standing = { tenantId, agentId: agent.id, userId, via, since: now, now };
-      const authority = await standingAuthority(machines, standing);
+      const authority = await standingAuthority(needs, standing);
       if ('refused' in authority) return { refused: authority.refused };
       const { covered, missing } = authority.granted(wanted);
       if (missing.length > 0) return { refused: 'scope_not_granted', details: { missing } };
 
-      return await started(machines, request, { ...behind, keyId, services: covered, command });
+      return await started(needs, request, { ...behind, keyId, services: covered, command });
     },
   );
 
 type Granted = UserBehind & {
   readonly keyId: string;
   readonly services: AgentSessionFacts['services'];
-  readonly command: Awaited<ReturnType<Machines['command']>>;
+  readonly command: Command;
 };
 
-async function started(machines: Machines, request: Asked, granted: Granted) {
+async function started(needs: Needs, request: Asked, granted: Granted) {
   const { body, tenantId, principal } = request;
   const { command, services } = granted;
   const { now } = command;
   const agent = asAgent(principal);
-  const ownHash = await hashOfRequest(machines, request);
+  const ownHash = await requestHash(needs, request);
   const lifeMs = (body.ttl_seconds ?? TTL_DEFAULT_S) * MS;
   const facts: AgentSessionFacts = {
-    id: newId(machines, request, 'agent session'),
+    id: newId(needs, request, 'agent session'),
     agent_id: agent.id,
     key_id: granted.keyId,
     user_id: granted.userId,
@@ -124,7 +142,7 @@ async function started(machines: Machines, request: Asked, granted: Granted) {
     epoch: 0,
     purpose: body.purpose ?? null,
     app_id: agent.appId,
-    cap_jti: machines.ids.next(),
+    cap_jti: needs.ids.next(),
     parent_jti: null,
     created_at: now.toISOString(),
     expires_at: new Date(now.getTime() + lifeMs).toISOString(),
@@ -132,7 +150,7 @@ async function started(machines: Machines, request: Asked, granted: Granted) {
     reason: null,
     request_hash: ownHash,
   };
-  const decided = await machines.streams.decideOn(agentSessions, facts.id, command, (session) =>
+  const decided = await needs.streams.decideOn(agentSessions, facts.id, command, (session) =>
     startAgentSession(facts, session),
   );
   if (!decided.accepted || decided.repeated) {
@@ -140,12 +158,12 @@ async function started(machines: Machines, request: Asked, granted: Granted) {
     const requestHash = state.status === 'none' ? null : state.request_hash;
     return repeatAnswer(ownHash, { id: facts.id, requestHash });
   }
-  const ended = await whyEnded(machines, facts, { tenantId, now: machines.clock.now() });
+  const ended = await whyEnded(needs, facts, { tenantId, now: needs.clock.now() });
   if (ended !== undefined) {
-    await endOne(machines, { tenantId, id: facts.id, reason: ended, cause: 'overtaken' });
+    await endOne(needs, { tenantId, id: facts.id, reason: ended, cause: 'overtaken' });
     return overtaken(ended, facts.via);
   }
-  const tokens = machines.agentTokens.issue({ tenantId, session: facts, ttlSeconds: undefined });
+  const tokens = needs.agentTokens.issue({ tenantId, session: facts, ttlSeconds: undefined });
   return { ok: { data: { ...shownBriefly(facts, now), ...tokens } }, wrote: decided.position };
 }
 
@@ -164,32 +182,35 @@ type UserBehind = {
   readonly refused: undefined;
 };
 
-async function userBehind(machines: Machines, request: Asked) {
+async function userBehind(
+  needs: Pick<Needs, 'authenticator' | 'clock' | 'streams' | 'userDirectory'>,
+  request: Asked,
+) {
   const none = { userId: null, userEpoch: null, subjectSid: null, refused: undefined };
   const { subject_token: token, user_id: userId } = request.body;
   if (token !== undefined && userId !== undefined) return badField('user_id', 'exclusive');
   if (token !== undefined) {
-    const subject = await liveSubject(machines, request, token);
+    const subject = await liveSubject(needs, request, token);
     if (subject === undefined) return { refused: 'invalid_subject_token' } as const;
     return { ...none, ...subject, via: 'subject_token' } satisfies UserBehind;
   }
   if (userId === undefined) return { ...none, via: 'agent' } satisfies UserBehind;
-  const user = await machines.people.byId(request.tenantId, userId);
+  const user = await needs.userDirectory.byId(request.tenantId, userId);
   const userEpoch = exists(user) ? user.epoch : null;
   return { ...none, userId, userEpoch, via: 'delegation' } satisfies UserBehind;
 }
 
 /** Whose live access token it is: a person's own, whose session has not ended. */
 async function liveSubject(
-  machines: Machines,
+  needs: Pick<Needs, 'authenticator' | 'clock' | 'streams' | 'userDirectory'>,
   { tenantId, ip }: Asked,
   token: string,
 ): Promise<Pick<UserBehind, 'userId' | 'userEpoch' | 'subjectSid'> | undefined> {
-  const { authenticator, people, streams, clock } = machines;
+  const { authenticator, userDirectory, streams, clock } = needs;
   const principal = await authenticator.authenticate(token, ip);
   if (principal?.kind !== 'user' || principal.impersonatedBy !== null) return undefined;
   if (principal.tenantId !== tenantId) return undefined;
-  const user = await people.byId(tenantId, principal.id);
+  const user = await userDirectory.byId(tenantId, principal.id);
   if (!exists(user)) return undefined;
   const subject = { userId: user.id, userEpoch: user.epoch, subjectSid: principal.sessionId };
   if (principal.sessionId === null) return isOfEpoch(principal, user) ? subject : undefined;

@@ -1,12 +1,11 @@
-/** Administrators make agents, look at them, change, suspend and delete them. */
-import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
-import { asUser, type Endpoint, endpoint } from '@cardea/http';
+import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
-import { exists } from '../../../accounts/users/user.ts';
-import { hashOfRequest } from '../../../credentials/key-issuing.ts';
-import { badField, closed, USERS_ONLY } from '../../../http/answers.ts';
-import { newId } from '../../../identity.ts';
-import type { Machines } from '../../machines.ts';
+import { exists, type UserDirectory } from '../../../accounts/accounts.module.ts';
+import { badField, closed } from '../../../http/answers.ts';
+import { newId, requestHash } from '../../../http/idempotent-create.ts';
+import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
+import type { AgentNames } from '../../agent-names.ts';
 import {
   type AgentEvent,
   type AgentFields,
@@ -16,7 +15,6 @@ import {
 } from '../agent.ts';
 import {
   AGENTS,
-  AGENTS_READ,
   AGENTS_WRITE,
   AgentId,
   AgentShape,
@@ -29,14 +27,22 @@ import {
   readName,
   setsReach,
 } from '../agent-shape.ts';
-import { listAgents, shownAgent } from '../list-agents.ts';
+import { shownAgent } from '../list-agents.ts';
 import { normalised } from '../service-grant.ts';
 import { changeAgent, createAgent, deleteAgent } from './administer.ts';
 
-const PATH = '/api/v1/agents';
-const AgentList = closed({ agents: Type.Array(AgentShape), ...pageAnswer });
+type Needs = Pick<
+  ServiceNeeds,
+  'command' | 'database' | 'ids' | 'revocations' | 'sealer' | 'streams'
+> & {
+  readonly snapshots: Pick<SnapshotCache, 'load'>;
+  readonly userDirectory: Pick<UserDirectory, 'byId'>;
+  readonly agentNames: Pick<AgentNames, 'hashOf' | 'hold' | 'release'>;
+};
 
-export const createAgentRoute = (machines: Machines): Endpoint =>
+const PATH = '/api/v1/agents';
+
+export const createAgentRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       ...AGENTS,
@@ -63,18 +69,18 @@ export const createAgentRoute = (machines: Machines): Endpoint =>
       const name = readName(body.name);
       if (name === undefined) return badField('name', 'format');
       const owner = body.owner_user_id ?? null;
-      if (!(await isUser(machines, tenantId, owner))) return badField('owner_user_id', 'known');
+      if (!(await isUser(needs, tenantId, owner))) return badField('owner_user_id', 'known');
 
-      const command = await machines.command(request);
-      const id = newId(machines, request, 'agent');
-      const ownHash = await hashOfRequest(machines, request);
-      const before = await machines.folded.load(agents, { tenantId, id });
+      const command = await needs.command(request);
+      const id = newId(needs, request, 'agent');
+      const ownHash = await requestHash(needs, request);
+      const before = await needs.snapshots.load(agents, { tenantId, id });
       // Before a name is held that belongs to another request.
       if (isThere(before) && before.requestHash !== ownHash) {
         return { refused: 'idempotency_key_reused' };
       }
-      const nameHash = await machines.agentNames.hashOf(tenantId, name);
-      if (!(await machines.agentNames.hold(nameHash, id, command))) {
+      const nameHash = await needs.agentNames.hashOf(tenantId, name);
+      if (!(await needs.agentNames.hold(nameHash, id, command))) {
         return { refused: 'agent_exists' };
       }
       const create = {
@@ -88,7 +94,7 @@ export const createAgentRoute = (machines: Machines): Endpoint =>
         name_hash: nameHash,
         request_hash: ownHash,
       };
-      const decided = await machines.streams.decideOn(agents, id, command, (agent) =>
+      const decided = await needs.streams.decideOn(agents, id, command, (agent) =>
         createAgent(create, agent),
       );
       const { state } = decided;
@@ -98,73 +104,7 @@ export const createAgentRoute = (machines: Machines): Endpoint =>
     },
   );
 
-export const listAgentsRoute = ({ database }: Machines): Endpoint =>
-  endpoint(
-    {
-      ...AGENTS,
-      name: 'list_agents',
-      summary: 'List agents',
-      method: 'get',
-      path: PATH,
-      who: AGENTS_READ,
-      query: Type.Object(pageQuery),
-      ok: AgentList,
-      refusals: {},
-      reads: ['agents'],
-    },
-    async ({ tenantId, query }) => {
-      const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
-      const { rows, total } = await listAgents(database, { tenantId, offset, limit });
-      return { ok: { agents: rows, total, offset, limit } };
-    },
-  );
-
-export const myAgentsRoute = ({ database }: Machines): Endpoint =>
-  endpoint(
-    {
-      name: 'list_my_agents',
-      summary: 'Agents that are mine or act for me',
-      tag: 'Self-service',
-      method: 'get',
-      path: '/api/v1/me/agents',
-      who: ['user'],
-      tenant: 'optional',
-      area: 'user',
-      notTaken: USERS_ONLY,
-      query: Type.Object(pageQuery),
-      ok: AgentList,
-      refusals: {},
-      reads: ['agents', 'delegations', 'agent_sessions'],
-    },
-    async ({ principal, query }) => {
-      const { id: ofUser, tenantId } = asUser(principal);
-      const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
-      const { rows, total } = await listAgents(database, { tenantId, offset, limit, ofUser });
-      return { ok: { agents: rows, total, offset, limit } };
-    },
-  );
-
-export const getAgentRoute = ({ folded }: Machines): Endpoint =>
-  endpoint(
-    {
-      ...AGENTS,
-      name: 'get_agent',
-      summary: 'One agent',
-      method: 'get',
-      path: `${PATH}/{id}`,
-      who: AGENTS_READ,
-      params: AgentId,
-      ok: AgentShape,
-      refusals: { not_found: 404 },
-    },
-    async ({ tenantId, params }) => {
-      const agent = await folded.load(agents, { tenantId, id: params.id });
-      if (!isThere(agent)) return { refused: 'not_found' };
-      return { ok: shownAgent(agent.agent, of(tenantId, agent)) };
-    },
-  );
-
-export const changeAgentRoute = (machines: Machines): Endpoint =>
+export const changeAgentRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       ...AGENTS,
@@ -197,17 +137,17 @@ export const changeAgentRoute = (machines: Machines): Endpoint =>
       if (setsReach(body) && !mayGrant(request.principal)) return NO_GRANT;
       const name = body.name === undefined ? undefined : readName(body.name);
       if (name === undefined && body.name !== undefined) return badField('name', 'format');
-      if (!(await isUser(machines, tenantId, body.owner_user_id ?? null))) {
+      if (!(await isUser(needs, tenantId, body.owner_user_id ?? null))) {
         return badField('owner_user_id', 'known');
       }
-      const before = await machines.folded.load(agents, { tenantId, id });
+      const before = await needs.snapshots.load(agents, { tenantId, id });
       if (!isThere(before)) return { refused: 'not_found' };
 
-      const command = await machines.command(request);
+      const command = await needs.command(request);
       const nameHash =
-        name === undefined ? before.nameHash : await machines.agentNames.hashOf(tenantId, name);
+        name === undefined ? before.nameHash : await needs.agentNames.hashOf(tenantId, name);
       const isRenamed = nameHash !== before.nameHash;
-      if (isRenamed && !(await machines.agentNames.hold(nameHash, id, command))) {
+      if (isRenamed && !(await needs.agentNames.hold(nameHash, id, command))) {
         return { refused: 'agent_exists' };
       }
       const change = {
@@ -216,14 +156,14 @@ export const changeAgentRoute = (machines: Machines): Endpoint =>
         ...(name === undefined ? {} : { nameHash }),
         ...(body.status === undefined ? {} : { status: body.status }),
       };
-      const decided = await machines.streams.decideOn(agents, id, command, (agent) =>
+      const decided = await needs.streams.decideOn(agents, id, command, (agent) =>
         changeAgent(change, agent),
       );
       if (!decided.accepted || !isThere(decided.state)) return { refused: 'not_found' };
-      if (isRenamed) await machines.agentNames.release(before.nameHash, id, command);
+      if (isRenamed) await needs.agentNames.release(before.nameHash, id, command);
       const { state, position } = decided;
       if (position !== undefined && decided.events.some(changesReach)) {
-        await machines.revocations.changed({
+        await needs.revocations.changed({
           tenantId,
           kind: 'agent',
           id,
@@ -231,13 +171,15 @@ export const changeAgentRoute = (machines: Machines): Endpoint =>
           narrows: true,
         });
       }
-      if (state.status === 'suspended') await machines.revocations.mark('agent', [id]);
-      else if (body.status === 'active') await machines.revocations.unmark('agent', [id]);
+      if (state.status === 'suspended') await needs.revocations.mark('agent', [id]);
+      else if (body.status === 'active') await needs.revocations.unmark('agent', [id]);
       return { ok: shownAgent(state.agent, of(tenantId, state)), wrote: position };
     },
   );
 
-export const deleteAgentRoute = (machines: Machines): Endpoint =>
+export const deleteAgentRoute = (
+  needs: Pick<Needs, 'agentNames' | 'command' | 'revocations' | 'streams'>,
+): Endpoint =>
   endpoint(
     {
       ...AGENTS,
@@ -253,14 +195,14 @@ export const deleteAgentRoute = (machines: Machines): Endpoint =>
     },
     async (request) => {
       const { id } = request.params;
-      const command = await machines.command(request);
-      const decided = await machines.streams.decideOn(agents, id, command, (agent) =>
+      const command = await needs.command(request);
+      const decided = await needs.streams.decideOn(agents, id, command, (agent) =>
         deleteAgent(command.now, agent),
       );
       if (!decided.accepted) return { refused: decided.reason };
-      await machines.revocations.mark('agent', [id]);
+      await needs.revocations.mark('agent', [id]);
       if (decided.state.status === 'deleted') {
-        await machines.agentNames.release(decided.state.nameHash, id, command);
+        await needs.agentNames.release(decided.state.nameHash, id, command);
       }
       return { ok: { status: 'agent deleted' as const }, wrote: decided.position };
     },
@@ -272,8 +214,12 @@ const changesReach = ({ type, data }: AgentEvent): boolean =>
 
 const of = (tenant_id: string, { status }: ExistingAgent) => ({ tenant_id, status });
 
-async function isUser({ people }: Machines, tenantId: string, id: string | null) {
-  return id === null || exists(await people.byId(tenantId, id));
+async function isUser(
+  { userDirectory }: Pick<Needs, 'userDirectory'>,
+  tenantId: string,
+  id: string | null,
+) {
+  return id === null || exists(await userDirectory.byId(tenantId, id));
 }
 
 type Body = Partial<AgentFields> & { readonly status?: string };

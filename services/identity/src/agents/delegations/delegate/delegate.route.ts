@@ -2,9 +2,12 @@
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { asUser, type Endpoint, endpoint } from '@cardea/http';
 import type { Database } from '@cardea/read-models';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
-import { futureMoment, hashOfRequest } from '../../../credentials/key-issuing.ts';
+import { futureMoment } from '../../../credentials/credentials.module.ts';
 import { badField, closed, USERS_ONLY } from '../../../http/answers.ts';
+import { requestHash } from '../../../http/idempotent-create.ts';
+import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import { agents, isThere } from '../../agents/agent.ts';
 import { NullableText } from '../../agents/agent-shape.ts';
 import {
@@ -13,9 +16,21 @@ import {
   type ServiceGrant,
   ServiceGrants,
 } from '../../agents/service-grant.ts';
-import type { Machines } from '../../machines.ts';
 import { type DelegationData, delegationId, delegations } from '../delegation.ts';
 import { grantDelegation, withdrawDelegation } from './delegate.ts';
+
+type Needs = Pick<
+  ServiceNeeds,
+  'clock' | 'command' | 'database' | 'positions' | 'revocations' | 'sealer' | 'streams'
+> & {
+  readonly snapshots: Pick<SnapshotCache, 'load'>;
+  /** Open sessions of an agent on behalf of a user, as the table knows them. */
+  readonly liveAgentSessions: (of: {
+    readonly tenantId: string;
+    readonly userId: string;
+    readonly agentId: string;
+  }) => Promise<readonly string[]>;
+};
 
 const PATH = '/api/v1/me/delegations';
 const CATCH_UP_MS = 2_000;
@@ -35,7 +50,9 @@ const DelegationShape = closed({
   expires_at: NullableText,
 });
 
-export const grantDelegationRoute = (machines: Machines): Endpoint =>
+export const grantDelegationRoute = (
+  needs: Pick<Needs, 'command' | 'sealer' | 'snapshots' | 'streams'>,
+): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -64,14 +81,14 @@ export const grantDelegationRoute = (machines: Machines): Endpoint =>
       // Whoever looks through the user's eyes, or an app of theirs, does not let agents act for them.
       if (impersonatedBy !== null || clientId !== null) return { refused: 'forbidden' };
       const { body } = request;
-      const command = await machines.command(request);
+      const command = await needs.command(request);
       const expiresAt = body.expires_at == null ? null : futureMoment(body.expires_at, command.now);
       if (expiresAt === undefined) return badField('expires_at', 'future date-time');
-      const agent = await machines.folded.load(agents, { tenantId, id: body.agent_id });
+      const agent = await needs.snapshots.load(agents, { tenantId, id: body.agent_id });
       if (!isThere(agent)) return { refused: 'not_found' };
 
       const id = delegationId(userId, body.agent_id);
-      const request_hash = await hashOfRequest(machines, request);
+      const request_hash = await requestHash(needs, request);
       const grant = {
         id,
         user_id: userId,
@@ -81,7 +98,7 @@ export const grantDelegationRoute = (machines: Machines): Endpoint =>
         created_at: command.now.toISOString(),
         request_hash,
       };
-      const decided = await machines.streams.decideOn(delegations, id, command, (before) =>
+      const decided = await needs.streams.decideOn(delegations, id, command, (before) =>
         grantDelegation(grant, before),
       );
       const [granted] = decided.events;
@@ -92,7 +109,10 @@ export const grantDelegationRoute = (machines: Machines): Endpoint =>
     },
   );
 
-export const listDelegationsRoute = ({ database, clock }: Machines): Endpoint =>
+export const listDelegationsRoute = ({
+  database,
+  clock,
+}: Pick<Needs, 'clock' | 'database'>): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -114,7 +134,7 @@ export const listDelegationsRoute = ({ database, clock }: Machines): Endpoint =>
     },
   );
 
-export const withdrawDelegationRoute = (machines: Machines): Endpoint =>
+export const withdrawDelegationRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -130,9 +150,9 @@ export const withdrawDelegationRoute = (machines: Machines): Endpoint =>
     async (request) => {
       const { id: userId, tenantId } = asUser(request.principal);
       const { id } = request.params;
-      const command = await machines.command(request);
-      const before = await machines.folded.load(delegations, { tenantId, id });
-      const decided = await machines.streams.decideOn(delegations, id, command, (delegation) =>
+      const command = await needs.command(request);
+      const before = await needs.snapshots.load(delegations, { tenantId, id });
+      const decided = await needs.streams.decideOn(delegations, id, command, (delegation) =>
         withdrawDelegation({ userId, now: command.now }, delegation),
       );
       if (!decided.accepted) return { refused: decided.reason };
@@ -141,10 +161,10 @@ export const withdrawDelegationRoute = (machines: Machines): Endpoint =>
         const { position } = decided;
         if (position !== undefined) {
           // Sessions that began a moment ago count too.
-          await machines.positions.reached(['agent_sessions'], position, CATCH_UP_MS);
+          await needs.positions.reached(['agent_sessions'], position, CATCH_UP_MS);
         }
         const of = { tenantId, userId, agentId: before.agent_id };
-        await machines.revocations.mark('asid', await machines.liveAgentSessions(of));
+        await needs.revocations.mark('asid', await needs.liveAgentSessions(of));
       }
       return { ok: { status: 'delegation withdrawn' as const }, wrote: decided.position };
     },

@@ -1,17 +1,31 @@
 /** Sets a new password for the caller, who must know the old one. Every other session ends. */
 import { asUser, type Endpoint, endpoint } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
-import { passwordFault } from '../../../accounts/passwords/passwords.ts';
-import { setPassword } from '../../../accounts/users/set-password.ts';
-import { exists, users } from '../../../accounts/users/user.ts';
-import { revokeAgentSessionsOf } from '../../../agents/agent-sessions/revoke-with-user.ts';
+import {
+  type AgentSessionRevocation,
+  exists,
+  type Passwords,
+  passwordFault,
+  setPassword,
+  type UserDirectory,
+  users,
+} from '../../../accounts/accounts.module.ts';
 import { closed, PASSWORD_BODY_MAX_BYTES, USERS_ONLY } from '../../../http/answers.ts';
-import type { Identity } from '../../../identity.ts';
-import { ownSession } from '../../../sessions/surroundings.ts';
-import { TENANT_DEFAULTS } from '../../../workspaces/tenants/tenant.ts';
+import { ownSession } from '../../../sessions/sessions.module.ts';
+import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces.module.ts';
+import type { SignInGuard } from '../../sign-in-guard.ts';
 
-export const changePasswordRoute = (identity: Identity): Endpoint =>
+type Needs = Pick<ServiceNeeds, 'command' | 'streams'> & {
+  readonly userDirectory: Pick<UserDirectory, 'byId' | 'seal'>;
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+  readonly passwords: Pick<Passwords, 'hash'>;
+  readonly signInGuard: Pick<SignInGuard, 'attempt'>;
+  readonly revokeAgentSessions: Pick<AgentSessionRevocation, 'ofUser'>;
+};
+
+export const changePasswordRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'change_password',
@@ -40,15 +54,15 @@ export const changePasswordRoute = (identity: Identity): Endpoint =>
     async (request) => {
       const caller = asUser(request.principal);
       const { current_password: current, new_password: next } = request.body;
-      const tenant = await identity.workspaces.tenant(caller.tenantId);
+      const tenant = await needs.workspaces.tenant(caller.tenantId);
       const policy = (tenant?.settings ?? TENANT_DEFAULTS).password_policy;
       const fault = passwordFault(next, policy);
       if (fault !== undefined) return { refused: fault };
-      const user = await identity.people.byId(caller.tenantId, caller.id);
+      const user = await needs.userDirectory.byId(caller.tenantId, caller.id);
       if (!exists(user)) return { refused: 'invalid_credentials' };
 
-      const command = await identity.command(request);
-      const attempt = await identity.signInGuard.attempt(
+      const command = await needs.command(request);
+      const attempt = await needs.signInGuard.attempt(
         {
           emailHash: user.emailHash,
           user,
@@ -66,11 +80,11 @@ export const changePasswordRoute = (identity: Identity): Endpoint =>
       }
       if (attempt.outcome !== 'right') return { refused: 'invalid_credentials' };
 
-      const phc = await identity.passwords.hash(next);
+      const phc = await needs.passwords.hash(next);
       const of = { tenantId: caller.tenantId, userId: caller.id };
-      const hash = await identity.people.seal(of, 'password_hash', phc);
+      const hash = await needs.userDirectory.seal(of, 'password_hash', phc);
       if (hash === 'erased') return { refused: 'invalid_credentials' };
-      const keep = await ownSession(identity.streams, caller, command.now);
+      const keep = await ownSession(needs.streams, caller, command.now);
       const set = {
         hash,
         by: 'user',
@@ -78,12 +92,12 @@ export const changePasswordRoute = (identity: Identity): Endpoint =>
         keep,
         now: command.now,
       } as const;
-      const decided = await identity.streams.decideOn(users, user.id, command, (state) =>
+      const decided = await needs.streams.decideOn(users, user.id, command, (state) =>
         setPassword(set, state),
       );
       if (!decided.accepted || !exists(decided.state)) return { refused: 'invalid_credentials' };
       const at = { tenantId: caller.tenantId, position: decided.position };
-      await revokeAgentSessionsOf(identity, decided.state, at);
+      await needs.revokeAgentSessions.ofUser(decided.state, at);
       return { ok: { status: 'password changed' as const }, wrote: decided.position };
     },
   );

@@ -1,14 +1,26 @@
 /** Asks for a mail to set a new password. Nobody is looked up, so the answer can tell nothing. */
 import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
-import { emailAddress } from '../../../accounts/email-address.ts';
-import { closed, message, PASSWORD_BODY_MAX_BYTES } from '../../../http/answers.ts';
-import { type Identity, tooOften } from '../../../identity.ts';
-import { mailLimit } from '../../../mail/mail-limit.ts';
+import {
+  emailAddress,
+  type ToAscii,
+  type UserDirectory,
+} from '../../../accounts/accounts.module.ts';
+import { closed, message, PASSWORD_BODY_MAX_BYTES, tooOften } from '../../../http/answers.ts';
+import { mailLimit, type PostOffice } from '../../../mail/mail.module.ts';
+import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
+
+type Needs = Pick<ServiceNeeds, 'command' | 'limits'> & {
+  readonly userDirectory: Pick<UserDirectory, 'hashOf'>;
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+  readonly postOffice: Pick<PostOffice, 'request'>;
+  readonly toAscii: ToAscii;
+};
 
 const SENT = 'if the address has an account, a mail is on its way';
 
-export const forgotPasswordRoute = (identity: Identity): Endpoint =>
+export const forgotPasswordRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'forgot_password',
@@ -25,20 +37,20 @@ export const forgotPasswordRoute = (identity: Identity): Endpoint =>
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
     async (request) => {
-      const email = emailAddress(request.body.email, identity.toAscii);
+      const email = emailAddress(request.body.email, needs.toAscii);
       if (email === undefined) return { refused: 'invalid_email' };
-      const tenant = await identity.workspaces.tenant(request.tenantId);
+      const tenant = await needs.workspaces.tenant(request.tenantId);
       if (tenant === undefined) return { refused: 'tenant_not_found' };
-      const emailHash = await identity.people.hashOf(tenant.id, email);
-      const limited = await mailLimit(identity.limits, {
+      const emailHash = await needs.userDirectory.hashOf(tenant.id, email);
+      const limited = await mailLimit(needs.limits, {
         tenantId: tenant.id,
         emailHash,
         ip: request.ip,
       });
       if (limited !== undefined) return tooOften(limited);
-      const command = await identity.command(request, { tenantId: tenant.id });
+      const command = await needs.command(request, { tenantId: tenant.id });
       const mail = { purpose: 'reset', email, emailHash, userId: null } as const;
-      const wrote = await identity.postOffice.request(mail, command);
+      const wrote = await needs.postOffice.request(mail, command);
       return { ok: { message: SENT }, wrote };
     },
   );

@@ -1,19 +1,37 @@
 /** Signs a user in with a password. Whether the address, the password or the account was wrong is not told. */
 
-import { accept } from '@cardea/event-store';
+import { accept, type Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { metrics, uuidFrom } from '@cardea/runtime';
+import type { ServiceNeeds } from '@cardea/service';
 import Type, { type Static } from 'typebox';
-import { emailAddress } from '../../../accounts/email-address.ts';
-import { type ExistingUser, exists, type User, users } from '../../../accounts/users/user.ts';
+import {
+  type ExistingUser,
+  emailAddress,
+  exists,
+  type ToAscii,
+  type User,
+  type UserDirectory,
+  users,
+} from '../../../accounts/accounts.module.ts';
 import { closed, PASSWORD_BODY_MAX_BYTES, tokenFields } from '../../../http/answers.ts';
-import { type Identity, newId } from '../../../identity.ts';
-import type { TenantFacts } from '../../../workspaces/tenants/tenant.ts';
+import { newId } from '../../../http/idempotent-create.ts';
+import type { LoginSessions } from '../../../sessions/sessions.module.ts';
+import type { TenantFacts, Workspaces } from '../../../workspaces/workspaces.module.ts';
+import type { SignInGuard } from '../../sign-in-guard.ts';
+
+type Needs = Pick<ServiceNeeds, 'clock' | 'command' | 'ids' | 'streams'> & {
+  readonly userDirectory: Pick<UserDirectory, 'byHash' | 'hashOf' | 'seal'>;
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+  readonly loginSessions: Pick<LoginSessions, 'start'>;
+  readonly signInGuard: Pick<SignInGuard, 'attempt'>;
+  readonly toAscii: ToAscii;
+};
 
 const Body = closed({ email: Type.String(), password: Type.String() });
 type Asked = Request<object, object, Static<typeof Body>>;
 
-export const logInRoute = (identity: Identity): Endpoint =>
+export const logInRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'log_in',
@@ -46,14 +64,14 @@ export const logInRoute = (identity: Identity): Endpoint =>
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
     async (request) => {
-      const email = emailAddress(request.body.email, identity.toAscii);
+      const email = emailAddress(request.body.email, needs.toAscii);
       if (email === undefined) return { refused: 'invalid_email' };
-      const tenant = await identity.workspaces.tenant(request.tenantId);
+      const tenant = await needs.workspaces.tenant(request.tenantId);
       if (tenant === undefined) return { refused: 'tenant_not_found' };
-      const emailHash = await identity.people.hashOf(tenant.id, email);
-      const readAt = identity.clock.now();
-      const user = await identity.people.byHash(tenant.id, emailHash);
-      return await attempted(identity, request, { tenant, emailHash, user, readAt });
+      const emailHash = await needs.userDirectory.hashOf(tenant.id, email);
+      const readAt = needs.clock.now();
+      const user = await needs.userDirectory.byHash(tenant.id, emailHash);
+      return await attempted(needs, request, { tenant, emailHash, user, readAt });
     },
   );
 
@@ -64,14 +82,14 @@ type Found = {
   readonly readAt: Date;
 };
 
-async function attempted(identity: Identity, request: Asked, found: Found) {
+async function attempted(needs: Needs, request: Asked, found: Found) {
   const { tenant, emailHash, user, readAt } = found;
-  const command = await identity.command(request, {
+  const command = await needs.command(request, {
     tenantId: tenant.id,
     ...(exists(user) ? { actor: { type: 'user', id: user.id } as const } : {}),
   });
   const objection = objectionTo(tenant, user);
-  const attempt = await identity.signInGuard.attempt(
+  const attempt = await needs.signInGuard.attempt(
     {
       emailHash,
       user,
@@ -96,8 +114,8 @@ async function attempted(identity: Identity, request: Asked, found: Found) {
       return { refused: objection ?? 'invalid_credentials' } as const;
     case 'right':
       if (!exists(user)) throw new Error('nobody signed in');
-      if (attempt.rehashed !== undefined) await rehash(identity, user, attempt.rehashed, command);
-      return await signedIn(identity, request, { tenant, user, readAt, command });
+      if (attempt.rehashed !== undefined) await rehash(needs, user, attempt.rehashed, command);
+      return await signedIn(needs, request, { tenant, user, readAt, command });
   }
 }
 
@@ -107,22 +125,20 @@ const objectionTo = (tenant: TenantFacts, user: User) => {
   return user.emailVerified ? undefined : 'email_not_verified';
 };
 
-type IdentityCommand = Awaited<ReturnType<Identity['command']>>;
-
 async function signedIn(
-  identity: Identity,
+  needs: Pick<Needs, 'ids' | 'loginSessions'>,
   request: Asked,
   of: {
     readonly tenant: TenantFacts;
     readonly user: ExistingUser;
     readonly readAt: Date;
-    readonly command: IdentityCommand;
+    readonly command: Command;
   },
 ) {
   const { tenant, user, readAt, command } = of;
-  const started = await identity.loginSessions.start(
+  const started = await needs.loginSessions.start(
     {
-      sid: newId(identity, request, 'session'),
+      sid: newId(needs, request, 'session'),
       user,
       readAt,
       tenant,
@@ -147,13 +163,13 @@ async function signedIn(
 
 /** Today's parameters, while the password is at hand. */
 async function rehash(
-  { people, streams }: Identity,
+  { userDirectory, streams }: Pick<Needs, 'streams' | 'userDirectory'>,
   user: ExistingUser,
   phc: string,
-  command: IdentityCommand,
+  command: Command,
 ): Promise<void> {
   const of = { tenantId: command.metadata.tenantId, userId: user.id };
-  const hash = await people.seal(of, 'password_hash', phc);
+  const hash = await userDirectory.seal(of, 'password_hash', phc);
   if (hash === 'erased') return;
   const own = { ...command, id: uuidFrom(command.id, 'rehash') };
   await streams.decideOn(users, user.id, own, (state) =>

@@ -1,22 +1,43 @@
 /** Sets a new password by a mailed link. Every session ends, and the address is proven. */
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type, { type Static } from 'typebox';
-import { passwordFault } from '../../../accounts/passwords/passwords.ts';
-import { setPassword } from '../../../accounts/users/set-password.ts';
-import { exists, users } from '../../../accounts/users/user.ts';
+import {
+  type AgentSessionRevocation,
+  exists,
+  type Passwords,
+  passwordFault,
+  setPassword,
+  type UserDirectory,
+  users,
+} from '../../../accounts/accounts.module.ts';
 import { hostedPage } from '../../../adapters/hosted-page.ts';
 import { tenantOfToken } from '../../../adapters/link-token.ts';
-import { revokeAgentSessionsOf } from '../../../agents/agent-sessions/revoke-with-user.ts';
-import { closed, message, PASSWORD_BODY_MAX_BYTES } from '../../../http/answers.ts';
+import { closed, message, PASSWORD_BODY_MAX_BYTES, tooOften } from '../../../http/answers.ts';
 import { LIMITS } from '../../../http/limits.ts';
-import { type Identity, tooOften } from '../../../identity.ts';
-import { aliveSessions } from '../../../sessions/alive-sessions.ts';
-import { TENANT_DEFAULTS, type TenantFacts } from '../../../workspaces/tenants/tenant.ts';
+import type { PostOffice } from '../../../mail/mail.module.ts';
+import { aliveSessions } from '../../../sessions/sessions.module.ts';
+import {
+  TENANT_DEFAULTS,
+  type TenantFacts,
+  type Workspaces,
+} from '../../../workspaces/workspaces.module.ts';
+
+type Needs = Pick<
+  ServiceNeeds,
+  'clock' | 'command' | 'database' | 'limits' | 'revocations' | 'streams'
+> & {
+  readonly userDirectory: Pick<UserDirectory, 'seal'>;
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+  readonly postOffice: Pick<PostOffice, 'peek' | 'redeem'>;
+  readonly passwords: Pick<Passwords, 'hash'>;
+  readonly revokeAgentSessions: Pick<AgentSessionRevocation, 'ofUser'>;
+};
 
 const Body = closed({ token: Type.String(), new_password: Type.String() });
 type Asked = Request<object, object, Static<typeof Body>>;
 
-export const resetPasswordRoute = (identity: Identity): Endpoint =>
+export const resetPasswordRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'reset_password',
@@ -41,18 +62,17 @@ export const resetPasswordRoute = (identity: Identity): Endpoint =>
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
     async (request) => {
-      const byIp = await identity.limits.look(LIMITS.secretFailuresByIp, request.ip);
+      const byIp = await needs.limits.look(LIMITS.secretFailuresByIp, request.ip);
       if (!byIp.allowed) return tooOften(byIp);
       const { token, new_password: password } = request.body;
       const tenantId = tenantOfToken(token) ?? '';
-      const tenant = await identity.workspaces.tenant(tenantId);
+      const tenant = await needs.workspaces.tenant(tenantId);
       const policy = (tenant?.settings ?? TENANT_DEFAULTS).password_policy;
       const fault = passwordFault(password, policy);
       if (fault !== undefined) return { refused: fault };
       const named = request.tenantId === '' || request.tenantId === tenantId;
-      const answer =
-        tenant === undefined || !named ? INVALID : await reset(identity, request, tenant);
-      if ('refused' in answer) await identity.limits.take(LIMITS.secretFailuresByIp, request.ip);
+      const answer = tenant === undefined || !named ? INVALID : await reset(needs, request, tenant);
+      if ('refused' in answer) await needs.limits.take(LIMITS.secretFailuresByIp, request.ip);
       return answer;
     },
   );
@@ -60,32 +80,32 @@ export const resetPasswordRoute = (identity: Identity): Endpoint =>
 const INVALID = { refused: 'invalid_reset_token' } as const;
 const EXPIRED = { refused: 'reset_token_expired' } as const;
 
-async function reset(identity: Identity, request: Asked, { id: tenantId }: TenantFacts) {
-  const { postOffice, passwords, people, streams, database } = identity;
+async function reset(needs: Needs, request: Asked, { id: tenantId }: TenantFacts) {
+  const { postOffice, passwords, userDirectory, streams, database } = needs;
   const { token, new_password: password } = request.body;
   // A hash is dear, so a worthless token is turned away before it; the token is used up only behind it.
-  const peeked = await postOffice.peek('reset', token, { tenantId, now: identity.clock.now() });
+  const peeked = await postOffice.peek('reset', token, { tenantId, now: needs.clock.now() });
   if ('fault' in peeked) return peeked.fault === 'expired' ? EXPIRED : INVALID;
   const { userId } = peeked;
   const phc = await passwords.hash(password);
-  const command = await identity.command(request, {
+  const command = await needs.command(request, {
     tenantId,
     actor: { type: 'user', id: userId },
   });
   const redeemed = await postOffice.redeem('reset', token, command);
   if ('fault' in redeemed) return redeemed.fault === 'expired' ? EXPIRED : INVALID;
 
-  const hash = await people.seal({ tenantId, userId }, 'password_hash', phc);
+  const hash = await userDirectory.seal({ tenantId, userId }, 'password_hash', phc);
   if (hash === 'erased') return INVALID;
   const ended = await aliveSessions(database, { tenantId, userId, now: command.now });
   const set = { hash, by: 'reset', keep: null, now: command.now } as const;
   const decided = await streams.decideOn(users, userId, command, (user) => setPassword(set, user));
   if (!decided.accepted || !exists(decided.state)) return INVALID;
-  await identity.revocations.mark(
+  await needs.revocations.mark(
     'sid',
     ended.map(({ id }) => id),
   );
-  await revokeAgentSessionsOf(identity, decided.state, { tenantId, position: decided.position });
+  await needs.revokeAgentSessions.ofUser(decided.state, { tenantId, position: decided.position });
   return { ok: { message: 'password reset' }, wrote: decided.position };
 }
 

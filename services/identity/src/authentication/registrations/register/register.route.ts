@@ -1,16 +1,51 @@
 /** Adds a user to a tenant. An address that is taken gets an answer of the same status and shape. */
+
+import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type, { type Static } from 'typebox';
-import { emailAddress } from '../../../accounts/email-address.ts';
-import { passwordFault } from '../../../accounts/passwords/passwords.ts';
-import { displayName } from '../../../accounts/users/profile-fields.ts';
-import type { ExistingUser } from '../../../accounts/users/user.ts';
-import { badField, closed, PASSWORD_BODY_MAX_BYTES, tokenFields } from '../../../http/answers.ts';
+import {
+  type Accounts,
+  displayName,
+  type ExistingUser,
+  emailAddress,
+  type Passwords,
+  passwordFault,
+  repeatedCreation,
+  type ToAscii,
+  type UserDirectory,
+} from '../../../accounts/accounts.module.ts';
+import {
+  badField,
+  closed,
+  PASSWORD_BODY_MAX_BYTES,
+  tokenFields,
+  tooOften,
+} from '../../../http/answers.ts';
+import { alreadyCreated, newId } from '../../../http/idempotent-create.ts';
 import { LIMITS } from '../../../http/limits.ts';
-import { type Identity, latest, newId, tooOften } from '../../../identity.ts';
-import { tenantOfPublishableKey } from '../../../workspaces/applications/publishable-key.ts';
-import { isUniform, type TenantFacts } from '../../../workspaces/tenants/tenant.ts';
-import { alreadyCreated, CHECK_YOUR_EMAIL, pad, repeated, unnamed } from '../registering.ts';
+import type { PostOffice } from '../../../mail/mail.module.ts';
+import type { LoginSessions } from '../../../sessions/sessions.module.ts';
+import {
+  isUniform,
+  type TenantFacts,
+  tenantOfPublishableKey,
+  type Workspaces,
+} from '../../../workspaces/workspaces.module.ts';
+import { CHECK_YOUR_EMAIL, pad, unnamed } from '../taken-address.ts';
+
+type Needs = Pick<
+  ServiceNeeds,
+  'command' | 'database' | 'identify' | 'ids' | 'limits' | 'streams'
+> & {
+  readonly userDirectory: Pick<UserDirectory, 'byId' | 'hashOf'>;
+  readonly accounts: Pick<Accounts, 'create'>;
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+  readonly loginSessions: Pick<LoginSessions, 'start'>;
+  readonly postOffice: Pick<PostOffice, 'request'>;
+  readonly passwords: Pick<Passwords, 'hash'>;
+  readonly toAscii: ToAscii;
+};
 
 const Body = closed({
   email: Type.String(),
@@ -32,7 +67,7 @@ const Ok = Type.Union([
   }),
 ]);
 
-export const registerRoute = (identity: Identity): Endpoint =>
+export const registerRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'register',
@@ -67,21 +102,21 @@ export const registerRoute = (identity: Identity): Endpoint =>
     },
     async (request) => {
       const { body } = request;
-      const email = emailAddress(body.email, identity.toAscii);
+      const email = emailAddress(body.email, needs.toAscii);
       if (email === undefined) return { refused: 'invalid_email' };
       const name = displayName(body.display_name ?? null);
       if (name === undefined) return badField('display_name');
-      const tenant = await tenantAsked(identity, request);
+      const tenant = await tenantAsked(needs, request);
       if (typeof tenant === 'string') return { refused: tenant };
       if (tenant.settings.registration.mode !== 'open') return { refused: 'registration_closed' };
       const fault = passwordFault(body.password, tenant.settings.password_policy);
       if (fault !== undefined) return { refused: fault };
 
-      const byIp = await identity.limits.take(LIMITS.registrationsByIp, request.ip);
+      const byIp = await needs.limits.take(LIMITS.registrationsByIp, request.ip);
       if (!byIp.allowed) return tooOften(byIp);
-      const byTenant = await identity.limits.take(LIMITS.registrationsByTenant, tenant.id);
+      const byTenant = await needs.limits.take(LIMITS.registrationsByTenant, tenant.id);
       if (!byTenant.allowed) return tooOften(byTenant);
-      return await registered(identity, await identity.identify(request), {
+      return await registered(needs, await needs.identify(request), {
         tenant,
         email,
         displayName: name,
@@ -90,7 +125,7 @@ export const registerRoute = (identity: Identity): Endpoint =>
   );
 
 async function tenantAsked(
-  identity: Identity,
+  needs: Pick<Needs, 'database' | 'workspaces'>,
   { body, tenantId }: Asked,
 ): Promise<
   | TenantFacts
@@ -101,13 +136,13 @@ async function tenantAsked(
 > {
   let id = tenantId;
   if (body.publishable_key !== undefined) {
-    const keyed = await tenantOfPublishableKey(identity, body.publishable_key);
+    const keyed = await tenantOfPublishableKey(needs, body.publishable_key);
     if (keyed === undefined) return 'invalid_publishable_key';
     if (id !== '' && id !== keyed) return 'tenant_mismatch';
     id = keyed;
   }
   if (id === '') return 'tenant_required';
-  return (await identity.workspaces.tenant(id)) ?? 'tenant_not_found';
+  return (await needs.workspaces.tenant(id)) ?? 'tenant_not_found';
 }
 
 type Registering = {
@@ -116,16 +151,16 @@ type Registering = {
   readonly displayName: string | null;
 };
 
-async function registered(identity: Identity, request: Asked, of: Registering) {
-  const { people, accounts, postOffice, passwords } = identity;
+async function registered(needs: Needs, request: Asked, of: Registering) {
+  const { userDirectory, accounts, postOffice, passwords } = needs;
   const { tenant, email } = of;
-  const userId = newId(identity, request, 'user');
-  const repeat = await repeated(identity, request, { tenantId: tenant.id, userId });
+  const userId = newId(needs, request, 'user');
+  const repeat = await repeatedCreation(needs, request, { tenantId: tenant.id, userId });
   if (repeat !== undefined) return repeat;
 
-  const emailHash = await people.hashOf(tenant.id, email);
+  const emailHash = await userDirectory.hashOf(tenant.id, email);
   const passwordHash = await passwords.hash(request.body.password);
-  const command = await identity.command(request, {
+  const command = await needs.command(request, {
     tenantId: tenant.id,
     actor: { type: 'user', id: userId },
   });
@@ -154,19 +189,17 @@ async function registered(identity: Identity, request: Asked, of: Registering) {
     taken ? unnamed(command) : command,
   );
   if (taken) {
-    await pad(identity, command, verification ? 2 : 3);
+    await pad(needs, command, verification ? 2 : 3);
     return { ok: withoutTokens(tenant), wrote: mailed };
   }
   if (verification) {
     const ok = isUniform(tenant.settings)
       ? withoutTokens(tenant)
       : { user_id: userId, verification_required: true as const };
-    return { ok, wrote: latest(created.position, mailed) };
+    return { ok, wrote: mailed ?? created.position };
   }
-  return await withSession(identity, request, { ...of, user: created.user, command });
+  return await withSession(needs, request, { ...of, user: created.user, command });
 }
-
-type IdentityCommand = Awaited<ReturnType<Identity['command']>>;
 
 const withoutTokens = (tenant: TenantFacts) =>
   tenant.settings.email_verification_required
@@ -178,14 +211,14 @@ const withoutTokens = (tenant: TenantFacts) =>
     : { status: CHECK_YOUR_EMAIL, user_id: '' as const };
 
 async function withSession(
-  identity: Identity,
+  needs: Pick<Needs, 'ids' | 'loginSessions'>,
   request: Asked,
-  of: Registering & { readonly user: ExistingUser; readonly command: IdentityCommand },
+  of: Registering & { readonly user: ExistingUser; readonly command: Command },
 ) {
   const { user, tenant, command } = of;
-  const started = await identity.loginSessions.start(
+  const started = await needs.loginSessions.start(
     {
-      sid: newId(identity, request, 'session'),
+      sid: newId(needs, request, 'session'),
       user,
       readAt: command.now,
       tenant,

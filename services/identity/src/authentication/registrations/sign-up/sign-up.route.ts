@@ -1,17 +1,53 @@
 /** Makes an organization, its tenant, its first administrator and the application `default`. */
+
+import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
+import type { ServiceNeeds } from '@cardea/service';
 import Type, { type Static } from 'typebox';
-import { emailAddress } from '../../../accounts/email-address.ts';
-import { passwordFault } from '../../../accounts/passwords/passwords.ts';
-import { signupReservations } from '../../../accounts/reservations/reservation.ts';
-import { displayName } from '../../../accounts/users/profile-fields.ts';
-import { badField, closed, PASSWORD_BODY_MAX_BYTES, tokenFields } from '../../../http/answers.ts';
+import {
+  type Accounts,
+  displayName,
+  emailAddress,
+  type Passwords,
+  passwordFault,
+  repeatedCreation,
+  type ToAscii,
+  type UserDirectory,
+} from '../../../accounts/accounts.module.ts';
+import {
+  badField,
+  closed,
+  PASSWORD_BODY_MAX_BYTES,
+  tokenFields,
+  tooOften,
+} from '../../../http/answers.ts';
+import { alreadyCreated, newId } from '../../../http/idempotent-create.ts';
 import { LIMITS } from '../../../http/limits.ts';
-import { type Identity, newId, tooOften } from '../../../identity.ts';
-import { TENANT_DEFAULTS } from '../../../workspaces/tenants/tenant.ts';
-import { companyName, DEPLOYMENT, type NewWorkspace } from '../../../workspaces/workspaces.ts';
-import { alreadyCreated, CHECK_YOUR_EMAIL, pad, repeated, unnamed } from '../registering.ts';
+import type { PostOffice } from '../../../mail/mail.module.ts';
+import type { LoginSessions } from '../../../sessions/sessions.module.ts';
+import { signupReservations } from '../../../streams/reservation.ts';
+import {
+  companyName,
+  DEPLOYMENT,
+  type NewWorkspace,
+  TENANT_DEFAULTS,
+  type Workspaces,
+} from '../../../workspaces/workspaces.module.ts';
+import { CHECK_YOUR_EMAIL, pad, unnamed } from '../taken-address.ts';
+
+type Needs = Pick<
+  ServiceNeeds,
+  'command' | 'identify' | 'ids' | 'limits' | 'sealer' | 'settings' | 'streams'
+> & {
+  readonly userDirectory: Pick<UserDirectory, 'byId' | 'hashOf'>;
+  readonly accounts: Pick<Accounts, 'create' | 'hold'>;
+  readonly workspaces: Pick<Workspaces, 'createApplication' | 'createTenant'>;
+  readonly loginSessions: Pick<LoginSessions, 'start'>;
+  readonly postOffice: Pick<PostOffice, 'request'>;
+  readonly passwords: Pick<Passwords, 'hash'>;
+  readonly toAscii: ToAscii;
+};
 
 const Body = closed({
   email: Type.String(),
@@ -24,7 +60,7 @@ type Asked = Request<object, object, Static<typeof Body>>;
 /** Appends of a success beside the mail: sign-up, organization, slug, tenant, e-mail, user, application, session. */
 const OTHER_APPENDS = 8;
 
-export const signUpRoute = (identity: Identity): Endpoint =>
+export const signUpRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'sign_up',
@@ -63,8 +99,8 @@ export const signUpRoute = (identity: Identity): Endpoint =>
     },
     async (request) => {
       const { body } = request;
-      if (!identity.settings.SIGNUP_ENABLED) return { refused: 'signup_disabled' };
-      const email = emailAddress(body.email, identity.toAscii);
+      if (!needs.settings.SIGNUP_ENABLED) return { refused: 'signup_disabled' };
+      const email = emailAddress(body.email, needs.toAscii);
       if (email === undefined) return { refused: 'invalid_email' };
       const company = companyName(body.company_name);
       const name = displayName(body.display_name ?? null);
@@ -72,39 +108,39 @@ export const signUpRoute = (identity: Identity): Endpoint =>
       if (name === undefined) return badField('display_name');
       const fault = passwordFault(body.password, TENANT_DEFAULTS.password_policy);
       if (fault !== undefined) return { refused: fault };
-      const byIp = await identity.limits.take(LIMITS.registrationsByIp, request.ip);
+      const byIp = await needs.limits.take(LIMITS.registrationsByIp, request.ip);
       if (!byIp.allowed) return tooOften(byIp);
-      return await signedUp(identity, await identity.identify(request), { email, company, name });
+      return await signedUp(needs, await needs.identify(request), { email, company, name });
     },
   );
 
 type Told = { readonly email: string; readonly company: string; readonly name: string | null };
 
-async function signedUp(identity: Identity, request: Asked, { email, company, name }: Told) {
-  const userId = newId(identity, request, 'user');
-  const workspace = newWorkspace(identity, request, company);
+async function signedUp(needs: Needs, request: Asked, { email, company, name }: Told) {
+  const userId = newId(needs, request, 'user');
+  const workspace = newWorkspace(needs, request, company);
   const { tenantId } = workspace;
-  const repeat = await repeated(identity, request, { tenantId, userId });
+  const repeat = await repeatedCreation(needs, request, { tenantId, userId });
   if (repeat !== undefined) return repeat;
 
-  const passwordHash = await identity.passwords.hash(request.body.password);
-  const command = await identity.command(request, {
+  const passwordHash = await needs.passwords.hash(request.body.password);
+  const command = await needs.command(request, {
     tenantId,
     actor: { type: 'user', id: userId },
   });
-  const signup = await identity.accounts.hold(
+  const signup = await needs.accounts.hold(
     signupReservations,
     {
-      id: await identity.sealer.indexHash('deployment', 'signup', email),
+      id: await needs.sealer.indexHash('deployment', 'signup', email),
       owner: { tenantId, userId },
     },
     { ...command, metadata: { ...command.metadata, tenantId: DEPLOYMENT } },
   );
-  if (!signup.held) return await taken(identity, { email, tenantId: signup.by.tenantId }, command);
+  if (!signup.held) return await taken(needs, { email, tenantId: signup.by.tenantId }, command);
 
-  const tenant = await identity.workspaces.createTenant(workspace, command);
-  const emailHash = await identity.people.hashOf(tenantId, email);
-  const created = await identity.accounts.create(
+  const tenant = await needs.workspaces.createTenant(workspace, command);
+  const emailHash = await needs.userDirectory.hashOf(tenantId, email);
+  const created = await needs.accounts.create(
     {
       id: userId,
       email,
@@ -122,11 +158,11 @@ async function signedUp(identity: Identity, request: Asked, { email, company, na
   );
   if (created.outcome === 'deleted') return alreadyCreated(userId);
   if (created.outcome === 'taken') throw new Error('an address is taken in a tenant just made');
-  await identity.workspaces.createApplication(workspace, command);
-  await identity.postOffice.request({ purpose: 'verify', email, emailHash, userId }, command);
-  const started = await identity.loginSessions.start(
+  await needs.workspaces.createApplication(workspace, command);
+  await needs.postOffice.request({ purpose: 'verify', email, emailHash, userId }, command);
+  const started = await needs.loginSessions.start(
     {
-      sid: newId(identity, request, 'session'),
+      sid: newId(needs, request, 'session'),
       user: created.user,
       readAt: command.now,
       tenant,
@@ -144,22 +180,26 @@ async function signedUp(identity: Identity, request: Asked, { email, company, na
   return { ok, wrote: started.position };
 }
 
-const newWorkspace = (identity: Identity, request: Asked, company: string): NewWorkspace => ({
-  organizationId: newId(identity, request, 'organization'),
-  tenantId: newId(identity, request, 'tenant'),
-  applicationId: newId(identity, request, 'application'),
+const newWorkspace = (
+  needs: Pick<Needs, 'ids' | 'settings'>,
+  request: Asked,
+  company: string,
+): NewWorkspace => ({
+  organizationId: newId(needs, request, 'organization'),
+  tenantId: newId(needs, request, 'tenant'),
+  applicationId: newId(needs, request, 'application'),
   organizationName: company,
   tenantName: company,
-  environment: identity.settings.ENV,
+  environment: needs.settings.ENV,
 });
 
 /** Tells the holder of the address, in their own tenant, and nobody else anything. */
 async function taken(
-  identity: Identity,
+  needs: Pick<Needs, 'postOffice' | 'streams' | 'userDirectory'>,
   { email, tenantId }: { readonly email: string; readonly tenantId: string },
-  command: Awaited<ReturnType<Identity['command']>>,
+  command: Command,
 ) {
-  const emailHash = await identity.people.hashOf(tenantId, email);
+  const emailHash = await needs.userDirectory.hashOf(tenantId, email);
   const { metadata } = unnamed(command);
   // The context was sealed for another tenant's day, so it does not go along.
   const { ip: _ip, userAgent: _userAgent, ...rest } = metadata;
@@ -168,10 +208,10 @@ async function taken(
     id: uuidFrom(command.id, 'notice'),
     metadata: { ...rest, tenantId },
   };
-  const wrote = await identity.postOffice.request(
+  const wrote = await needs.postOffice.request(
     { purpose: 'notice', email, emailHash, userId: null },
     theirs,
   );
-  await pad(identity, { ...theirs, id: command.id }, OTHER_APPENDS);
+  await pad(needs, { ...theirs, id: command.id }, OTHER_APPENDS);
   return { ok: { status: CHECK_YOUR_EMAIL, user_id: '' as const }, wrote };
 }

@@ -1,21 +1,25 @@
 /** Administrators make, list, rotate and revoke their tenant's API keys; a key is shown once. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { asUser, type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { badField, closed } from '../../../http/answers.ts';
-import type { Identity } from '../../../identity.ts';
-import {
-  drawKey,
-  drawSecret,
-  environmentOf,
-  futureMoment,
-  hashOfRequest,
-  repeatAnswer,
-} from '../../key-issuing.ts';
+import { repeatAnswer, requestHash } from '../../../http/idempotent-create.ts';
+import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
+import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
+import { drawKey, drawSecret, environmentOf, futureMoment } from '../../key-issuing.ts';
 import { stampsEndedBy } from '../../key-secret.ts';
 import { type ApiKeyData, apiKeys, issueApiKey, revokeApiKey, rotateApiKey } from '../api-key.ts';
 import { isScope, SCOPE_DESCRIPTIONS, SCOPES } from '../scopes.ts';
 import { listApiKeys, prefixOfApiKey } from './list-api-keys.ts';
+
+type Needs = Pick<
+  ServiceNeeds,
+  'command' | 'database' | 'random' | 'revocations' | 'sealer' | 'streams'
+> & {
+  readonly snapshots: Pick<SnapshotCache, 'load'>;
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+};
 
 const PATH = '/api/v1/api-keys';
 const COMMON = {
@@ -40,7 +44,7 @@ const Id = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
 const SCOPES_MAX = 50;
 const GRACE_MAX_S = 86_400;
 
-export const createApiKeyRoute = (identity: Identity): Endpoint =>
+export const createApiKeyRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -74,12 +78,12 @@ export const createApiKeyRoute = (identity: Identity): Endpoint =>
     async (request) => {
       const { body, tenantId, principal } = request;
       if (!body.scopes.every(isScope)) return { refused: 'invalid_scope' };
-      const command = await identity.command(request);
+      const command = await needs.command(request);
       const expiresAt = body.expires_at == null ? null : futureMoment(body.expires_at, command.now);
       if (expiresAt === undefined) return badField('expires_at', 'future date-time');
-      const environment = body.environment ?? (await environmentOf(identity, tenantId));
-      const issued = drawKey(identity, request, { kind: 'svc', environment });
-      const ownHash = await hashOfRequest(identity, request);
+      const environment = body.environment ?? (await environmentOf(needs, tenantId));
+      const issued = drawKey(needs, request, { kind: 'svc', environment });
+      const ownHash = await requestHash(needs, request);
       const data: ApiKeyData = {
         id: issued.id,
         name: body.name,
@@ -91,7 +95,7 @@ export const createApiKeyRoute = (identity: Identity): Endpoint =>
         expires_at: expiresAt,
       };
       const issue = { ...data, hash: issued.secretHash, request_hash: ownHash };
-      const decided = await identity.streams.decideOn(apiKeys, issued.id, command, (key) =>
+      const decided = await needs.streams.decideOn(apiKeys, issued.id, command, (key) =>
         issueApiKey(issue, key),
       );
       if (!decided.accepted || decided.repeated) {
@@ -103,7 +107,7 @@ export const createApiKeyRoute = (identity: Identity): Endpoint =>
     },
   );
 
-export const listApiKeysRoute = (identity: Identity): Endpoint =>
+export const listApiKeysRoute = (needs: Pick<Needs, 'database'>): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -121,7 +125,7 @@ export const listApiKeysRoute = (identity: Identity): Endpoint =>
     },
     async ({ tenantId, query }) => {
       const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
-      const { rows, total } = await listApiKeys(identity.database, { tenantId, offset, limit });
+      const { rows, total } = await listApiKeys(needs.database, { tenantId, offset, limit });
       return { ok: { api_keys: [...rows], total, offset, limit } };
     },
   );
@@ -143,7 +147,7 @@ export const listScopesRoute = (): Endpoint =>
     async () => ({ ok: { scopes: [...SCOPES], descriptions: { ...SCOPE_DESCRIPTIONS } } }),
   );
 
-export const rotateApiKeyRoute = (identity: Identity): Endpoint =>
+export const rotateApiKeyRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -163,22 +167,24 @@ export const rotateApiKeyRoute = (identity: Identity): Endpoint =>
     },
     async (request) => {
       const { params, body, tenantId } = request;
-      const before = await identity.folded.load(apiKeys, { tenantId, id: params.id });
+      const before = await needs.snapshots.load(apiKeys, { tenantId, id: params.id });
       if (before.status !== 'active') return { refused: 'not_found' };
       const { environment } = before.key;
-      const { text, hash } = drawSecret(identity, { kind: 'svc', environment, id: params.id });
-      const command = await identity.command(request);
+      const { text, hash } = drawSecret(needs, { kind: 'svc', environment, id: params.id });
+      const command = await needs.command(request);
       const rotate = { hash, graceSeconds: body.grace_seconds ?? 0, now: command.now };
-      const decided = await identity.streams.decideOn(apiKeys, params.id, command, (key) =>
+      const decided = await needs.streams.decideOn(apiKeys, params.id, command, (key) =>
         rotateApiKey(rotate, key),
       );
       if (!decided.accepted || decided.state.status === 'none') return { refused: 'not_found' };
-      await identity.revocations.mark('key', stampsEndedBy(params.id, decided.state.secret));
+      await needs.revocations.mark('key', stampsEndedBy(params.id, decided.state.secret));
       return { ok: { key: text }, wrote: decided.position };
     },
   );
 
-export const revokeApiKeyRoute = (identity: Identity): Endpoint =>
+export const revokeApiKeyRoute = (
+  needs: Pick<Needs, 'command' | 'revocations' | 'streams'>,
+): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -193,12 +199,12 @@ export const revokeApiKeyRoute = (identity: Identity): Endpoint =>
     },
     async (request) => {
       const { id } = request.params;
-      const command = await identity.command(request);
-      const decided = await identity.streams.decideOn(apiKeys, id, command, (key) =>
+      const command = await needs.command(request);
+      const decided = await needs.streams.decideOn(apiKeys, id, command, (key) =>
         revokeApiKey(command.now, key),
       );
       if (!decided.accepted) return { refused: decided.reason };
-      await identity.revocations.mark('key', [id]);
+      await needs.revocations.mark('key', [id]);
       return { ok: { status: 'revoked' as const }, wrote: decided.position };
     },
   );

@@ -1,15 +1,20 @@
 /** What a client may show before anybody has signed in, by its publishable key. */
 import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
-import { closed } from '../../../http/answers.ts';
+import { closed, tooOften } from '../../../http/answers.ts';
 import { LIMITS } from '../../../http/limits.ts';
-import { type Identity, tooOften } from '../../../identity.ts';
+import type { Workspaces } from '../../workspaces.ts';
 import { applicationOfKey } from '../publishable-key.ts';
+
+type Needs = Pick<ServiceNeeds, 'database' | 'limits'> & {
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+};
 
 /** Ways to sign in that this release has; a tenant may have allowed more for later. */
 const METHODS_BUILT: ReadonlySet<string> = new Set(['password']);
 
-export const identifyRoute = (identity: Identity): Endpoint =>
+export const identifyRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'identify_application',
@@ -42,10 +47,10 @@ export const identifyRoute = (identity: Identity): Endpoint =>
       reads: ['workspaces'],
     },
     async (request) => {
-      const byIp = await identity.limits.take(LIMITS.identifyByIp, request.ip);
+      const byIp = await needs.limits.take(LIMITS.identifyByIp, request.ip);
       if (!byIp.allowed) return tooOften(byIp);
-      const application = await applicationOfKey(identity, request.body.publishable_key);
-      const tenant = application && (await identity.workspaces.tenant(application.tenant_id));
+      const application = await applicationOfKey(needs, request.body.publishable_key);
+      const tenant = application && (await needs.workspaces.tenant(application.tenant_id));
       if (application === undefined || tenant === undefined) {
         return { refused: 'invalid_publishable_key' };
       }

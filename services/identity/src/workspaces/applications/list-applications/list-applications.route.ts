@@ -1,9 +1,11 @@
 /** The tenant's applications with their publishable keys. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
-import type { Identity } from '../../../identity.ts';
+
+type Needs = Pick<ServiceNeeds, 'database'>;
 
 type Row = {
   readonly id: string;
@@ -15,7 +17,7 @@ type Row = {
   readonly created_at: Date;
 };
 
-export const listApplicationsRoute = (identity: Identity): Endpoint =>
+export const listApplicationsRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'list_applications',
@@ -46,7 +48,7 @@ export const listApplicationsRoute = (identity: Identity): Endpoint =>
     },
     async ({ tenantId, query }) => {
       const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
-      const { rows, total } = await identity.database.asTenant(tenantId, async (sql) => {
+      const { rows, total } = await needs.database.asTenant(tenantId, async (sql) => {
         const counted = await sql.query<{ total: number }>(
           `SELECT count(*)::integer AS total FROM identity.applications
            WHERE tenant_id = $1 AND deleted_at IS NULL`,

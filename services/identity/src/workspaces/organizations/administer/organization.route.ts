@@ -1,11 +1,17 @@
 /** The organization of the caller's tenant, which its owners see and change. */
 import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { badField, closed } from '../../../http/answers.ts';
-import type { Identity } from '../../../identity.ts';
-import { companyName } from '../../workspaces.ts';
+import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
+import { companyName, type Workspaces } from '../../workspaces.ts';
 import { type Organization, organizations } from '../organization.ts';
 import { changeOrganization } from './change-organization.ts';
+
+type Needs = Pick<ServiceNeeds, 'command' | 'streams'> & {
+  readonly snapshots: Pick<SnapshotCache, 'load'>;
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+};
 
 const COMMON = {
   tag: 'Administration',
@@ -21,7 +27,7 @@ const COMMON = {
   }),
 } as const;
 
-export const getOrganizationRoute = (identity: Identity): Endpoint =>
+export const getOrganizationRoute = (needs: Pick<Needs, 'snapshots' | 'workspaces'>): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -31,16 +37,18 @@ export const getOrganizationRoute = (identity: Identity): Endpoint =>
       refusals: { not_found: 404 },
     },
     async ({ tenantId }) => {
-      const tenant = await identity.workspaces.tenant(tenantId);
+      const tenant = await needs.workspaces.tenant(tenantId);
       if (tenant === undefined) return { refused: 'not_found' };
       const of = { tenantId: tenant.homeTenantId, id: tenant.organizationId };
-      const organization = await identity.folded.load(organizations, of);
+      const organization = await needs.snapshots.load(organizations, of);
       if (organization.status === 'none') return { refused: 'not_found' };
       return { ok: answerOf(organization) };
     },
   );
 
-export const updateOrganizationRoute = (identity: Identity): Endpoint =>
+export const updateOrganizationRoute = (
+  needs: Pick<Needs, 'command' | 'streams' | 'workspaces'>,
+): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -70,12 +78,12 @@ export const updateOrganizationRoute = (identity: Identity): Endpoint =>
       const { body, tenantId } = request;
       const name = body.name === undefined ? undefined : companyName(body.name);
       if (body.name !== undefined && name === undefined) return badField('name');
-      const tenant = await identity.workspaces.tenant(tenantId);
+      const tenant = await needs.workspaces.tenant(tenantId);
       if (tenant === undefined) return { refused: 'not_found' };
       // An organization's own events stand under the tenant that it was made with.
-      const command = await identity.command(request, { tenantId: tenant.homeTenantId });
+      const command = await needs.command(request, { tenantId: tenant.homeTenantId });
       const change = { name, auditRetentionDays: body.settings?.audit_retention_days };
-      const decided = await identity.streams.decideOn(
+      const decided = await needs.streams.decideOn(
         organizations,
         tenant.organizationId,
         command,

@@ -1,10 +1,15 @@
 /** Owners look at the tenants of their organization and change their settings. */
 import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
-import type { Identity } from '../../../identity.ts';
+import type { Workspaces } from '../../workspaces.ts';
 import { REGISTRATION_MODES, type TenantFacts, tenants } from '../tenant.ts';
 import { changeTenant } from './change-tenant.ts';
+
+type Needs = Pick<ServiceNeeds, 'command' | 'streams'> & {
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+};
 
 const COMMON = {
   tag: 'Administration',
@@ -49,7 +54,7 @@ const SettingsChange = Type.Object(
   { additionalProperties: false, minProperties: 1 },
 );
 
-export const getTenantRoute = (identity: Identity): Endpoint =>
+export const getTenantRoute = (needs: Pick<Needs, 'workspaces'>): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -60,12 +65,12 @@ export const getTenantRoute = (identity: Identity): Endpoint =>
       refusals: { not_found: 404 },
     },
     async ({ tenantId, params }) => {
-      const tenant = await ownTenant(identity, tenantId, params.id);
+      const tenant = await ownTenant(needs, tenantId, params.id);
       return tenant === undefined ? { refused: 'not_found' } : { ok: shown(tenant) };
     },
   );
 
-export const updateTenantRoute = (identity: Identity): Endpoint =>
+export const updateTenantRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -79,10 +84,10 @@ export const updateTenantRoute = (identity: Identity): Endpoint =>
     },
     async (request) => {
       const { tenantId, params, body } = request;
-      const tenant = await ownTenant(identity, tenantId, params.id);
+      const tenant = await ownTenant(needs, tenantId, params.id);
       if (tenant === undefined) return { refused: 'not_found' };
-      const command = await identity.command(request, { tenantId: tenant.id });
-      const decided = await identity.streams.decideOn(tenants, tenant.id, command, (state) =>
+      const command = await needs.command(request, { tenantId: tenant.id });
+      const decided = await needs.streams.decideOn(tenants, tenant.id, command, (state) =>
         changeTenant(body.settings, state),
       );
       if (!decided.accepted || decided.state.status !== 'active') return { refused: 'not_found' };
@@ -92,7 +97,7 @@ export const updateTenantRoute = (identity: Identity): Endpoint =>
 
 /** A tenant of another organization is one that nobody has. */
 async function ownTenant(
-  { workspaces }: Identity,
+  { workspaces }: Pick<Needs, 'workspaces'>,
   callersTenantId: string,
   id: string,
 ): Promise<TenantFacts | undefined> {

@@ -2,11 +2,16 @@
 import { CHANGES_FLOOR, type Mark } from '@cardea/auth';
 import type { ServiceNeeds } from '@cardea/service';
 
+type Needs = Pick<
+  ServiceNeeds,
+  'cache' | 'clock' | 'database' | 'positions' | 'settings' | 'store'
+>;
+
 /** A mark must outlive the longest access token by this much. */
 const MARGIN_MS = 3600_000;
 const CATCH_UP_MS = 10_000;
 
-export async function standingMarks(needs: ServiceNeeds): Promise<readonly Mark[]> {
+export async function standingMarks(needs: Needs): Promise<readonly Mark[]> {
   const { cache, database, settings, clock, store, positions } = needs;
   const head = await store.head('identity');
   if (!(await positions.reached(['revocations', 'users', 'sessions'], head, CATCH_UP_MS))) {

@@ -7,7 +7,7 @@ import {
   remove,
   type TableChange,
 } from '@cardea/read-models';
-import type { SessionFacts } from './session.ts';
+import type { SessionFacts } from '../sessions/sessions.module.ts';
 
 type Of = Projected<{ readonly id: string }>;
 

@@ -1,5 +1,5 @@
 /**
- * Users, tenants and their like as they stand, with what was folded before kept: a load reads only the
+ * The states of users, tenants and their like, cached with their revision: a load reads only the
  * events that came since.
  */
 import {
@@ -11,11 +11,11 @@ import {
 } from '@cardea/event-store';
 import QuickLRU from 'quick-lru';
 
-const FOLDED_STREAMS_MAX = 10_000;
+const CACHED_STREAMS_MAX = 10_000;
 
 type Kept = { readonly state: unknown; readonly revision: number; readonly tenantId: string };
 
-export type Folded = {
+export type SnapshotCache = {
   /** Another tenant's stream is an unknown one: its initial state. */
   readonly load: <State, E extends DomainEvent>(
     stream: Stream<State, E>,
@@ -28,9 +28,9 @@ export type Folded = {
   ) => Promise<{ readonly state: State; readonly tenantId: string } | undefined>;
 };
 
-export function folded(store: Pick<EventStore, 'readStream'>): Folded {
-  const kept = new QuickLRU<string, Kept>({ maxSize: FOLDED_STREAMS_MAX });
-  const find: Folded['find'] = async <State, E extends DomainEvent>(
+export function snapshotCache(store: Pick<EventStore, 'readStream'>): SnapshotCache {
+  const kept = new QuickLRU<string, Kept>({ maxSize: CACHED_STREAMS_MAX });
+  const find: SnapshotCache['find'] = async <State, E extends DomainEvent>(
     stream: Stream<State, E>,
     id: string,
   ) => {

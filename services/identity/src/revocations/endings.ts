@@ -5,19 +5,21 @@
 import type { Mark } from '@cardea/auth';
 import { streamIdOf } from '@cardea/event-store';
 import type { Peers, ServiceNeeds } from '@cardea/service';
-import type { People } from '../accounts/user-directory.ts';
-import { exists, users } from '../accounts/users/user.ts';
-import { apiKeys } from '../credentials/api-keys/api-key.ts';
-import { sessions } from '../sessions/session.ts';
-import type { Folded } from '../streams/folded.ts';
-import { agentKeys } from './agent-keys/agent-key.ts';
-import { type AgentSessionEvent, agentSessions } from './agent-sessions/agent-session.ts';
-import { whyEnded } from './agent-sessions/basis.ts';
-import { agents } from './agents/agent.ts';
+import { exists, type UserDirectory, users } from '../accounts/accounts.module.ts';
+import {
+  type AgentSessionEvent,
+  agentKeys,
+  agentSessions,
+  agents,
+  whyEnded,
+} from '../agents/agents.module.ts';
+import { apiKeys } from '../credentials/credentials.module.ts';
+import { sessions } from '../sessions/sessions.module.ts';
+import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 
 type Needs = Pick<ServiceNeeds, 'store' | 'streams' | 'clock' | 'revocations'> & {
-  readonly folded: Folded;
-  readonly people: Pick<People, 'byId'>;
+  readonly snapshots: SnapshotCache;
+  readonly userDirectory: Pick<UserDirectory, 'byId'>;
 };
 
 export const endings =
@@ -32,22 +34,22 @@ export const endings =
     );
 
 async function isOver(needs: Needs, { kind, id, at = 0 }: Mark): Promise<boolean> {
-  const { folded, store, clock } = needs;
+  const { snapshots, store, clock } = needs;
   switch (kind) {
     case 'rank': {
-      const user = (await folded.find(users, id))?.state;
+      const user = (await snapshots.find(users, id))?.state;
       return user !== undefined && exists(user) && at < user.tokensBefore;
     }
     case 'user': {
-      const status = (await folded.find(users, id))?.state.status;
+      const status = (await snapshots.find(users, id))?.state.status;
       return status === 'disabled' || status === 'deleted';
     }
     case 'agent': {
-      const status = (await folded.find(agents, id))?.state.status;
+      const status = (await snapshots.find(agents, id))?.state.status;
       return status === 'suspended' || status === 'deleted';
     }
     case 'key': {
-      const found = (await folded.find(apiKeys, id)) ?? (await folded.find(agentKeys, id));
+      const found = (await snapshots.find(apiKeys, id)) ?? (await snapshots.find(agentKeys, id));
       return found?.state.status === 'revoked';
     }
     case 'asid': {

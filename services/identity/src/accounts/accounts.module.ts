@@ -1,0 +1,138 @@
+/** Users: their accounts, passwords and roles, by themselves and by administrators. */
+import type { Authenticator } from '@cardea/auth';
+import { metrics } from '@cardea/runtime';
+import type { Module, ServiceNeeds } from '@cardea/service';
+import type { PasswordFunction } from '../adapters/argon2.ts';
+import type { PostOffice } from '../mail/mail.module.ts';
+import type { SnapshotCache } from '../streams/snapshot-cache.ts';
+import type { Workspaces } from '../workspaces/workspaces.module.ts';
+import { type Accounts, accounts } from './accounts.ts';
+import { accountsRelay } from './accounts-relay.ts';
+import { administrators } from './administrators/administrators.ts';
+import { settleAdministrators } from './administrators/settle-administrators.policy.ts';
+import { bootstrapAdmin } from './bootstrap.ts';
+import { callersByStream } from './callers.ts';
+import { type AdminMade, createAdmin, type NewAdmin } from './create-admin.ts';
+import type { AgentSessionRevocation, AliveSessions } from './dependents.ts';
+import type { ToAscii } from './email-address.ts';
+import { hashGate } from './passwords/hash-gate.ts';
+import { type Passwords, passwords } from './passwords/passwords.ts';
+import { type UserDirectory, userDirectory } from './user-directory.ts';
+import { deleteUserRoute, updateUserRoute } from './users/administer/administer.route.ts';
+import { createUserRoute } from './users/administer/create-user.route.ts';
+import { getUserRoute, listUsersRoute } from './users/administer/list-users.route.ts';
+import { announceVouched } from './users/announce-vouched.policy.ts';
+import { currentUserRoute } from './users/current-user/current-user.route.ts';
+import { forgetDeletedUsers } from './users/forget-deleted-users.policy.ts';
+import { getProfileRoute, updateProfileRoute } from './users/profile/profile.route.ts';
+import { resendVerificationRoute } from './users/resend-verification/resend-verification.route.ts';
+import { usersProjection } from './users/users.projection.ts';
+import {
+  verifyEmailByLinkRoute,
+  verifyEmailRoute,
+} from './users/verify-email/verify-email.route.ts';
+
+export type { Accounts } from './accounts.ts';
+export type { AdminMade, NewAdmin } from './create-admin.ts';
+export type { AgentSessionRevocation } from './dependents.ts';
+export { emailAddress, type ToAscii } from './email-address.ts';
+export { type Passwords, passwordFault } from './passwords/passwords.ts';
+export type { UserDirectory, UserSnapshot } from './user-directory.ts';
+export { endSessions } from './users/end-sessions/end-sessions.ts';
+export { displayName } from './users/profile-fields.ts';
+export { repeatedCreation } from './users/repeated-creation.ts';
+export { setPassword } from './users/set-password.ts';
+export {
+  type ExistingUser,
+  exists,
+  type KeptSession,
+  rankOf,
+  type User,
+  type UserEvent,
+  users,
+} from './users/user.ts';
+
+type Needs = Pick<
+  ServiceNeeds,
+  | 'authenticator'
+  | 'clock'
+  | 'command'
+  | 'database'
+  | 'ids'
+  | 'limits'
+  | 'log'
+  | 'positions'
+  | 'revocations'
+  | 'sealer'
+  | 'settings'
+  | 'store'
+  | 'streams'
+  | 'systemCommand'
+> & {
+  readonly snapshots: SnapshotCache;
+  readonly workspaces: Workspaces;
+  readonly postOffice: PostOffice;
+  readonly aliveSessions: AliveSessions;
+  readonly revokeAgentSessions: AgentSessionRevocation;
+  readonly passwordFunction: PasswordFunction;
+  readonly toAscii: ToAscii;
+};
+
+export type AccountsModule = {
+  readonly module: Module;
+  readonly userDirectory: UserDirectory;
+  readonly accounts: Accounts;
+  readonly passwords: Passwords;
+  /** Callers with the roles that their own streams give them now. */
+  readonly authenticator: Authenticator;
+  /** For the command line. */
+  readonly createAdmin: (admin: NewAdmin) => Promise<AdminMade>;
+};
+
+export function accountsModule(given: Needs): AccountsModule {
+  const { settings, clock } = given;
+  const directory = userDirectory(given);
+  const gate = hashGate(settings.HASH_CONCURRENCY, clock);
+  const withUsers = { ...given, userDirectory: directory };
+  const needs = {
+    ...withUsers,
+    accounts: accounts(withUsers),
+    administrators: administrators(withUsers),
+    passwords: passwords(given.passwordFunction, gate),
+  };
+  const module: Module = {
+    endpoints: [
+      verifyEmailRoute(needs),
+      verifyEmailByLinkRoute(needs),
+      resendVerificationRoute(needs),
+      currentUserRoute(needs),
+      getProfileRoute(needs),
+      updateProfileRoute(needs),
+      createUserRoute(needs),
+      listUsersRoute(needs),
+      getUserRoute(needs),
+      updateUserRoute(needs),
+      deleteUserRoute(needs),
+    ],
+    projections: [usersProjection],
+    policies: [
+      forgetDeletedUsers({ ...needs, releaseAddress: needs.accounts.releaseAddress }),
+      settleAdministrators(needs),
+      announceVouched(needs),
+    ],
+    relay: accountsRelay,
+    start: async () => {
+      await needs.passwords.warmUp();
+      await bootstrapAdmin(needs);
+    },
+    measure: async () => metrics.hashQueueDepth.set(gate.waiting()),
+  };
+  return {
+    module,
+    userDirectory: directory,
+    accounts: needs.accounts,
+    passwords: needs.passwords,
+    authenticator: callersByStream(given.authenticator, directory),
+    createAdmin: (admin) => createAdmin(needs, admin),
+  };
+}

@@ -1,0 +1,90 @@
+/** An administrator whom an operator makes from the command line: a first way in. */
+import type { Command } from '@cardea/event-store';
+import { uuidFrom } from '@cardea/runtime';
+import type { ServiceNeeds } from '@cardea/service';
+import type { TenantFacts, Workspaces } from '../workspaces/workspaces.module.ts';
+import type { Accounts } from './accounts.ts';
+import { BOOTSTRAP_IDS } from './bootstrap.ts';
+import { emailAddress, type ToAscii } from './email-address.ts';
+import { type Passwords, passwordFault } from './passwords/passwords.ts';
+import type { UserDirectory } from './user-directory.ts';
+
+type Needs = Pick<ServiceNeeds, 'ids' | 'settings' | 'systemCommand'> & {
+  readonly userDirectory: Pick<UserDirectory, 'hashOf'>;
+  readonly accounts: Pick<Accounts, 'create'>;
+  readonly workspaces: Pick<Workspaces, 'createApplication' | 'createTenant' | 'tenant'>;
+  readonly passwords: Pick<Passwords, 'hash'>;
+  readonly toAscii: ToAscii;
+};
+
+export type NewAdmin = {
+  readonly email: string;
+  readonly password: string;
+  /** The deployment's own tenant unless named. */
+  readonly tenantId: string | undefined;
+};
+
+export type AdminMade =
+  | { readonly userId: string; readonly tenantId: string }
+  | {
+      readonly refused:
+        | 'invalid_email'
+        | 'tenant_not_found'
+        | 'email_already_exists'
+        | 'password_too_short'
+        | 'password_too_long'
+        | 'password_too_weak';
+    };
+
+/** Audited as the service's own act, for nobody has signed in. */
+export async function createAdmin(needs: Needs, asked: NewAdmin): Promise<AdminMade> {
+  const { userDirectory, passwords, accounts, ids } = needs;
+  const email = emailAddress(asked.email, needs.toAscii);
+  if (email === undefined) return { refused: 'invalid_email' };
+  const tenantId = asked.tenantId ?? BOOTSTRAP_IDS.tenantId;
+  const userId = ids.next();
+  const command = needs.systemCommand(tenantId, 'create admin', userId);
+  const tenant = await tenantFor(needs, asked, command);
+  if (tenant === undefined) return { refused: 'tenant_not_found' };
+  const { password_policy: policy } = tenant.settings;
+  const fault = passwordFault(asked.password, policy);
+  if (fault !== undefined) return { refused: fault };
+  const own = tenantId === BOOTSTRAP_IDS.tenantId ? ['system_admin'] : [];
+  const created = await accounts.create(
+    {
+      id: userId,
+      email,
+      emailHash: await userDirectory.hashOf(tenantId, email),
+      emailVerified: true,
+      displayName: null,
+      avatarUrl: null,
+      roles: [...own, 'owner', 'admin'],
+      passwordHash: await passwords.hash(asked.password),
+      via: 'admin',
+      vouched: true,
+      requestHash: null,
+    },
+    command,
+  );
+  return created.outcome === 'created' ? { userId, tenantId } : { refused: 'email_already_exists' };
+}
+
+/** A deployment that was started without an administrator gets its own tenant with the first one. */
+async function tenantFor(
+  { workspaces, settings }: Pick<Needs, 'settings' | 'workspaces'>,
+  { tenantId }: NewAdmin,
+  command: Command,
+): Promise<TenantFacts | undefined> {
+  const found = await workspaces.tenant(tenantId ?? BOOTSTRAP_IDS.tenantId);
+  if (found !== undefined || tenantId !== undefined) return found;
+  const workspace = {
+    ...BOOTSTRAP_IDS,
+    organizationName: 'system',
+    tenantName: 'default',
+    environment: settings.ENV,
+  };
+  const making = { ...command, id: uuidFrom(command.id, 'workspace') };
+  const made = await workspaces.createTenant(workspace, making);
+  await workspaces.createApplication(workspace, making);
+  return made;
+}

@@ -1,0 +1,16 @@
+import type { Request } from '@cardea/http';
+import { alreadyCreated } from '../../http/idempotent-create.ts';
+import type { UserDirectory } from '../user-directory.ts';
+import { exists } from './user.ts';
+
+/** The answer to a repeat under the same Idempotency-Key; what its first answer showed is shown once. */
+export async function repeatedCreation(
+  needs: { readonly userDirectory: Pick<UserDirectory, 'byId'> },
+  request: Request<unknown, unknown, unknown>,
+  { tenantId, userId }: { readonly tenantId: string; readonly userId: string },
+) {
+  if (request.idempotency === undefined) return undefined;
+  const user = await needs.userDirectory.byId(tenantId, userId);
+  // It was made, and is gone: the key of an erased person seals nothing any more.
+  return user.status === 'deleted' || exists(user) ? alreadyCreated(userId) : undefined;
+}

@@ -1,0 +1,120 @@
+/** Agents: their keys, the delegations that people give them, and their sessions. */
+import type { SignToken } from '@cardea/auth';
+import type { Module, ServiceNeeds } from '@cardea/service';
+import type { AgentSessionRevocation, UserDirectory } from '../accounts/accounts.module.ts';
+import type { SnapshotCache } from '../streams/snapshot-cache.ts';
+import type { Workspaces } from '../workspaces/workspaces.module.ts';
+import {
+  createAgentKeyRoute,
+  listAgentKeysRoute,
+  revokeAgentKeyRoute,
+  rotateAgentKeyRoute,
+} from './agent-keys/administer/administer.route.ts';
+import { agentKeysProjection } from './agent-keys/agent-keys.projection.ts';
+import { agentNames } from './agent-names.ts';
+import { agentSessionsProjection } from './agent-sessions/agent-sessions.projection.ts';
+import { endAgentSessionRoute } from './agent-sessions/end/end.route.ts';
+import { endExpiredSessions } from './agent-sessions/end-expired-sessions.ts';
+import { openSessions } from './agent-sessions/end-many.ts';
+import { endOrphanedSessions } from './agent-sessions/end-orphaned-sessions.policy.ts';
+import { issueTokensRoute } from './agent-sessions/issue-tokens/issue-tokens.route.ts';
+import { getAgentSessionRoute, listAgentSessionsRoute } from './agent-sessions/list/list.route.ts';
+import { revokeAgentSessionsBy, revokeAgentSessionsOf } from './agent-sessions/revoke-with-user.ts';
+import { startAgentSessionRoute } from './agent-sessions/start/start.route.ts';
+import { agentTokens } from './agent-tokens.ts';
+import {
+  changeAgentRoute,
+  createAgentRoute,
+  deleteAgentRoute,
+} from './agents/administer/administer.route.ts';
+import {
+  getAgentRoute,
+  listAgentsRoute,
+  myAgentsRoute,
+} from './agents/administer/list-agents.route.ts';
+import { agentsProjection } from './agents/agents.projection.ts';
+import { agentsRelay } from './agents-relay.ts';
+import { currentFacts } from './current-facts.ts';
+import {
+  grantDelegationRoute,
+  listDelegationsRoute,
+  withdrawDelegationRoute,
+} from './delegations/delegate/delegate.route.ts';
+import { delegationsProjection } from './delegations/delegations.projection.ts';
+
+export { agentKeys } from './agent-keys/agent-key.ts';
+export { agentOfKey } from './agent-keys/agent-of-key.ts';
+export { type AgentSessionEvent, agentSessions } from './agent-sessions/agent-session.ts';
+export { whyEnded } from './agent-sessions/basis.ts';
+export { agents } from './agents/agent.ts';
+
+type Needs = Pick<
+  ServiceNeeds,
+  | 'authenticator'
+  | 'clock'
+  | 'command'
+  | 'database'
+  | 'ids'
+  | 'limits'
+  | 'positions'
+  | 'random'
+  | 'revocations'
+  | 'sealer'
+  | 'settings'
+  | 'streams'
+  | 'systemCommand'
+> & {
+  readonly sign: SignToken;
+  readonly snapshots: SnapshotCache;
+  readonly userDirectory: Pick<UserDirectory, 'byId'>;
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+};
+
+export function agentsModule(given: Needs): Module {
+  const needs = {
+    ...given,
+    agentNames: agentNames(given),
+    agentTokens: agentTokens(given),
+    liveAgentSessions: (of: Parameters<typeof openSessions>[1]) => openSessions(given.database, of),
+  };
+  return {
+    endpoints: [
+      createAgentRoute(needs),
+      listAgentsRoute(needs),
+      getAgentRoute(needs),
+      changeAgentRoute(needs),
+      deleteAgentRoute(needs),
+      createAgentKeyRoute(needs),
+      listAgentKeysRoute(needs),
+      rotateAgentKeyRoute(needs),
+      revokeAgentKeyRoute(needs),
+      myAgentsRoute(needs),
+      grantDelegationRoute(needs),
+      listDelegationsRoute(needs),
+      withdrawDelegationRoute(needs),
+      startAgentSessionRoute(needs),
+      issueTokensRoute(needs),
+      listAgentSessionsRoute(needs),
+      getAgentSessionRoute(needs),
+      endAgentSessionRoute(needs),
+    ],
+    projections: [
+      agentsProjection,
+      agentKeysProjection,
+      delegationsProjection,
+      agentSessionsProjection,
+    ],
+    policies: [endOrphanedSessions(needs)],
+    loops: [endExpiredSessions(needs)],
+    relay: agentsRelay,
+    offers: { facts: currentFacts(needs) },
+  };
+}
+
+/** What whoever ends accounts and logins does to the agent sessions that rest on them. */
+export const agentSessionRevocation = (
+  needs: Pick<ServiceNeeds, 'database' | 'positions' | 'revocations'>,
+): AgentSessionRevocation => ({
+  ofUser: (user, at) => revokeAgentSessionsOf(needs, user, at),
+  ofLogin: (sid, at) => revokeAgentSessionsBy(needs, sid, at),
+});

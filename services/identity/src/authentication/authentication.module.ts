@@ -1,0 +1,62 @@
+/** How people become known: by password, and by making an account. */
+import type { Module, ServiceNeeds } from '@cardea/service';
+import type {
+  Accounts,
+  AgentSessionRevocation,
+  Passwords,
+  ToAscii,
+  UserDirectory,
+} from '../accounts/accounts.module.ts';
+import type { PostOffice } from '../mail/mail.module.ts';
+import type { LoginSessions } from '../sessions/sessions.module.ts';
+import type { Workspaces } from '../workspaces/workspaces.module.ts';
+import { authenticationRelay } from './authentication-relay.ts';
+import { changePasswordRoute } from './passwords/change-password/change-password.route.ts';
+import { forgotPasswordRoute } from './passwords/forgot-password/forgot-password.route.ts';
+import { logInRoute } from './passwords/log-in/log-in.route.ts';
+import {
+  resetPasswordPageRoute,
+  resetPasswordRoute,
+} from './passwords/reset-password/reset-password.route.ts';
+import { registerRoute } from './registrations/register/register.route.ts';
+import { signUpRoute } from './registrations/sign-up/sign-up.route.ts';
+import { signInGuard } from './sign-in-guard.ts';
+
+type Needs = Pick<
+  ServiceNeeds,
+  | 'clock'
+  | 'command'
+  | 'database'
+  | 'identify'
+  | 'ids'
+  | 'limits'
+  | 'revocations'
+  | 'sealer'
+  | 'settings'
+  | 'streams'
+> & {
+  readonly userDirectory: UserDirectory;
+  readonly accounts: Accounts;
+  readonly passwords: Passwords;
+  readonly workspaces: Workspaces;
+  readonly postOffice: PostOffice;
+  readonly loginSessions: LoginSessions;
+  readonly revokeAgentSessions: Pick<AgentSessionRevocation, 'ofUser'>;
+  readonly toAscii: ToAscii;
+};
+
+export function authenticationModule(given: Needs): Module {
+  const needs = { ...given, signInGuard: signInGuard(given) };
+  return {
+    endpoints: [
+      signUpRoute(needs),
+      registerRoute(needs),
+      logInRoute(needs),
+      forgotPasswordRoute(needs),
+      resetPasswordRoute(needs),
+      resetPasswordPageRoute(),
+      changePasswordRoute(needs),
+    ],
+    relay: authenticationRelay,
+  };
+}

@@ -1,0 +1,61 @@
+/** API keys, and what every opaque key has in common: its form, its secret, its use. */
+import type { IntrospectedKey } from '@cardea/auth';
+import type { Module, ServiceNeeds } from '@cardea/service';
+import type { SnapshotCache } from '../streams/snapshot-cache.ts';
+import type { Workspaces } from '../workspaces/workspaces.module.ts';
+import {
+  createApiKeyRoute,
+  listApiKeysRoute,
+  listScopesRoute,
+  revokeApiKeyRoute,
+  rotateApiKeyRoute,
+} from './api-keys/administer/administer.route.ts';
+import { apiKeysProjection } from './api-keys/api-keys.projection.ts';
+import { credentialsRelay } from './credentials-relay.ts';
+import { introspector } from './introspection.ts';
+import { notedUses } from './key-uses/noted-uses.ts';
+import type { OpaqueKey } from './live-key.ts';
+
+export { apiKeys } from './api-keys/api-key.ts';
+export { drawKey, drawSecret, environmentOf, futureMoment } from './key-issuing.ts';
+export {
+  afterRotation,
+  firstSecret,
+  type KeySecret,
+  rotatedSecret,
+  stampsEndedBy,
+} from './key-secret.ts';
+export type { KeyUsed } from './key-uses/key-use.ts';
+export { liveKey, type OpaqueKey } from './live-key.ts';
+
+type Needs = Pick<
+  ServiceNeeds,
+  | 'clock'
+  | 'command'
+  | 'database'
+  | 'ids'
+  | 'log'
+  | 'random'
+  | 'revocations'
+  | 'sealer'
+  | 'streams'
+  | 'systemCommand'
+> & {
+  readonly snapshots: SnapshotCache;
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+  /** What an agent's key is worth. */
+  readonly agentOfKey: (key: OpaqueKey) => Promise<IntrospectedKey | undefined>;
+};
+
+export const credentialsModule = (needs: Needs): Module => ({
+  endpoints: [
+    createApiKeyRoute(needs),
+    listApiKeysRoute(needs),
+    listScopesRoute(),
+    rotateApiKeyRoute(needs),
+    revokeApiKeyRoute(needs),
+  ],
+  projections: [apiKeysProjection],
+  relay: credentialsRelay,
+  offers: { introspect: introspector({ ...needs, noteUse: notedUses(needs) }) },
+});

@@ -1,0 +1,29 @@
+/** Notes uses of keys; this process asks the stream at most as often as a use is told. */
+import type { ServiceNeeds } from '@cardea/service';
+import QuickLRU from 'quick-lru';
+import { keyUses, noteUse, USE_TOLD_EVERY_MS } from './key-use.ts';
+
+const NOTED_KEYS_MAX = 10_000;
+
+export type NoteUse = (of: {
+  readonly id: string;
+  readonly kind: 'svc' | 'agk';
+  readonly tenantId: string;
+}) => Promise<void>;
+
+export function notedUses({
+  streams,
+  clock,
+  systemCommand,
+  ids,
+}: Pick<ServiceNeeds, 'streams' | 'clock' | 'systemCommand' | 'ids'>): NoteUse {
+  const noted = new QuickLRU<string, number>({ maxSize: NOTED_KEYS_MAX });
+  return async ({ id, kind, tenantId }) => {
+    const before = noted.get(id);
+    if (before !== undefined && clock.monotonicMs() - before < USE_TOLD_EVERY_MS) return;
+    noted.set(id, clock.monotonicMs());
+    const command = systemCommand(tenantId, 'key used', id, ids.next());
+    const use = { id, kind, now: command.now };
+    await streams.decideOn(keyUses, id, command, (state) => noteUse(use, state));
+  };
+}

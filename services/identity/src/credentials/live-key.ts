@@ -1,0 +1,33 @@
+/** Until when a presented key stands: its secret, its environment and its end are looked at. */
+import type { CredentialKey } from '@cardea/crypto';
+import type { Clock } from '@cardea/runtime';
+import { type KeySecret, recognise } from './key-secret.ts';
+
+/** A key whose form and checksum are right; what it is worth stands in its stream. */
+export type OpaqueKey = Extract<CredentialKey, { kind: 'svc' | 'agk' }>;
+
+const MS = 1_000;
+
+type Kept = {
+  readonly id: string;
+  readonly environment: string;
+  readonly expires_at: string | null;
+  readonly secret: KeySecret;
+};
+
+/** `expiresAt` in Unix seconds, null for ever; undefined when the key is not live. */
+export function liveKey(
+  { clock }: { readonly clock: Pick<Clock, 'now'> },
+  presented: OpaqueKey,
+  kept: Kept,
+): { readonly expiresAt: number | null; readonly stamp: string } | undefined {
+  const now = clock.now();
+  const recognised = recognise(presented.secret, kept.secret, now);
+  if (recognised === undefined || presented.environment !== kept.environment) return undefined;
+  const ends = [kept.expires_at, recognised.until]
+    .filter((end) => end !== null)
+    .map((end) => new Date(end).getTime());
+  if (ends.some((end) => end <= now.getTime())) return undefined;
+  const expiresAt = ends.length === 0 ? null : Math.min(...ends) / MS;
+  return { expiresAt, stamp: `${kept.id}.${recognised.stamp}` };
+}

@@ -1,0 +1,53 @@
+/** Mail to people: what was asked for, and its sending. */
+import type { Module, ServiceNeeds } from '@cardea/service';
+import { mailFolder, smtpTransport } from '../adapters/mail-transport.ts';
+import { bell } from './bell.ts';
+import { mailRelay } from './mail-relay.ts';
+import { mailSender, type Recipients } from './mail-sender.ts';
+import { devMailboxRoutes } from './mailboxes/dev-mailbox/dev-mailbox.route.ts';
+import { mailQueueProjection } from './mailboxes/mail-queue.projection.ts';
+
+export { mailLimit } from './mail-limit.ts';
+export { devMailboxRoutes } from './mailboxes/dev-mailbox/dev-mailbox.route.ts';
+export { type PostOffice, postOffice } from './post-office.ts';
+
+type Needs = Pick<
+  ServiceNeeds,
+  | 'clock'
+  | 'database'
+  | 'ids'
+  | 'log'
+  | 'random'
+  | 'sealer'
+  | 'settings'
+  | 'streams'
+  | 'systemCommand'
+> &
+  Recipients;
+
+export function mailModule(needs: Needs): Module {
+  const { transport, folder } = transportsOf(needs);
+  const newMail = bell(needs.clock);
+  return {
+    endpoints: folder === undefined ? [] : devMailboxRoutes(folder),
+    projections: [mailQueueProjection(newMail.ring)],
+    loops: [mailSender({ ...needs, transport }, newMail.awake)],
+    relay: mailRelay,
+    stop: async () => transport?.close(),
+    degraded: () =>
+      transport === undefined
+        ? { 'identity.smtp': 'SMTP_URL is not set: mail waits until it is' }
+        : {},
+  };
+}
+
+function transportsOf({ settings, clock }: Pick<Needs, 'settings' | 'clock'>) {
+  const { SMTP_URL, MAIL_FROM, ENV, CARDEA_DATA } = settings;
+  if (SMTP_URL !== undefined) {
+    return { transport: smtpTransport(SMTP_URL.reveal(), MAIL_FROM), folder: undefined };
+  }
+  // Production never shows mail to anybody but its receiver.
+  if (ENV === 'production') return { transport: undefined, folder: undefined };
+  const folder = mailFolder(`${CARDEA_DATA ?? '.cardea'}/mail`, MAIL_FROM, () => clock.now());
+  return { transport: folder, folder };
+}

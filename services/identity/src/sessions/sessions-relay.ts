@@ -1,0 +1,59 @@
+/** What other services hear of login sessions (`docs/design/identity.md`, What it tells other services). */
+import type { UserSnapshot } from '../accounts/accounts.module.ts';
+import { deviceOf } from '../adapters/device.ts';
+import { integrationEvent, type RelayTools, relayOf } from '../streams/integration-events.ts';
+import type { SessionEvent, SessionFacts } from './session.ts';
+
+export const sessionsRelay = relayOf<SessionEvent>({
+  SessionStarted: async (event, tools) => {
+    const { data } = event;
+    // A registration signs in as well, but says so by itself.
+    if (data.via !== 'login') return undefined;
+    const { streamId } = event;
+    const user = await tools.open(data.user, { streamId, field: 'user' });
+    const session = await loginSessionOf(data, streamId, tools);
+    return integrationEvent('user.login', {
+      ...(user === null
+        ? erasedUser(data.user_id, data.started_at)
+        : (JSON.parse(user) as UserSnapshot)),
+      method: data.method,
+      amr: [...data.amr],
+      session,
+    });
+  },
+  SessionRevoked: ({ data }) =>
+    integrationEvent('session.revoked', {
+      id: data.id,
+      user_id: data.user_id,
+      reason: data.reason ?? 'user',
+    }),
+  SessionRefreshRepeated: ({ data }) =>
+    integrationEvent('session.refresh_repeated', { id: data.id, user_id: data.user_id }),
+});
+
+async function loginSessionOf(data: SessionFacts, streamId: string, tools: RelayTools) {
+  const [ip, userAgent] = await Promise.all([
+    tools.open(data.ip, { streamId, field: 'ip' }),
+    tools.open(data.user_agent, { streamId, field: 'user_agent' }),
+  ]);
+  return {
+    id: data.id,
+    family_id: data.id,
+    ip_address: ip,
+    user_agent: userAgent,
+    ...deviceOf(userAgent),
+    started_at: data.started_at,
+    last_active_at: data.last_active_at,
+    expires_at: data.expires_at,
+  };
+}
+
+const erasedUser = (id: string, at: string): UserSnapshot => ({
+  id,
+  email: null,
+  display_name: null,
+  email_verified: false,
+  roles: [],
+  status: 'active',
+  created_at: at,
+});

@@ -1,0 +1,63 @@
+/** Login sessions: started by a sign-in, kept by refreshing, ended by their user or by what they rest on. */
+import type { SignToken } from '@cardea/auth';
+import type { Module, ServiceNeeds } from '@cardea/service';
+import type { AgentSessionRevocation, UserDirectory } from '../accounts/accounts.module.ts';
+import type { Workspaces } from '../workspaces/workspaces.module.ts';
+import { type AccessTokens, accessTokens } from './access-tokens.ts';
+import { listSessionsRoute } from './list-sessions/list-sessions.route.ts';
+import { type LoginSessions, loginSessions } from './login-sessions.ts';
+import { refreshRoute } from './refresh/refresh.route.ts';
+import { revokeSessionRoute, revokeSessionsRoute } from './revoke-session/revoke-session.route.ts';
+import { sessionsProjection } from './sessions.projection.ts';
+import { sessionsRelay } from './sessions-relay.ts';
+
+export { aliveSessions } from './alive-sessions.ts';
+export type { LoginSessions } from './login-sessions.ts';
+export { isAlive, type Session, type SessionFacts, sessions } from './session.ts';
+export { ownSession, surroundingsOf } from './surroundings.ts';
+
+type Needs = Pick<
+  ServiceNeeds,
+  | 'clock'
+  | 'command'
+  | 'database'
+  | 'derive'
+  | 'ids'
+  | 'limits'
+  | 'positions'
+  | 'random'
+  | 'revocations'
+  | 'sealer'
+  | 'settings'
+  | 'store'
+  | 'streams'
+> & {
+  readonly sign: SignToken;
+  readonly userDirectory: UserDirectory;
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+  readonly revokeAgentSessions: AgentSessionRevocation;
+};
+
+export function sessionsModule(given: Needs): {
+  readonly module: Module;
+  readonly accessTokens: AccessTokens;
+  readonly loginSessions: LoginSessions;
+} {
+  const withTokens = {
+    ...given,
+    accessTokens: accessTokens(given),
+    refreshKeys: given.derive('JWT_SECRET', 'refresh/v1'),
+  };
+  const needs = { ...withTokens, loginSessions: loginSessions(withTokens) };
+  const module: Module = {
+    endpoints: [
+      refreshRoute(needs),
+      listSessionsRoute(needs),
+      revokeSessionRoute(needs),
+      revokeSessionsRoute(needs),
+    ],
+    projections: [sessionsProjection],
+    relay: sessionsRelay,
+  };
+  return { module, accessTokens: needs.accessTokens, loginSessions: needs.loginSessions };
+}

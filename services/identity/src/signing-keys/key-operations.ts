@@ -1,0 +1,49 @@
+/** What an operator does to the key ring from the command line. */
+import type { RingKey } from './keyring.ts';
+import type { OpenedKey } from './private-halves.ts';
+import type { Revoked, SigningKeys } from './signing-keys.ts';
+
+/** A key as operators see it. */
+type KeyStatus = {
+  readonly kid: string;
+  readonly state: RingKey['state'];
+  readonly activate_at: string;
+  readonly activated_at: string | null;
+  readonly publish_until: string | null;
+  /** Which JWT_SECRET its private half is sealed under. */
+  readonly sealed_under: OpenedKey['under'];
+};
+
+export type KeyOperations = {
+  readonly keys: () => Promise<readonly KeyStatus[]>;
+  readonly announceKey: (activateAt: Date) => Promise<string>;
+  readonly promoteKey: (kid: string) => Promise<boolean>;
+  readonly revokeKeys: () => Promise<Revoked>;
+  /** Seals anew what signs, or is to sign, under the previous JWT_SECRET; answers how many keys. */
+  readonly resealKeys: () => Promise<number>;
+};
+
+export const keyOperations = (
+  signingKeys: Pick<
+    SigningKeys,
+    'announce' | 'promote' | 'reseal' | 'revoke' | 'ring' | 'sealedUnder'
+  >,
+): KeyOperations => ({
+  keys: async () => {
+    const { keys } = await signingKeys.ring();
+    return Promise.all(keys.map(async (key) => statusOf(key, await signingKeys.sealedUnder(key))));
+  },
+  announceKey: (activateAt) => signingKeys.announce(activateAt),
+  promoteKey: (kid) => signingKeys.promote(kid),
+  revokeKeys: () => signingKeys.revoke(),
+  resealKeys: signingKeys.reseal,
+});
+
+const statusOf = (key: RingKey, sealedUnder: OpenedKey['under']): KeyStatus => ({
+  kid: key.kid,
+  state: key.state,
+  activate_at: key.activateAt,
+  activated_at: key.activatedAt,
+  publish_until: key.publishUntil,
+  sealed_under: sealedUnder,
+});

@@ -1,0 +1,65 @@
+/** The keys that tokens are signed with: their ring, its schedule, and what the public sees of it. */
+import type { Loop, Module, ServiceNeeds } from '@cardea/service';
+import { listKeysRoute, rotateKeysRoute } from './administer/administer.route.ts';
+import { jwksRoute } from './jwks.route.ts';
+import { type SigningKeys, signingKeys } from './signing-keys.ts';
+import { signingKeysRelay } from './signing-keys-relay.ts';
+import { tellChangedKeys } from './tell-changed-keys.policy.ts';
+
+export { type KeyOperations, keyOperations } from './key-operations.ts';
+
+const DAY_MS = 24 * 3600_000;
+const RING_READ_MS = 30_000;
+const TICK_MS = 4_000;
+
+type Needs = Pick<
+  ServiceNeeds,
+  | 'cache'
+  | 'clock'
+  | 'command'
+  | 'derive'
+  | 'log'
+  | 'sealer'
+  | 'settings'
+  | 'streams'
+  | 'systemCommand'
+>;
+
+export function signingKeysModule(needs: Needs): {
+  readonly module: Module;
+  readonly signingKeys: SigningKeys;
+} {
+  const keys = signingKeys({
+    ...needs,
+    kek: needs.derive('JWT_SECRET', 'jwk-kek/v1'),
+    rotateAfterMs: needs.settings.SIGNING_KEY_ROTATION_DAYS * DAY_MS,
+  });
+  const shown = { ...needs, signingKeys: keys };
+  const module: Module = {
+    endpoints: [jwksRoute(shown), listKeysRoute(shown), rotateKeysRoute(shown)],
+    policies: [tellChangedKeys(needs)],
+    loops: [ringReader(keys, needs.clock)],
+    relay: signingKeysRelay,
+    start: keys.start,
+    stop: keys.stop,
+    offers: { jwks: keys.latestJwks },
+  };
+  return { module, signingKeys: keys };
+}
+
+/** Another replica may have changed the ring; each keeps its schedule, whichever is alive. */
+const ringReader = (keys: SigningKeys, clock: ServiceNeeds['clock']): Loop => ({
+  name: 'identity.keyring',
+  run: async (signal, tick) => {
+    let readMs = Number.NEGATIVE_INFINITY;
+    while (!signal.aborted) {
+      tick();
+      if (keys.isOld() || clock.monotonicMs() - readMs >= RING_READ_MS) {
+        await keys.keepSchedule();
+        await keys.refresh();
+        readMs = clock.monotonicMs();
+      }
+      await clock.sleep(TICK_MS, signal);
+    }
+  },
+});

@@ -1,0 +1,71 @@
+/** What other services hear of organizations, tenants and applications. */
+import {
+  integrationEvent,
+  type RelayTools,
+  relayOf,
+  stateAt,
+} from '../streams/integration-events.ts';
+import type { ApplicationEvent } from './applications/application.ts';
+import { type OrganizationEvent, organizations } from './organizations/organization.ts';
+import { type TenantEvent, tenants } from './tenants/tenant.ts';
+
+export const workspacesRelay = relayOf<OrganizationEvent | TenantEvent | ApplicationEvent>({
+  OrganizationCreated: async (_event, tools) =>
+    integrationEvent('organization.created', await organizationOf(tools)),
+  OrganizationChanged: async ({ data }, tools) =>
+    integrationEvent('organization.updated', {
+      ...(await organizationOf(tools)),
+      changed: changedIn(data),
+    }),
+  TenantCreated: async (_event, tools) => integrationEvent('tenant.created', await tenantOf(tools)),
+  TenantChanged: async ({ data }, tools) =>
+    integrationEvent('tenant.updated', { ...(await tenantOf(tools)), changed: changedIn(data) }),
+  TenantSettingsChanged: async ({ data }, tools) =>
+    integrationEvent('tenant.updated', {
+      ...(await tenantOf(tools)),
+      changed: Object.keys(data.settings).map((name) => `settings.${name}`),
+    }),
+  TenantDeleted: ({ data }) =>
+    integrationEvent('tenant.deleted', { id: data.id, deleted_at: data.deleted_at }),
+  ApplicationCreated: ({ data }) => {
+    const { id, name, environment, type, publishable_key, created_at } = data;
+    return integrationEvent('application.created', {
+      id,
+      name,
+      environment,
+      type,
+      publishable_key,
+      created_at,
+    });
+  },
+  ApplicationDeleted: ({ data }) =>
+    integrationEvent('application.deleted', { id: data.id, deleted_at: data.deleted_at }),
+});
+
+async function organizationOf(tools: RelayTools) {
+  const state = await stateAt(organizations, tools);
+  if (state.status === 'none') throw new Error('an organization event without an organization');
+  return {
+    id: state.id,
+    name: state.name,
+    audit_retention_days: state.auditRetentionDays,
+    created_at: state.createdAt,
+  };
+}
+
+async function tenantOf(tools: RelayTools) {
+  const state = await stateAt(tenants, tools);
+  if (state.status === 'none') throw new Error('a tenant event without a tenant');
+  return {
+    id: state.id,
+    organization_id: state.organizationId,
+    name: state.name,
+    slug: state.slug,
+    display_name: state.displayName,
+    environment: state.environment,
+    approval_channels: [...state.settings.approval_channels],
+    created_at: state.createdAt,
+  };
+}
+
+const changedIn = (data: object): string[] => Object.keys(data).filter((key) => key !== 'id');

@@ -1,0 +1,51 @@
+/** Organizations, tenants and applications. */
+import type { Module, ServiceNeeds } from '@cardea/service';
+import type { SnapshotCache } from '../streams/snapshot-cache.ts';
+import { identifyRoute } from './applications/identify/identify.route.ts';
+import { listApplicationsRoute } from './applications/list-applications/list-applications.route.ts';
+import {
+  getOrganizationRoute,
+  updateOrganizationRoute,
+} from './organizations/administer/organization.route.ts';
+import { getTenantRoute, updateTenantRoute } from './tenants/administer/administer.route.ts';
+import { workspacesProjection } from './tenants/workspaces.projection.ts';
+import { type Workspaces, workspaces } from './workspaces.ts';
+import { workspacesRelay } from './workspaces-relay.ts';
+
+export { tenantOfPublishableKey } from './applications/publishable-key.ts';
+export {
+  isUniform,
+  type PasswordPolicy,
+  type RefreshMode,
+  TENANT_DEFAULTS,
+  type TenantFacts,
+  type TenantSettings,
+} from './tenants/tenant.ts';
+export { companyName, DEPLOYMENT, type NewWorkspace, type Workspaces } from './workspaces.ts';
+
+type Needs = Pick<
+  ServiceNeeds,
+  'command' | 'database' | 'limits' | 'random' | 'sealer' | 'streams'
+> & {
+  readonly snapshots: SnapshotCache;
+};
+
+export function workspacesModule(given: Needs): {
+  readonly module: Module;
+  readonly workspaces: Workspaces;
+} {
+  const needs = { ...given, workspaces: workspaces(given) };
+  const module: Module = {
+    endpoints: [
+      identifyRoute(needs),
+      listApplicationsRoute(needs),
+      getOrganizationRoute(needs),
+      updateOrganizationRoute(needs),
+      getTenantRoute(needs),
+      updateTenantRoute(needs),
+    ],
+    projections: [workspacesProjection],
+    relay: workspacesRelay,
+  };
+  return { module, workspaces: needs.workspaces };
+}

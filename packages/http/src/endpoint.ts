@@ -1,4 +1,4 @@
-import type { AgentPrincipal, Principal, UserPrincipal } from '@cardea/auth';
+import type { AgentPrincipal, ApiKeyPrincipal, Principal, UserPrincipal } from '@cardea/auth';
 import type { Static, TObject, TSchema } from 'typebox';
 
 /**
@@ -21,6 +21,16 @@ export type Caller =
 
 export type Who = 'anyone' | readonly Caller[];
 
+/** Whom a handler may meet, by its contract's `who`; nobody is known on `anyone` endpoints. */
+export type CallerOf<By extends Who> = By extends readonly Caller[]
+  ? PrincipalOf<By[number]>
+  : undefined;
+type PrincipalOf<Kind extends Caller> = Kind extends 'agent_token' | 'agent_key'
+  ? AgentPrincipal
+  : Kind extends `api_key:${string}`
+    ? ApiKeyPrincipal
+    : UserPrincipal;
+
 /** Service area that a refusal of this endpoint is recorded under (audit). */
 export type Area = 'user' | 'admin' | 'agent' | 'vault' | 'authorization' | 'fga';
 
@@ -37,6 +47,8 @@ export type Contract<
   Body extends TSchema = TSchema,
   Ok extends TSchema = TSchema,
   Reason extends string = string,
+  Other extends TSchema = TSchema,
+  By extends Who = Who,
 > = {
   /** snake_case, unique: operation id, audit operation, metric label. */
   readonly name: string;
@@ -47,7 +59,7 @@ export type Contract<
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** With `{name}` for parameters: `/api/v1/ciba/requests/{id}/approve`. */
   readonly path: string;
-  readonly who: Who;
+  readonly who: By;
   readonly tenant: TenantRule;
   readonly area: Area;
   readonly params?: Params;
@@ -58,7 +70,7 @@ export type Contract<
   /** Shape of the success body; its status (200 unless stated). Other successes stand in `otherOk`. */
   readonly ok: Ok;
   readonly status?: number;
-  readonly otherOk?: { readonly [status: number]: TSchema };
+  readonly otherOk?: { readonly [status: number]: Other };
   /** Not JSON: the handler answers a `raw` body of this media type. */
   readonly okMediaType?: string;
   /** Every reason that the handler may give, with the status it is answered with. */
@@ -123,12 +135,12 @@ export function retryOf({ method, idempotent, retry }: Contract): 'safe' | 'key'
 }
 
 /** What a handler gets. Everything in it was checked against the contract. */
-export type Request<Params, Query, Body> = {
+export type Request<Params, Query, Body, By = Principal | undefined> = {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  /** Undefined only on `anyone` endpoints (where a sent bearer is ignored). */
-  readonly principal: Principal | undefined;
+  /** One of those whom `who` lists; undefined on `anyone` endpoints (where a sent bearer is ignored). */
+  readonly principal: By;
   /** The principal's tenant, else the header's; '' when there is none. */
   readonly tenantId: string;
   readonly appId: string | undefined;
@@ -181,22 +193,31 @@ export type Answer<Ok, Reason extends string> =
 
 export type Endpoint = {
   readonly contract: Contract;
-  // The types are erased here; what they promised, the door has checked by the contract's schemas.
-  // biome-ignore lint/suspicious/noExplicitAny: a handler of any request fits.
-  readonly handle: (request: Request<any, any, any>) => Promise<Answer<unknown, string>>;
+  // The types are erased here; what they promised was checked by the contract's schemas.
+  readonly handle: (
+    // biome-ignore lint/suspicious/noExplicitAny: a handler of any request fits.
+    request: Request<any, any, any>,
+    // biome-ignore lint/suspicious/noExplicitAny: its own `admit` made it, and `endpoint` compared the types.
+    admitted: any,
+  ) => Promise<Answer<unknown, string>>;
   // biome-ignore lint/suspicious/noExplicitAny: likewise.
-  readonly admit?: Admit<any, any, string>;
+  readonly admit?: Admit<any, any, string, unknown>;
 };
 
 /**
- * A check that comes before the body is looked at, behind authentication, tenant and role: vending
- * judges its capability token here. Answers the refusal, or undefined to go on. `body` is undefined.
+ * A check that comes before the body is looked at and after authentication, tenant and role: vending
+ * checks its capability token here. Answers the refusal, or what it found, which the handler receives.
+ * `body` is undefined.
  */
-export type Admit<Params, Query, Reason extends string> = (
-  request: Request<Params, Query, undefined>,
-) => Promise<Extract<Answer<never, Reason>, { readonly refused: Reason }> | undefined>;
+export type Admit<Params, Query, Reason extends string, Admitted, By = Principal | undefined> = (
+  request: Request<Params, Query, undefined, By>,
+) => Promise<Refused<Reason> | { readonly admitted: Admitted }>;
+type Refused<Reason extends string> = Extract<Answer<never, Reason>, { readonly refused: Reason }>;
 
 type NoFields = TObject<Record<never, never>>;
+type Success<Ok extends TSchema, Other extends TSchema> =
+  | Static<Ok>
+  | ([Other] extends [never] ? never : Static<Other>);
 
 /** Binds a contract to the function that fulfils it; the types of one check the other. */
 export function endpoint<
@@ -205,15 +226,36 @@ export function endpoint<
   Params extends TObject = NoFields,
   Query extends TObject = NoFields,
   Body extends TSchema = NoFields,
+  Other extends TSchema = never,
+  const By extends Who = Who,
 >(
-  contract: Contract<Params, Query, Body, Ok, Reason>,
+  contract: Contract<Params, Query, Body, Ok, Reason, Other, By>,
   handle: (
-    request: Request<Static<Params>, Static<Query>, Static<Body>>,
-  ) => Promise<Answer<Static<Ok>, Reason>>,
-  admit?: Admit<Static<Params>, Static<Query>, Reason>,
-): Endpoint {
-  const made = admit === undefined ? { contract, handle } : { contract, handle, admit };
-  return made as unknown as Endpoint;
+    request: Request<Static<Params>, Static<Query>, Static<Body>, CallerOf<By>>,
+  ) => Promise<Answer<Success<Ok, Other>, Reason>>,
+): Endpoint;
+/** With a check of its own before the body; in the order in which a request meets them. */
+export function endpoint<
+  Ok extends TSchema,
+  const Reason extends string = never,
+  Params extends TObject = NoFields,
+  Query extends TObject = NoFields,
+  Body extends TSchema = NoFields,
+  Other extends TSchema = never,
+  const By extends Who = Who,
+  Admitted = never,
+>(
+  contract: Contract<Params, Query, Body, Ok, Reason, Other, By>,
+  admit: Admit<Static<Params>, Static<Query>, Reason, Admitted, CallerOf<By>>,
+  handle: (
+    request: Request<Static<Params>, Static<Query>, Static<Body>, CallerOf<By>>,
+    admitted: Admitted,
+  ) => Promise<Answer<Success<Ok, Other>, Reason>>,
+): Endpoint;
+export function endpoint(contract: unknown, first: unknown, second?: unknown): Endpoint {
+  const made =
+    second === undefined ? { contract, handle: first } : { contract, admit: first, handle: second };
+  return made as Endpoint;
 }
 
 /** For handlers of `['user']` endpoints: the door let only users in. */

@@ -10,14 +10,7 @@ import { isRecorded } from './denials.ts';
 import { admit, confirm } from './door.ts';
 import type { Answer, Request } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
-import {
-  headerFaults,
-  identified,
-  isAppId,
-  readInput,
-  readStrings,
-  type Strings,
-} from './input.ts';
+import { headerFaults, identified, isAppId, readInput, readStrings } from './input.ts';
 import { awaitRead, awaitWrite } from './read-side.ts';
 import { inItsWords, invalid, messageOf, type Refusal, refusalOfThrow } from './refusal.ts';
 import type { Route } from './route.ts';
@@ -33,6 +26,9 @@ type Said = {
 
 type AnyRequest = Request<unknown, unknown, unknown>;
 
+/** A request that may be handled, with what the endpoint's own check found before its body was read. */
+type Entered = { readonly request: AnyRequest; readonly admitted: unknown };
+
 /** Never throws; the exchange is answered, or its client is gone. */
 export async function pass(
   route: Route,
@@ -41,16 +37,17 @@ export async function pass(
 ): Promise<void> {
   const context = contextOf(route, exchange);
   try {
-    const passed = await comeIn(route, exchange, { params, context });
-    if (passed === 'gone') return;
-    if ('refusal' in passed) return await refuse(route, exchange, { said: passed, context });
-    const answer = await handled(route, passed);
+    const entered = await comeIn(route, exchange, { params, context });
+    if (entered === 'gone') return;
+    if ('refusal' in entered) return await refuse(route, exchange, { said: entered, context });
+    const answer = await handled(route, entered);
+    const { request } = entered;
     if ('refusal' in answer) {
-      return await refuse(route, exchange, { said: answer, context: passed });
+      return await refuse(route, exchange, { said: answer, context: request });
     }
     if ('raw' in answer) await raw(exchange, answer.raw);
     else if ('refused' in answer) {
-      await refuse(route, exchange, { said: refusedBy(route, answer), context: passed });
+      await refuse(route, exchange, { said: refusedBy(route, answer), context: request });
     } else await succeed(route, exchange, answer);
   } catch (error) {
     fail(route, exchange, error);
@@ -87,7 +84,7 @@ async function comeIn(
   route: Route,
   exchange: Exchange,
   of: { readonly params: { readonly [name: string]: string }; readonly context: AnyRequest },
-): Promise<AnyRequest | Said | 'gone'> {
+): Promise<Entered | Said | 'gone'> {
   const { contract, group } = route;
   const { authenticator } = group;
   const admission = await admit(exchange.request, contract, { authenticator, ip: exchange.ip });
@@ -95,26 +92,33 @@ async function comeIn(
   if ('refusal' in admission) return { refusal: admission.refusal, own: true };
   const strings = readStrings(route, exchange, of.params);
   const request: AnyRequest = { ...of.context, ...admission };
+  let admitted: unknown;
   if (route.endpoint.admit !== undefined) {
     if ('faults' in strings) return { refusal: invalid(...strings.faults), own: true };
-    const refused = await route.endpoint.admit({ ...request, ...strings, body: undefined });
-    if (refused !== undefined) return refusedBy(route, refused);
+    const found = await route.endpoint.admit({ ...request, ...strings, body: undefined });
+    if ('refused' in found) return refusedBy(route, found);
+    admitted = found.admitted;
   }
   const body = await readInput(route, exchange);
   if (body === 'gone') return body;
   if ('refusal' in body) return { refusal: body.refusal, own: true };
   const waited = await awaitRead(route, exchange);
   if (waited !== undefined) return { refusal: waited, own: true };
-  const faults = 'faults' in strings ? strings.faults : headerFaults(route, exchange);
+  if ('faults' in strings) return { refusal: invalid(...strings.faults), own: true };
+  const faults = headerFaults(route, exchange);
   if (faults.length > 0) return { refusal: invalid(...faults), own: true };
-  return identified(route, { ...request, ...(strings as Strings), body: body.value });
+  const whole = { ...request, ...strings, body: body.value };
+  return { request: await identified(route, whole), admitted };
 }
 
 /** A secret that was made for somebody who has lost the role meanwhile is shown to nobody. */
-async function handled(route: Route, request: AnyRequest): Promise<Answer<unknown, string> | Said> {
+async function handled(
+  route: Route,
+  { request, admitted }: Entered,
+): Promise<Answer<unknown, string> | Said> {
   const before = await confirmed(route, request);
   if ('refusal' in before) return before;
-  const answer = await route.endpoint.handle(before);
+  const answer = await route.endpoint.handle(before, admitted);
   if (route.contract.showsSecret !== true || !('ok' in answer)) return answer;
   const after = await confirmed(route, request);
   return 'refusal' in after ? after : answer;

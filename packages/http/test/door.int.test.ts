@@ -19,4 +19,13 @@ describe('the door', () => {
       expect(Object.keys(answer.body)).toEqual(['error']);
     }
   });
+
+  it('hands what it found before the body to the handler of the request', async () => {
+    const vend = (headers: { readonly [name: string]: string }) =>
+      rig.call('POST', '/api/v1/vend/s1', { as: 'agk-key', json: { fields: ['a'] }, headers });
+    expect((await vend({ 'x-service-token': 'cap' })).body).toEqual({
+      seen: { body: { fields: ['a'] }, capability: 'cap' },
+    });
+    expect((await vend({ 'x-service-token': 'other' })).status).toBe(401);
+  });
 });

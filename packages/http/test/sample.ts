@@ -178,9 +178,11 @@ export const sample: readonly Endpoint[] = [
       notTaken: { user: { status: 401, code: 'INVALID_AGENT_KEY' } },
       refusals: { INVALID_CAPABILITY_TOKEN: 401 },
     },
-    async ({ body }) => ({ ok: { seen: body } }),
     async ({ headers }) =>
-      headers['x-service-token'] === 'cap' ? undefined : { refused: 'INVALID_CAPABILITY_TOKEN' },
+      headers['x-service-token'] === 'cap'
+        ? { admitted: { capability: 'cap' } }
+        : { refused: 'INVALID_CAPABILITY_TOKEN' },
+    async ({ body }, { capability }) => ({ ok: { seen: { body, capability } } }),
   ),
   endpoint(
     {

@@ -1,7 +1,8 @@
 /** What approving and denying have in common at the door: only the person who was asked may answer. */
+import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import type { approvalEvents, DataOf } from '@cardea/contracts';
 import { accept, type Decision, type Stream } from '@cardea/event-store';
-import { type Admit, asUser, type Request } from '@cardea/http';
+import type { Admit, Request } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import type { Counters } from '../counters.ts';
 import { MINUTE_MS, REFUSALS_PER_MINUTE_MAX, REFUSED_DECISIONS_MAX } from '../limits.ts';
@@ -34,26 +35,33 @@ export const DECIDE_REFUSALS = {
   request_expired: 410,
 } as const;
 
+type Decider = AgentPrincipal | UserPrincipal;
+type OnlyPeople = Admit<
+  { readonly id: string },
+  unknown,
+  keyof typeof DECIDE_REFUSALS,
+  UserPrincipal,
+  Decider
+>;
+
 /** Before the body is looked at: an agent is turned away, and the request remembers it. */
 export const onlyPeople =
-  (
-    approval: DecidingDependencies,
-  ): Admit<{ readonly id: string }, unknown, keyof typeof DECIDE_REFUSALS> =>
+  (approval: DecidingDependencies): OnlyPeople =>
   async (request) => {
     const { principal, params, tenantId } = request;
-    if (principal?.kind !== 'user' || isImpersonated(principal)) {
+    if (principal.kind !== 'user' || isImpersonated(principal)) {
       await recordRefusal(approval, request);
       // Without a position, which would tell that there is such a request.
       return { refused: 'user_session_required', target: target(params.id) };
     }
-    const live = await isLive(approval, tenantId, asUser(principal).id);
-    return live ? undefined : { refused: 'unauthenticated' };
+    const live = await isLive(approval, tenantId, principal.id);
+    return live ? { admitted: principal } : { refused: 'unauthenticated' };
   };
 
 /** On the request itself for the first few times; behind that, and where there is none, as any refusal. */
 async function recordRefusal(
   approval: DecidingDependencies,
-  request: Request<{ readonly id: string }, unknown, undefined>,
+  request: Request<{ readonly id: string }, unknown, undefined, Decider>,
 ): Promise<void> {
   const { streams } = approval;
   const of = { tenantId: request.tenantId, id: request.params.id };
@@ -63,7 +71,7 @@ async function recordRefusal(
     const { position } = await streams.decideOn(requests, of.id, command, refuseAgent);
     if (position !== undefined) return;
   }
-  const { kind, id } = request.principal ?? { kind: 'nobody', id: '' };
+  const { kind, id } = request.principal;
   const key = `refused:${of.tenantId}:${kind}:${id}`;
   const over = await approval.counters.over(key, REFUSALS_PER_MINUTE_MAX, MINUTE_MS);
   if (over !== undefined) return;

@@ -2,8 +2,8 @@
  * Rows 1 to 6 of a vend, which need no body: the key is live, the token is this agent's, the path's
  * session is active and the token's own, and it does not ask too often. In this order.
  */
-import type { Capability } from '@cardea/auth';
-import { asAgent, type Request } from '@cardea/http';
+import type { AgentPrincipal, Capability } from '@cardea/auth';
+import type { Request } from '@cardea/http';
 import type { Asked, Facts } from '../../identity-facts/fact-rows.ts';
 import { type KnownChanges, REREAD_AFTER_MS } from '../../identity-facts/identity-facts.ts';
 import type { Vault } from '../../vault.ts';
@@ -33,7 +33,7 @@ export type NotAdmitted = {
   readonly sessionId: string | null;
 };
 
-export type VendRequest<Body> = Request<{ readonly id: string }, unknown, Body>;
+export type VendRequest<Body> = Request<{ readonly id: string }, unknown, Body, AgentPrincipal>;
 
 const MS = 1_000;
 
@@ -41,8 +41,7 @@ export async function admitVend(
   vault: Vault,
   request: VendRequest<undefined>,
 ): Promise<Admitted | NotAdmitted> {
-  const agent = asAgent(request.principal);
-  const { tenantId, params } = request;
+  const { tenantId, params, principal: agent } = request;
   const token = request.headers['x-service-token'];
   const judged =
     token === undefined

@@ -20,10 +20,8 @@ const NO_AGENT = { status: 401, code: 'INVALID_AGENT_KEY' } as const;
 /** These have an event of their own; the door tells of the others. */
 const OWN = Object.keys(VEND_REFUSALS).filter((code) => code !== NO_AGENT.code);
 
-export const vendRoute = (vault: Vault): Endpoint => {
-  /** What was found out before the body, by the headers object that both calls share. */
-  const admitted = new WeakMap<object, Admitted>();
-  return endpoint(
+export const vendRoute = (vault: Vault): Endpoint =>
+  endpoint(
     {
       name: 'vend_credential',
       summary: 'Hand out fields of a credential to an agent in its session',
@@ -51,29 +49,13 @@ export const vendRoute = (vault: Vault): Endpoint => {
       recordsItsRefusals: OWN,
     },
     async (request) => {
-      const admission = admitted.get(request.headers);
-      if (admission === undefined) throw new Error('a vend that was not admitted');
-      const parent = request.traceparent;
-      const vended = await span('vend', () => vend(vault, request, admission), { parent });
-      if ('refused' in vended) return refused(vault, request, { admission, vended });
-      if ('waiting' in vended) {
-        metrics.vends.inc({ outcome: 'approval_required' });
-        return { ok: waitingAnswer(vended.waiting) as never, status: 202 };
-      }
-      metrics.vends.inc({ outcome: 'granted' });
-      return { ok: shownGrant(vended.held, vended.values), wrote: vended.wrote };
-    },
-    async (request) => {
       const admission = await admitVend(vault, request);
-      if (!('refused' in admission)) {
-        admitted.set(request.headers, admission);
-        return undefined;
-      }
+      if (!('refused' in admission)) return { admitted: admission };
       const { refused: code, sessionId } = admission;
       metrics.vends.inc({ outcome: code });
       if (code !== NO_AGENT.code) {
         await vault.refusals.record(request, {
-          agent_id: request.principal?.id ?? '',
+          agent_id: request.principal.id,
           code,
           session_id: sessionId,
           service_id: null,
@@ -83,8 +65,18 @@ export const vendRoute = (vault: Vault): Endpoint => {
       }
       return { refused: code };
     },
+    async (request, admission) => {
+      const parent = request.traceparent;
+      const vended = await span('vend', () => vend(vault, request, admission), { parent });
+      if ('refused' in vended) return refused(vault, request, { admission, vended });
+      if ('waiting' in vended) {
+        metrics.vends.inc({ outcome: 'approval_required' });
+        return { ok: waitingAnswer(vended.waiting), status: 202 };
+      }
+      metrics.vends.inc({ outcome: 'granted' });
+      return { ok: shownGrant(vended.held, vended.values), wrote: vended.wrote };
+    },
   );
-};
 
 async function refused(
   vault: Vault,

@@ -1,5 +1,5 @@
 import { sameBytes } from '@cardea/crypto';
-import { asUser, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import type { FactCopies, ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import type { Counters } from '../../counters.ts';
@@ -39,9 +39,9 @@ export const approveRequest = (approval: ApproveDependencies) =>
         binding_code_mismatch: 422,
       },
     },
-    async (request) => {
+    onlyPeople(approval),
+    async (request, user) => {
       const { id } = request.params;
-      const user = asUser(request.principal);
       const command = await approval.command(request);
       const { state } = await approval.streams.load(requests, { tenantId: request.tenantId, id });
       const code = await compared(approval, state, request.body.binding_code);
@@ -59,7 +59,6 @@ export const approveRequest = (approval: ApproveDependencies) =>
       const headers = refused === 'step_up_required' ? stepUp(standing) : {};
       return { refused, wrote, headers, target: target(id) };
     },
-    onlyPeople(approval),
   );
 
 const asksForVouched = (request: ApprovalRequest): boolean =>

@@ -1,4 +1,4 @@
-import { asUser, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
 import type { FactCopies, ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
@@ -37,9 +37,9 @@ export const denyRequest = (approval: DenyDependencies) =>
       ok: Type.Object({ status: Type.Literal('denied') }, { additionalProperties: false }),
       refusals: DECIDE_REFUSALS,
     },
-    async (request) => {
+    onlyPeople(approval),
+    async (request, { id: userId }) => {
       const { tenantId, params, body } = request;
-      const userId = asUser(request.principal).id;
       const command = await approval.command(request);
       const said = cleaned(body.reason ?? '');
       const place = { tenantId, userId, requestId: params.id };
@@ -67,5 +67,4 @@ export const denyRequest = (approval: DenyDependencies) =>
       }
       return { ok: { status: 'denied' as const }, wrote };
     },
-    onlyPeople(approval),
   );

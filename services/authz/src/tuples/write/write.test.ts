@@ -1,6 +1,5 @@
 import { given, numberedId } from '@cardea/testing';
 import { describe, it } from 'vitest';
-import { deleteTuple } from '../delete/delete.ts';
 import { type Fields, type TupleEvent, tuples } from '../tuple.ts';
 import { write } from './write.ts';
 
@@ -37,14 +36,5 @@ describe('a tuple', () => {
     given(tuples, written(first), deleted(first))
       .when((tuple) => write({ id: second, fields, now }, tuple))
       .accepts(written(second));
-  });
-
-  it('is deleted under the id that it was written with, and only while it stands', () => {
-    given(tuples, written(first))
-      .when((tuple) => deleteTuple(fields, tuple))
-      .accepts(deleted(first));
-    given(tuples, written(first), deleted(first))
-      .when((tuple) => deleteTuple(fields, tuple))
-      .accepts();
   });
 });

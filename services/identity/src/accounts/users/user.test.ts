@@ -1,56 +1,79 @@
-/** Events from before vouching was said are read by what was known then. */
-import { type RecordedEvent, upcastTo } from '@cardea/event-store';
-import { expect, it } from 'vitest';
-import { exists, isActiveAdmin, isDemotion, type UserEvent, users } from './user.ts';
+import { given } from '@cardea/testing';
+import { describe, it } from 'vitest';
+import { endSessions } from './end-sessions/end-sessions.ts';
+import { type UserEvent, users } from './user.ts';
+import { verifyEmail } from './verify-email/verify-email.ts';
 
-const old = (type: string, data: object, actor = 'user') =>
-  ({
-    type,
-    data,
-    schemaVersion: 1,
-    metadata: { actor: { type: actor } },
-  }) as unknown as RecordedEvent;
-const registered = (via: string, roles: readonly string[] = ['member']) =>
-  old('UserRegistered', { id: 'ann', roles, via, created_at: '2026-01-01T00:00:00Z' });
-const rolesBy = (actor: string) =>
-  old('RolesChanged', { id: 'ann', roles: ['member', 'billing'], at: 'later' }, actor);
-
-const vouchedBy = (...events: readonly RecordedEvent[]): boolean | undefined => {
-  const user = events
-    .map((event) => upcastTo(users, event) as unknown as UserEvent)
-    .reduce(users.evolve, users.initial);
-  return exists(user) ? user.vouched : undefined;
+const now = new Date('2026-01-01T10:00:00.000Z');
+const at = now.toISOString();
+const sealed = { subject: 'user:ann', box: 'box' };
+const registered: UserEvent = {
+  type: 'UserRegistered',
+  data: {
+    id: 'ann',
+    email: sealed,
+    email_hash: 'hash',
+    email_verified: false,
+    display_name: null,
+    avatar_url: null,
+    roles: ['member'],
+    via: 'register',
+    vouched: false,
+    request_hash: null,
+    created_at: at,
+  },
 };
-
-it.each([
-  ['signup', true],
-  ['bootstrap', true],
-  ['admin', true],
-  ['import', true],
-  ['invitation', true],
-  ['register', false],
-  ['social', false],
-])('a person of before who came by %s is vouched for: %s', (via, is) => {
-  expect(vouchedBy(registered(via))).toBe(is);
+const verified: UserEvent = { type: 'EmailVerified', data: { id: 'ann', at } };
+const closed: UserEvent = { type: 'UserDisabled', data: { id: 'ann', epoch: 1, at } };
+const revoked = (epoch: number, keepSid: string | null): UserEvent => ({
+  type: 'SessionsRevoked',
+  data: { id: 'ann', epoch, keep_sid: keepSid, count: 2, at },
 });
 
-it('a person of before is vouched for by a role that an administrator gave, not by one of a key', () => {
-  expect(vouchedBy(registered('register'), rolesBy('admin'))).toBe(true);
-  expect(vouchedBy(registered('register'), rolesBy('system'))).toBe(false);
-  const withdrawn = old('VouchWithdrawn', { id: 'ann', at: 'later' });
-  expect(vouchedBy(registered('admin'), withdrawn)).toBe(false);
+describe('the address of an account', () => {
+  it('is verified once', () => {
+    given(users, registered)
+      .when((user) => verifyEmail(now, user))
+      .accepts(verified);
+    given(users, registered, verified)
+      .when((user) => verifyEmail(now, user))
+      .accepts();
+  });
+
+  it('is not verified where nobody can sign in any more', () => {
+    given(users, registered, closed)
+      .when((user) => verifyEmail(now, user))
+      .refuses('not_found');
+    given(users)
+      .when((user) => verifyEmail(now, user))
+      .refuses('not_found');
+  });
 });
 
-it('events of today say it themselves', () => {
-  const today = { ...registered('admin'), schemaVersion: 2 };
-  const unvouched = { ...today, data: { ...today.data, vouched: false } };
-  expect(vouchedBy(unvouched)).toBe(false);
-  expect(vouchedBy(unvouched, { ...rolesBy('admin'), schemaVersion: 2 })).toBe(false);
-});
+describe('ending the sessions of an account', () => {
+  const keep = { sid: 'mine', userEpoch: 0 };
 
-it('a role above a member’s is what a demotion takes, whatever else is left', () => {
-  expect(isDemotion(['owner', 'admin'], ['owner'])).toBe(true);
-  expect(isDemotion(['member', 'admin'], ['admin'])).toBe(false);
-  expect(isDemotion(['member', 'billing'], ['member'])).toBe(false);
-  expect(isActiveAdmin(users.initial)).toBe(false);
+  it('ends all but the one to keep, in one step', () => {
+    given(users, registered)
+      .when((user) => endSessions({ keep, count: 2, now }, user))
+      .accepts(revoked(1, 'mine'));
+    given(users, registered)
+      .when((user) => endSessions({ keep: null, count: 2, now }, user))
+      .accepts(revoked(1, null));
+  });
+
+  it('brings no session back that had ended before', () => {
+    given(users, registered, revoked(1, null))
+      .when((user) => endSessions({ keep, count: 2, now }, user))
+      .accepts(revoked(2, null));
+    given(users, registered, revoked(1, 'mine'))
+      .when((user) => endSessions({ keep, count: 2, now }, user))
+      .accepts(revoked(2, 'mine'));
+  });
+
+  it('is refused where there is no account', () => {
+    given(users)
+      .when((user) => endSessions({ keep: null, count: 0, now }, user))
+      .refuses('not_found');
+  });
 });

@@ -9,7 +9,7 @@ import type { AttemptWatch } from '../attempt-watch.ts';
 import { bodyOf } from '../body.ts';
 import { DELIVERIES_TABLE } from '../deliveries.projection.ts';
 import { deliveries, streamOf } from '../delivery.ts';
-import { schedule } from '../schedule-delivery.ts';
+import { scheduleTest } from './schedule-test.ts';
 
 const MESSAGE = 'This is a test of your webhook.';
 
@@ -45,25 +45,19 @@ export const testWebhookRoute = (needs: WriteNeeds & { readonly watch: AttemptWa
         webhook: id,
         triggered,
       };
-      const subject = subjectOf(id);
       const body = await needs.sealer.seal(
         tenantId,
-        { subject, streamId: streamOf(deliveryId), field: 'body' },
+        { subject: subjectOf(id), streamId: streamOf(deliveryId), field: 'body' },
         bodyOf('webhook.test', command.now, JSON.stringify(data)),
       );
       if (body === 'erased') return notFound(id);
-      const scheduled = schedule({
-        webhook_id: id,
-        app_id: webhook.appId,
-        event: 'webhook.test',
-        origin: 'test',
-        message_id: deliveryId,
-        source: null,
-        retry_of: null,
-        subject,
+      const scheduled = scheduleTest({
+        webhookId: id,
+        webhook,
+        deliveryId,
         body,
         attempts: needs.settings.WEBHOOK_RETRY_DELAYS.length + 1,
-        run_at: triggered,
+        now: command.now,
       });
       const { position } = await needs.watch.attemptedAfter(
         { tenantId, deliveryId, since: command.now, draining: request.draining },

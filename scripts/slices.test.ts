@@ -1,0 +1,84 @@
+/** The shape of a slice: a verb that writes has a file that decides, and a test that says its rules again. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = resolve(import.meta.dirname, '..');
+const text = (file: string): string => readFileSync(join(root, file), 'utf8');
+const sources = readdirSync(join(root, 'services'))
+  .map((service) => `services/${service}/src`)
+  .flatMap(filesBelow)
+  .filter((file) => file.endsWith('.ts'));
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    return entry.isDirectory() ? filesBelow(path) : [path];
+  });
+}
+
+/** Questions whose answer needs a body. */
+const QUESTIONS = new Set([
+  'services/authz/src/tuples/check',
+  'services/authz/src/tuples/filter',
+  'services/authz/src/tuples/list-objects',
+  'services/identity/src/workspaces/applications/identify',
+  'services/vault/src/policies/evaluate',
+]);
+
+const isPlain = (file: string): boolean => /\/[a-z0-9-]+\.ts$/.test(file);
+const writingSlices = [
+  ...new Set(
+    sources
+      .filter((file) => file.endsWith('.route.ts') && !text(file).includes("method: 'get'"))
+      .map(dirname)
+      .filter((folder) => !QUESTIONS.has(folder)),
+  ),
+];
+
+/** By a test beside it, or beside its noun: one history is often decided on by several verbs. */
+function isTested(file: string): boolean {
+  const tests = [dirname(file), dirname(dirname(file))].flatMap((folder) =>
+    sources.filter((each) => dirname(each) === folder && each.endsWith('.test.ts')),
+  );
+  return tests.some((test) => text(test).includes(`/${basename(file)}'`));
+}
+
+/** A verb's folder lies below its noun's, and holds a route that writes or a file of its own name. */
+const isOfSlice = (file: string): boolean =>
+  writingSlices.includes(dirname(file)) ||
+  (/\/src\/.+\/.+\//.test(file) && basename(dirname(file)) === basename(file, '.ts'));
+
+/** Decided on by what several verbs share; what is there is held by tests over HTTP. */
+const DECIDED_ELSEWHERE = [
+  'services/identity/src/accounts/users/resend-verification',
+  'services/identity/src/authentication/passwords/change-password',
+  'services/identity/src/authentication/passwords/forgot-password',
+  'services/identity/src/authentication/passwords/log-in',
+  'services/identity/src/authentication/registrations/register',
+  'services/identity/src/authentication/registrations/sign-up',
+];
+/** Puts several decisions in their order; each of them has its test. */
+const IN_ORDER = ['services/identity/src/accounts/users/administer/decide-on-user.ts'];
+/** One history with the decisions of `requests`, whose test plays them against each other. */
+const TESTED_ELSEWHERE: readonly string[] = [
+  'services/approval/src/vault-requests/consume/consume.ts',
+];
+
+describe('a slice', () => {
+  it('that writes has a file that decides, held by a test', () => {
+    const lacking = writingSlices.filter(
+      (folder) =>
+        !sources.some((file) => dirname(file) === folder && isPlain(file) && isTested(file)),
+    );
+    expect(lacking.toSorted()).toEqual(DECIDED_ELSEWHERE);
+  });
+
+  it('that decides has a test beside it', () => {
+    const deciders = sources
+      .filter((file) => isPlain(file) && isOfSlice(file))
+      .filter((file) => /import \{[^}]*\b(accept|refuse)\b[^}]*\}/.test(text(file)));
+    const lacking = deciders.filter((file) => !isTested(file));
+    expect(lacking.toSorted()).toEqual([...TESTED_ELSEWHERE, ...IN_ORDER].toSorted());
+  });
+});

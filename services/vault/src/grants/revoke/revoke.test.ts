@@ -1,0 +1,60 @@
+import { given } from '@cardea/testing';
+import { describe, it } from 'vitest';
+import { type Held, type SlotEvent, slots } from '../slot.ts';
+import { revokeGrant } from './revoke.ts';
+
+const now = new Date('2026-01-01T12:00:00.000Z');
+const grant: Held = {
+  grant_id: 'second',
+  session_id: 'session',
+  agent_id: 'agent',
+  user_id: null,
+  key_id: 'key',
+  cap_jti: 'jti',
+  service_id: 'service',
+  service_name: 'db',
+  credential_type: 'static',
+  fields: [{ name: 'password', version: 1, secret_id: 'secret' }],
+  config_version: 1,
+  policies: [],
+  approval_id: null,
+  granted_at: '2026-01-01T11:55:00.000Z',
+  expires_at: '2026-01-01T12:10:00.000Z',
+  revoked_at: null,
+  used: [],
+};
+const granted: SlotEvent = { type: 'CredentialGranted', data: { ...grant, supersedes: 'first' } };
+const revoked = (grantId: string, revokedAt: string | null): SlotEvent => ({
+  type: 'GrantRevoked',
+  data: {
+    ...grant,
+    revoked_at: revokedAt,
+    revoked_grant_id: grantId,
+    cause: 'session_ended',
+    ended_at: now.toISOString(),
+  },
+});
+const revoke = (grantId: string) => ({ grantId, cause: 'session_ended', now });
+
+describe('revoking a grant', () => {
+  it('ends the one that would be handed out again, once', () => {
+    given(slots, granted)
+      .when((slot) => revokeGrant(revoke('second'), slot))
+      .accepts(revoked('second', now.toISOString()));
+    given(slots, granted, revoked('second', now.toISOString()))
+      .when((slot) => revokeGrant(revoke('second'), slot))
+      .accepts();
+  });
+
+  it('leaves the newer one alone where it names one that was superseded', () => {
+    given(slots, granted)
+      .when((slot) => revokeGrant(revoke('first'), slot))
+      .accepts(revoked('first', null));
+  });
+
+  it('changes nothing where nothing was granted', () => {
+    given(slots)
+      .when((slot) => revokeGrant(revoke('second'), slot))
+      .accepts();
+  });
+});

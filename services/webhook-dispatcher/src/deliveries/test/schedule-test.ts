@@ -1,0 +1,27 @@
+/** A test is a delivery like any other, but that it is sent to a webhook that is switched off, too. */
+import type { Sealed } from '@cardea/crypto';
+import { type StandingWebhook, subjectOf } from '../../webhooks/webhook.ts';
+import { schedule } from '../schedule-delivery.ts';
+
+export const scheduleTest = (test: {
+  readonly webhookId: string;
+  readonly webhook: Pick<StandingWebhook, 'appId'>;
+  readonly deliveryId: string;
+  readonly body: Sealed;
+  /** How often it is tried. */
+  readonly attempts: number;
+  readonly now: Date;
+}) =>
+  schedule({
+    webhook_id: test.webhookId,
+    app_id: test.webhook.appId,
+    event: 'webhook.test',
+    origin: 'test',
+    message_id: test.deliveryId,
+    source: null,
+    retry_of: null,
+    subject: subjectOf(test.webhookId),
+    body: test.body,
+    attempts: test.attempts,
+    run_at: test.now.toISOString(),
+  });

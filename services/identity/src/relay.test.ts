@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { accountsRelay } from './accounts/accounts-relay.ts';
 import { sessionsRelay } from './sessions/sessions-relay.ts';
 
-const relay: RelayMapper = async (event, tools) =>
-  (await accountsRelay(event, tools)) ?? (await sessionsRelay(event, tools));
+const mappers = { ...accountsRelay, ...sessionsRelay };
+const relay: RelayMapper = async (event, tools) => mappers[event.type]?.(event, tools);
 
 const AT = '2031-05-04T03:02:01.007Z';
 const sealed = (box: string) => ({ subject: 'user:ann', box });

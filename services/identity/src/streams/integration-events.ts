@@ -1,7 +1,13 @@
 /** What a module's relay is made of: a mapper per private event type that others hear of. */
 import type { IdentityEventData, IdentityEventType } from '@cardea/contracts';
-import type { Mapped, RelayMapper } from '@cardea/event-bus';
-import { type DomainEvent, type RecordedEvent, type Stream, upcastTo } from '@cardea/event-store';
+import type { Mapped, RelayHandlers, RelayMapper } from '@cardea/event-bus';
+import {
+  type DomainEvent,
+  madeTotal,
+  type RecordedEvent,
+  type Stream,
+  upcastTo,
+} from '@cardea/event-store';
 
 export type RelayTools = Parameters<RelayMapper>[1];
 type Mapper<Data> = (
@@ -18,10 +24,8 @@ type DataOf<E extends DomainEvent, T> = E extends DomainEvent
 type Mappers<E extends DomainEvent> = { readonly [T in E['type']]?: Mapper<DataOf<E, T>> };
 
 /** A private event without a mapper stays private. */
-export const relayOf =
-  <E extends DomainEvent>(mappers: Mappers<E>): RelayMapper =>
-  (event, tools) =>
-    (mappers[event.type as E['type']] as RelayMapper | undefined)?.(event, tools);
+export const relayOf = <E extends DomainEvent>(mappers: Mappers<E>): RelayHandlers =>
+  madeTotal(mappers as unknown as { readonly [type: string]: RelayMapper });
 
 /** An integration event with data that its contract takes. */
 export const integrationEvent = <Of extends IdentityEventType>(

@@ -2,7 +2,7 @@
 import type { vaultEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import { ignoring, type ReservationEvent } from '@cardea/event-store';
-import type { VendRefused } from './grants/refusals/refusal.ts';
+import type { VendRefused } from './grants/refusal.ts';
 import type { Held, SlotEvent } from './grants/slot.ts';
 import type { Policy, PolicyEvent } from './policies/policy.ts';
 import type { ServiceEvent } from './services/service.ts';

@@ -5,7 +5,7 @@ import { vaultOperations } from '@cardea/vault';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rotateOnce } from '../src/services/rotate-keys.ts';
-import { vaultOf } from '../src/vault.ts';
+import { serviceParts } from '../src/services/services.module.ts';
 import { newTenant, type VaultRig, vaultRig } from './vault-rig.ts';
 
 const YEAR_MS = 366 * 24 * 3600_000;
@@ -52,7 +52,10 @@ async function analyzed(): Promise<void> {
   await owner.end();
 }
 const operations = () => vaultOperations(one.host.needsOf('vault'));
-const vault = () => vaultOf(one.host.needsOf('vault'));
+const vault = () => {
+  const needs = one.host.needsOf('vault');
+  return { ...needs, ...serviceParts(needs) };
+};
 
 describe("the key of a tenant's secrets", () => {
   it('is replaced while another replica vends and writes under what it has read before', async () => {

@@ -5,8 +5,8 @@ import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dataKeys } from '../src/adapters/data-keys.ts';
 import { secretStore } from '../src/adapters/secret-store.ts';
+import { serviceParts } from '../src/services/services.module.ts';
 import { sweepOnce } from '../src/services/sweep-secrets.ts';
-import { vaultOf } from '../src/vault.ts';
 import { newTenant, type VaultRig, vaultRig } from './vault-rig.ts';
 
 const database = testDatabase();
@@ -125,7 +125,8 @@ describe('a value that no event names', () => {
        FROM vault.secret_versions WHERE tenant_id = $1 AND name = 'user'`,
       [tenantId],
     );
-    const vault = vaultOf(rig.host.needsOf('vault'));
+    const needs = rig.host.needsOf('vault');
+    const vault = { ...needs, ...serviceParts(needs) };
     await sweepOnce(vault);
     expect(await rows()).toEqual(['orphan true', 'password true', 'user true']);
     await sql.system.query(

@@ -3,12 +3,18 @@
  * grants of a deleted service. The handler does most of it before its answer; this does it after a crash.
  */
 import { ignoring } from '@cardea/event-store';
-import { policy } from '@cardea/service';
-import type { ServiceEvent } from '../services/service.ts';
-import type { Vault } from '../vault.ts';
+import { policy, type ServiceNeeds } from '@cardea/service';
+import type { SecretStore } from '../adapters/secret-store.ts';
+import type { Epochs } from '../epochs.ts';
+import type { Catalog, ServiceEvent } from '../services/services.module.ts';
 import { endGrants } from './end-grants.ts';
 
-export const clearAway = (vault: Vault) =>
+type ClearAwayDependencies = Pick<
+  ServiceNeeds,
+  'store' | 'database' | 'positions' | 'streams' | 'systemCommand' | 'clock'
+> & { readonly epochs: Epochs; readonly catalog: Catalog; readonly secrets: SecretStore };
+
+export const clearAway = (vault: ClearAwayDependencies) =>
   policy<ServiceEvent>({
     name: 'clear_away',
     on: {

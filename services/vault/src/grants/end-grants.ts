@@ -1,9 +1,15 @@
 /** Ends the grants that rest on something that is gone: a session, an agent, a user, a service. */
 import { DatabaseUnavailable } from '@cardea/read-models';
-import type { Vault } from '../vault.ts';
+import type { ServiceNeeds } from '@cardea/service';
+import type { Epochs } from '../epochs.ts';
 import { grantsAreLevel } from './grant-list.ts';
 import { revokeGrant } from './revoke/revoke.ts';
 import { slots } from './slot.ts';
+
+type EndGrantsDependencies = Pick<
+  ServiceNeeds,
+  'store' | 'database' | 'positions' | 'streams' | 'systemCommand' | 'clock'
+> & { readonly epochs: Epochs };
 
 export type Ending = {
   readonly tenantId: string;
@@ -22,12 +28,7 @@ export type Ending = {
 const CATCH_UP_MS = 30_000;
 const GRANTS_PER_PAGE = 500;
 
-type Needs = Pick<
-  Vault,
-  'store' | 'database' | 'positions' | 'streams' | 'systemCommand' | 'clock' | 'epochs'
->;
-
-export async function endGrants(needs: Needs, ending: Ending): Promise<void> {
+export async function endGrants(needs: EndGrantsDependencies, ending: Ending): Promise<void> {
   if (!(await grantsAreLevel(needs, CATCH_UP_MS))) {
     throw new DatabaseUnavailable('the table of grants is behind its log');
   }
@@ -45,7 +46,7 @@ export async function endGrants(needs: Needs, ending: Ending): Promise<void> {
 type Row = { readonly grant_id: string; readonly slot: string };
 
 async function page(
-  { database }: Needs,
+  { database }: EndGrantsDependencies,
   { tenantId, where }: Ending,
   { after, now }: { readonly after: string; readonly now: Date },
 ): Promise<readonly Row[]> {
@@ -63,7 +64,11 @@ async function page(
   return rows;
 }
 
-async function end(needs: Needs, { tenantId, eventId, cause }: Ending, row: Row): Promise<void> {
+async function end(
+  needs: EndGrantsDependencies,
+  { tenantId, eventId, cause }: Ending,
+  row: Row,
+): Promise<void> {
   const command = needs.systemCommand(tenantId, 'end', eventId, row.grant_id);
   await needs.streams.decideOn(slots, row.slot, command, (slot) =>
     revokeGrant({ grantId: row.grant_id, cause, now: command.now }, slot),

@@ -6,14 +6,21 @@ import { approvalEvents, identityEvents } from '@cardea/contracts';
 import { consumer, type Heard } from '@cardea/event-bus';
 import { ignoring } from '@cardea/event-store';
 import type { Queryable } from '@cardea/read-models';
-import type { Vault } from '../vault.ts';
+import type { ServiceNeeds } from '@cardea/service';
+import type { Epochs } from '../epochs.ts';
+import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
 import { type Ending, endGrants } from './end-grants.ts';
+
+type ConsumerDependencies = Pick<
+  ServiceNeeds,
+  'store' | 'database' | 'positions' | 'streams' | 'systemCommand' | 'clock'
+> & { readonly epochs: Epochs; readonly facts: IdentityFacts };
 
 type Source = typeof identityEvents | typeof approvalEvents;
 type Event<Type extends Heard<Source>['type']> = Heard<Source, Type>;
 
-export const hearOthers = (
-  vault: Vault,
+export const identityConsumer = (
+  vault: ConsumerDependencies,
   onTenantDeleted: (tenantId: string, eventId: string) => Promise<void>,
 ) => {
   const end = (

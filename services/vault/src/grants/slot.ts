@@ -4,7 +4,7 @@
  */
 import { crockford, lengthPrefixed, sha256Of } from '@cardea/crypto';
 import type { Stream } from '@cardea/event-store';
-import type { PolicyVersion } from '../policies/judge.ts';
+import type { PolicyVersion } from '../policies/policies.module.ts';
 
 export type GrantedField = {
   readonly name: string;

@@ -1,10 +1,10 @@
 /** What processes remember of a changed set is old; the handler says so too, unless it died before. */
 import type { Recorded } from '@cardea/event-store';
 import { policy } from '@cardea/service';
-import type { Vault } from '../vault.ts';
+import type { Epochs } from '../epochs.ts';
 import type { PolicyEvent } from './policy.ts';
 
-export const forgetOldPolicies = ({ epochs }: Pick<Vault, 'epochs'>) => {
+export const forgetOldPolicies = ({ epochs }: { readonly epochs: Epochs }) => {
   const changed = ({ metadata }: Recorded<PolicyEvent>) => epochs.changed(metadata.tenantId);
   return policy<PolicyEvent>({
     name: 'forget_old_policies',

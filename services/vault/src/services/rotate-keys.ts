@@ -1,4 +1,5 @@
 /** The keys of tenants: replaced by age and use, or when an operator says so, and their values with them. */
+import type { ServiceNeeds } from '@cardea/service';
 import { type Loop, sweeping } from '@cardea/service';
 import {
   KEY_VALUES_MAX,
@@ -7,11 +8,15 @@ import {
   reencryptOldValues,
   rotateDueKeys,
 } from '../adapters/data-key-rotation.ts';
-import type { Vault } from '../vault.ts';
+import type { DataKeys } from '../adapters/data-keys.ts';
+
+type RotationDependencies = Pick<ServiceNeeds, 'clock' | 'log' | 'database' | 'random'> & {
+  readonly keys: DataKeys;
+};
 
 const EVERY_MS = 60 * 60_000;
 
-export const keyRotation = (vault: Vault): Loop =>
+export const keyRotation = (vault: RotationDependencies): Loop =>
   sweeping({
     name: 'vault-keys',
     everyMs: EVERY_MS,
@@ -20,7 +25,7 @@ export const keyRotation = (vault: Vault): Loop =>
   });
 
 export async function rotateOnce(
-  vault: Vault,
+  vault: RotationDependencies,
   progress: Progress = {},
   valuesMax = KEY_VALUES_MAX,
 ): Promise<void> {
@@ -33,7 +38,7 @@ export async function rotateOnce(
 
 /** A new key at once, and everything under it; undefined: the tenant keeps nothing here, or no more. */
 export async function rotateKey(
-  vault: Vault,
+  vault: RotationDependencies,
   tenantId: string,
 ): Promise<({ readonly version: number } & Reencrypted) | undefined> {
   const version = await newerKey(vault, tenantId);
@@ -41,7 +46,10 @@ export async function rotateKey(
   return { version, ...(await reencryptOldValues(vault, { tenantId })) };
 }
 
-async function newerKey(vault: Vault, tenantId: string): Promise<number | undefined> {
+async function newerKey(
+  vault: RotationDependencies,
+  tenantId: string,
+): Promise<number | undefined> {
   const newest = await vault.keys.newest(tenantId);
   return newest === undefined ? undefined : vault.keys.rotate(tenantId, newest, vault.clock.now());
 }

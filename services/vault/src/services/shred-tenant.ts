@@ -1,11 +1,19 @@
 /** A deleted tenant's secrets can never be read again: the services go, then the key, then the values. */
-
-import type { Vault } from '../vault.ts';
+import type { ServiceNeeds } from '@cardea/service';
+import type { DataKeys } from '../adapters/data-keys.ts';
+import type { SecretStore } from '../adapters/secret-store.ts';
+import type { Epochs } from '../epochs.ts';
 import { deleteService } from './delete/delete.ts';
 import { services } from './service.ts';
 
+type ShredDependencies = Pick<ServiceNeeds, 'database' | 'streams' | 'systemCommand'> & {
+  readonly epochs: Epochs;
+  readonly keys: DataKeys;
+  readonly secrets: SecretStore;
+};
+
 export const shredTenant =
-  (vault: Vault) =>
+  (vault: ShredDependencies) =>
   async (tenantId: string, eventId: string): Promise<void> => {
     const { rows } = await vault.database.asTenant(tenantId, (sql) =>
       sql.query<{ id: string }>('SELECT id FROM vault.services WHERE tenant_id = $1', [tenantId]),

@@ -2,8 +2,15 @@
  * Values that no event names are erased an hour after they were written: of writes that died between the
  * row and the event. The stream is asked, never a table, whose lag would destroy what is in use.
  */
+import type { ServiceNeeds } from '@cardea/service';
 import { type Loop, sweeping } from '@cardea/service';
-import type { Vault } from '../vault.ts';
+import type { SecretStore } from '../adapters/secret-store.ts';
+import type { Catalog } from './catalog.ts';
+
+type SweepDependencies = Pick<ServiceNeeds, 'clock' | 'database'> & {
+  readonly catalog: Catalog;
+  readonly secrets: SecretStore;
+};
 
 const SWEEP_MS = 60_000;
 const OLD_MS = 60 * 60_000;
@@ -11,7 +18,7 @@ const ROWS_MAX = 500;
 
 type Row = { readonly tenant_id: string; readonly owner_id: string; readonly secret_id: string };
 
-export const sweepSecrets = (vault: Vault): Loop =>
+export const sweepSecrets = (vault: SweepDependencies): Loop =>
   sweeping({
     name: 'vault-sweeper',
     everyMs: SWEEP_MS,
@@ -19,7 +26,7 @@ export const sweepSecrets = (vault: Vault): Loop =>
     sweep: () => sweepOnce(vault),
   });
 
-export async function sweepOnce(vault: Vault): Promise<void> {
+export async function sweepOnce(vault: SweepDependencies): Promise<void> {
   const before = new Date(vault.clock.now().getTime() - OLD_MS);
   const { rows } = await vault.database.system.query<Row>(
     `SELECT tenant_id, owner_id, secret_id FROM vault.secret_versions
@@ -31,7 +38,7 @@ export async function sweepOnce(vault: Vault): Promise<void> {
   for (const mine of owners.values()) await sweepOwner(vault, mine);
 }
 
-async function sweepOwner(vault: Vault, rows: readonly Row[]): Promise<void> {
+async function sweepOwner(vault: SweepDependencies, rows: readonly Row[]): Promise<void> {
   const [first] = rows;
   if (first === undefined) return;
   const service = await vault.catalog.byId(first.tenant_id, first.owner_id);

@@ -1,9 +1,9 @@
 /** Grants as a list and one by one, with the grounds of each. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { ADMIN, READS } from '../../administration.ts';
-import type { Vault } from '../../vault.ts';
 import {
   agentOnly,
   findGrants,
@@ -13,11 +13,13 @@ import {
   shownGrant,
 } from '../grant-list.ts';
 
+type ListGrantsDependencies = Pick<ServiceNeeds, 'clock' | 'database' | 'positions' | 'store'>;
+
 const Text = Type.String({ minLength: 1, maxLength: 128 });
 const nullable = <S extends Type.TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 const WHO = [...READS, 'agent_key'] as const;
 
-export const listGrantsRoute = (vault: Vault): Endpoint =>
+export const listGrantsRoute = (vault: ListGrantsDependencies): Endpoint =>
   endpoint(
     {
       ...ADMIN,
@@ -55,7 +57,7 @@ export const listGrantsRoute = (vault: Vault): Endpoint =>
     },
   );
 
-export const getGrantRoute = (vault: Vault): Endpoint =>
+export const getGrantRoute = (vault: ListGrantsDependencies): Endpoint =>
   endpoint(
     {
       ...ADMIN,

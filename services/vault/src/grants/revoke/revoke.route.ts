@@ -1,12 +1,18 @@
 import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { ADMIN, WRITES } from '../../administration.ts';
-import type { Vault } from '../../vault.ts';
+import type { Epochs } from '../../epochs.ts';
 import { agentOnly, findGrants, grantsAreLevel } from '../grant-list.ts';
 import { slots } from '../slot.ts';
 import { revokeGrant } from './revoke.ts';
 
-export const revokeGrantRoute = (vault: Vault): Endpoint =>
+type RevokeDependencies = Pick<
+  ServiceNeeds,
+  'streams' | 'command' | 'database' | 'positions' | 'store' | 'clock'
+> & { readonly epochs: Epochs };
+
+export const revokeGrantRoute = (vault: RevokeDependencies): Endpoint =>
   endpoint(
     {
       ...ADMIN,

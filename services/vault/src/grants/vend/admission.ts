@@ -4,11 +4,23 @@
  */
 import type { AgentPrincipal, Capability } from '@cardea/auth';
 import type { Request } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
+import type QuickLRU from 'quick-lru';
+import type { Epochs } from '../../epochs.ts';
 import type { Asked, Facts } from '../../identity-facts/fact-rows.ts';
+import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { type KnownChanges, REREAD_AFTER_MS } from '../../identity-facts/identity-facts.ts';
-import type { Vault } from '../../vault.ts';
 import { slotKey } from '../slot.ts';
 import { liveMarks } from './live-marks.ts';
+
+type AdmissionDependencies = Pick<ServiceNeeds, 'authenticator' | 'revocations' | 'clock'> & {
+  readonly epochs: Epochs;
+  readonly facts: IdentityFacts;
+  /** The slot that a session asked for last: it is likely to be the next one too. */
+  readonly lastSlots: QuickLRU<string, string>;
+  /** False: the session vends too fast. */
+  readonly sessionRate: (session: string) => boolean;
+};
 
 export type Admitted = {
   readonly capability: Capability;
@@ -38,7 +50,7 @@ export type VendRequest<Body> = Request<{ readonly id: string }, unknown, Body, 
 const MS = 1_000;
 
 export async function admitVend(
-  vault: Vault,
+  vault: AdmissionDependencies,
   request: VendRequest<undefined>,
 ): Promise<Admitted | NotAdmitted> {
   const { tenantId, params, principal: agent } = request;
@@ -108,7 +120,7 @@ function standingOf({ session }: Facts, isOwn: boolean, now: Date): Standing {
 
 /** What is unknown or run out by a row alone is read again before anyone is told so. */
 async function factsOfSession(
-  vault: Vault,
+  vault: AdmissionDependencies,
   asked: Asked,
   { isOwn, changes }: { readonly isOwn: boolean; readonly changes: KnownChanges | undefined },
 ): Promise<Facts> {

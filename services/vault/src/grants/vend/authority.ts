@@ -2,7 +2,7 @@
 import type { Capability } from '@cardea/auth';
 import type { AgentRow, Facts } from '../../identity-facts/fact-rows.ts';
 import { isDisabled } from '../../identity-facts/identity-facts.ts';
-import { currentOf, fieldOf, type ServiceRecord } from '../../services/service.ts';
+import { currentOf, fieldOf, type ServiceRecord } from '../../services/services.module.ts';
 import type { GrantedField } from '../slot.ts';
 
 export type Wanted = {

@@ -2,8 +2,13 @@
 import { lengthPrefixed, sha256Of } from '@cardea/crypto';
 import type { Clock } from '@cardea/runtime';
 import { type Peers, PeerUnavailable } from '@cardea/service';
-import type { Demand, PolicyVersion } from '../../policies/judge.ts';
-import type { ServiceRecord } from '../../services/service.ts';
+import {
+  type Demand,
+  NOT_VOUCHED,
+  type NoApproverReason,
+  type PolicyVersion,
+} from '../../policies/policies.module.ts';
+import type { ServiceRecord } from '../../services/services.module.ts';
 
 /** What is asked of a person; the digest binds the answer to all of it. */
 export type Ask = {
@@ -41,10 +46,6 @@ export type Gate =
       readonly retryAfterSeconds?: number;
       readonly reason?: NoApproverReason;
     };
-
-/** Why nobody can be asked, where an administrator can help. */
-export type NoApproverReason = 'approver_not_vouched';
-export const NOT_VOUCHED = { refused: 'NO_APPROVER', reason: 'approver_not_vouched' } as const;
 
 const WAIT_MS = 2_000;
 const ATTEMPTS_MAX = 2;

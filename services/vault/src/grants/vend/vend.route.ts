@@ -1,10 +1,18 @@
 import { type Endpoint, endpoint } from '@cardea/http';
 import { metrics, span } from '@cardea/runtime';
+import type { ServiceNeeds } from '@cardea/service';
+import type QuickLRU from 'quick-lru';
 import Type from 'typebox';
-import { fieldOf, type ServiceRecord } from '../../services/service.ts';
-import type { Vault } from '../../vault.ts';
+import type { SecretStore } from '../../adapters/secret-store.ts';
+import type { Epochs } from '../../epochs.ts';
+import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
+import type { Catalog } from '../../services/services.module.ts';
+import { fieldOf, type ServiceRecord } from '../../services/services.module.ts';
+import type { RefusalRecorder } from '../refusal-recorder.ts';
+import type { ReuseCounter } from '../reuse.ts';
 import type { Held } from '../slot.ts';
 import { type Admitted, admitVend, type VendRequest } from './admission.ts';
+import type { VendMemos } from './vend-memos.ts';
 import {
   ApprovalRequired,
   Granted,
@@ -16,11 +24,31 @@ import {
 import { vend } from './vending.ts';
 import type { Refused } from './way.ts';
 
+type VendDependencies = Pick<
+  ServiceNeeds,
+  'authenticator' | 'cache' | 'clock' | 'command' | 'ids' | 'peers' | 'revocations' | 'streams'
+> & {
+  readonly catalog: Catalog;
+  readonly epochs: Epochs;
+  readonly facts: IdentityFacts;
+  /** False: the slot is refreshed too often; asked where the cache is away. */
+  readonly forceRate: (
+    slotId: string,
+  ) => boolean /** The slot that a session asked for last: it is likely to be the next one too. */;
+  readonly lastSlots: QuickLRU<string, string>;
+  readonly memos: VendMemos;
+  readonly refusals: RefusalRecorder;
+  readonly reuse: ReuseCounter;
+  readonly secrets: SecretStore;
+  /** False: the session vends too fast. */
+  readonly sessionRate: (session: string) => boolean;
+};
+
 const NO_AGENT = { status: 401, code: 'INVALID_AGENT_KEY' } as const;
 /** These have an event of their own; the door tells of the others. */
 const OWN = Object.keys(VEND_REFUSALS).filter((code) => code !== NO_AGENT.code);
 
-export const vendRoute = (vault: Vault): Endpoint =>
+export const vendRoute = (vault: VendDependencies): Endpoint =>
   endpoint(
     {
       name: 'vend_credential',
@@ -79,7 +107,7 @@ export const vendRoute = (vault: Vault): Endpoint =>
   );
 
 async function refused(
-  vault: Vault,
+  vault: VendDependencies,
   request: VendRequest<VendBody>,
   { admission, vended }: { readonly admission: Admitted; readonly vended: Refused },
 ) {

@@ -4,14 +4,37 @@
  */
 import { EventStoreUnavailable } from '@cardea/event-store';
 import { failpoint, uuidFrom } from '@cardea/runtime';
-import { approverOf, type Consumed, throughGate } from '../../policies/approval-requirement.ts';
-import type { Vault } from '../../vault.ts';
+import type { ServiceNeeds } from '@cardea/service';
+import type QuickLRU from 'quick-lru';
+import type { SecretStore } from '../../adapters/secret-store.ts';
+import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
+import { approverOf } from '../../policies/policies.module.ts';
+import type { Catalog } from '../../services/services.module.ts';
+import type { ReuseCounter } from '../reuse.ts';
 import { type Grant, type Held, isLive, type Slot, slotKey, slots } from '../slot.ts';
 import type { Admitted, VendRequest } from './admission.ts';
+import { type Consumed, throughGate } from './approval-requirement.ts';
 import type { Waiting } from './gate.ts';
 import { mint } from './mint.ts';
+import type { VendMemos } from './vend-memos.ts';
 import type { VendBody } from './vend-shape.ts';
 import { type Refused, type Way, wayOf } from './way.ts';
+
+type VendingDependencies = Pick<
+  ServiceNeeds,
+  'cache' | 'clock' | 'command' | 'ids' | 'peers' | 'streams'
+> & {
+  readonly catalog: Catalog;
+  readonly facts: IdentityFacts;
+  /** False: the slot is refreshed too often; asked where the cache is away. */
+  readonly forceRate: (
+    slotId: string,
+  ) => boolean /** The slot that a session asked for last: it is likely to be the next one too. */;
+  readonly lastSlots: QuickLRU<string, string>;
+  readonly memos: VendMemos;
+  readonly reuse: ReuseCounter;
+  readonly secrets: SecretStore;
+};
 
 export type Vended =
   | Refused
@@ -29,7 +52,7 @@ const SECOND_MS = 1_000;
 const ATTEMPTS_MAX = 3;
 
 export async function vend(
-  vault: Vault,
+  vault: VendingDependencies,
   request: VendRequest<VendBody>,
   admitted: Admitted,
 ): Promise<Vended> {
@@ -60,7 +83,7 @@ function answers({ request, judgement, snapshot }: Way, held: Held, now: Date): 
 }
 
 /** A grant that a person allowed is handed out again only while that person could still allow it. */
-async function barredFromLive(vault: Vault, way: Way) {
+async function barredFromLive(vault: VendingDependencies, way: Way) {
   const { judgement } = way;
   if (judgement.effect !== 'require_approval') return undefined;
   const approver = await approverOf(vault, way.admitted, judgement.demand);
@@ -68,7 +91,10 @@ async function barredFromLive(vault: Vault, way: Way) {
 }
 
 /** As remembered, if the shared cache names the same grant; else as its stream says. */
-async function readSlot(vault: Vault, { request, admitted, slotId }: Way): Promise<Slot> {
+async function readSlot(
+  vault: VendingDependencies,
+  { request, admitted, slotId }: Way,
+): Promise<Slot> {
   const { memos, cache, streams } = vault;
   const { epoch, guess, asked } = admitted;
   vault.lastSlots.set(`${asked.tenantId} ${asked.sessionId}`, slotId);
@@ -85,7 +111,10 @@ async function readSlot(vault: Vault, { request, admitted, slotId }: Way): Promi
 }
 
 /** Zero while the slot may be refreshed by force; else how long that has to wait. */
-async function secondsToForce({ cache, forceRate }: Vault, slotId: string): Promise<number> {
+async function secondsToForce(
+  { cache, forceRate }: VendingDependencies,
+  slotId: string,
+): Promise<number> {
   try {
     const key = `vault:force:${slotId}`;
     const { count, remainingMs } = await cache.increment(key, 1, MINUTE_MS);
@@ -96,7 +125,7 @@ async function secondsToForce({ cache, forceRate }: Vault, slotId: string): Prom
 }
 
 /** Rows 14 to 17: decrypt first, so that nothing is used up for what cannot be handed out. */
-async function newGrant(vault: Vault, way: Way): Promise<Vended> {
+async function newGrant(vault: VendingDependencies, way: Way): Promise<Vended> {
   const { request, service, snapshot } = way;
   const of = { tenantId: request.tenantId, ownerId: service.id };
   let opened: readonly Buffer[] = [];
@@ -123,7 +152,11 @@ type Minted =
   | { readonly refused: 'APPROVAL_CONSUMED' }
   | { readonly held: Held; readonly reused: boolean; readonly wrote: bigint | undefined };
 
-async function mintInSlot(vault: Vault, way: Way, consumed: Consumed | undefined): Promise<Minted> {
+async function mintInSlot(
+  vault: VendingDependencies,
+  way: Way,
+  consumed: Consumed | undefined,
+): Promise<Minted> {
   const { request, slotId, snapshot, admitted } = way;
   const forced = request.body.force_refresh === true;
   const made = await vault.command(request);
@@ -154,7 +187,7 @@ async function mintInSlot(vault: Vault, way: Way, consumed: Consumed | undefined
 }
 
 /** A repeat under the same `Idempotency-Key` meets the same grant for as long as that is live. */
-function freshGrantId(vault: Vault, { request, slotId }: Way): string {
+function freshGrantId(vault: VendingDependencies, { request, slotId }: Way): string {
   if (request.idempotency === undefined) return vault.ids.next();
   return uuidFrom('grant.v1', slotId, request.commandId);
 }
@@ -185,7 +218,7 @@ function grantOf(way: Way, grantId: string, now: Date): Grant {
 
 /** From now on the other processes know that what they remember of the slot is old. */
 async function remember(
-  { memos, cache, clock }: Vault,
+  { memos, cache, clock }: VendingDependencies,
   of: { readonly slotId: string; readonly state: Slot; readonly epoch: string | undefined },
 ): Promise<void> {
   const { slotId, state, epoch } = of;
@@ -197,7 +230,7 @@ async function remember(
 }
 
 async function handOut(
-  vault: Vault,
+  vault: VendingDependencies,
   { request, service, slotId, snapshot }: Way,
   held: Held,
 ): Promise<Vended> {

@@ -1,14 +1,25 @@
 /** Rows 8 to 11 of a vend, in this order: the service, the scope, the secrets, what the policies say. */
+import type { ServiceNeeds } from '@cardea/service';
+import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { REREAD_AFTER_MS } from '../../identity-facts/identity-facts.ts';
-import { type Judgement, judge } from '../../policies/judge.ts';
-import { policySets } from '../../policies/policy.ts';
-import type { ServiceRecord } from '../../services/service.ts';
-import type { Vault } from '../../vault.ts';
+import {
+  type Judgement,
+  judge,
+  type NoApproverReason,
+  policySets,
+} from '../../policies/policies.module.ts';
+import type { Catalog, ServiceRecord } from '../../services/services.module.ts';
 import { type Snapshot, slotIdOf } from '../slot.ts';
 import type { Admitted, VendRequest } from './admission.ts';
 import { currentVersions, deniedByNews, deniedForGood, type Wanted } from './authority.ts';
-import type { NoApproverReason } from './gate.ts';
+import type { VendMemos } from './vend-memos.ts';
 import type { VendBody, VendRefusal } from './vend-shape.ts';
+
+type WayDependencies = Pick<ServiceNeeds, 'streams' | 'clock'> & {
+  readonly memos: VendMemos;
+  readonly catalog: Catalog;
+  readonly facts: IdentityFacts;
+};
 
 export type Refused = {
   readonly refused: VendRefusal;
@@ -31,7 +42,7 @@ export type Way = {
 
 /** Rows 8 to 11. */
 export async function wayOf(
-  vault: Vault,
+  vault: WayDependencies,
   request: VendRequest<VendBody>,
   admitted: Admitted,
 ): Promise<Way | Refused> {
@@ -67,7 +78,7 @@ export async function wayOf(
 }
 
 /** What rests on late news alone is read again before it is told. */
-async function deniedFields(vault: Vault, wanted: Wanted, admitted: Admitted) {
+async function deniedFields(vault: WayDependencies, wanted: Wanted, admitted: Admitted) {
   const { facts, asked, changes } = admitted;
   const forGood = deniedForGood(wanted);
   if (forGood.length > 0) return forGood;

@@ -1,11 +1,19 @@
 import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import { ADMIN, WRITES } from '../../administration.ts';
-import { newId, type Vault } from '../../vault.ts';
+import type { Epochs } from '../../epochs.ts';
+import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
+import { newId } from '../../new-id.ts';
 import { policySets } from '../policy.ts';
 import { NewPolicy, PolicyShape, shownPolicy, withDefaults } from '../policy-shape.ts';
 import { addPolicy } from './add.ts';
 
-export const addPolicyRoute = (vault: Vault): Endpoint =>
+type AddDependencies = Pick<ServiceNeeds, 'streams' | 'command' | 'ids'> & {
+  readonly epochs: Epochs;
+  readonly facts: IdentityFacts;
+};
+
+export const addPolicyRoute = (vault: AddDependencies): Endpoint =>
   endpoint(
     {
       ...ADMIN,

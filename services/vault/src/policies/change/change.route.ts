@@ -1,11 +1,18 @@
 import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import { ADMIN, WRITES } from '../../administration.ts';
-import type { Vault } from '../../vault.ts';
+import type { Epochs } from '../../epochs.ts';
+import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { policySets } from '../policy.ts';
 import { PolicyId, PolicyPatch, PolicyShape, shownPolicy } from '../policy-shape.ts';
 import { changePolicy } from './change.ts';
 
-export const changePolicyRoute = (vault: Vault): Endpoint =>
+type ChangeDependencies = Pick<ServiceNeeds, 'streams' | 'command'> & {
+  readonly epochs: Epochs;
+  readonly facts: IdentityFacts;
+};
+
+export const changePolicyRoute = (vault: ChangeDependencies): Endpoint =>
   endpoint(
     {
       ...ADMIN,

@@ -1,16 +1,19 @@
 import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { ADMIN, READS } from '../../administration.ts';
-import type { Vault } from '../../vault.ts';
-import { approverOf } from '../approval-requirement.ts';
+import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
+import { approverOf } from '../approver.ts';
 import { type Demand, judge } from '../judge.ts';
 import { policySets } from '../policy.ts';
 import { ApproverShape } from '../policy-shape.ts';
 
+type EvaluateDependencies = Pick<ServiceNeeds, 'streams'> & { readonly facts: IdentityFacts };
+
 const text = (longest: number) => Type.String({ minLength: 1, maxLength: longest });
 const nullable = <S extends Type.TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 
-export const evaluatePoliciesRoute = (vault: Vault): Endpoint =>
+export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint =>
   endpoint(
     {
       ...ADMIN,
@@ -65,7 +68,7 @@ export const evaluatePoliciesRoute = (vault: Vault): Endpoint =>
 
 /** The user of a session is known to no policy; anybody else is looked up as a vend would. */
 async function whoIsAsked(
-  vault: Vault,
+  vault: EvaluateDependencies,
   of: { readonly tenantId: string; readonly agentId: string },
   { approver }: Demand,
 ) {

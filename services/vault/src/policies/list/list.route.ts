@@ -1,13 +1,15 @@
 /** The policies of a tenant. The whole set stands in one event, so that the stream itself is the list. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { ADMIN, READS } from '../../administration.ts';
-import type { Vault } from '../../vault.ts';
 import { policySets } from '../policy.ts';
 import { PolicyId, PolicyShape, shownPolicy } from '../policy-shape.ts';
 
-export const listPoliciesRoute = (vault: Vault): Endpoint =>
+type ListPoliciesDependencies = Pick<ServiceNeeds, 'streams'>;
+
+export const listPoliciesRoute = (vault: ListPoliciesDependencies): Endpoint =>
   endpoint(
     {
       ...ADMIN,
@@ -28,7 +30,7 @@ export const listPoliciesRoute = (vault: Vault): Endpoint =>
     },
   );
 
-export const getPolicyRoute = (vault: Vault): Endpoint =>
+export const getPolicyRoute = (vault: ListPoliciesDependencies): Endpoint =>
   endpoint(
     {
       ...ADMIN,

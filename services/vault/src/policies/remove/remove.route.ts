@@ -1,12 +1,15 @@
 import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { ADMIN, WRITES } from '../../administration.ts';
-import type { Vault } from '../../vault.ts';
+import type { Epochs } from '../../epochs.ts';
 import { policySets } from '../policy.ts';
 import { PolicyId } from '../policy-shape.ts';
 import { removePolicy } from './remove.ts';
 
-export const removePolicyRoute = (vault: Vault): Endpoint =>
+type RemoveDependencies = Pick<ServiceNeeds, 'streams' | 'command'> & { readonly epochs: Epochs };
+
+export const removePolicyRoute = (vault: RemoveDependencies): Endpoint =>
   endpoint(
     {
       ...ADMIN,

@@ -1,7 +1,10 @@
 import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
+import type { SecretStore } from '../../adapters/secret-store.ts';
 import { ADMIN, WRITES } from '../../administration.ts';
-import type { Vault } from '../../vault.ts';
+import type { Epochs } from '../../epochs.ts';
+import type { Catalog } from '../catalog.ts';
 import {
   ByName,
   changeable,
@@ -12,7 +15,13 @@ import {
 } from '../service-shape.ts';
 import { change } from './change.ts';
 
-export const changeServiceRoute = (vault: Vault): Endpoint =>
+type ChangeDependencies = Pick<ServiceNeeds, 'command'> & {
+  readonly catalog: Catalog;
+  readonly epochs: Epochs;
+  readonly secrets: SecretStore;
+};
+
+export const changeServiceRoute = (vault: ChangeDependencies): Endpoint =>
   endpoint(
     {
       ...ADMIN,

@@ -1,11 +1,20 @@
 import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
+import type { SecretStore } from '../../adapters/secret-store.ts';
 import { ADMIN, WRITES } from '../../administration.ts';
-import type { Vault } from '../../vault.ts';
+import type { Epochs } from '../../epochs.ts';
+import type { Catalog } from '../catalog.ts';
 import { ByName } from '../service-shape.ts';
 import { deleteService } from './delete.ts';
 
-export const deleteServiceRoute = (vault: Vault): Endpoint =>
+type DeleteDependencies = Pick<ServiceNeeds, 'command'> & {
+  readonly catalog: Catalog;
+  readonly epochs: Epochs;
+  readonly secrets: SecretStore;
+};
+
+export const deleteServiceRoute = (vault: DeleteDependencies): Endpoint =>
   endpoint(
     {
       ...ADMIN,

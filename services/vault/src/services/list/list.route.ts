@@ -1,12 +1,15 @@
 /** The services of a tenant, as a list and one by one. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { ADMIN, READS } from '../../administration.ts';
-import type { Vault } from '../../vault.ts';
+import type { Catalog } from '../catalog.ts';
 import { ByName, ServiceShape, shownService } from '../service-shape.ts';
 
-export const listServicesRoute = (vault: Vault): Endpoint =>
+type ListServicesDependencies = Pick<ServiceNeeds, 'database'> & { readonly catalog: Catalog };
+
+export const listServicesRoute = (vault: ListServicesDependencies): Endpoint =>
   endpoint(
     {
       ...ADMIN,
@@ -38,7 +41,7 @@ export const listServicesRoute = (vault: Vault): Endpoint =>
     },
   );
 
-export const getServiceRoute = (vault: Vault): Endpoint =>
+export const getServiceRoute = (vault: ListServicesDependencies): Endpoint =>
   endpoint(
     {
       ...ADMIN,

@@ -1,7 +1,10 @@
 import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { ADMIN, WRITES } from '../../administration.ts';
-import { newId, type Vault } from '../../vault.ts';
+import type { Epochs } from '../../epochs.ts';
+import { newId } from '../../new-id.ts';
+import type { Catalog } from '../catalog.ts';
 import { services } from '../service.ts';
 import {
   changeable,
@@ -15,9 +18,14 @@ import {
 } from '../service-shape.ts';
 import { register } from './register.ts';
 
+type RegisterDependencies = Pick<ServiceNeeds, 'streams' | 'command' | 'ids'> & {
+  readonly catalog: Catalog;
+  readonly epochs: Epochs;
+};
+
 const CREDENTIAL_TYPES = ['static', 'oauth2', 'dynamic'] as const;
 
-export const registerServiceRoute = (vault: Vault): Endpoint =>
+export const registerServiceRoute = (vault: RegisterDependencies): Endpoint =>
   endpoint(
     {
       ...ADMIN,

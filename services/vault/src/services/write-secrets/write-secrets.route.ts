@@ -1,12 +1,21 @@
 import { WriteContention } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
+import type { ServiceNeeds } from '@cardea/service';
 import Type, { type Static } from 'typebox';
+import type { SecretStore } from '../../adapters/secret-store.ts';
 import { ADMIN, WRITES } from '../../administration.ts';
-import type { Vault } from '../../vault.ts';
+import type { Epochs } from '../../epochs.ts';
+import type { Catalog } from '../catalog.ts';
 import type { ServiceRecord } from '../service.ts';
 import { ByName, FIELDS_MAX } from '../service-shape.ts';
 import { faultOf, type WriteSecrets, writeSecrets } from './write-secrets.ts';
+
+type WriteSecretsDependencies = Pick<ServiceNeeds, 'command' | 'ids'> & {
+  readonly catalog: Catalog;
+  readonly epochs: Epochs;
+  readonly secrets: SecretStore;
+};
 
 const VALUE_BYTES_MAX = 64 * 1024;
 /** As many fields of the largest size as a service may have, escaped. */
@@ -31,7 +40,7 @@ const body = Type.Object({
 });
 type Body = Static<typeof body>;
 
-export const writeSecretsRoute = (vault: Vault): Endpoint =>
+export const writeSecretsRoute = (vault: WriteSecretsDependencies): Endpoint =>
   endpoint(
     {
       ...ADMIN,
@@ -68,7 +77,7 @@ export const writeSecretsRoute = (vault: Vault): Endpoint =>
 type WriteRequest = Request<{ readonly name: string }, unknown, Body>;
 
 /** Ciphertexts first, event second: a value that no event names is erased by the sweeper. */
-async function write(vault: Vault, request: WriteRequest, attempt: number) {
+async function write(vault: WriteSecretsDependencies, request: WriteRequest, attempt: number) {
   const { tenantId, params } = request;
   const { fields, expected_versions: expected = {}, stage = 'current' } = request.body;
   const names = Object.keys(fields);

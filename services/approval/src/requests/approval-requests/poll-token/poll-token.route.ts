@@ -11,7 +11,8 @@ import { untilDecided } from '../until-decided.ts';
 
 type PollTokenDependencies = Pick<ServiceNeeds, 'streams' | 'clock' | 'systemCommand'> & {
   readonly changes: Changes;
-  readonly polls: Polls /** Takes a token of the poll route's pace, per request. */;
+  readonly polls: Polls;
+  /** Takes a token of the poll route's pace, per request. */
   readonly pace: (key: string) => Promise<boolean>;
 };
 

@@ -1,21 +1,22 @@
 /** Row 14 of a vend: whether a person has to be asked, whom, and what they have said. */
 import { uuidFrom } from '@cardea/runtime';
+import type { ServiceNeeds } from '@cardea/service';
 import { appOf } from '@cardea/service';
-import type { Admitted } from '../grants/vend/admission.ts';
+import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
+import { approverOf, type NoApproverReason } from '../../policies/policies.module.ts';
 import {
   type Ask,
   consumeApproval,
   digestOf,
   type GateRefusal,
-  NOT_VOUCHED,
-  type NoApproverReason,
   openGate,
   type Waiting,
-} from '../grants/vend/gate.ts';
-import type { Way } from '../grants/vend/way.ts';
-import { isDisabled } from '../identity-facts/identity-facts.ts';
-import type { Vault } from '../vault.ts';
-import type { Demand } from './judge.ts';
+} from './gate.ts';
+import type { Way } from './way.ts';
+
+type ApprovalDependencies = Pick<ServiceNeeds, 'clock' | 'ids' | 'peers'> & {
+  readonly facts: IdentityFacts;
+};
 
 export type Consumed = {
   readonly approval_id: string;
@@ -35,7 +36,7 @@ export type Passed =
 
 /** `open` decrypts; it comes before the approval is used up, and not where nothing can be handed out. */
 export async function throughGate(
-  vault: Vault,
+  vault: ApprovalDependencies,
   way: Way,
   open: () => Promise<void>,
 ): Promise<Passed> {
@@ -60,39 +61,6 @@ export async function throughGate(
   const gate = await consumeApproval(needs, ask, { approvalId, grantId });
   if (!('consumed' in gate)) return gate;
   return { consumed: { approval_id: approvalId, ...gate.consumed, grantId } };
-}
-
-/** Who is to be asked: active, and vouched for by the tenant, for anybody can register as a user of it. */
-export async function approverOf(
-  vault: Vault,
-  by: Pick<Admitted, 'asked' | 'changes'>,
-  { approver }: Pick<Demand, 'approver'>,
-): Promise<
-  | { readonly approverId: string }
-  | { readonly refused: 'NO_APPROVER'; readonly reason?: NoApproverReason }
-> {
-  const userId = await approverIdOf(vault, by, approver);
-  if (userId === null) return { refused: 'NO_APPROVER' };
-  const of = { tenantId: by.asked.tenantId, userId };
-  const user = await vault.facts.approver(of, by.changes);
-  if (isDisabled(user?.status)) return { refused: 'NO_APPROVER' };
-  return user?.vouched === true ? { approverId: userId } : NOT_VOUCHED;
-}
-
-async function approverIdOf(
-  { facts }: Vault,
-  { asked, changes }: Pick<Admitted, 'asked' | 'changes'>,
-  approver: Demand['approver'],
-): Promise<string | null> {
-  switch (approver) {
-    case 'nobody':
-      return null;
-    case 'session_user':
-      return asked.userId;
-    case 'agent_owner':
-      return facts.ownerOf(asked, changes);
-  }
-  return approver.user_id;
 }
 
 const contextAppOf = (request: Way['request']) => {

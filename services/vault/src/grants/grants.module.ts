@@ -1,0 +1,60 @@
+/** Grants: what an agent may hold of a service's secrets, in which session and until when. */
+import type { Module, ServiceNeeds } from '@cardea/service';
+import QuickLRU from 'quick-lru';
+import type { Epochs } from '../epochs.ts';
+import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
+import type { ServiceParts } from '../services/services.module.ts';
+import { clearAway } from './clear-away.policy.ts';
+import { grantsProjection } from './grants.projection.ts';
+import { identityConsumer } from './identity.consumer.ts';
+import { getGrantRoute, listGrantsRoute } from './list/list.route.ts';
+import { refusalRecorder } from './refusal-recorder.ts';
+import { reuseCounter } from './reuse.ts';
+import { revokeGrantRoute } from './revoke/revoke.route.ts';
+import { bucket } from './vend/bucket.ts';
+import { vendRoute } from './vend/vend.route.ts';
+import { vendMemos } from './vend/vend-memos.ts';
+
+export type GrantsDependencies = Omit<ServiceNeeds, 'sealer' | 'bus' | 'random'> &
+  Pick<ServiceParts, 'catalog' | 'secrets'> & {
+    readonly epochs: Epochs;
+    readonly facts: IdentityFacts;
+    readonly shredTenant: (tenantId: string, eventId: string) => Promise<void>;
+  };
+
+const SESSIONS_MAX = 10_000;
+const BURST_FACTOR = 2;
+const FORCED_PER_MINUTE = 10;
+const MINUTE_S = 60;
+
+export function grantsModule(needs: GrantsDependencies): Module {
+  const { clock, settings, epochs } = needs;
+  const rate = settings.VAULT_SESSION_RATE;
+  const refusals = refusalRecorder(needs);
+  const reuse = reuseCounter({ ...needs, alongside: () => refusals.flush() });
+  const shared = {
+    ...needs,
+    refusals,
+    reuse,
+    memos: vendMemos(clock),
+    lastSlots: new QuickLRU<string, string>({ maxSize: SESSIONS_MAX }),
+    sessionRate: bucket(clock, { perSecond: rate, burst: rate * BURST_FACTOR }),
+    forceRate: bucket(clock, { perSecond: FORCED_PER_MINUTE / MINUTE_S, burst: FORCED_PER_MINUTE }),
+  };
+  return {
+    endpoints: [
+      vendRoute(shared),
+      listGrantsRoute(shared),
+      getGrantRoute(shared),
+      revokeGrantRoute(shared),
+    ],
+    projections: [grantsProjection((tenantId) => void epochs.changed(tenantId))],
+    consumers: [identityConsumer(shared, needs.shredTenant)],
+    policies: [clearAway(shared)],
+    loops: [reuse.loop],
+    stop: async () => {
+      await reuse.flush();
+      await refusals.flush(true);
+    },
+  };
+}

@@ -1,0 +1,31 @@
+/** Which vends need an approval, and whose. */
+import type { Module, ServiceNeeds } from '@cardea/service';
+import type { Epochs } from '../epochs.ts';
+import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
+import { addPolicyRoute } from './add/add.route.ts';
+import { changePolicyRoute } from './change/change.route.ts';
+import { evaluatePoliciesRoute } from './evaluate/evaluate.route.ts';
+import { forgetOldPolicies } from './forget-old-policies.policy.ts';
+import { getPolicyRoute, listPoliciesRoute } from './list/list.route.ts';
+import { removePolicyRoute } from './remove/remove.route.ts';
+
+export { approverOf, NOT_VOUCHED, type NoApproverReason } from './approver.ts';
+export { type Demand, type Judgement, judge, type PolicyVersion } from './judge.ts';
+export { type PolicySet, policySets } from './policy.ts';
+
+export type PoliciesDependencies = Pick<ServiceNeeds, 'streams' | 'command' | 'ids'> & {
+  readonly epochs: Epochs;
+  readonly facts: IdentityFacts;
+};
+
+export const policiesModule = (needs: PoliciesDependencies): Module => ({
+  endpoints: [
+    addPolicyRoute(needs),
+    listPoliciesRoute(needs),
+    evaluatePoliciesRoute(needs),
+    getPolicyRoute(needs),
+    changePolicyRoute(needs),
+    removePolicyRoute(needs),
+  ],
+  policies: [forgetOldPolicies(needs)],
+});

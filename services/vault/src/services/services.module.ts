@@ -1,0 +1,70 @@
+/** Registered services with their secrets, kept under a key per tenant. */
+import { wrapKeys } from '@cardea/crypto';
+import type { Module, ServiceNeeds } from '@cardea/service';
+import { type DataKeys, dataKeys } from '../adapters/data-keys.ts';
+import { type SecretStore, secretStore } from '../adapters/secret-store.ts';
+import type { Epochs } from '../epochs.ts';
+import { type Catalog, catalog } from './catalog.ts';
+import { changeServiceRoute } from './change/change.route.ts';
+import { deleteServiceRoute } from './delete/delete.route.ts';
+import { getServiceRoute, listServicesRoute } from './list/list.route.ts';
+import { registerServiceRoute } from './register/register.route.ts';
+import { keyRotation } from './rotate-keys.ts';
+import { servicesProjection } from './services.projection.ts';
+import { shredTenant } from './shred-tenant.ts';
+import { sweepSecrets } from './sweep-secrets.ts';
+import { writeSecretsRoute } from './write-secrets/write-secrets.route.ts';
+
+export type { Catalog } from './catalog.ts';
+export * from './service.ts';
+
+export type ServicesDependencies = Pick<
+  ServiceNeeds,
+  | 'streams'
+  | 'database'
+  | 'sealer'
+  | 'clock'
+  | 'ids'
+  | 'random'
+  | 'log'
+  | 'settings'
+  | 'command'
+  | 'systemCommand'
+> & { readonly epochs: Epochs };
+
+/** What the sibling modules need of this one beside its types. */
+export type ServiceParts = {
+  readonly keys: DataKeys;
+  readonly secrets: SecretStore;
+  readonly catalog: Catalog;
+};
+
+export function servicesModule(needs: ServicesDependencies): {
+  readonly module: Module;
+  readonly parts: ServiceParts;
+  readonly shredTenant: (tenantId: string, eventId: string) => Promise<void>;
+} {
+  const parts = serviceParts(needs);
+  const shared = { ...needs, ...parts };
+  const module: Module = {
+    endpoints: [
+      registerServiceRoute(shared),
+      listServicesRoute(shared),
+      getServiceRoute(shared),
+      changeServiceRoute(shared),
+      deleteServiceRoute(shared),
+      writeSecretsRoute(shared),
+    ],
+    projections: [servicesProjection((tenantId) => void needs.epochs.changed(tenantId))],
+    loops: [sweepSecrets(shared), keyRotation(shared)],
+    start: () => parts.keys.checkCanary(),
+  };
+  return { module, parts, shredTenant: shredTenant(shared) };
+}
+
+/** For those who work on services without serving them: the command line, tests. */
+export function serviceParts(needs: Omit<ServicesDependencies, 'epochs'>): ServiceParts {
+  const { database, random, clock, settings } = needs;
+  const keys = dataKeys({ database, random, clock, keys: wrapKeys(settings, 'dek-wrap/v1') });
+  return { keys, secrets: secretStore({ database, keys, random, clock }), catalog: catalog(needs) };
+}

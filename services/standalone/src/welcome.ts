@@ -1,7 +1,7 @@
 /** Finds out what the banner shows, and prints it. */
 import type { Settings } from '@cardea/runtime';
+import type { Host } from '@cardea/service';
 import { banner } from './banner.ts';
-import type { Standalone } from './standalone.ts';
 
 /** The tenant and the publishable key that a first start has made. */
 export const DEFAULT_APPLICATION = `
@@ -18,7 +18,7 @@ type Shown = {
 };
 
 export async function welcome(
-  { needsOf, managementPort, port }: Standalone,
+  { needsOf, managementPort, port }: Host,
   { settings, showsMailbox, ...shown }: Shown,
 ): Promise<string> {
   const { database } = needsOf('identity');

@@ -1,6 +1,7 @@
-/** What a command of `cardea` is, and the three ways in which one fails. */
-import type { Environment, RootLogger, SettingFault } from '@cardea/runtime';
+/** What a command of `cardea` is. */
+import type { Environment, RootLogger } from '@cardea/runtime';
 import type { Deployment } from './deployment.ts';
+import { WrongUsage } from './failures.ts';
 
 /** What a command has to say, for people and for programs. */
 export type Said = {
@@ -22,7 +23,7 @@ export type Call = {
   readonly version: string;
   /** Goes to standard error. */
   readonly log: RootLogger;
-  /** Opened at the first call, closed behind the command. */
+  /** Opened at the first call, closed after the command. */
   readonly open: () => Promise<Deployment>;
   /** For commands that go on for a while: a line now, before the end. */
   readonly tell: (line: string, json: object) => void;
@@ -45,26 +46,6 @@ export type Command = {
   readonly hidden?: true;
   readonly run: (call: Call) => Promise<Said>;
 };
-
-/** Exit 2. The message repeats nothing that was typed: it may have been a secret. */
-export class WrongUsage extends Error {
-  override readonly name = 'WrongUsage';
-}
-
-/** Exit 1: it was understood and could not be done. */
-export class NotDone extends Error {
-  override readonly name = 'NotDone';
-}
-
-/** Exit 78. */
-export class WrongConfiguration extends Error {
-  override readonly name = 'WrongConfiguration';
-  readonly faults: readonly SettingFault[];
-  constructor(message: string, faults: readonly SettingFault[] = []) {
-    super(message);
-    this.faults = faults;
-  }
-}
 
 export const done = (lines: readonly string[], json: object = {}): Said => ({
   ok: true,

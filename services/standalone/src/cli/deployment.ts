@@ -26,7 +26,7 @@ import { type Addresses, readAddresses } from '../addresses.ts';
 import { type DataFolder, FolderInUse, type Generated, openDataFolder } from '../data-folder.ts';
 import { ownDatabase, ownDatabaseUrl } from '../own-database.ts';
 import { services } from '../standalone.ts';
-import { NotDone, WrongConfiguration } from './command.ts';
+import { NotDone, WrongConfiguration } from './failures.ts';
 
 export type Deployment = {
   readonly settings: Settings;

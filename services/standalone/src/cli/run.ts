@@ -5,17 +5,10 @@ import { TopicsMisfit } from '@cardea/event-bus';
 import { LocalPostgresError } from '@cardea/local-postgres';
 import { DatabaseUnavailable, MigrationRefused } from '@cardea/read-models';
 import { type Environment, logger, publicError, type RootLogger } from '@cardea/runtime';
-import {
-  type Call,
-  type Command,
-  NotDone,
-  type OptionForm,
-  type Said,
-  WrongConfiguration,
-  WrongUsage,
-} from './command.ts';
+import type { Call, Command, OptionForm, Said } from './command.ts';
 import { commands } from './commands.ts';
 import { type Deployment, openDeployment } from './deployment.ts';
+import { NotDone, WrongConfiguration, WrongUsage } from './failures.ts';
 import { generalHelp, helpOf } from './help.ts';
 
 const EXIT = { done: 0, failed: 1, usage: 2, configuration: 78 } as const;

@@ -1,5 +1,6 @@
 /** Honest about what this version cannot do; the help does not name it. */
-import { type Command, NotDone } from '../command.ts';
+import type { Command } from '../command.ts';
+import { NotDone } from '../failures.ts';
 
 export const auditVerify: Command = {
   name: 'audit verify',

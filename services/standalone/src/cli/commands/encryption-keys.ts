@@ -2,8 +2,9 @@
 import { identityOperations } from '@cardea/identity';
 import { refuseForeignKeys, rewrapKeys } from '@cardea/service';
 import { vaultOperations } from '@cardea/vault';
-import { type Command, done, NotDone, table, textOf, WrongUsage } from '../command.ts';
+import { type Command, done, table, textOf } from '../command.ts';
 import { needsOf, wrappedIn } from '../deployment.ts';
+import { NotDone, WrongUsage } from '../failures.ts';
 
 export const keysRewrap: Command = {
   name: 'keys rewrap',

@@ -2,7 +2,8 @@
 import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
 import type { RecordedEvent } from '@cardea/event-store';
 import type { Part } from '@cardea/service';
-import { type Call, type Command, done, numberOf, textOf, WrongUsage } from '../command.ts';
+import { type Call, type Command, done, numberOf, textOf } from '../command.ts';
+import { WrongUsage } from '../failures.ts';
 
 const LIMIT = 100;
 const LIMIT_MAX = 10_000;

@@ -2,17 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { identityOperations } from '@cardea/identity';
 import { countedKeys } from '@cardea/service';
-import {
-  type Call,
-  type Command,
-  done,
-  NotDone,
-  numberOf,
-  type Said,
-  table,
-  WrongUsage,
-} from '../command.ts';
+import { type Call, type Command, done, numberOf, type Said, table } from '../command.ts';
 import { type Deployment, needsOf, wrappedIn } from '../deployment.ts';
+import { NotDone, WrongUsage } from '../failures.ts';
 
 /** Each process reads the ring every 30 s, and asks for an unknown key every 30 s at most. */
 const WAIT_SECONDS = 65;

@@ -1,6 +1,7 @@
 /** Changes what running processes log, for a while; they show the deployment's bearer that they can. */
 import { internalBearers } from '@cardea/service';
-import { type Command, done, NotDone, numberOf, textOf, WrongUsage } from '../command.ts';
+import { type Command, done, numberOf, textOf } from '../command.ts';
+import { NotDone, WrongUsage } from '../failures.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error'];
 const TTL_SECONDS = { min: 1, max: 3600, or: 600 };

@@ -1,7 +1,8 @@
 /** A mail server that shows what it takes and delivers nothing: for trying out, never for people. */
 import { once } from 'node:events';
 import { startMailbox } from '../../mailbox.ts';
-import { type Command, done, NotDone, numberOf, textOf } from '../command.ts';
+import { type Command, done, numberOf, textOf } from '../command.ts';
+import { NotDone } from '../failures.ts';
 
 const SMTP_PORT = 1025;
 const PAGE_PORT = 8025;

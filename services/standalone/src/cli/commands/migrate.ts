@@ -2,7 +2,8 @@
 import { pendingMigrations } from '@cardea/read-models';
 import { migrateServices, migrationSetsOf } from '@cardea/service';
 import { services } from '../../standalone.ts';
-import { type Command, done, NotDone } from '../command.ts';
+import { type Command, done } from '../command.ts';
+import { NotDone } from '../failures.ts';
 
 export const migrateCommand: Command = {
   name: 'migrate',

@@ -11,8 +11,9 @@ import {
   releaseProjectionStream,
 } from '@cardea/read-models';
 import type { Part } from '@cardea/service';
-import { type Call, type Command, done, NotDone, table, textOf, WrongUsage } from '../command.ts';
+import { type Call, type Command, done, table, textOf } from '../command.ts';
 import type { Deployment } from '../deployment.ts';
+import { NotDone, WrongUsage } from '../failures.ts';
 
 const REASON_CHARACTERS_MAX = 500;
 const SHOWN_MAX = 1000;

@@ -1,8 +1,9 @@
 /** How far the tables are behind their logs, and tables built anew. */
 import { rebuildProjection } from '@cardea/read-models';
 import type { Part } from '@cardea/service';
-import { type Command, done, NotDone, table, WrongUsage } from '../command.ts';
+import { type Command, done, table } from '../command.ts';
 import type { Deployment } from '../deployment.ts';
+import { NotDone, WrongUsage } from '../failures.ts';
 import { behind, parkedBy } from '../standing.ts';
 
 export const projectionsStatus: Command = {

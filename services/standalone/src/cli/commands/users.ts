@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { identityOperations } from '@cardea/identity';
-import { type Command, done, NotDone, textOf } from '../command.ts';
+import { type Command, done, textOf } from '../command.ts';
+import { NotDone } from '../failures.ts';
 
 const PASSWORD_BYTES = 18;
 

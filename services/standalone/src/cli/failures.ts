@@ -1,0 +1,22 @@
+/** The three ways in which a command of `cardea` fails, each with an exit code of its own. */
+import type { SettingFault } from '@cardea/runtime';
+
+/** Exit 2. The message repeats nothing that was typed: it may have been a secret. */
+export class WrongUsage extends Error {
+  override readonly name = 'WrongUsage';
+}
+
+/** Exit 1: it was understood and could not be done. */
+export class NotDone extends Error {
+  override readonly name = 'NotDone';
+}
+
+/** Exit 78. */
+export class WrongConfiguration extends Error {
+  override readonly name = 'WrongConfiguration';
+  readonly faults: readonly SettingFault[];
+  constructor(message: string, faults: readonly SettingFault[] = []) {
+    super(message);
+    this.faults = faults;
+  }
+}

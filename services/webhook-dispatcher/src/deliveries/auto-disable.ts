@@ -3,7 +3,7 @@ import { accept, type Decision, type Streams } from '@cardea/event-store';
 import type { Database } from '@cardea/read-models';
 import type { Clock, Settings } from '@cardea/runtime';
 import { type Loop, type ServiceNeeds, sweeping } from '@cardea/service';
-import { type Webhook, type WebhookAutoDisabled, webhooks } from '../webhooks/webhook.ts';
+import { type Webhook, type WebhookAutoDisabled, webhooks } from '../webhooks/webhooks.module.ts';
 import { isGivenUp } from './health.ts';
 
 const SWEEP_EVERY_MS = 60_000;

@@ -1,8 +1,8 @@
 /** Keeps table `health`. Each row follows from the row before, so that rows are read and written per batch. */
 import { ignoring, type Recorded } from '@cardea/event-store';
 import { orNull, projection, type Transaction, table } from '@cardea/read-models';
-import type { WebhookChanged, WebhookDeleted, WebhookFact } from '../webhooks/webhook.ts';
-import { webhookIdOf } from '../webhooks/webhooks.projection.ts';
+import type { WebhookChanged, WebhookDeleted, WebhookFact } from '../webhooks/webhooks.module.ts';
+import { webhookIdOf } from '../webhooks/webhooks.module.ts';
 import type { AttemptFact, DeliveryFact } from './delivery.ts';
 import { afresh, afterAttempt, type Health, WELL } from './health.ts';
 

@@ -12,7 +12,7 @@ import type { Positions } from '@cardea/read-models';
 import type { Clock, Ids, Logger, Random, Settings } from '@cardea/runtime';
 import type { ServiceNeeds } from '@cardea/service';
 import type { Claimed, Queue } from '../../adapters/queue.ts';
-import type { Target } from '../../webhooks/webhook-index.ts';
+import type { Target } from '../../webhooks/webhooks.module.ts';
 import { cancel } from '../cancel-delivery.ts';
 import { DELIVERIES_TABLE } from '../deliveries.projection.ts';
 import { type CancelCause, deliveries, excerptField, streamOf } from '../delivery.ts';

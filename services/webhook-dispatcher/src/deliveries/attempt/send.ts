@@ -4,7 +4,7 @@ import { excerptOf, type Outbound } from '@cardea/http';
 import { type Clock, currentTraceparent, metrics, span } from '@cardea/runtime';
 import type { Claimed } from '../../adapters/queue.ts';
 import { signatureHeaders } from '../../adapters/signing.ts';
-import type { Target, WebhookIndex } from '../../webhooks/webhook-index.ts';
+import type { Target, WebhookIndex } from '../../webhooks/webhooks.module.ts';
 import { type CancelCause, streamOf } from '../delivery.ts';
 
 export type SendNeeds = {

@@ -3,7 +3,7 @@ import type { Sealed, Sealer } from '@cardea/crypto';
 import { endpoint } from '@cardea/http';
 import { build, type Database } from '@cardea/read-models';
 import Type, { type Static } from 'typebox';
-import { DOOR, isUuid } from '../../webhooks/webhook-shape.ts';
+import { DOOR, isUuid } from '../../webhooks/webhooks.module.ts';
 import { printAttemptId } from '../attempt-id.ts';
 import { type Cursor, printCursor, readCursor } from '../cursor.ts';
 import { DELIVERIES_TABLE } from '../deliveries.projection.ts';

@@ -1,9 +1,8 @@
 import { endpoint } from '@cardea/http';
 import { uuidV5 } from '@cardea/runtime';
 import Type from 'typebox';
-import { webhooks } from '../../webhooks/webhook.ts';
-import { DOOR } from '../../webhooks/webhook-shape.ts';
-import type { WriteNeeds } from '../../webhooks/writing.ts';
+import type { WriteNeeds } from '../../webhooks/webhooks.module.ts';
+import { DOOR, webhooks } from '../../webhooks/webhooks.module.ts';
 import { readAttemptId } from '../attempt-id.ts';
 import type { AttemptWatch } from '../attempt-watch.ts';
 import { bodyOf, dataOf } from '../body.ts';

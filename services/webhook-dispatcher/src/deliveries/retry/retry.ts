@@ -1,4 +1,4 @@
-import type { Webhook } from '../../webhooks/webhook.ts';
+import type { Webhook } from '../../webhooks/webhooks.module.ts';
 import type { Delivery } from '../delivery.ts';
 
 /** Undefined: it may be sent again, also when it had arrived. */

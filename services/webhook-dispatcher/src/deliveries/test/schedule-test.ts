@@ -1,6 +1,6 @@
 /** A test is a delivery like any other, but that it is sent to a webhook that is switched off, too. */
 import type { Sealed } from '@cardea/crypto';
-import { type StandingWebhook, subjectOf } from '../../webhooks/webhook.ts';
+import { type StandingWebhook, subjectOf } from '../../webhooks/webhooks.module.ts';
 import { schedule } from '../schedule-delivery.ts';
 
 export const scheduleTest = (test: {

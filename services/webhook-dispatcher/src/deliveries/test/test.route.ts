@@ -2,9 +2,16 @@ import type { WebhookPayload } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import { uuidV5 } from '@cardea/runtime';
 import Type from 'typebox';
-import { seenBy, subjectOf, webhooks } from '../../webhooks/webhook.ts';
-import { DOOR, idParams, isUuid, notFound } from '../../webhooks/webhook-shape.ts';
-import type { WriteNeeds } from '../../webhooks/writing.ts';
+import type { WriteNeeds } from '../../webhooks/webhooks.module.ts';
+import {
+  DOOR,
+  idParams,
+  isUuid,
+  notFound,
+  seenBy,
+  subjectOf,
+  webhooks,
+} from '../../webhooks/webhooks.module.ts';
 import type { AttemptWatch } from '../attempt-watch.ts';
 import { bodyOf } from '../body.ts';
 import { DELIVERIES_TABLE } from '../deliveries.projection.ts';

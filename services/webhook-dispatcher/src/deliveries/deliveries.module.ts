@@ -1,0 +1,70 @@
+/** Deliveries: what each webhook is to be sent, attempted until it is taken or given up. */
+import { outbound } from '@cardea/http';
+import { metrics } from '@cardea/runtime';
+import type { Module, ServiceNeeds } from '@cardea/service';
+import { postgresQueue } from '../adapters/queue.ts';
+import type { WebhookIndex } from '../webhooks/webhooks.module.ts';
+import { Dispatcher } from './attempt/dispatcher.ts';
+import { AttemptWatch } from './attempt-watch.ts';
+import { autoDisable } from './auto-disable.ts';
+import { cancelOnDisableOrDelete } from './cancel-on-disable-or-delete.policy.ts';
+import { deliveriesTable } from './deliveries.projection.ts';
+import { eraseDeletedUsers } from './erase-deleted-users.ts';
+import { forgetOldAttempts } from './forget-old-attempts.ts';
+import { healthTable } from './health.projection.ts';
+import { listDeliveriesRoute } from './list/list.route.ts';
+import { retryDeliveryRoute } from './retry/retry.route.ts';
+import { scheduleDeliveries } from './schedule/schedule.consumer.ts';
+import { supersedeOnManualSuccess } from './supersede-on-manual-success.policy.ts';
+import { testWebhookRoute } from './test/test.route.ts';
+
+export type DeliveriesDependencies = Pick<
+  ServiceNeeds,
+  | 'streams'
+  | 'store'
+  | 'database'
+  | 'positions'
+  | 'sealer'
+  | 'clock'
+  | 'ids'
+  | 'random'
+  | 'log'
+  | 'settings'
+  | 'command'
+  | 'systemCommand'
+> & { readonly index: WebhookIndex };
+
+export function deliveriesModule(needs: DeliveriesDependencies): Module {
+  const { settings, database } = needs;
+  const client = outbound({ env: settings.ENV, allowedCidrs: settings.WEBHOOK_ALLOWED_CIDRS });
+  const watch = new AttemptWatch(needs);
+  const dispatcher = new Dispatcher({ ...needs, queue: postgresQueue(database), outbound: client });
+  const shared = { ...needs, watch };
+  return {
+    endpoints: [testWebhookRoute(shared), listDeliveriesRoute(shared), retryDeliveryRoute(shared)],
+    projections: [
+      deliveriesTable((events) => {
+        watch.heard(events);
+        dispatcher.wake();
+      }),
+      healthTable(() => dispatcher.wake()),
+    ],
+    consumers: [scheduleDeliveries(shared)],
+    policies: [cancelOnDisableOrDelete(shared), supersedeOnManualSuccess(shared)],
+    loops: [
+      { name: 'webhooks-dispatcher', run: (signal, tick) => dispatcher.run(signal, tick) },
+      { name: 'webhooks-leases', run: (signal, tick) => dispatcher.renew(signal, tick) },
+      autoDisable(shared),
+      eraseDeletedUsers(shared),
+      forgetOldAttempts(shared),
+    ],
+    stop: () => client.close(),
+    measure: async () => {
+      const { rows } = await database.system.query<{ seconds: number }>(
+        `SELECT greatest(0, extract(epoch FROM now() - min(run_at)))::float8 AS seconds
+         FROM webhooks.queue WHERE lease_until IS NULL OR lease_until < now()`,
+      );
+      metrics.webhookOldestDue.set(rows[0]?.seconds ?? 0);
+    },
+  };
+}

@@ -1,0 +1,54 @@
+/** Webhooks: the addresses of a tenant, what each wants to hear, and the secrets that sign for them. */
+import type { Module, ServiceNeeds } from '@cardea/service';
+import { changeWebhookRoute } from './change/change.route.ts';
+import { createWebhookRoute } from './create/create.route.ts';
+import { deleteWebhookRoute } from './delete/delete.route.ts';
+import { listEventTypesRoute } from './event-types/event-types.route.ts';
+import { getWebhookRoute } from './get/get.route.ts';
+import { listWebhooksRoute } from './list/list.route.ts';
+import { rotateSecretRoute } from './rotate-secret/rotate-secret.route.ts';
+import { WebhookIndex } from './webhook-index.ts';
+import { webhooksTable } from './webhooks.projection.ts';
+
+export * from './webhook.ts';
+export type { IndexedWebhook, Target, WebhookIndex } from './webhook-index.ts';
+export { DOOR, idParams, isUuid, notFound } from './webhook-shape.ts';
+export { webhookIdOf } from './webhooks.projection.ts';
+export type { WriteNeeds } from './writing.ts';
+
+export type WebhooksDependencies = Pick<
+  ServiceNeeds,
+  | 'streams'
+  | 'store'
+  | 'database'
+  | 'sealer'
+  | 'clock'
+  | 'ids'
+  | 'random'
+  | 'log'
+  | 'settings'
+  | 'command'
+>;
+
+export function webhooksModule(needs: WebhooksDependencies): {
+  readonly module: Module;
+  readonly index: WebhookIndex;
+} {
+  const index = new WebhookIndex(needs);
+  const shared = { ...needs, index };
+  const module: Module = {
+    endpoints: [
+      listWebhooksRoute(shared),
+      createWebhookRoute(shared),
+      getWebhookRoute(shared),
+      changeWebhookRoute(shared),
+      deleteWebhookRoute(shared),
+      rotateSecretRoute(shared),
+      listEventTypesRoute(),
+    ],
+    projections: [webhooksTable],
+    loops: [{ name: 'webhooks-index', run: (signal, tick) => index.run(signal, tick) }],
+    start: () => index.load(),
+  };
+  return { module, index };
+}

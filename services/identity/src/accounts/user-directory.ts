@@ -1,7 +1,7 @@
 /** Users as the routes need them: found by id or address, with their sealed fields opened. */
 import type { IdentityEventData } from '@cardea/contracts';
 import { CACHED_KEY_MS, type Sealer } from '@cardea/crypto';
-import type { Clock } from '@cardea/runtime';
+import { type Clock, loadingCache } from '@cardea/runtime';
 import { emailReservations, readOwner } from '../streams/reservation.ts';
 import { type UserField, userPlace } from '../streams/seals.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
@@ -32,6 +32,7 @@ export type UserDirectory = {
   ) => ReturnType<Sealer['seal']>;
 };
 
+const EMAILS_MAX = 10_000;
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 
 type Needs = { readonly sealer: Sealer; readonly snapshots: SnapshotCache; readonly clock: Clock };
@@ -57,15 +58,11 @@ export function userDirectory({ sealer, snapshots, clock }: Needs): UserDirector
   };
   // Each access token says the address, and a user is the same object until something happens to them.
   // What was opened is kept for as long as a key.
-  const emails = new WeakMap<ExistingUser, { email: Promise<string | null>; endsMs: number }>();
-  const emailOf: UserDirectory['emailOf'] = (user) => {
-    const known = emails.get(user);
-    if (known !== undefined && known.endsMs > clock.monotonicMs()) return known.email;
-    const email = openField(user, 'email');
-    emails.set(user, { email, endsMs: clock.monotonicMs() + CACHED_KEY_MS });
-    email.catch(() => emails.delete(user));
-    return email;
-  };
+  const emails = loadingCache<ExistingUser, string | null>(clock, {
+    entriesMax: EMAILS_MAX,
+    ttlMs: CACHED_KEY_MS,
+  });
+  const emailOf: UserDirectory['emailOf'] = (user) => emails.get(user, () => openField(user, 'email'));
   return {
     hashOf: (tenantId, email) => sealer.indexHash({ tenantId }, 'email', email),
     byId,

@@ -1,6 +1,6 @@
 /** Notes uses of keys; this process asks the stream at most as often as a use is told. */
+import { expiringCache } from '@cardea/runtime';
 import type { ServiceNeeds } from '@cardea/service';
-import QuickLRU from 'quick-lru';
 import { keyUses, noteUse, USE_TOLD_EVERY_MS } from './key-use.ts';
 
 const NOTED_KEYS_MAX = 10_000;
@@ -17,11 +17,13 @@ export function notedUses({
   systemCommand,
   ids,
 }: Pick<ServiceNeeds, 'streams' | 'clock' | 'systemCommand' | 'ids'>): NoteUse {
-  const noted = new QuickLRU<string, number>({ maxSize: NOTED_KEYS_MAX });
+  const noted = expiringCache<string, true>(clock, {
+    entriesMax: NOTED_KEYS_MAX,
+    ttlMs: USE_TOLD_EVERY_MS,
+  });
   return async ({ id, kind, tenantId }) => {
-    const before = noted.get(id);
-    if (before !== undefined && clock.monotonicMs() - before < USE_TOLD_EVERY_MS) return;
-    noted.set(id, clock.monotonicMs());
+    if (noted.get(id) === true) return;
+    noted.set(id, true);
     const command = systemCommand(tenantId, 'key used', id, ids.next());
     const use = { id, kind, now: command.now };
     await streams.decideOn(keyUses, id, command, (state) => noteUse(use, state));

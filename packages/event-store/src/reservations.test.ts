@@ -33,7 +33,7 @@ describe('a reserved value', () => {
     expect(await reserve(ours, value, 'bob', by)).toEqual({ reserved: false, heldBy: 'ann' });
   });
 
-  it('is taken over after a minute from an owner that was never made, and from no other', async () => {
+  it('identity 2 is taken over after a minute from an owner that was never made, and from no other', async () => {
     const ours = streams(inMemoryEventStore('identity'));
     await reserve(ours, value, 'ann', { command: command('1'), isOrphan: made });
     const late = command('2', MINUTE_MS);

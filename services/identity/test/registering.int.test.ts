@@ -1,6 +1,7 @@
+import { reserve } from '@cardea/event-store';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { emailReservations, reserve } from '../src/streams/reservation.ts';
+import { emailReservations } from '../src/streams/reservation.ts';
 import { type Account, type IdentityRig, identityRig, PASSWORD } from './identity-rig.ts';
 
 const database = testDatabase();
@@ -41,11 +42,9 @@ describe('registering', () => {
     const { tenantId } = admin;
     const email = 'half.way@example.com';
     const id = await sealer.indexHash({ tenantId }, 'email', email);
-    const { now } = systemCommand(tenantId, 'now');
-    const half = { ownerId: `${tenantId}/${ids.next()}`, now };
-    await streams.decideOn(emailReservations, id, systemCommand(tenantId, 'half'), (held) =>
-      reserve(half, held),
-    );
+    const by = { command: systemCommand(tenantId, 'half'), isOrphan: async () => false };
+    const address = { stream: emailReservations, hash: id };
+    await reserve(streams, address, `${tenantId}/${ids.next()}`, by);
     expect((await register(email)).body.access_token).toBeUndefined();
     rig.clock.move(60_000);
     expect((await register(email)).body.access_token).toBeDefined();

@@ -3,16 +3,13 @@
  * between loses the address after a minute, and can then never be finished.
  */
 import type { UserCreatedVia } from '@cardea/contracts';
-import type { Command, Streams } from '@cardea/event-store';
+import { type Command, release, reserve, type Streams } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
 import {
-  doubtedOwner,
   emailReservations,
   type Owner,
   printOwner,
   readOwner,
-  release,
-  reserve,
   type signupReservations,
 } from '../streams/reservation.ts';
 import type { UserField } from '../streams/seals.ts';
@@ -80,28 +77,19 @@ export function accounts(needs: {
   };
 
   const hold: Accounts['hold'] = async (noun, { id, owner }, command) => {
-    const { now } = command;
-    const ownerId = printOwner(owner);
-    const first = await streams.decideOn(noun, id, command, (held) =>
-      reserve({ ownerId, now }, held),
-    );
-    if (first.accepted || first.state.status === 'free') return { held: true };
-    const by = readOwner(first.state.ownerId);
-    const doubted = doubtedOwner(first.state, now);
-    if (doubted === undefined || !(await isOrphan(by, command))) return { held: false, by };
-    const again = { ...command, id: uuidFrom(command.id, 'take over', doubted) };
-    const second = await streams.decideOn(noun, id, again, (held) =>
-      reserve({ ownerId, now, orphan: doubted }, held),
-    );
-    return second.accepted ? { held: true } : { held: false, by };
+    const of = { stream: noun, hash: id };
+    const reserved = await reserve(streams, of, printOwner(owner), {
+      command,
+      isOrphan: (by) => isOrphan(readOwner(by), command),
+    });
+    return reserved.reserved ? { held: true } : { held: false, by: readOwner(reserved.heldBy) };
   };
 
   return {
     hold,
     releaseAddress: async ({ tenantId, userId, emailHash }, command) => {
-      await streams.decideOn(emailReservations, emailHash, command, (held) =>
-        release(printOwner({ tenantId, userId }), held),
-      );
+      const address = { stream: emailReservations, hash: emailHash };
+      await release(streams, address, printOwner({ tenantId, userId }), command);
     },
     create: async (account, command) => {
       const { tenantId } = command.metadata;

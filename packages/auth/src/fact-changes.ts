@@ -36,30 +36,3 @@ export async function tellChange(cache: Cache, change: FactChange): Promise<void
   await cache.raise(changedKey(kind, id), position, CHANGED_TTL_MS);
   if (narrows) await cache.set(authorityKey(tenantId), randomUUID());
 }
-
-export type FactsAsked = {
-  readonly tenantId: string;
-  readonly agentId?: string;
-  readonly sessionId?: string;
-  readonly userId?: string;
-};
-/** What identity's streams say at the moment; null where they know none in the tenant, or none was asked for. */
-export type CurrentFacts = {
-  readonly agent: {
-    readonly services: readonly {
-      readonly service_name: string;
-      readonly fields: readonly string[];
-    }[];
-    readonly owner_user_id: string | null;
-  } | null;
-  readonly session: {
-    readonly agent_id: string;
-    readonly user_id: string | null;
-    readonly epoch: number;
-    readonly expires_at: string;
-    readonly ended_at: string | null;
-  } | null;
-  readonly user: { readonly status: string; readonly vouched: boolean } | null;
-};
-/** Throws when identity cannot be asked. */
-export type AskFacts = (asked: FactsAsked) => Promise<CurrentFacts>;

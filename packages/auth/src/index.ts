@@ -1,14 +1,11 @@
 export { type AuthenticatorNeeds, authenticator, isAllowedFrom } from './authenticator.ts';
 export {
-  type AskFacts,
   authorityKey,
   CHANGED_TTL_MS,
   CHANGES_FLOOR,
-  type CurrentFacts,
   changedKey,
   type FactChange,
   type FactKind,
-  type FactsAsked,
 } from './fact-changes.ts';
 export type { JwkSet } from './key-set.ts';
 export type {

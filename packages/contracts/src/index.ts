@@ -1,5 +1,13 @@
 export { actionDenied } from './action-denied.ts';
 export { approvalEvents } from './approval.ts';
+export {
+  APPROVAL_TTL_SECONDS_MAX,
+  approvalCalls,
+  type ConsumeApproval,
+  type ConsumedApproval,
+  type OpenApproval,
+  type OpenedApproval,
+} from './approval-calls.ts';
 export { auditEvents } from './audit.ts';
 export { authzEvents } from './authz.ts';
 export { EVENT_CATALOGUE, kindOf } from './catalogue.ts';
@@ -19,6 +27,7 @@ export { COMMON_ERRORS, type CommonErrorCode } from './errors.ts';
 export { nullable, PERSONAL_DATA, type PersonalData } from './fields.ts';
 export type { IdentityEventData, IdentityEventType } from './identity.ts';
 export { identityEvents } from './identity.ts';
+export { type CurrentFacts, type FactsRequest, identityCalls } from './identity-calls.ts';
 export { serviceGrant } from './identity-machines.ts';
 export type { MailPurpose, UserCreatedVia, UserStatus } from './identity-people.ts';
 export {
@@ -36,6 +45,7 @@ export type {
   IntegrationEvents,
 } from './integration-event.ts';
 export { integrationEvents } from './integration-event.ts';
+export type { AnswerOf, Ask, InternalCall, RequestOf } from './internal-call.ts';
 export {
   ErrorBody,
   NullableTime,

@@ -53,4 +53,11 @@ export {
   validateUrl,
 } from './outbound/target-url.ts';
 export { Overloaded, refusalOfThrow } from './refusal.ts';
-export { type HttpServer, type ServeOptions, type ServiceHttp, serve } from './serve.ts';
+export {
+  type HttpServer,
+  type Internal,
+  type ServeOptions,
+  type ServiceHttp,
+  serve,
+} from './serve.ts';
+export { answerValidator } from './validation.ts';

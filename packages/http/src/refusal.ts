@@ -100,6 +100,7 @@ const BY_NAME: { readonly [errorName: string]: DoorCode } = {
   CacheUnavailable: 'temporarily_unavailable',
   BusUnavailable: 'temporarily_unavailable',
   PeerUnavailable: 'temporarily_unavailable',
+  UnexpectedAnswer: 'temporarily_unavailable',
   WriteContention: 'write_contention',
   NotCaughtUp: 'not_caught_up',
   Overloaded: 'overloaded',

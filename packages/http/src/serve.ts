@@ -40,7 +40,10 @@ export type ServiceHttp = {
 
 export type ServeOptions = {
   readonly services: readonly ServiceHttp[];
-  readonly authenticator: Authenticator;
+  /** Without it, and without a service's own, all endpoints are for `anyone`. */
+  readonly authenticator?: Authenticator;
+  /** For other processes of the deployment alone; such a server has no client and no proxy before it. */
+  readonly internal?: Internal;
   /** Who serves what belongs to no service: `X-Served-By` of a 404. */
   readonly name: string;
   readonly version: string;
@@ -60,6 +63,11 @@ export type ServeOptions = {
   readonly sharesLoopbackOnly?: boolean;
   /** How long requests in flight may take once the server stops, milliseconds. */
   readonly stopWaitMs?: number;
+};
+
+export type Internal = {
+  /** Whether an `Authorization` header is of this deployment; without one everything is answered 401. */
+  readonly accepts: (authorization: string | undefined) => boolean;
 };
 
 export type HttpServer = {
@@ -100,7 +108,7 @@ export function serve(options: ServeOptions): HttpServer {
   let listening: Listening | undefined;
   const showsLoopbackOnly = (request: IncomingMessage): boolean =>
     options.sharesLoopbackOnly === true || (listening?.onLoopback === true && isDirect(request));
-  const handler = front(expressOf(routes, showsLoopbackOnly), parts, options.name);
+  const handler = front(expressOf(routes, showsLoopbackOnly), parts, options);
   const stopWaitMs = options.stopWaitMs ?? STOP_WAIT_MS;
   let flushing: NodeJS.Timeout | undefined;
   let stopped: Promise<void> | undefined;
@@ -131,7 +139,7 @@ export function serve(options: ServeOptions): HttpServer {
 function groupOf(service: ServiceHttp, options: ServeOptions): Group {
   return {
     service: service.service,
-    authenticator: service.authenticator ?? options.authenticator,
+    authenticator: service.authenticator ?? options.authenticator ?? NO_CALLERS,
     positions: service.positions,
     denials: service.denials,
     identify: service.identify ?? refuseToIdentify,
@@ -140,6 +148,15 @@ function groupOf(service: ServiceHttp, options: ServeOptions): Group {
 
 const refuseToIdentify: Identify = () => {
   throw new Error('an idempotent endpoint of a service that cannot identify requests');
+};
+
+const refuseToAuthenticate = () => {
+  throw new Error('an endpoint that asks who calls, on a server that cannot find out');
+};
+const NO_CALLERS: Authenticator = {
+  authenticate: refuseToAuthenticate,
+  confirm: refuseToAuthenticate,
+  capability: refuseToAuthenticate,
 };
 
 const abandonAll = ({ open }: ServerParts) => {
@@ -151,7 +168,11 @@ type Known = IncomingMessage & { [EXCHANGE]?: Exchange };
 const exchangeOf = (request: IncomingMessage): Exchange => (request as Known)[EXCHANGE] as Exchange;
 
 /** What is true of every request, whatever its path; then Express finds the endpoint. */
-function front(app: Express, parts: ServerParts, name: string): HttpServer['handler'] {
+function front(
+  app: Express,
+  parts: ServerParts,
+  { name, internal }: Pick<ServeOptions, 'name' | 'internal'>,
+): HttpServer['handler'] {
   return (request, response) => {
     const exchange = new Exchange(request, response, parts, name);
     (request as Known)[EXCHANGE] = exchange;
@@ -162,7 +183,11 @@ function front(app: Express, parts: ServerParts, name: string): HttpServer['hand
     if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
       return exchange.refuse(invalid({ field: 'Expect', rule: 'unknown' }));
     }
-    if (isOddPath(exchange.path)) return exchange.refuse(refusalOf('not_found'));
+    if (internal === undefined) {
+      if (isOddPath(exchange.path)) return exchange.refuse(refusalOf('not_found'));
+    } else if (!internal.accepts(headers.authorization)) {
+      return exchange.refuse(refusalOf('unauthenticated'));
+    }
     if (isPreflight(exchange)) return preflight(exchange);
     exchange.within(() => app(request as express.Request, response as express.Response));
   };

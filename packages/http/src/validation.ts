@@ -4,7 +4,7 @@
  */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import type { TObject, TSchema } from 'typebox';
+import type { Static, TObject, TSchema } from 'typebox';
 import type { Fault } from './refusal.ts';
 
 /** Faults that one answer names at most. */
@@ -34,6 +34,20 @@ function withOurKeywords(instance: Ajv2020): Ajv2020 {
 
 export function bodyValidator(schema: TSchema): Validator {
   return validating(closedSchema(schema));
+}
+
+/**
+ * For what another service answers: as its schema says, but a field that a newer release has added is
+ * let pass.
+ */
+export function answerValidator<Schema extends TSchema>(
+  schema: Schema,
+): (input: unknown) => { readonly value: Static<Schema> } | { readonly faults: readonly Fault[] } {
+  const check = validating(plainSchema(schema));
+  return (input) => {
+    const checked = check(input);
+    return 'faults' in checked ? checked : { value: checked.value as Static<Schema> };
+  };
 }
 
 /** For params and query: strings become numbers and booleans where the schema asks for them. */

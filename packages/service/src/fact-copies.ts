@@ -2,9 +2,10 @@
  * Whether a copy of a fact of identity may be used: only if it is as new as every change of which the
  * shared cache tells. Else identity is asked, for two seconds at most.
  */
-import { type AskFacts, CHANGES_FLOOR, type CurrentFacts, changedKey } from '@cardea/auth';
-import { topicOf } from '@cardea/contracts';
+import { CHANGES_FLOOR, changedKey } from '@cardea/auth';
+import { type CurrentFacts, topicOf } from '@cardea/contracts';
 import { PeerUnavailable } from './peer-unavailable.ts';
+import type { Peers } from './peers.ts';
 import type { ServiceNeeds } from './service.ts';
 
 const ASK_WAIT_MS = 2_000;
@@ -15,7 +16,7 @@ type Copy<Fact> = Fact & { readonly position: bigint };
 
 export interface FactCopies {
   /** Identity's word. Throws PeerUnavailable. */
-  ask: AskFacts;
+  ask: Peers['identity']['facts'];
   /** True once this service has applied identity's log up to the floor. */
   reaches(floor: bigint): Promise<boolean>;
   /** Undefined where neither the own copy, which `row` reads, nor identity knows the user. */
@@ -39,11 +40,11 @@ export function factCopies(
   const { bus, clock, peers, revocations } = needs;
   let reached = 0n;
 
-  const ask: AskFacts = async (asked) => {
+  const ask: FactCopies['ask'] = async (asked) => {
     const answered = new AbortController();
     const late = clock.sleep(ASK_WAIT_MS, answered.signal).then(() => undefined);
     try {
-      const word = await Promise.race([peers.facts(asked), late]);
+      const word = await Promise.race([peers.identity.facts(asked), late]);
       if (word === undefined) throw new PeerUnavailable('identity does not answer in time');
       return word;
     } finally {

@@ -9,7 +9,8 @@ import { doorOf, probesOf } from './door.ts';
 import { internalBearers } from './internal-bearer.ts';
 import { internalListener } from './internal-listener.ts';
 import { buildParts, degradedOf, type HostOptions, type Part } from './parts.ts';
-import type { Peers, ServiceNeeds } from './service.ts';
+import { mergedOffers } from './peers.ts';
+import type { ServiceNeeds } from './service.ts';
 import {
   caughtUp,
   type Running,
@@ -108,10 +109,13 @@ async function offer(
   started: Running[],
 ): Promise<number | undefined> {
   if (port === undefined) return undefined;
-  const offers: Partial<Peers> = Object.assign({}, ...parts.map(({ service }) => service.offers));
-  const bearers = internalBearers(shared.derive);
-  const host = hosts[0] ?? '127.0.0.1';
-  const listener = internalListener({ offers, bearers, log: shared.log, port, host });
+  const { clock, ids, log, version } = shared;
+  const listener = internalListener({
+    offers: mergedOffers(parts.map(({ service }) => service.offers)),
+    bearers: internalBearers(shared.derive),
+    host: hosts[0] ?? '127.0.0.1',
+    ...{ clock, ids, log, version, port },
+  });
   const bound = await listener.start();
   started.push(listener);
   return bound.port;

@@ -3,8 +3,9 @@ import type { Consumer, RelayHandlers } from '@cardea/event-bus';
 import { madeTotal } from '@cardea/event-store';
 import type { Endpoint } from '@cardea/http';
 import type { Projection } from '@cardea/read-models';
+import { mergedOffers, type Offers } from './peers.ts';
 import type { Policy } from './policy.ts';
-import type { Loop, Peers, Service } from './service.ts';
+import type { Loop, Service } from './service.ts';
 
 export type Module = {
   readonly endpoints?: readonly Endpoint[];
@@ -20,7 +21,7 @@ export type Module = {
   readonly stop?: () => Promise<void>;
   readonly degraded?: () => { readonly [name: string]: string };
   readonly measure?: () => Promise<void>;
-  readonly offers?: Partial<Peers>;
+  readonly offers?: Offers;
 };
 
 /** `more` is what concerns the service as a whole: its own authenticator, the noun of its refusals. */
@@ -46,7 +47,7 @@ export function serviceOf(
     measure: async () => {
       await Promise.all(modules.map(({ measure }) => measure?.()));
     },
-    offers: Object.assign({}, ...modules.map(({ offers }) => offers ?? {})),
+    offers: mergedOffers(modules.map(({ offers }) => offers)),
   };
 }
 

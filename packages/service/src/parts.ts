@@ -14,8 +14,9 @@ import { openPositions, type PositionBoard, postgresSubjectKeys } from '@cardea/
 import { commandOfRequest, commandOfSystem } from './command.ts';
 import { identifying } from './idempotency.ts';
 import type { Infrastructure } from './infrastructure.ts';
+import { type Offers, peersOf } from './peers.ts';
 import { type RateLimit, type RateLimits, rateLimits } from './rate-limits.ts';
-import type { Peers, Service, ServiceDefinition, ServiceNeeds } from './service.ts';
+import type { Service, ServiceDefinition, ServiceNeeds } from './service.ts';
 
 const REVOCATION_MARGIN_MS = 3_600_000;
 
@@ -30,9 +31,9 @@ export type HostOptions = {
   /** Of `/internal/*`; without it nothing is offered to other processes. */
   readonly internalPort?: number;
   /** Comes before what the services here offer: a test's own. */
-  readonly peers?: Partial<Peers>;
+  readonly peers?: Offers;
   /** Services that do not run here. */
-  readonly elsewhere?: Partial<Peers>;
+  readonly elsewhere?: Offers;
   /** Between the probes, which answer already, and everything that needs the database. */
   readonly before?: (waitingFor: Set<string>) => Promise<void>;
 };
@@ -58,7 +59,7 @@ export function buildParts({
   elsewhere = {},
 }: HostOptions): Built {
   const { settings, clock, cache } = shared;
-  const offers: Partial<Peers>[] = [peers];
+  const offers: Offers[] = [peers];
   const ask = peersOf(offers);
   const { derive } = shared;
   const limits = rateLimits({ cache, clock, derive, factor: settings.RATE_LIMIT_FACTOR });
@@ -66,17 +67,17 @@ export function buildParts({
     cache,
     clock,
     ttlMs: settings.JWT_EXPIRY * 1000 + REVOCATION_MARGIN_MS,
-    ended: (asked) => ask.ended(asked),
+    ended: async (revoked) => (await ask.identity.ended({ marks: revoked })).ended,
   });
   const verifier = tokenVerifier({
-    jwks: ask.jwks,
+    jwks: () => ask.identity.jwks(),
     issuer: settings.ISSUER,
     clock,
     revocations: marks,
   });
   const door = authenticator({
     verifier,
-    introspect: ask.introspect,
+    introspect: async (token) => (await ask.identity.introspect({ token })).key ?? undefined,
     revocations: marks,
     clock,
     misses: keyMisses(limits),
@@ -142,23 +143,3 @@ const keyMisses = (limits: RateLimits): KeyMisses => ({
 
 export const degradedOf = (parts: readonly Part[]): { readonly [name: string]: string } =>
   Object.assign({}, ...parts.map(({ service }) => service.degraded?.()));
-
-/** Asks whoever offers it, once all services are built. */
-function peersOf(offers: readonly Partial<Peers>[]): Peers {
-  const find = <Name extends keyof Peers>(name: Name): Peers[Name] => {
-    const offer = offers.find((each) => each[name] !== undefined)?.[name];
-    if (offer === undefined) throw new Error(`no service offers ${name}`);
-    return offer as Peers[Name];
-  };
-  return {
-    introspect: (credential) => find('introspect')(credential),
-    ended: (marks) => find('ended')(marks),
-    facts: (asked) => find('facts')(asked),
-    jwks: () => find('jwks')(),
-    approval: {
-      open: (input) => find('approval').open(input),
-      get: (tenantId, id) => find('approval').get(tenantId, id),
-      consume: (id, input) => find('approval').consume(id, input),
-    },
-  };
-}

@@ -1,4 +1,9 @@
-/** Another service did not answer, or not as agreed. Answered 503 with Retry-After. */
+/** Another service did not answer. Answered 503 with Retry-After. */
 export class PeerUnavailable extends Error {
-  override readonly name = 'PeerUnavailable';
+  override readonly name: string = 'PeerUnavailable';
+}
+
+/** Another service answered what its contract does not allow: as if it had not answered. */
+export class UnexpectedAnswer extends PeerUnavailable {
+  override readonly name = 'UnexpectedAnswer';
 }

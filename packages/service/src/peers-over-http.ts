@@ -1,13 +1,15 @@
 /**
  * Services that run elsewhere, asked at their internal listeners. Every call can be repeated without
- * harm, so one that broke off is sent once more; what then has no answer is {@link PeerUnavailable}.
+ * harm, so one that broke off is sent once more; what then has no answer is {@link PeerUnavailable}, and
+ * an answer that does not fit the call's contract is {@link UnexpectedAnswer}.
  */
-import type { CurrentFacts, IntrospectedKey, JwkSet } from '@cardea/auth';
+import { approvalCalls, type InternalCall, identityCalls } from '@cardea/contracts';
+import { answerValidator } from '@cardea/http';
 import type { Logger, Settings } from '@cardea/runtime';
 import { Agent } from 'undici';
 import type { InternalBearers } from './internal-bearer.ts';
-import { PeerUnavailable } from './peer-unavailable.ts';
-import type { Peers } from './service.ts';
+import { PeerUnavailable, UnexpectedAnswer } from './peer-unavailable.ts';
+import type { Peers } from './peers.ts';
 
 const CONNECT_WAIT_MS = 2_000;
 const ANSWER_WAIT_MS = 10_000;
@@ -25,15 +27,6 @@ export type RemotePeersNeeds = {
 
 export type RemotePeers = { readonly peers: Peers; close(): Promise<void> };
 
-type Question = {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  readonly body?: object;
-  /** The tenant that is acted for. */
-  readonly tenant?: unknown;
-};
-type Outcome = { readonly outcome: string } & { readonly [key: string]: unknown };
-
 export function peersOverHttp({ settings, bearers, log }: RemotePeersNeeds): RemotePeers {
   const agent = new Agent({
     connections: CONNECTIONS_PER_PEER,
@@ -49,61 +42,21 @@ export function peersOverHttp({ settings, bearers, log }: RemotePeersNeeds): Rem
   const approval = peer('approval', settings.APPROVAL_INTERNAL_URL, { agent, bearers, log });
   return {
     peers: {
-      jwks: () => identity<JwkSet>({ method: 'GET', path: '/internal/v1/jwks' }),
-      introspect: async (credential) => {
-        const body = { token: credential };
-        const { key } = await identity<{ key: IntrospectedKey | null }>({
-          method: 'POST',
-          path: '/internal/v1/introspect',
-          body,
-        });
-        return key ?? undefined;
+      identity: {
+        jwks: identity(identityCalls.jwks),
+        introspect: identity(identityCalls.introspect),
+        ended: identity(identityCalls.ended),
+        facts: identity(identityCalls.facts),
       },
-      ended: async (marks) => {
-        const { ended } = await identity<{ ended: readonly boolean[] }>({
-          method: 'POST',
-          path: '/internal/v1/ended',
-          body: { marks },
-        });
-        return ended;
-      },
-      facts: (asked) =>
-        identity<CurrentFacts>({
-          method: 'POST',
-          path: '/internal/v1/facts',
-          body: asked,
-          tenant: asked.tenantId,
-        }),
       approval: {
-        open: (body) =>
-          approval<Outcome>({
-            method: 'POST',
-            path: '/internal/v1/approval/open',
-            body,
-            tenant: tenantIn(body),
-          }),
-        get: (tenant, id) =>
-          approval<Outcome>({
-            method: 'GET',
-            path: `${requestPath(id)}?tenant_id=${encodeURIComponent(tenant)}`,
-            tenant,
-          }),
-        consume: (id, body) =>
-          approval<Outcome>({
-            method: 'POST',
-            path: `${requestPath(id)}/consume`,
-            body,
-            tenant: tenantIn(body),
-          }),
+        open: approval(approvalCalls.open),
+        get: approval(approvalCalls.get),
+        consume: approval(approvalCalls.consume),
       },
     },
     close: () => agent.destroy(),
   };
 }
-
-const requestPath = (id: string): string =>
-  `/internal/v1/approval/requests/${encodeURIComponent(id)}`;
-const tenantIn = (body: object): unknown => (body as { tenant_id?: unknown }).tenant_id;
 
 type PeerNeeds = Pick<RemotePeersNeeds, 'bearers' | 'log'> & { readonly agent: Agent };
 
@@ -119,17 +72,13 @@ function peer(name: string, baseUrl: string, { agent, bearers, log }: PeerNeeds)
     away = isAway;
   };
 
-  const once = async ({ method, path, body, tenant }: Question, bearer: string) => {
+  const once = async ({ method, path, body, headers }: Message, bearer: string) => {
     const { statusCode, body: stream } = await agent.request({
       origin,
       path: `${base}${path}`,
       method,
-      headers: {
-        authorization: `Bearer ${bearer}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(typeof tenant === 'string' ? { 'x-service-tenant': tenant } : {}),
-      },
-      body: body === undefined ? null : JSON.stringify(body),
+      headers: { ...headers, authorization: `Bearer ${bearer}` },
+      body,
       signal: AbortSignal.timeout(ANSWER_WAIT_MS),
     });
     if (statusCode === 200) return { status: statusCode, answer: await stream.json() };
@@ -137,22 +86,21 @@ function peer(name: string, baseUrl: string, { agent, bearers, log }: PeerNeeds)
     return { status: statusCode, answer: undefined };
   };
   /** A peer that was not restarted yet knows the previous secret alone. */
-  const withBearers = async (question: Question) => {
+  const withBearers = async (message: Message) => {
     let last = { status: 0, answer: undefined as unknown };
     for (const bearer of bearers.own) {
-      last = await once(question, bearer);
+      last = await once(message, bearer);
       if (last.status !== 401) break;
     }
     return last;
   };
-
-  return async <T>(question: Question): Promise<T> => {
+  const send = async (message: Message): Promise<unknown> => {
     let cause: unknown;
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
       try {
-        const { status, answer } = await withBearers(question);
+        const { status, answer } = await withBearers(message);
         told(false);
-        if (status === 200) return answer as T;
+        if (status === 200) return answer;
         throw new PeerUnavailable(`${name} answered ${status}`);
       } catch (error) {
         if (error instanceof PeerUnavailable) throw error;
@@ -163,5 +111,48 @@ function peer(name: string, baseUrl: string, { agent, bearers, log }: PeerNeeds)
     }
     told(true, cause);
     throw new PeerUnavailable(`${name} does not answer`, { cause });
+  };
+
+  return <Ok extends InternalCall['ok']>(call: InternalCall & { readonly ok: Ok }) => {
+    const check = answerValidator<Ok>(call.ok);
+    return async (request: object = {}) => {
+      const checked = check(await send(messageOf(call, { ...request })));
+      if ('value' in checked) return checked.value;
+      const { faults } = checked;
+      log.error({ peer: name, call: call.name, faults }, 'another service broke its contract');
+      throw new UnexpectedAnswer(`${name} answered ${call.name} with what is no answer to it`);
+    };
+  };
+}
+
+type Message = {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body: string | null;
+  readonly headers: { readonly [name: string]: string };
+};
+
+/** The fields of a request where the contract has them; the tenant in the header too. */
+function messageOf(
+  { method, path, params, query, body, tenantField }: InternalCall,
+  request: { readonly [field: string]: unknown },
+): Message {
+  const fieldsOf = (schema: InternalCall['body']): readonly (readonly [string, unknown])[] =>
+    Object.entries(request).filter(([field]) => schema !== undefined && field in schema.properties);
+  const search = new URLSearchParams();
+  for (const [field, value] of fieldsOf(query)) search.set(field, String(value));
+  let filled: string = path;
+  for (const [field, value] of fieldsOf(params)) {
+    filled = filled.replace(`{${field}}`, encodeURIComponent(String(value)));
+  }
+  const tenant = tenantField === undefined ? undefined : request[tenantField];
+  return {
+    method: method === 'get' ? 'GET' : 'POST',
+    path: search.size === 0 ? filled : `${filled}?${search}`,
+    body: body === undefined ? null : JSON.stringify(Object.fromEntries(fieldsOf(body))),
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(typeof tenant === 'string' ? { 'x-service-tenant': tenant } : {}),
+    },
   };
 }

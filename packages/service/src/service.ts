@@ -1,11 +1,4 @@
-import type {
-  AskFacts,
-  Authenticator,
-  Ended,
-  IntrospectedKey,
-  JwkSet,
-  MirroredRevocations,
-} from '@cardea/auth';
+import type { Authenticator, MirroredRevocations } from '@cardea/auth';
 import type { ServiceName } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
 import type { Consumer, RelayHandlers, RelayMapper, Subscriber } from '@cardea/event-bus';
@@ -13,6 +6,7 @@ import type { Command, EventMetadata, EventStore, Streams } from '@cardea/event-
 import type { Endpoint, Identify, Request } from '@cardea/http';
 import type { Database, Positions, Projection, WrappedKeyTable } from '@cardea/read-models';
 import type { Cache, Clock, Ids, Logger, Loops, Random, Settings } from '@cardea/runtime';
+import type { Offers, Peers } from './peers.ts';
 import type { Policy } from './policy.ts';
 import type { RateLimits } from './rate-limits.ts';
 
@@ -66,32 +60,6 @@ export type ServiceNeeds = {
   readonly peers: Peers;
 };
 
-/** What services ask of each other without a topic between. */
-export type Peers = {
-  /** Identity: opaque keys (RFC 7662, service bearer). */
-  readonly introspect: (credential: string) => Promise<IntrospectedKey | undefined>;
-  /** Identity: which of these its streams say are over; asked while the marks cannot be believed. */
-  readonly ended: Ended;
-  /** Identity: what its streams say now; asked where a copy of it is older than a change. */
-  readonly facts: AskFacts;
-  /** Identity: public signing keys, as a JWK Set. */
-  readonly jwks: () => Promise<JwkSet>;
-  /** Approval's commands for vault (`docs/design/approval.md`, Commands for vault). */
-  readonly approval: {
-    readonly open: (
-      input: object,
-    ) => Promise<{ readonly outcome: string } & { readonly [key: string]: unknown }>;
-    readonly get: (
-      tenantId: string,
-      id: string,
-    ) => Promise<{ readonly outcome: string } & { readonly [key: string]: unknown }>;
-    readonly consume: (
-      id: string,
-      input: object,
-    ) => Promise<{ readonly outcome: string } & { readonly [key: string]: unknown }>;
-  };
-};
-
 /** What a service is made of; the same value is started alone, in standalone, and by tests. */
 export type Service = {
   readonly endpoints: readonly Endpoint[];
@@ -112,7 +80,7 @@ export type Service = {
   /** Before each scrape: sets the gauges of its area. */
   readonly measure?: () => Promise<void>;
   /** What this service offers to others. */
-  readonly offers?: Partial<Peers>;
+  readonly offers?: Offers;
 };
 
 export type ServiceDefinition = {

@@ -1,14 +1,15 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { IntrospectedKey } from '@cardea/auth';
+import type { ConsumeApproval, OpenApproval } from '@cardea/contracts';
 import { deriveFrom } from '@cardea/crypto';
 import { refusalOfThrow } from '@cardea/http';
-import { type Logger, secret } from '@cardea/runtime';
+import { type Logger, secret, systemClock, uuidV7Ids } from '@cardea/runtime';
 import { afterEach, describe, expect, it } from 'vitest';
 import { internalBearers } from '../src/internal-bearer.ts';
 import { internalListener } from '../src/internal-listener.ts';
+import type { Offers, Peers } from '../src/peers.ts';
 import { peersOverHttp } from '../src/peers-over-http.ts';
-import type { Peers } from '../src/service.ts';
 
 const OLD = 'an old secret of the deployment, long enough';
 const NEW = 'a new secret of the deployment, long enough';
@@ -46,28 +47,72 @@ const bearersOf = (current: string, previous?: string) =>
     }),
   );
 
-type Input = { readonly tenant_id: string };
+const OPEN: OpenApproval = {
+  command_id: 'c-1',
+  tenant_id: 'tenant-a',
+  digest: 'd',
+  agent_id: 'bot',
+  session_id: 's-1',
+  user_id: 'ann',
+  service_name: 'db',
+  fields: ['password'],
+  policies: [{ id: 'p-1', version: 1 }],
+  severity: 'low',
+  ttl_seconds: 60,
+  use_window_seconds: 60,
+  grant_ttl_seconds: 60,
+  number_match: false,
+  context: { ip: null, app_claimed: true },
+};
+const CONSUME: ConsumeApproval = {
+  id: 'r-1',
+  tenant_id: 'tenant-a',
+  agent_id: 'bot',
+  digest: 'd',
+  grant_id: 'g-1',
+};
+const USE_BEFORE = '2026-01-01T00:00:00.000Z';
+
 const offers = (): Peers => ({
-  jwks: async () => ({ keys: [{ kty: 'OKP', kid: 'one' }] }),
-  introspect: async (credential) => (credential === 'known' ? KEY : undefined),
-  ended: async (marks) => marks.map(({ id }) => id === 'gone'),
-  facts: async ({ tenantId, agentId = '' }) => ({
-    agent: { services: [], owner_user_id: `owner of ${agentId} in ${tenantId}` },
-    session: null,
-    user: null,
-  }),
-  approval: {
-    open: async (input) => ({ outcome: 'opened', of: (input as Input).tenant_id }),
-    get: async (tenantId, id) => ({ outcome: 'found', of: `${tenantId} ${id}` }),
-    consume: async (id, input) => ({
-      outcome: 'consumed',
-      of: `${(input as Input).tenant_id} ${id}`,
+  identity: {
+    jwks: async () => ({ keys: [{ kty: 'OKP', kid: 'one' }] }),
+    introspect: async ({ token }) => ({ key: token === 'known' ? KEY : null }),
+    ended: async ({ marks }) => ({ ended: marks.map(({ id }) => id === 'gone') }),
+    facts: async ({ tenantId, agentId = '' }) => ({
+      agent: { services: [], owner_user_id: `owner of ${agentId} in ${tenantId}` },
+      session: null,
+      user: null,
     }),
+  },
+  approval: {
+    open: async ({ tenant_id }) => ({
+      outcome: 'opened',
+      id: `of ${tenant_id}`,
+      expires_in: 60,
+      binding_message: 'bot: db · code 1234',
+    }),
+    get: async ({ tenant_id, id }) => ({
+      outcome: 'found',
+      request: { id: `${tenant_id} ${id}`, status: 'pending', digest: null },
+    }),
+    consume: async ({ id }) =>
+      id === 'r-1'
+        ? { outcome: 'consumed', again: false, use_before: USE_BEFORE }
+        : { outcome: 'not_found' },
   },
 });
 
-async function listener(bearers = bearersOf(NEW), offered: Partial<Peers> = offers()) {
-  const listening = internalListener({ offers: offered, bearers, log, port: 0, host: '127.0.0.1' });
+async function listener(bearers = bearersOf(NEW), offered: Offers = offers()) {
+  const listening = internalListener({
+    offers: offered,
+    bearers,
+    clock: systemClock,
+    ids: uuidV7Ids(systemClock),
+    log,
+    version: '0.0.0-test',
+    port: 0,
+    host: '127.0.0.1',
+  });
   const { port } = await listening.start();
   cleanUp.push(listening.stop);
   return `http://127.0.0.1:${port}`;
@@ -112,7 +157,7 @@ describe('S25 the internal listener', () => {
       post(`${url}/internal/v1/approval/open`, {
         bearer,
         ...(tenant === undefined ? {} : { tenant }),
-        body: JSON.stringify({ tenant_id }),
+        body: JSON.stringify({ ...OPEN, tenant_id }),
       });
     expect((await open('tenant-a', 'tenant-a')).status).toBe(200);
     expect((await open('tenant-b', 'tenant-a')).status).toBe(401);
@@ -133,11 +178,17 @@ describe('S25 the internal listener', () => {
     expect((await post(`${rotated}/internal/v1/introspect`, { bearer: old })).status).toBe(401);
     // A peer that was not restarted yet is reached as well.
     const behind = await listener(bearersOf(OLD));
-    expect(await peersAt(behind, bearersOf(NEW, OLD)).introspect('known')).toEqual(KEY);
+    expect(
+      await peersAt(behind, bearersOf(NEW, OLD)).identity.introspect({ token: 'known' }),
+    ).toEqual({
+      key: KEY,
+    });
   });
 
   it('S25 takes JSON of bounded size alone, and offers what the service has', async () => {
-    const url = await listener(bearersOf(NEW), { jwks: offers().jwks });
+    const url = await listener(bearersOf(NEW), {
+      identity: { jwks: offers().identity.jwks },
+    });
     const [bearer = ''] = bearersOf(NEW).own;
     expect((await post(`${url}/internal/v1/introspect`, { bearer })).status).toBe(404);
     const full = `${await listener()}/internal/v1/introspect`;
@@ -150,19 +201,53 @@ describe('S25 the internal listener', () => {
 
 describe('a peer in another process', () => {
   it('answers as one in the same process does', async () => {
-    const peers = peersAt(await listener());
-    expect(await peers.jwks()).toEqual(await offers().jwks());
-    expect(await peers.introspect('known')).toEqual(KEY);
-    expect(await peers.introspect('unknown')).toBeUndefined();
+    const [near, far] = [offers(), peersAt(await listener())];
+    expect(await far.identity.jwks()).toEqual(await near.identity.jwks());
+    expect(await far.identity.introspect({ token: 'known' })).toEqual({ key: KEY });
+    expect(await far.identity.introspect({ token: 'unknown' })).toEqual({ key: null });
     const marks = ['gone', 'here'].map((id) => ({ kind: 'user' as const, id }));
-    expect(await peers.ended(marks)).toEqual([true, false]);
+    expect(await far.identity.ended({ marks })).toEqual({ ended: [true, false] });
     const asked = { tenantId: 'tenant-a', agentId: 'bot' };
-    expect(await peers.facts(asked)).toEqual(await offers().facts(asked));
-    const { approval } = peers;
-    const input = { tenant_id: 'tenant-a' };
-    expect(await approval.open(input)).toEqual({ outcome: 'opened', of: 'tenant-a' });
-    expect(await approval.get('tenant-a', 'a/b?c')).toMatchObject({ of: 'tenant-a a/b?c' });
-    expect(await approval.consume('r-1', input)).toMatchObject({ of: 'tenant-a r-1' });
+    expect(await far.identity.facts(asked)).toEqual(await near.identity.facts(asked));
+    expect(await far.approval.open(OPEN)).toEqual(await near.approval.open(OPEN));
+    const odd = { tenant_id: 'tenant-a', id: 'a/b?c;d..e' };
+    expect(await far.approval.get(odd)).toEqual(await near.approval.get(odd));
+    expect(await far.approval.consume(CONSUME)).toEqual(await near.approval.consume(CONSUME));
+    const other = { ...CONSUME, id: '../r-1' };
+    expect(await far.approval.consume(other)).toEqual({ outcome: 'not_found' });
+  });
+
+  it('is asked nothing that the contract does not take', async () => {
+    const { approval, identity } = peersAt(await listener());
+    const status = (error: Error) => [error.name, error.message];
+    const refused = ['PeerUnavailable', expect.stringContaining('400')];
+    const wrong = { ...OPEN, severity: 'extreme' } as unknown as OpenApproval;
+    expect(await approval.open(wrong).catch(status)).toEqual(refused);
+    const late = { ...OPEN, ttl_seconds: 0 };
+    expect(await approval.open(late).catch(status)).toEqual(refused);
+    const marks = Array.from({ length: 101 }, () => ({ kind: 'user' as const, id: 'u' }));
+    expect(await identity.ended({ marks }).catch(status)).toEqual(refused);
+  });
+
+  it.each([
+    ['no outcome at all', {}],
+    ['an outcome that nobody knows', { outcome: 'postponed' }],
+    ['a field of another type', { outcome: 'rate_limited', retry_after: '7' }],
+    ['a time that is none', { outcome: 'muted', until: 'soon' }],
+    ['no field beside the outcome', { outcome: 'opened', id: 'r-1' }],
+  ])('is as good as away when it answers with %s, and the log names its fault', async (_, body) => {
+    const open = async () => body as never;
+    const { approval } = peersAt(await listener(bearersOf(NEW), { approval: { open } }));
+    const failure: unknown = await approval.open(OPEN).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ name: 'UnexpectedAnswer' });
+    expect(refusalOfThrow(failure)).toMatchObject({ status: 503, code: 'temporarily_unavailable' });
+    expect(told).toContain('another service broke its contract');
+  });
+
+  it('may say more than this release knows', async () => {
+    const open = async () => ({ outcome: 'user_inactive' as const, since: USE_BEFORE });
+    const { approval } = peersAt(await listener(bearersOf(NEW), { approval: { open } }));
+    expect(await approval.open(OPEN)).toMatchObject({ outcome: 'user_inactive' });
   });
 
   it('is asked once more when a call broke off, and is away when that breaks off too', async () => {
@@ -171,12 +256,12 @@ describe('a peer in another process', () => {
       calls += 1;
       respond(calls > 1);
     });
-    expect(await peersAt(url).jwks()).toEqual({ keys: [] });
+    expect(await peersAt(url).identity.jwks()).toEqual({ keys: [] });
     expect(calls).toBe(2);
 
     const dead = await flaky((respond) => respond(false));
     const failure: unknown = await peersAt(dead)
-      .jwks()
+      .identity.jwks()
       .catch((error: unknown) => error);
     expect(refusalOfThrow(failure)).toMatchObject({
       status: 503,
@@ -190,7 +275,7 @@ describe('a peer in another process', () => {
     const url = await listener();
     await cleanUp.pop()?.();
     const failure: unknown = await peersAt(url)
-      .introspect('known')
+      .identity.introspect({ token: 'known' })
       .catch((error: unknown) => error);
     expect(refusalOfThrow(failure).status).toBe(503);
   });

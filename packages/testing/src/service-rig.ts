@@ -28,7 +28,7 @@ import {
   type Host,
   type Infrastructure,
   infrastructure,
-  type Peers,
+  type Offers,
   type ServiceDefinition,
   startHost,
 } from '@cardea/service';
@@ -40,7 +40,7 @@ export type RigOptions = {
   readonly databaseUrl: string;
   readonly definitions: readonly ServiceDefinition[];
   readonly clock?: Clock;
-  readonly peers?: Partial<Peers>;
+  readonly peers?: Offers;
   /** Settings by name, as in the environment. */
   readonly env?: { readonly [name: string]: string };
   /** Where the log goes; nowhere unless named. */
@@ -84,6 +84,15 @@ export async function serviceRig(options: RigOptions): Promise<ServiceRig> {
   const shared = infrastructure({ settings, version: VERSION, log, clock });
   const key = generateSigningKey();
   const introspected = new Map<string, IntrospectedKey>();
+  // Where identity runs it answers for itself.
+  const identity: Offers['identity'] = options.definitions.some(({ name }) => name === 'identity')
+    ? {}
+    : {
+        jwks: async () => ({ keys: [publicJwk(key.privateKey)] }),
+        introspect: async ({ token }) => ({ key: introspected.get(token) ?? null }),
+        ended: async ({ marks }) => ({ ended: marks.map(() => false) }),
+        facts: async () => ({ agent: null, session: null, user: null }),
+      };
   const host = await startHost({
     infrastructure: shared,
     definitions: options.definitions,
@@ -91,15 +100,8 @@ export async function serviceRig(options: RigOptions): Promise<ServiceRig> {
     managementPort: 0,
     hosts: ['127.0.0.1'],
     peers: {
-      ...(options.definitions.some(({ name }) => name === 'identity')
-        ? {}
-        : {
-            jwks: async () => ({ keys: [publicJwk(key.privateKey)] }),
-            introspect: async (credential) => introspected.get(credential),
-            ended: async (marks) => marks.map(() => false),
-            facts: async () => ({ agent: null, session: null, user: null }),
-          }),
       ...options.peers,
+      identity: { ...identity, ...options.peers?.identity },
     },
   }).catch((error: unknown) => {
     rmSync(folder, { recursive: true, force: true });

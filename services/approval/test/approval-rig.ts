@@ -1,5 +1,6 @@
 /** Approval alone on a real database, with a clock that can be moved and people whom identity has told of. */
 import { approvalWith } from '@cardea/approval';
+import type { ConsumeApproval, OpenApproval } from '@cardea/contracts';
 import { type Clock, systemClock, uuidFrom } from '@cardea/runtime';
 import { type RestDriver, type ServiceRig, serviceRig, untilTrue } from '@cardea/testing';
 
@@ -16,16 +17,17 @@ export function movableClock(): MovableClock {
   };
 }
 
+/** Any answer, as a test looks at it. */
 type Outcome = { readonly outcome: string; readonly [key: string]: unknown };
 
-export type Vend = { readonly digest: string; readonly [field: string]: unknown };
+export type Vend = Partial<OpenApproval> & { readonly digest: string };
 
 export type ApprovalRig = ServiceRig & {
   readonly clock: MovableClock;
   /** A tenant with user `ann`, user `bob` and agent `bot` of ann's, known to the service. */
   people(name: string): Promise<Tenant>;
   open(tenantId: string, vend: Vend): Promise<Outcome>;
-  consume(id: string, input: object): Promise<Outcome>;
+  consume(id: string, use: Omit<ConsumeApproval, 'id'>): Promise<Outcome>;
   /** As identity tells that an administrator vouches for a user, or does no longer. */
   vouch(tenantId: string, user: string, vouched: boolean): Promise<void>;
   eventsOf(tenantId: string): Promise<readonly { type: string; streamId: string; data: object }[]>;
@@ -82,7 +84,7 @@ export async function approvalRig(
       };
     },
     open: (tenantId, vend) => needs.peers.approval.open({ ...vendOf(tenantId), ...vend }),
-    consume: (id, input) => needs.peers.approval.consume(id, input),
+    consume: (id, use) => needs.peers.approval.consume({ id, ...use }),
     vouch: async (tenantId, user, vouched) => {
       const changed = { vouched, changed: ['vouched'] };
       await rig.publish(userEvent(tenantId, user, 'user.updated', changed));
@@ -102,7 +104,7 @@ export async function approvalRig(
 }
 
 let vends = 0;
-const vendOf = (tenantId: string) => {
+const vendOf = (tenantId: string): Omit<OpenApproval, 'digest'> => {
   vends += 1;
   return {
     command_id: uuidFrom('vend', String(vends)),

@@ -64,20 +64,20 @@ describe('S12 a request that asks for a person who is vouched for', () => {
 
   it('S12 is judged by identity where a change has not come here yet', async () => {
     const { ann, id: tenant } = await rig.people('vouch-late');
-    const { peers } = rig.host.needsOf('approval');
+    const { identity } = rig.host.needsOf('approval').peers;
     const { id } = await rig.open(tenant, { digest: 'd' });
-    const { facts } = peers;
+    const { facts } = identity;
     const key = changedKey('user', 'ann');
     try {
       const user = { status: 'active', vouched: false };
-      Object.assign(peers, { facts: async () => ({ agent: null, session: null, user }) });
+      Object.assign(identity, { facts: async () => ({ agent: null, session: null, user }) });
       await rig.shared.cache.raise(key, 2n ** 62n, 60_000);
       expect((await ann.post(`${REQUESTS}/${id}/approve`)).code).toBe('approver_not_vouched');
       await rig.shared.cache.delete(key);
       expect((await ann.post(`${REQUESTS}/${id}/approve`)).status).toBe(200);
     } finally {
       await rig.shared.cache.delete(key);
-      Object.assign(peers, { facts });
+      Object.assign(identity, { facts });
     }
   });
 });

@@ -151,11 +151,10 @@ describe('what an agent session on behalf of a user rests on', () => {
     const { id } = (await start({ subject_token: bob.access })).body.data;
     const { id: lives } = (await start({ subject_token: other.access })).body.data;
     const needs = rig.host.needsOf('identity');
-    const ended = () =>
-      needs.peers.ended([
-        { kind: 'asid', id },
-        { kind: 'asid', id: lives },
-      ]);
+    const ended = async () => {
+      const marks = [id, lives].map((each) => ({ kind: 'asid' as const, id: each }));
+      return (await needs.peers.identity.ended({ marks })).ended;
+    };
     expect(await ended()).toEqual([false, false]);
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => {

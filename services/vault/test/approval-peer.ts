@@ -2,7 +2,15 @@
  * Approval as vault sees it (`docs/design/approval.md`, Commands for vault): requests in memory,
  * each with one digest, used up by one grant. Nothing of queues, mail or people beyond saying yes or no.
  */
-import type { Peers } from '@cardea/service';
+import {
+  approvalCalls,
+  type ConsumeApproval,
+  type ConsumedApproval,
+  type OpenApproval,
+  type OpenedApproval,
+} from '@cardea/contracts';
+import { answerValidator } from '@cardea/http';
+import { type Peers, UnexpectedAnswer } from '@cardea/service';
 
 type Request = {
   readonly id: string;
@@ -17,10 +25,10 @@ type Request = {
 
 export type ApprovalPeer = {
   readonly peer: Peers['approval'];
-  readonly opened: { readonly [field: string]: unknown }[];
+  readonly opened: OpenApproval[];
   decide(id: string, status: 'approved' | 'denied' | 'expired', useBefore?: Date): void;
-  /** What the next calls answer instead, or throw. */
-  instead: (() => { readonly outcome: string } & { readonly [key: string]: unknown }) | undefined;
+  /** What the next calls answer instead, as any answer over HTTP checked by the contract; or throw. */
+  instead: (() => object) | undefined;
   calls: number;
 };
 
@@ -28,7 +36,7 @@ const REMAINING_S = 300;
 
 export function approvalPeer(): ApprovalPeer {
   const requests = new Map<string, Request>();
-  const opened: { [field: string]: unknown }[] = [];
+  const opened: OpenApproval[] = [];
   const shared = {
     opened,
     instead: undefined as ApprovalPeer['instead'],
@@ -40,21 +48,21 @@ export function approvalPeer(): ApprovalPeer {
       request.useBefore = useBefore ?? new Date(Date.now() + request.useWindowS * 1000);
     },
   };
-  const open = (input: { [field: string]: unknown }) => {
-    const digest = String(input['digest']);
+  const open = (asked: OpenApproval): OpenedApproval => {
+    const { digest } = asked;
     const known = [...requests.values()].find(
       (each) => each.digest === digest && (each.status === 'pending' || isUsable(each)),
     );
     const waiting = { expires_in: REMAINING_S, binding_message: 'agent: db · code 1234' };
     if (known !== undefined) return { outcome: 'joined', id: known.id, ...waiting };
-    opened.push(input);
+    opened.push(asked);
     const id = `approval-${requests.size + 1}`;
     requests.set(id, {
       id,
       digest,
-      tenantId: String(input['tenant_id']),
-      agentId: String(input['agent_id']),
-      useWindowS: Number(input['use_window_seconds']),
+      tenantId: asked.tenant_id,
+      agentId: asked.agent_id,
+      useWindowS: asked.use_window_seconds,
       status: 'pending',
       useBefore: undefined,
       grantId: undefined,
@@ -62,20 +70,26 @@ export function approvalPeer(): ApprovalPeer {
     return { outcome: 'opened', id, ...waiting };
   };
   const peer: Peers['approval'] = {
-    open: async (input) => answered(shared, () => open(input as { [field: string]: unknown })),
+    open: async (asked) => {
+      shared.calls += 1;
+      return shared.instead === undefined ? open(asked) : checked(opens(shared.instead()));
+    },
     get: async () => ({ outcome: 'not_found' }),
-    consume: async (id, input) =>
-      answered(shared, () => consume(requests.get(id), input as { [field: string]: string })),
+    consume: async (asked) => {
+      shared.calls += 1;
+      if (shared.instead !== undefined) return checked(consumes(shared.instead()));
+      return consume(requests.get(asked.id), asked);
+    },
   };
   return Object.assign(shared, { peer });
 }
 
-function answered(
-  shared: Pick<ApprovalPeer, 'instead' | 'calls'>,
-  answer: () => { readonly outcome: string },
-) {
-  shared.calls += 1;
-  return shared.instead === undefined ? answer() : shared.instead();
+const opens = answerValidator(approvalCalls.open.ok);
+const consumes = answerValidator(approvalCalls.consume.ok);
+
+function checked<Answer>(answer: { readonly value: Answer } | { readonly faults: unknown }) {
+  if ('value' in answer) return answer.value;
+  throw new UnexpectedAnswer('approval answered with what is no answer');
 }
 
 const isUsable = ({ status, grantId, useBefore }: Request): boolean =>
@@ -84,24 +98,23 @@ const isUsable = ({ status, grantId, useBefore }: Request): boolean =>
   useBefore !== undefined &&
   useBefore > new Date();
 
-function consume(request: Request | undefined, input: { [field: string]: string }) {
+function consume(request: Request | undefined, asked: ConsumeApproval): ConsumedApproval {
   if (
     request === undefined ||
-    request.tenantId !== input['tenant_id'] ||
-    request.agentId !== input['agent_id']
+    request.tenantId !== asked.tenant_id ||
+    request.agentId !== asked.agent_id
   ) {
     return { outcome: 'not_found' };
   }
-  if (request.digest !== input['digest']) return { outcome: 'mismatch' };
+  if (request.digest !== asked.digest) return { outcome: 'mismatch' };
   if (request.status === 'pending') {
     return { outcome: 'pending', expires_in: 100, binding_message: 'agent: db · code 1234' };
   }
   if (request.status !== 'approved') return { outcome: request.status };
-  const use_before = request.useBefore?.toISOString();
-  if (request.grantId === input['grant_id'])
-    return { outcome: 'consumed', again: true, use_before };
+  const use_before = (request.useBefore ?? new Date(0)).toISOString();
+  if (request.grantId === asked.grant_id) return { outcome: 'consumed', again: true, use_before };
   if (request.grantId !== undefined) return { outcome: 'consumed_by_other' };
   if (!isUsable(request)) return { outcome: 'expired' };
-  request.grantId = input['grant_id'];
+  request.grantId = asked.grant_id;
   return { outcome: 'consumed', again: false, use_before };
 }

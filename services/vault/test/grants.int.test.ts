@@ -149,18 +149,18 @@ describe('a grant', () => {
     const away = async (): Promise<never> => {
       throw new CacheUnavailable('stopped');
     };
-    const { peers } = rig.host.needsOf('vault');
+    const { identity } = rig.host.needsOf('vault').peers;
     const own = { getMany: cache.getMany, get: cache.get, set: cache.set };
-    const { ended: wereEnded } = peers;
+    const { ended: wereEnded } = identity;
     try {
       Object.assign(cache, { getMany: away, get: away, set: away });
       expect((await revoked.session.vend()).status).toBe(200);
       expect((await ended.session.vend()).status).toBe(404);
-      Object.assign(peers, { ended: async () => [true, false, false, false] });
+      Object.assign(identity, { ended: async () => ({ ended: [true, false, false, false] }) });
       expect((await revoked.session.vend()).status).toBe(401);
     } finally {
       Object.assign(cache, own);
-      Object.assign(peers, { ended: wereEnded });
+      Object.assign(identity, { ended: wereEnded });
     }
   });
 

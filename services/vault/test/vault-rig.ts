@@ -1,7 +1,7 @@
 /** Vault on a real database, with tokens of the rig, a faithful approval peer and few words for the tests. */
 import type { RecordedEvent } from '@cardea/event-store';
 import type { Clock } from '@cardea/runtime';
-import type { Peers } from '@cardea/service';
+import type { Offers } from '@cardea/service';
 import {
   type RestAnswer,
   type RestDriver,
@@ -63,7 +63,7 @@ export async function vaultRig(
   options: {
     readonly clock?: Clock;
     readonly env?: { readonly [name: string]: string };
-    readonly peers?: Partial<Peers>;
+    readonly peers?: Offers;
     readonly onLog?: (line: string) => void;
   } = {},
 ): Promise<VaultRig> {

@@ -1,6 +1,8 @@
 /** An approver must be vouched for: anybody can register as a user, an agent too. */
 import { randomUUID } from 'node:crypto';
-import { type AskFacts, authorityKey, type CurrentFacts, changedKey } from '@cardea/auth';
+import { authorityKey, changedKey } from '@cardea/auth';
+import type { CurrentFacts } from '@cardea/contracts';
+import type { Peers } from '@cardea/service';
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -14,15 +16,18 @@ import {
 
 const database = testDatabase();
 const UNKNOWN: CurrentFacts = { agent: null, session: null, user: null };
+type AskFacts = Peers['identity']['facts'];
 let identitySays: AskFacts;
 let timesAsked = 0;
 let rig: VaultRig;
 beforeAll(async () => {
   rig = await vaultRig(database.url, {
     peers: {
-      facts: async (asked) => {
-        timesAsked += 1;
-        return identitySays(asked);
+      identity: {
+        facts: async (asked) => {
+          timesAsked += 1;
+          return identitySays(asked);
+        },
       },
     },
   });

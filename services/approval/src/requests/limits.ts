@@ -1,4 +1,5 @@
 /** How much an agent may ask of a user, and how long anything waits. */
+import { APPROVAL_TTL_SECONDS_MAX } from '@cardea/contracts';
 
 /** Open requests of one agent before one user, made by the agent or by vault. */
 export const OPEN_MAX = 5;
@@ -9,7 +10,7 @@ export const CALLER_PER_MINUTE_MAX = 300;
 export const MINUTE_MS = 60_000;
 
 export const TTL_SECONDS_DEFAULT = 300;
-export const TTL_SECONDS_MAX = 86_400;
+export const TTL_SECONDS_MAX = APPROVAL_TTL_SECONDS_MAX;
 
 /** After a denial the same digest is not asked again for so long. */
 export const COOL_DOWN_MS = 15 * MINUTE_MS;

@@ -25,7 +25,7 @@ export { makeRequest, sealWord } from './approval-requests/making.ts';
 export { readRequest, showRequest } from './approval-requests/reading.ts';
 export * from './approval-requests/request.ts';
 export type { Counters } from './counters.ts';
-export { COOL_DOWN_MS, TTL_SECONDS_MAX } from './limits.ts';
+export { COOL_DOWN_MS } from './limits.ts';
 export { askQueue } from './queues/asking.ts';
 export { cleaned, cut } from './sanitize-text.ts';
 export { type People, patiently } from './user-directory/user-directory.ts';

@@ -2,11 +2,15 @@
  * What vault may ask of this service (`docs/design/approval.md`, Commands for vault): open, get and
  * consume a request.
  */
+import type {
+  ConsumeApproval,
+  ConsumedApproval,
+  OpenApproval,
+  OpenedApproval,
+} from '@cardea/contracts';
 import { contextPlace } from '@cardea/crypto';
 import type { Command } from '@cardea/event-store';
 import type { FactCopies, Peers, ServiceNeeds } from '@cardea/service';
-import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
 import {
   askQueue,
   type Binding,
@@ -26,7 +30,7 @@ import {
   userStanding,
 } from '../requests/requests.module.ts';
 import { consume } from './consume/consume.ts';
-import { entryUntil, type Open, openContext, openInput, vendFacts } from './open/open.ts';
+import { entryUntil, vendFacts } from './open/open.ts';
 import { bindingMessage, vendReason } from './texts.ts';
 
 /** A vend's 202 is in the pending list at once, unless the table is later than this. */
@@ -42,43 +46,21 @@ export type VaultRequestsDependencies = Pick<
   readonly changes: Changes;
 };
 
-const consumeInput = Type.Object({
-  tenant_id: Type.String({ minLength: 1 }),
-  agent_id: Type.String({ minLength: 1 }),
-  digest: Type.String({ minLength: 1 }),
-  grant_id: Type.String({ minLength: 1 }),
-  context: Type.Optional(openContext),
-});
-type Context = Static<typeof openContext>;
-
-const opens = Compile(openInput);
-const consumes = Compile(consumeInput);
-
 export const forVault = (approval: VaultRequestsDependencies): Peers['approval'] => ({
-  open: async (input) => {
-    if (!opens.Check(input)) throw new MalformedInput('open');
-    return openRequest(approval, input);
-  },
-  get: async (tenantId, id) => {
+  open: (open) => openRequest(approval, open),
+  get: async ({ tenant_id: tenantId, id }) => {
     const request = await readRequest(approval, tenantId, id);
     if (request.status === 'none') return { outcome: 'not_found' };
     const digest = request.facts.binding?.digest ?? null;
     return { outcome: 'found', request: { ...(await showRequest(approval, request)), digest } };
   },
-  consume: async (id, input) => {
-    if (!consumes.Check(input)) throw new MalformedInput('consume');
-    return consumeRequest(approval, id, input);
-  },
+  consume: (use) => consumeRequest(approval, use),
 });
 
-/** A bug of the caller; names the call, never what was sent. */
-export class MalformedInput extends Error {
-  override readonly name = 'MalformedInput';
-}
-
-type Outcome = { readonly outcome: string } & { readonly [key: string]: unknown };
-
-async function openRequest(approval: VaultRequestsDependencies, open: Open): Promise<Outcome> {
+async function openRequest(
+  approval: VaultRequestsDependencies,
+  open: OpenApproval,
+): Promise<OpenedApproval> {
   const { people, clock } = approval;
   const { tenant_id: tenantId, agent_id: agentId, user_id: userId } = open;
   let around = await people.around(tenantId, userId, agentId);
@@ -128,13 +110,15 @@ type Make = {
 /** The request under this id, made if it is not there: after a crash between the two appends it was not. */
 async function standOrMake(
   approval: VaultRequestsDependencies,
-  open: Open,
+  open: OpenApproval,
   make: Make,
-): Promise<Outcome> {
+): Promise<OpenedApproval> {
   const { id, command } = make;
   const { tenant_id: tenantId, user_id: userId } = open;
   const before = await approval.streams.load(requests, { tenantId, id });
-  if (before.state.status !== 'none') return answered(approval, 'joined', before.state);
+  if (before.state.status !== 'none') {
+    return { outcome: 'joined', id, ...(await waitingFor(approval, before.state)) };
+  }
   const place = { tenantId, userId, requestId: id };
   const said = vendReason({
     service: open.service_name,
@@ -151,7 +135,8 @@ async function standOrMake(
   if (made.position !== undefined) {
     await approval.positions.reached(['requests'], made.position, TABLE_WAIT_MS);
   }
-  return answered(approval, made.isNew ? 'opened' : 'joined', made.request);
+  const outcome = made.isNew ? 'opened' : 'joined';
+  return { outcome, id: made.request.facts.id, ...(await waitingFor(approval, made.request)) };
 }
 
 const CODES = 10_000;
@@ -164,15 +149,9 @@ function drawCode({ random }: VaultRequestsDependencies): string {
   return String(drawn % CODES).padStart(4, '0');
 }
 
-async function answered(
-  approval: VaultRequestsDependencies,
-  outcome: 'opened' | 'joined' | 'pending',
-  request: Standing,
-): Promise<Outcome> {
+async function waitingFor(approval: VaultRequestsDependencies, request: Standing) {
   const leftMs = Date.parse(request.facts.expires_at) - approval.clock.now().getTime();
   return {
-    outcome,
-    ...(outcome === 'pending' ? {} : { id: request.facts.id }),
     expires_in: Math.max(0, Math.ceil(leftMs / 1000)),
     binding_message: await messageOf(approval, request),
   };
@@ -194,17 +173,19 @@ async function messageOf(
 
 async function consumeRequest(
   approval: VaultRequestsDependencies,
-  id: string,
-  input: Static<typeof consumeInput>,
-): Promise<Outcome> {
-  const { tenant_id: tenantId, agent_id: agentId, digest, grant_id: grantId, context } = input;
+  use: ConsumeApproval,
+): Promise<ConsumedApproval> {
+  const { id, tenant_id: tenantId, agent_id: agentId, digest, grant_id: grantId } = use;
   const { state } = await approval.streams.load(requests, { tenantId, id });
   if (state.status === 'none') return { outcome: 'not_found' };
   const ofUser = { tenantId, userId: state.facts.user_id };
   const vouchRequired = state.facts.binding?.vouch_required === true;
   const user = await userStanding(approval, ofUser, vouchRequired);
   const of = { tenant_id: tenantId, agent_id: agentId };
-  const command = await commandOf(approval, of, { id: approval.ids.next(), context });
+  const command = await commandOf(approval, of, {
+    id: approval.ids.next(),
+    context: use.context,
+  });
   const userIs = { userIsActive: user.isActive, userIsVouched: user.isVouched };
   const ask = { agentId, digest, grantId, now: command.now, ...userIs };
   const decided = await approval.streams.decideOn(requests, id, command, (request) =>
@@ -215,9 +196,13 @@ async function consumeRequest(
   if (request.status === 'none') return { outcome: 'not_found' };
   if (decided.accepted) {
     const again = decided.position === undefined;
-    return { outcome: 'consumed', again, use_before: useBefore(request)?.toISOString() ?? null };
+    const before = useBefore(request);
+    if (before === null) throw new Error('an approval was used that nobody gave');
+    return { outcome: 'consumed', again, use_before: before.toISOString() };
   }
-  if (decided.reason === 'pending') return answered(approval, 'pending', request);
+  if (decided.reason === 'pending') {
+    return { outcome: 'pending', ...(await waitingFor(approval, request)) };
+  }
   return { outcome: decided.reason };
 }
 
@@ -225,7 +210,10 @@ async function consumeRequest(
 async function commandOf(
   { sealer, clock }: VaultRequestsDependencies,
   of: { readonly tenant_id: string; readonly agent_id: string; readonly app_id?: string | null },
-  { id, context = {} }: { readonly id: string; readonly context?: Context | undefined },
+  {
+    id,
+    context = {},
+  }: { readonly id: string; readonly context?: OpenApproval['context'] | undefined },
 ): Promise<Command> {
   const now = clock.now();
   const { tenant_id: tenantId, agent_id } = of;

@@ -107,7 +107,7 @@ export function agentsModule(given: Needs): Module {
     policies: [endOrphanedSessions(needs)],
     loops: [endExpiredSessions(needs)],
     relay: agentsRelay,
-    offers: { facts: currentFacts(needs) },
+    offers: { identity: { facts: currentFacts(needs) } },
   };
 }
 

@@ -1,5 +1,5 @@
 /** What the streams say now of an agent, a session and a user, for services whose copies may be too old. */
-import type { CurrentFacts, FactsAsked } from '@cardea/auth';
+import type { CurrentFacts, FactsRequest } from '@cardea/contracts';
 import type { Peers, ServiceNeeds } from '@cardea/service';
 import { exists, type UserDirectory, users } from '../accounts/accounts.module.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
@@ -13,7 +13,7 @@ type Needs = Pick<ServiceNeeds, 'streams' | 'clock'> & {
 };
 
 export const currentFacts =
-  (needs: Needs): Peers['facts'] =>
+  (needs: Needs): Peers['identity']['facts'] =>
   async (asked) => {
     const [agent, session, user] = await Promise.all([
       agentOf(needs, asked),
@@ -23,7 +23,7 @@ export const currentFacts =
     return { agent, session, user };
   };
 
-async function agentOf({ snapshots }: Needs, { tenantId, agentId }: FactsAsked) {
+async function agentOf({ snapshots }: Needs, { tenantId, agentId }: FactsRequest) {
   if (agentId === undefined) return null;
   const agent = await snapshots.load(agents, { tenantId, id: agentId });
   if (agent.status === 'deleted') return { services: [], owner_user_id: null };
@@ -34,7 +34,7 @@ async function agentOf({ snapshots }: Needs, { tenantId, agentId }: FactsAsked) 
 
 async function sessionOf(
   needs: Needs,
-  { tenantId, sessionId }: FactsAsked,
+  { tenantId, sessionId }: FactsRequest,
 ): Promise<CurrentFacts['session']> {
   if (sessionId === undefined) return null;
   const { state } = await needs.streams.load(agentSessions, { tenantId, id: sessionId });
@@ -46,7 +46,7 @@ async function sessionOf(
   return { agent_id, user_id, epoch, expires_at, ended_at };
 }
 
-async function userOf({ snapshots }: Needs, { tenantId, userId }: FactsAsked) {
+async function userOf({ snapshots }: Needs, { tenantId, userId }: FactsRequest) {
   if (userId === undefined) return null;
   const user = await snapshots.load(users, { tenantId, id: userId });
   if (user.status === 'deleted') return { status: 'deleted', vouched: false };

@@ -57,5 +57,5 @@ export const credentialsModule = (needs: Needs): Module => ({
   ],
   projections: [apiKeysProjection],
   relay: credentialsRelay,
-  offers: { introspect: introspector({ ...needs, noteUse: notedUses(needs) }) },
+  offers: { identity: { introspect: introspector({ ...needs, noteUse: notedUses(needs) }) } },
 });

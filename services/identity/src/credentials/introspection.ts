@@ -23,19 +23,20 @@ type Needs = {
 };
 
 export const introspector =
-  (needs: Needs): Peers['introspect'] =>
-  async (credential) => {
-    const key = parseKey(credential);
-    if (key?.kind !== 'svc' && key?.kind !== 'agk') return undefined;
-    const known = key.kind === 'svc' ? await apiKey(needs, key) : await needs.agentOfKey(key);
-    if (known === undefined) return undefined;
-    if ((await needs.workspaces.tenant(known.tenantId)) === undefined) return undefined;
-    const { id, kind } = key;
+  (needs: Needs): Peers['identity']['introspect'] =>
+  async ({ token }) => {
+    const parsed = parseKey(token);
+    if (parsed?.kind !== 'svc' && parsed?.kind !== 'agk') return { key: null };
+    const key =
+      parsed.kind === 'svc' ? await apiKey(needs, parsed) : await needs.agentOfKey(parsed);
+    if (key === undefined) return { key: null };
+    if ((await needs.workspaces.tenant(key.tenantId)) === undefined) return { key: null };
+    const { id, kind } = parsed;
     // Nobody waits for it: when a key was last used is worth no delay and no refusal.
-    needs.noteUse({ id, kind, tenantId: known.tenantId }).catch(() => {
+    needs.noteUse({ id, kind, tenantId: key.tenantId }).catch(() => {
       needs.log.warn({ keyId: id }, 'the use of a key was not noted');
     });
-    return known;
+    return { key };
   };
 
 async function apiKey(needs: Needs, presented: OpaqueKey): Promise<IntrospectedKey | undefined> {

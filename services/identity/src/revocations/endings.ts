@@ -23,15 +23,16 @@ type Needs = Pick<ServiceNeeds, 'store' | 'streams' | 'clock' | 'revocations'> &
 };
 
 export const endings =
-  (needs: Needs): Peers['ended'] =>
-  (marks) =>
-    Promise.all(
+  (needs: Needs): Peers['identity']['ended'] =>
+  async ({ marks }) => ({
+    ended: await Promise.all(
       marks.map(
         // What this process has marked itself may stand in no stream yet.
         async (mark) =>
           needs.revocations.isMarked(mark.kind, mark.id, mark.at) || isOver(needs, mark),
       ),
-    );
+    ),
+  });
 
 async function isOver(needs: Needs, { kind, id, at = 0 }: Mark): Promise<boolean> {
   const { snapshots, store, clock } = needs;

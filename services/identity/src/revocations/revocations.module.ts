@@ -19,5 +19,5 @@ export const revocationsModule = (needs: Needs): Module => ({
   start: async () => {
     await needs.revocations.keepFilled(() => standingMarks(needs));
   },
-  offers: { ended: endings(needs) },
+  offers: { identity: { ended: endings(needs) } },
 });

@@ -42,7 +42,7 @@ export function signingKeysModule(needs: Needs): {
     relay: signingKeysRelay,
     start: keys.start,
     stop: keys.stop,
-    offers: { jwks: keys.latestJwks },
+    offers: { identity: { jwks: keys.latestJwks } },
   };
   return { module, signingKeys: keys };
 }

@@ -4,7 +4,7 @@
  * is read again. A row that is older than a change of which the shared cache tells is not used: then
  * identity is asked.
  */
-import type { CurrentFacts } from '@cardea/auth';
+import type { CurrentFacts } from '@cardea/contracts';
 import { factCopies, type ServiceNeeds, type UserFacts } from '@cardea/service';
 import { memo } from '../epochs.ts';
 import type { Approver } from '../policies/policy.ts';

@@ -1,59 +1,18 @@
-/** What vault hands over when a policy asks for a person's decision, and the facts made of it. */
-import Type, { type Static } from 'typebox';
-import {
-  COOL_DOWN_MS,
-  type RequestFacts,
-  SEVERITIES,
-  TTL_SECONDS_MAX,
-  VEND_ACTION,
-} from '../../requests/requests.module.ts';
-
-const text = Type.String({ minLength: 1 });
-const optional = <Of extends Type.TSchema>(schema: Of) =>
-  Type.Optional(Type.Union([schema, Type.Null()]));
-
-/** Where vault's own caller came from; sealed anew under this service's keys. */
-export const openContext = Type.Object({
-  ip: optional(Type.String()),
-  user_agent: optional(Type.String()),
-  app_id: optional(Type.String()),
-  app_claimed: optional(Type.Literal(true)),
-  agent_id: optional(Type.String()),
-  request_id: optional(Type.String()),
-  traceparent: optional(Type.String()),
-});
-
-export const openInput = Type.Object({
-  command_id: text,
-  tenant_id: text,
-  app_id: optional(text),
-  digest: text,
-  agent_id: text,
-  session_id: text,
-  user_id: text,
-  service_name: text,
-  fields: Type.Array(text, { minItems: 1 }),
-  policies: Type.Array(Type.Object({ id: text, version: Type.Integer() })),
-  severity: Type.Enum(SEVERITIES),
-  ttl_seconds: Type.Integer({ minimum: 1, maximum: TTL_SECONDS_MAX }),
-  use_window_seconds: Type.Integer({ minimum: 1 }),
-  grant_ttl_seconds: Type.Integer({ minimum: 1 }),
-  max_auth_age_seconds: optional(Type.Integer({ minimum: 0 })),
-  number_match: Type.Boolean(),
-  vouch_required: optional(Type.Boolean()),
-  purpose: optional(Type.String()),
-  context: Type.Optional(openContext),
-});
-export type Open = Static<typeof openInput>;
+/** The facts of a request that vault asks for when a policy wants a person's decision. */
+import type { OpenApproval } from '@cardea/contracts';
+import { COOL_DOWN_MS, type RequestFacts, VEND_ACTION } from '../../requests/requests.module.ts';
 
 /** Until when the queue keeps the entry: a vend may use it, or be cooling down, for so long. */
-export const entryUntil = (open: Pick<Open, 'use_window_seconds'>, expiresAt: string): string =>
+export const entryUntil = (
+  open: Pick<OpenApproval, 'use_window_seconds'>,
+  expiresAt: string,
+): string =>
   new Date(
     Date.parse(expiresAt) + Math.max(open.use_window_seconds * 1000, COOL_DOWN_MS),
   ).toISOString();
 
 export function vendFacts(
-  open: Open,
+  open: OpenApproval,
   of: {
     readonly id: string;
     readonly agentName: string;

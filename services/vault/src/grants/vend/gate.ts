@@ -1,4 +1,5 @@
 /** The person who has to say yes: opens, joins or uses up an approval request at approval. */
+import type { OpenApproval } from '@cardea/contracts';
 import { lengthPrefixed, sha256Of } from '@cardea/crypto';
 import type { Clock } from '@cardea/runtime';
 import { type Peers, PeerUnavailable } from '@cardea/service';
@@ -22,7 +23,7 @@ export type Ask = {
   readonly demand: Demand;
   readonly purpose: string | null;
   readonly commandId: string;
-  readonly context: { readonly [field: string]: unknown; readonly app_id: string | null };
+  readonly context: NonNullable<OpenApproval['context']> & { readonly app_id: string | null };
 };
 
 export type Waiting = {
@@ -51,7 +52,6 @@ const WAIT_MS = 2_000;
 const ATTEMPTS_MAX = 2;
 
 type Needs = { readonly approval: Peers['approval']; readonly clock: Clock };
-type Answered = { readonly outcome: string } & { readonly [key: string]: unknown };
 
 export const digestOf = (ask: Ask): string =>
   sha256Of(
@@ -96,21 +96,20 @@ export async function openGate(needs: Needs, ask: Ask): Promise<Gate> {
   switch (answer.outcome) {
     case 'opened':
     case 'joined':
-      return { waiting: waitingOf(answer, answer['id']) };
+      return { waiting: waitingOf(answer, answer.id) };
     case 'cooling_down':
     case 'muted':
       return { refused: 'APPROVAL_DENIED' };
     case 'rate_limited':
       return {
         refused: 'APPROVAL_RATE_LIMITED',
-        retryAfterSeconds: secondsOf(answer['retry_after']),
+        retryAfterSeconds: answer.retry_after,
       };
     case 'user_inactive':
       return { refused: 'NO_APPROVER' };
     case 'user_not_vouched':
       return NOT_VOUCHED;
   }
-  throw new PeerUnavailable('approval answered something unknown');
 }
 
 export async function consumeApproval(
@@ -119,7 +118,8 @@ export async function consumeApproval(
   of: { readonly approvalId: string; readonly grantId: string },
 ): Promise<Gate> {
   const answer = await asked(needs, (approval) =>
-    approval.consume(of.approvalId, {
+    approval.consume({
+      id: of.approvalId,
       tenant_id: ask.tenantId,
       agent_id: ask.agentId,
       digest: digestOf(ask),
@@ -129,9 +129,7 @@ export async function consumeApproval(
   );
   switch (answer.outcome) {
     case 'consumed':
-      return {
-        consumed: { again: answer['again'] === true, use_before: instantOf(answer['use_before']) },
-      };
+      return { consumed: { again: answer.again, use_before: answer.use_before } };
     case 'pending':
       return { waiting: waitingOf(answer, of.approvalId) };
     case 'denied':
@@ -149,14 +147,13 @@ export async function consumeApproval(
     case 'not_found':
       return { refused: 'NOT_FOUND' };
   }
-  throw new PeerUnavailable('approval answered something unknown');
 }
 
 /** Both commands may be repeated: a lost answer costs one more call. */
-async function asked(
+async function asked<Answer>(
   { approval, clock }: Needs,
-  ask: (approval: Peers['approval']) => Promise<Answered>,
-): Promise<Answered> {
+  ask: (approval: Peers['approval']) => Promise<Answer>,
+): Promise<Answer> {
   let last: unknown;
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const answered = new AbortController();
@@ -173,16 +170,9 @@ async function asked(
   throw new PeerUnavailable('approval does not answer', { cause: last });
 }
 
-const waitingOf = (answer: Answered, id: unknown): Waiting => ({
-  id: String(id),
-  expires_in: secondsOf(answer['expires_in']),
-  binding_message: String(answer['binding_message'] ?? ''),
+/** A client that is told to wait waits for a second at least. */
+const waitingOf = (answer: Omit<Waiting, 'id'>, id: string): Waiting => ({
+  id,
+  expires_in: Math.max(1, answer.expires_in),
+  binding_message: answer.binding_message,
 });
-
-const secondsOf = (value: unknown): number => Math.max(1, Math.ceil(Number(value) || 1));
-
-function instantOf(value: unknown): string {
-  const at = new Date(value instanceof Date ? value : String(value));
-  if (Number.isNaN(at.getTime())) throw new PeerUnavailable('approval named no use window');
-  return at.toISOString();
-}

@@ -1,0 +1,43 @@
+/** What services ask of each other without a topic between: the calls that `packages/contracts` declares. */
+import type { Ask, approvalCalls, InternalCall, identityCalls } from '@cardea/contracts';
+
+type Calls = { readonly identity: typeof identityCalls; readonly approval: typeof approvalCalls };
+
+/** By the service that answers. */
+export type Peers = { readonly [Service in keyof Calls]: AskAll<Calls[Service]> };
+type AskAll<Of> = {
+  readonly [Name in keyof Of]: Of[Name] extends InternalCall ? Ask<Of[Name]> : never;
+};
+
+/** What answers to these calls: a service of this process, or a test's own. */
+export type Offers = { readonly [Service in keyof Peers]?: Partial<Peers[Service]> };
+
+/** Asks the first who offers it, found at the call: when this is made not all services are built yet. */
+export function peersOf(offers: readonly Offers[]): Peers {
+  const find = <Answer>(name: string, offered: (of: Offers) => Answer | undefined): Answer => {
+    for (const each of offers) {
+      const answer = offered(each);
+      if (answer !== undefined) return answer;
+    }
+    throw new Error(`no service offers ${name}`);
+  };
+  return {
+    identity: {
+      jwks: () => find('jwks', ({ identity }) => identity?.jwks)(),
+      introspect: (asked) => find('introspect', ({ identity }) => identity?.introspect)(asked),
+      ended: (asked) => find('ended', ({ identity }) => identity?.ended)(asked),
+      facts: (asked) => find('facts', ({ identity }) => identity?.facts)(asked),
+    },
+    approval: {
+      open: (asked) => find('open', ({ approval }) => approval?.open)(asked),
+      get: (asked) => find('get', ({ approval }) => approval?.get)(asked),
+      consume: (asked) => find('consume', ({ approval }) => approval?.consume)(asked),
+    },
+  };
+}
+
+/** What several modules or services offer, as one. */
+export const mergedOffers = (all: readonly (Offers | undefined)[]): Offers => ({
+  identity: Object.assign({}, ...all.map((each) => each?.identity)),
+  approval: Object.assign({}, ...all.map((each) => each?.approval)),
+});

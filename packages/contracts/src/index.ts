@@ -47,6 +47,7 @@ export type {
 export { integrationEvents } from './integration-event.ts';
 export type { AnswerOf, Ask, InternalCall, RequestOf } from './internal-call.ts';
 export {
+  documented,
   ErrorBody,
   NullableTime,
   named,

@@ -10,6 +10,15 @@ export const named = <Schema extends TSchema>(name: string, schema: Schema): Sch
   title: name,
 });
 
+/**
+ * Adds keywords that the OpenAPI document shows and the handler enforces, because a code of its own says
+ * more than `invalid_request` does.
+ */
+export const documented = <Schema extends TSchema>(
+  schema: Schema,
+  keywords: { readonly [keyword: string]: unknown },
+): Schema => ({ ...schema, documented: keywords });
+
 /** A moment in an answer: RFC 3339 in UTC. */
 export const Time = Type.String({ format: 'date-time' });
 export const NullableTime = Type.Union([Time, Type.Null()]);

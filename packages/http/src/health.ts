@@ -52,6 +52,7 @@ export function healthEndpoints({
       {
         ...common,
         name: 'health',
+        clientName: 'get_health',
         summary: 'Says that the process answers; looks at nothing else.',
         method: 'get',
         path: '/health',
@@ -63,6 +64,7 @@ export function healthEndpoints({
       {
         ...common,
         name: 'health_db',
+        clientName: 'get_database_health',
         summary: 'Says whether the database answers.',
         method: 'get',
         path: '/health/db',
@@ -75,6 +77,7 @@ export function healthEndpoints({
       {
         ...common,
         name: 'health_cache',
+        clientName: 'get_cache_health',
         summary: 'Says whether the cache answers.',
         method: 'get',
         path: '/health/cache',

@@ -6,6 +6,8 @@ import type { Json } from './named-types.ts';
 
 const ID = '01a1ff78-5d3c-7b7e-9c3e-6f2d1b0a4c55';
 const TIME = '2026-11-21T20:15:22.104Z';
+/** An end that stays ahead: examples are sent, too. */
+const END = '2036-11-21T20:15:22.104Z';
 const JWT = 'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIwMWExZmY3OCJ9.c2lnbmF0dXJl';
 
 /** By the name of the field, in arrays of the array. */
@@ -110,7 +112,7 @@ const members = ({ properties = {}, patternProperties = {} }: Schema): Json => (
 });
 
 function textOf({ format, minLength = 0 }: Schema, name: string): string {
-  if (format === 'date-time') return TIME;
+  if (format === 'date-time') return name === 'expires_at' ? END : TIME;
   const known = Object.hasOwn(SAMPLES, name) ? SAMPLES[name] : undefined;
   if (known !== undefined) return known;
   if (name === 'id' || name === 'sub' || name.endsWith('_id') || name.endsWith('_ids')) return ID;

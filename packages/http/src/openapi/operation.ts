@@ -105,9 +105,16 @@ const jsonContent = (schema: Json, name: string, types: NamedTypes): Json => {
   };
 };
 
-/** Limits in bytes are ours: JSON Schema counts characters, of which there are no more than bytes. */
+/**
+ * Limits in bytes are ours: JSON Schema counts characters, of which there are no more than bytes. What
+ * a handler enforces stands beside what the schema does.
+ */
 const standard = (schema: Json): Json =>
   JSON.parse(JSON.stringify(schema), (_name, value) => {
+    if (typeof value?.documented === 'object') {
+      const { documented, ...rest } = value;
+      return { ...rest, ...documented };
+    }
     if (typeof value?.maxBytes !== 'number') return value;
     const { maxBytes, description, ...rest } = value;
     const limit = `At most ${maxBytes} bytes of UTF-8.`;

@@ -21,13 +21,14 @@ const TIME_CHARS_MAX = 40;
 
 const oneOf = <Name extends string>(names: readonly Name[]) =>
   Type.Optional(Type.Unsafe<Name>(Type.String({ enum: [...names] })));
+const moment = Type.Optional(Type.String({ maxLength: TIME_CHARS_MAX, format: 'date-time' }));
 const text = (maxLength: number) => Type.Optional(Type.String({ minLength: 1, maxLength }));
 
 export const filterQuery = {
   type: text(TYPE_CHARS_MAX),
   category: oneOf(CATEGORIES),
-  from: text(TIME_CHARS_MAX),
-  to: text(TIME_CHARS_MAX),
+  from: moment,
+  to: moment,
   action: text(TYPE_CHARS_MAX),
   result: oneOf(RESULTS),
   actor_type: oneOf(ACTOR_TYPES),

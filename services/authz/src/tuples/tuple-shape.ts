@@ -1,4 +1,5 @@
 /** A tuple and its fields as clients write and see them (`docs/contract.md` 2.7, 4.3). */
+import { documented, named, Time } from '@cardea/contracts';
 import Type from 'typebox';
 import { RELATIONS, WILDCARD } from './tuple.ts';
 
@@ -23,18 +24,29 @@ export const questionShape = {
 };
 export const fieldsShape = { ...questionShape, object_id: objectId };
 /** Nothing can be granted on every object of a type. */
-export const writableShape = {
+const writableFields = {
   ...questionShape,
   object_id: Type.String({ ...id, not: { const: WILDCARD } }),
 };
 
-export const tupleShape = Type.Object({
-  id: Type.String(),
-  tenant_id: Type.String(),
-  user_type: Type.String(),
-  user_id: Type.String(),
-  relation,
-  object_type: Type.String(),
-  object_id: Type.String(),
-  created_at: Type.String({ format: 'date-time' }),
+/** Nothing is the parent of everything. */
+export const writableShape = documented(Type.Object(writableFields), {
+  not: {
+    properties: { relation: { const: 'parent' }, user_id: { const: WILDCARD } },
+    required: ['relation', 'user_id'],
+  },
 });
+
+export const tupleShape = named(
+  'Tuple',
+  Type.Object({
+    id: Type.String(),
+    tenant_id: Type.String(),
+    user_type: Type.String(),
+    user_id: Type.String(),
+    relation,
+    object_type: Type.String(),
+    object_id: Type.String(),
+    created_at: Time,
+  }),
+);

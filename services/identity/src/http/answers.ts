@@ -1,4 +1,5 @@
 /** Shapes that several answers of identity share. */
+import { Time } from '@cardea/contracts';
 import Type from 'typebox';
 
 export const closed = <Properties extends Parameters<typeof Type.Object>[0]>(
@@ -22,7 +23,7 @@ export const profileFields = {
   display_name: Type.Union([Type.String(), Type.Null()]),
   avatar_url: Type.Union([Type.String(), Type.Null()]),
   roles: Type.Array(Type.String()),
-  created_at: Type.String(),
+  created_at: Time,
 };
 
 /** A password and what belongs to it never need more. */

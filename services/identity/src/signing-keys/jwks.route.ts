@@ -14,6 +14,7 @@ export const jwksRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'jwks',
+      clientName: 'get_jwks',
       summary: 'Public signing keys',
       tag: 'Discovery',
       method: 'get',

@@ -1,4 +1,5 @@
 /** An approval policy as administrators write and see it. */
+import { named, Time } from '@cardea/contracts';
 import Type, { type Static } from 'typebox';
 import type { Policy, PolicyTerms } from './policy.ts';
 
@@ -12,7 +13,7 @@ const AUTH_AGE_MAX_S = 86_400;
 const DEFAULT_S = 300;
 
 const severity = Type.Union([Type.Literal('low'), Type.Literal('medium'), Type.Literal('high')]);
-const named = (longest: number) =>
+const namedOrAll = (longest: number) =>
   Type.Union([
     Type.Literal('*'),
     Type.Array(Type.String({ minLength: 1, maxLength: longest }), {
@@ -21,17 +22,23 @@ const named = (longest: number) =>
       uniqueItems: true,
     }),
   ]);
-export const ApproverShape = Type.Union([
-  Type.Literal('session_user'),
-  Type.Literal('agent_owner'),
-  Type.Object({ user_id: Type.String({ minLength: 1, maxLength: ID_MAX }) }),
-]);
+export const ApproverShape = named(
+  'Approver',
+  Type.Union([
+    Type.Literal('session_user'),
+    Type.Literal('agent_owner'),
+    Type.Object(
+      { user_id: Type.String({ minLength: 1, maxLength: ID_MAX }) },
+      { additionalProperties: false },
+    ),
+  ]),
+);
 
 const terms = {
   name: Type.String({ minLength: 1, maxLength: 100 }),
   service_name: Type.String({ minLength: 1, maxLength: ID_MAX }),
-  fields: named(NAME_MAX),
-  agent_ids: named(ID_MAX),
+  fields: namedOrAll(NAME_MAX),
+  agent_ids: namedOrAll(ID_MAX),
   effect: Type.Union([Type.Literal('require_approval'), Type.Literal('deny')]),
   approver: ApproverShape,
   severity,
@@ -53,13 +60,16 @@ export const NewPolicy = Type.Object({
   ...Type.Partial(Type.Object(rest)).properties,
 });
 export const PolicyPatch = Type.Partial(Type.Object(terms));
-export const PolicyShape = Type.Object({
-  id: Type.String(),
-  version: Type.Integer({ minimum: 1 }),
-  ...terms,
-  created_at: Type.String({ format: 'date-time' }),
-  updated_at: Type.String({ format: 'date-time' }),
-});
+export const PolicyShape = named(
+  'ApprovalPolicy',
+  Type.Object({
+    id: Type.String(),
+    version: Type.Integer({ minimum: 1 }),
+    ...terms,
+    created_at: Time,
+    updated_at: Time,
+  }),
+);
 export const PolicyId = Type.Object({ id: Type.String({ minLength: 1, maxLength: ID_MAX }) });
 
 export const withDefaults = (given: Static<typeof NewPolicy>): PolicyTerms => ({

@@ -1,4 +1,5 @@
 /** A service as administrators write and see it: metadata, and never a value. */
+import { NullableTime, named, Time } from '@cardea/contracts';
 import Type, { type Static } from 'typebox';
 import { currentOf, type ServiceRecord } from './service.ts';
 
@@ -31,27 +32,30 @@ export const Fields = Type.Array(
 );
 
 const NullableText = Type.Union([Type.String(), Type.Null()]);
-export const ServiceShape = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  credential_type: Type.Literal('static'),
-  description: NullableText,
-  fields: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      description: NullableText,
-      /** Whether there is a current version. */
-      set: Type.Boolean(),
-      version: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
-      updated_at: NullableText,
-    }),
-  ),
-  default_ttl_seconds: Type.Integer(),
-  max_ttl_seconds: Type.Integer(),
-  enabled: Type.Boolean(),
-  reveal: Type.Boolean(),
-  created_at: Type.String({ format: 'date-time' }),
-});
+export const ServiceShape = named(
+  'VaultService',
+  Type.Object({
+    id: Type.String(),
+    name: Type.String(),
+    credential_type: Type.Literal('static'),
+    description: NullableText,
+    fields: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        description: NullableText,
+        /** Whether there is a current version. */
+        set: Type.Boolean(),
+        version: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
+        updated_at: NullableTime,
+      }),
+    ),
+    default_ttl_seconds: Type.Integer(),
+    max_ttl_seconds: Type.Integer(),
+    enabled: Type.Boolean(),
+    reveal: Type.Boolean(),
+    created_at: Time,
+  }),
+);
 export type ServiceShape = Static<typeof ServiceShape>;
 
 /** By name, compared byte by byte; whatever has not the form of one is unknown. */

@@ -1,5 +1,5 @@
 /** A webhook as clients send and see it (`docs/contract.md` 2.8). */
-import { type WebhookEvent, webhookPayloads } from '@cardea/contracts';
+import { named, Time, type WebhookEvent, webhookPayloads } from '@cardea/contracts';
 import { type UrlRule, validateUrl } from '@cardea/http';
 import type { Settings } from '@cardea/runtime';
 import Type, { type Static } from 'typebox';
@@ -29,14 +29,17 @@ export const descriptionField = Type.String({
   pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
 });
 
-export const webhookShape = Type.Object({
-  id: Type.String(),
-  url: Type.String(),
-  description: Type.Optional(Type.String()),
-  events: Type.Array(Type.String()),
-  enabled: Type.Boolean(),
-  created_at: Type.String({ format: 'date-time' }),
-});
+export const webhookShape = named(
+  'Webhook',
+  Type.Object({
+    id: Type.String(),
+    url: Type.String(),
+    description: Type.Optional(Type.String()),
+    events: Type.Array(Type.String()),
+    enabled: Type.Boolean(),
+    created_at: Time,
+  }),
+);
 export type WebhookShape = Static<typeof webhookShape>;
 
 export const notFound = (id: string) =>

@@ -1,5 +1,6 @@
 /** The request as clients see it (`docs/contract.md` 2.11), and what the endpoints on it have in common. */
 import type { Principal } from '@cardea/auth';
+import { NullableTime, named, Time } from '@cardea/contracts';
 import type { ServiceNeeds } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import type { People } from '../user-directory/user-directory.ts';
@@ -18,36 +19,39 @@ const closed = <Properties extends Parameters<typeof Type.Object>[0]>(properties
 const text = Type.String();
 const textOrNull = Type.Union([Type.String(), Type.Null()]);
 
-export const requestShape = closed({
-  id: text,
-  tenant_id: text,
-  agent_id: text,
-  agent_name: text,
-  user_id: text,
-  user_email: text,
-  user_vouched: Type.Boolean(),
-  origin: Type.Enum(ORIGINS),
-  action: text,
-  resource: Type.Optional(text),
-  reason: Type.Optional(text),
-  severity: Type.Enum(SEVERITIES),
-  status: Type.Enum(STATUSES),
-  expires_at: text,
-  responded_at: textOrNull,
-  responded_by: textOrNull,
-  created_at: text,
-  binding: Type.Optional(
-    closed({
-      session_id: text,
-      service_name: text,
-      fields: Type.Array(text),
-      number_match: Type.Boolean(),
-      max_auth_age_seconds: Type.Optional(Type.Integer()),
-      use_before: Type.Optional(text),
-      consumed: Type.Boolean(),
-    }),
-  ),
-});
+export const requestShape = named(
+  'ApprovalRequest',
+  closed({
+    id: text,
+    tenant_id: text,
+    agent_id: text,
+    agent_name: text,
+    user_id: text,
+    user_email: text,
+    user_vouched: Type.Boolean(),
+    origin: Type.Enum(ORIGINS),
+    action: text,
+    resource: Type.Optional(text),
+    reason: Type.Optional(text),
+    severity: Type.Enum(SEVERITIES),
+    status: Type.Enum(STATUSES),
+    expires_at: Time,
+    responded_at: NullableTime,
+    responded_by: textOrNull,
+    created_at: Time,
+    binding: Type.Optional(
+      closed({
+        session_id: text,
+        service_name: text,
+        fields: Type.Array(text),
+        number_match: Type.Boolean(),
+        max_auth_age_seconds: Type.Optional(Type.Integer()),
+        use_before: Type.Optional(Time),
+        consumed: Type.Boolean(),
+      }),
+    ),
+  }),
+);
 export type Shown = Static<typeof requestShape>;
 
 /** What a stream or a row says of a request, before the sealed words are opened. */

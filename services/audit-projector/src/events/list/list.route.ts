@@ -1,3 +1,4 @@
+import { named, Time } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { Transaction } from '@cardea/read-models';
 import type { ServiceNeeds } from '@cardea/service';
@@ -20,26 +21,29 @@ const CURSOR_CHARS_MAX = 200;
 
 const textOrNull = Type.Union([Type.String(), Type.Null()]);
 
-const AuditEvent = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  tenant_id: Type.String(),
-  app_id: textOrNull,
-  timestamp: Type.String({ format: 'date-time' }),
-  type: Type.String(),
-  category: Type.String(),
-  action: Type.String(),
-  result: Type.String(),
-  actor_type: Type.String(),
-  actor_id: Type.String(),
-  actor_agent_id: textOrNull,
-  target_type: Type.String(),
-  target_id: textOrNull,
-  source_ip: textOrNull,
-  source_user_agent: textOrNull,
-  source_geo_city: textOrNull,
-  source_geo_country: textOrNull,
-  details: Type.Object({}, { additionalProperties: true }),
-});
+const AuditEvent = named(
+  'AuditEvent',
+  Type.Object({
+    id: Type.String({ format: 'uuid' }),
+    tenant_id: Type.String(),
+    app_id: textOrNull,
+    timestamp: Time,
+    type: Type.String(),
+    category: Type.String(),
+    action: Type.String(),
+    result: Type.String(),
+    actor_type: Type.String(),
+    actor_id: Type.String(),
+    actor_agent_id: textOrNull,
+    target_type: Type.String(),
+    target_id: textOrNull,
+    source_ip: textOrNull,
+    source_user_agent: textOrNull,
+    source_geo_city: textOrNull,
+    source_geo_country: textOrNull,
+    details: Type.Object({}, { additionalProperties: true }),
+  }),
+);
 type AuditEvent = Static<typeof AuditEvent>;
 
 const COLUMNS = Object.keys(AuditEvent.properties).map((name) => {

@@ -10,6 +10,7 @@ export const checkRoute = ({ engine }: { readonly engine: Engine }) =>
     {
       ...READS,
       name: 'fga_check',
+      clientName: 'check',
       summary: 'Whether a principal has a relation to an object, and why',
       method: 'post',
       retry: 'safe',

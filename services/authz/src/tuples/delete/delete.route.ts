@@ -12,10 +12,11 @@ export const deleteTupleRoute = (needs: WriteNeeds) =>
     {
       ...WRITES,
       name: 'delete_tuple',
+      retry: 'safe',
       summary: 'Delete exactly this relationship tuple; one that is not there is deleted too',
       method: 'delete',
       path: '/api/v1/fga/tuples',
-      body: Type.Object(writableShape),
+      body: writableShape,
       ok: Type.Object({ status: Type.Literal('deleted') }),
       refusals: { invalid_request: 400 },
       waitsFor: ['tuples'],

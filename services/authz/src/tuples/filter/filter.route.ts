@@ -12,6 +12,7 @@ export const filterRoute = ({ engine }: { readonly engine: Engine }) =>
     {
       ...READS,
       name: 'fga_filter',
+      clientName: 'filter_objects',
       summary: 'Those of the given objects to which a principal has a relation',
       method: 'post',
       retry: 'safe',

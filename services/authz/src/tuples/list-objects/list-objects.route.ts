@@ -17,6 +17,7 @@ export const listObjectsRoute = ({ engine }: { readonly engine: Engine }) =>
     {
       ...READS,
       name: 'fga_list_objects',
+      clientName: 'list_objects',
       summary: 'All objects of a type to which a principal has a relation, by id',
       method: 'post',
       retry: 'safe',

@@ -1,6 +1,5 @@
 import { endpoint } from '@cardea/http';
 import type { Ids } from '@cardea/runtime';
-import Type from 'typebox';
 import { tupleKey } from '../../adapters/tuple-key.ts';
 import { WRITES } from '../door.ts';
 import { fieldsOf, tuples, WILDCARD } from '../tuple.ts';
@@ -13,10 +12,11 @@ export const writeTuple = (needs: WriteNeeds & { readonly ids: Ids }) =>
     {
       ...WRITES,
       name: 'write_tuple',
+      retry: 'safe',
       summary: 'Write a relationship tuple; one that stands is answered as it is',
       method: 'post',
       path: '/api/v1/fga/tuples',
-      body: Type.Object(writableShape),
+      body: writableShape,
       ok: tupleShape,
       status: 201,
       refusals: { invalid_request: 400 },

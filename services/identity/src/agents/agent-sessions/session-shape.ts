@@ -1,4 +1,5 @@
 /** An agent session as requests name it and answers show it. */
+import { NullableTime, named, Time } from '@cardea/contracts';
 import Type from 'typebox';
 import { closed } from '../../http/answers.ts';
 import { AgentId, NullableText } from '../agents/agent-shape.ts';
@@ -15,22 +16,28 @@ const sessionFields = {
   user_id: NullableText,
   status: Status,
   services: ServiceGrants,
-  created_at: Type.String(),
-  expires_at: Type.String(),
+  created_at: Time,
+  expires_at: Time,
 };
-export const SessionShape = closed({
-  ...sessionFields,
-  purpose: NullableText,
-  ended_at: NullableText,
-});
-export const TokensShape = closed({
-  data: closed({
+export const SessionShape = named(
+  'AgentSession',
+  closed({
     ...sessionFields,
-    capability_token: Type.String(),
-    capability_expires_at: Type.String(),
-    agent_token: Type.String(),
-    expires_in: Type.Integer(),
+    purpose: NullableText,
+    ended_at: NullableTime,
   }),
+);
+export const TokensShape = closed({
+  data: named(
+    'AgentSessionTokens',
+    closed({
+      ...sessionFields,
+      capability_token: Type.String(),
+      capability_expires_at: Time,
+      agent_token: Type.String(),
+      expires_in: Type.Integer(),
+    }),
+  ),
 });
 
 /** A caller whose credential is genuine, but no agent's key. */

@@ -1,29 +1,38 @@
 /** An agent as requests name it and answers show it. */
+
 import type { Principal } from '@cardea/auth';
+import { documented, named, Time } from '@cardea/contracts';
 import Type from 'typebox';
 import { closed } from '../../http/answers.ts';
+import { FILLED_NAME } from '../../http/input-fields.ts';
 import { ServiceGrants } from './service-grant.ts';
 
 export const NullableText = Type.Union([Type.String(), Type.Null()]);
 export const AgentId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
 export const AgentStatus = Type.Union([Type.Literal('active'), Type.Literal('suspended')]);
 
-export const AgentShape = closed({
-  id: Type.String(),
-  tenant_id: Type.String(),
-  app_id: NullableText,
-  name: Type.String(),
-  description: NullableText,
-  status: AgentStatus,
-  owner_user_id: NullableText,
-  services: ServiceGrants,
-  created_at: Type.String(),
-});
+export const AgentShape = named(
+  'Agent',
+  closed({
+    id: Type.String(),
+    tenant_id: Type.String(),
+    app_id: NullableText,
+    name: Type.String(),
+    description: NullableText,
+    status: AgentStatus,
+    owner_user_id: NullableText,
+    services: ServiceGrants,
+    created_at: Time,
+  }),
+);
 
 const NAME_MAX = 64;
 const DESCRIPTION_MAX = 500;
 
-export const agentName = Type.String({ minLength: 1, maxLength: NAME_MAX });
+/** Spaces around it are cut off. */
+export const agentName = documented(Type.String({ minLength: 1, maxLength: NAME_MAX }), {
+  pattern: FILLED_NAME,
+});
 export const agentFields = {
   description: Type.Optional(
     Type.Union([Type.String({ maxLength: DESCRIPTION_MAX }), Type.Null()]),

@@ -1,4 +1,5 @@
 /** Which fields of which registered services something may reach, and how two such sets compare. */
+import { named } from '@cardea/contracts';
 import Type from 'typebox';
 import { closed } from '../../http/answers.ts';
 
@@ -10,14 +11,17 @@ const FIELDS_MAX = 100;
 export const ANY_FIELD = '*';
 
 const FIELD = '^(?:\\*|[a-z][a-z0-9_]{0,63})$';
-const ServiceGrantShape = closed({
-  service_name: Type.String({ pattern: '^[a-z][a-z0-9_-]{1,62}$' }),
-  fields: Type.Array(Type.String({ pattern: FIELD }), {
-    minItems: 1,
-    maxItems: FIELDS_MAX,
-    uniqueItems: true,
+const ServiceGrantShape = named(
+  'ServiceGrant',
+  closed({
+    service_name: Type.String({ pattern: '^[a-z][a-z0-9_-]{1,62}$' }),
+    fields: Type.Array(Type.String({ pattern: FIELD }), {
+      minItems: 1,
+      maxItems: FIELDS_MAX,
+      uniqueItems: true,
+    }),
   }),
-});
+);
 export const ServiceGrants = Type.Array(ServiceGrantShape, { maxItems: SERVICES_MAX });
 
 /** Each service once, in the order that they were named in. */

@@ -1,4 +1,5 @@
 /** A user's own sessions, one per signed-in device. */
+import { named, Time } from '@cardea/contracts';
 import { asUser, type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
@@ -7,22 +8,25 @@ import { aliveSessions } from '../alive-sessions.ts';
 
 type Needs = Pick<ServiceNeeds, 'clock' | 'database'>;
 
-const Session = closed({
-  id: Type.String(),
-  family_id: Type.String(),
-  current: Type.Boolean(),
-  ip_address: Type.String(),
-  user_agent: Type.String(),
-  browser: Type.String(),
-  browser_version: Type.String(),
-  os: Type.String(),
-  os_version: Type.String(),
-  device_type: Type.Union([Type.String(), Type.Null()]),
-  started_at: Type.String(),
-  last_active_at: Type.String(),
-  expires_at: Type.String(),
-  client_id: Type.Optional(Type.String()),
-});
+const Session = named(
+  'LoginSession',
+  closed({
+    id: Type.String(),
+    family_id: Type.String(),
+    current: Type.Boolean(),
+    ip_address: Type.String(),
+    user_agent: Type.String(),
+    browser: Type.String(),
+    browser_version: Type.String(),
+    os: Type.String(),
+    os_version: Type.String(),
+    device_type: Type.Union([Type.String(), Type.Null()]),
+    started_at: Time,
+    last_active_at: Time,
+    expires_at: Time,
+    client_id: Type.Optional(Type.String()),
+  }),
+);
 
 export const listSessionsRoute = (needs: Needs): Endpoint =>
   endpoint(

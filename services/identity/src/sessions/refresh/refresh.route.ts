@@ -57,6 +57,8 @@ export const refreshRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'refresh',
+      clientName: 'refresh_tokens',
+      retry: 'never',
       summary: 'Exchange a refresh token',
       tag: 'Authentication',
       method: 'post',

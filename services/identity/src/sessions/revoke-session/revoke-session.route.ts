@@ -24,6 +24,7 @@ export const revokeSessionRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'revoke_my_session',
+      retry: 'safe',
       summary: 'End one of my sessions',
       tag: 'Self-service',
       method: 'delete',
@@ -57,6 +58,7 @@ export const revokeSessionsRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'revoke_my_other_sessions',
+      retry: 'safe',
       summary: 'End all my sessions but this one',
       tag: 'Self-service',
       method: 'delete',

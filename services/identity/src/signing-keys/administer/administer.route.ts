@@ -1,5 +1,5 @@
 /** The signing keys as the deployment's own administrators see and replace them. */
-import { DEPLOYMENT_TENANT } from '@cardea/contracts';
+import { DEPLOYMENT_TENANT, NullableTime, named, Time } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
@@ -12,7 +12,6 @@ type Needs = Pick<ServiceNeeds, 'command'> & {
   readonly signingKeys: Pick<SigningKeys, 'announce' | 'promote' | 'revoke' | 'ring'>;
 };
 
-const NullableTime = Type.Union([Type.String(), Type.Null()]);
 const COMMON = {
   tag: 'Administration',
   tenant: 'required',
@@ -31,17 +30,20 @@ export const listKeysRoute = ({ signingKeys }: Pick<Needs, 'signingKeys'>): Endp
       path: '/api/v1/admin/keys',
       ok: closed({
         keys: Type.Array(
-          closed({
-            kid: Type.String(),
-            state: Type.Union([
-              Type.Literal('pending'),
-              Type.Literal('active'),
-              Type.Literal('retired'),
-            ]),
-            created_at: Type.String(),
-            activated_at: NullableTime,
-            retired_at: NullableTime,
-          }),
+          named(
+            'SigningKey',
+            closed({
+              kid: Type.String(),
+              state: Type.Union([
+                Type.Literal('pending'),
+                Type.Literal('active'),
+                Type.Literal('retired'),
+              ]),
+              created_at: Time,
+              activated_at: NullableTime,
+              retired_at: NullableTime,
+            }),
+          ),
         ),
       }),
       refusals: {},
@@ -54,6 +56,7 @@ export const rotateKeysRoute = (needs: Needs): Endpoint =>
     {
       ...COMMON,
       name: 'rotate_signing_keys',
+      retry: 'never',
       summary: 'Let a new key sign tokens; with `revoke` nobody believes the others any more',
       method: 'post',
       path: '/api/v1/admin/keys/rotate',

@@ -1,5 +1,5 @@
 /** Grants as a list and one by one, with the grounds of each. */
-import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
+import { NullableTime, named, PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
@@ -35,7 +35,10 @@ export const listGrantsRoute = (vault: ListGrantsDependencies): Endpoint =>
         service_name: Type.Optional(Text),
         status: Type.Optional(Type.Enum([...GRANT_STATUSES])),
       }),
-      ok: Type.Object({ grants: Type.Array(Type.Object(grantFields)), ...pageAnswer }),
+      ok: Type.Object({
+        grants: Type.Array(named('Grant', Type.Object(grantFields))),
+        ...pageAnswer,
+      }),
       refusals: {},
     },
     async ({ tenantId, query, principal }) => {
@@ -75,7 +78,7 @@ export const getGrantRoute = (vault: ListGrantsDependencies): Endpoint =>
             Type.Object({
               id: Type.String(),
               responded_by: nullable(Type.String()),
-              responded_at: nullable(Type.String({ format: 'date-time' })),
+              responded_at: NullableTime,
             }),
           ),
           capability_jti: Type.String(),

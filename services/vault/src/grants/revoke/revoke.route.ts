@@ -17,6 +17,7 @@ export const revokeGrantRoute = (vault: RevokeDependencies): Endpoint =>
     {
       ...ADMIN,
       name: 'revoke_grant',
+      retry: 'safe',
       summary: 'End a grant; it is not handed out again',
       method: 'delete',
       path: '/api/v1/vault/grants/{id}',

@@ -1,4 +1,5 @@
 /** Vending as agents see it (`docs/contract.md` 2.10, 4.5): bodies under `data`, codes in capitals. */
+import { Time } from '@cardea/contracts';
 import Type, { type Static } from 'typebox';
 
 const NAMES_MAX = 50;
@@ -21,9 +22,9 @@ export const Granted = Type.Object({
     service_name: Type.String(),
     credential_type: Type.String(),
     fields: Type.Record(Type.String(), Type.String()),
-    expires_at: Type.String({ format: 'date-time' }),
+    expires_at: Time,
     session_id: Type.String(),
-    granted_at: Type.String({ format: 'date-time' }),
+    granted_at: Time,
   }),
 });
 

@@ -18,6 +18,7 @@ export const addPolicyRoute = (vault: AddDependencies): Endpoint =>
     {
       ...ADMIN,
       name: 'add_approval_policy',
+      clientName: 'create_approval_policy',
       summary: 'Add a policy that asks for approval, or denies',
       method: 'post',
       path: '/api/v1/vault/approval-policies',

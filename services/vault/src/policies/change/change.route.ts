@@ -17,6 +17,8 @@ export const changePolicyRoute = (vault: ChangeDependencies): Endpoint =>
     {
       ...ADMIN,
       name: 'change_approval_policy',
+      clientName: 'update_approval_policy',
+      retry: 'never',
       summary: 'Change a policy; grants made under the old version are not handed out again',
       method: 'patch',
       path: '/api/v1/vault/approval-policies/{id}',

@@ -18,6 +18,7 @@ export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint =>
     {
       ...ADMIN,
       name: 'evaluate_approval_policies',
+      retry: 'safe',
       summary: 'What the policies would say to a request, without making one',
       method: 'post',
       path: '/api/v1/vault/approval-policies/evaluate',

@@ -14,6 +14,8 @@ export const removePolicyRoute = (vault: RemoveDependencies): Endpoint =>
     {
       ...ADMIN,
       name: 'remove_approval_policy',
+      clientName: 'delete_approval_policy',
+      retry: 'safe',
       summary: 'Remove a policy',
       method: 'delete',
       path: '/api/v1/vault/approval-policies/{id}',

@@ -26,6 +26,8 @@ export const changeServiceRoute = (vault: ChangeDependencies): Endpoint =>
     {
       ...ADMIN,
       name: 'change_service',
+      clientName: 'update_service',
+      retry: 'safe',
       summary: 'Change a service; a field left out of `fields` goes, with all its versions',
       method: 'patch',
       path: '/api/v1/vault/services/{name}',

@@ -19,6 +19,7 @@ export const deleteServiceRoute = (vault: DeleteDependencies): Endpoint =>
     {
       ...ADMIN,
       name: 'delete_service',
+      retry: 'safe',
       summary: 'Delete a service: its grants end, its secrets are destroyed, its name is free',
       method: 'delete',
       path: '/api/v1/vault/services/{name}',

@@ -45,6 +45,7 @@ export const writeSecretsRoute = (vault: WriteSecretsDependencies): Endpoint =>
     {
       ...ADMIN,
       name: 'write_secrets',
+      retry: 'never',
       summary: 'Write new versions of secrets; nothing ever reads them back',
       method: 'put',
       path: '/api/v1/vault/services/{name}/secrets',

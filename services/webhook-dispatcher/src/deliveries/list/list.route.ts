@@ -1,4 +1,4 @@
-import { instantOf } from '@cardea/contracts';
+import { instantOf, NullableTime, named, Time } from '@cardea/contracts';
 import type { Sealed, Sealer } from '@cardea/crypto';
 import { endpoint } from '@cardea/http';
 import { build, type Database } from '@cardea/read-models';
@@ -15,12 +15,13 @@ const CURSOR_CHARS_MAX = 200;
 const TEXT_CHARS_MAX = 128;
 
 const text = Type.Optional(Type.String({ minLength: 1, maxLength: TEXT_CHARS_MAX }));
+const moment = Type.Optional(Type.String({ maxLength: TEXT_CHARS_MAX, format: 'date-time' }));
 const queryShape = Type.Object({
   webhook_id: text,
   event: text,
   success: Type.Optional(Type.Boolean()),
-  from: text,
-  to: text,
+  from: moment,
+  to: moment,
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX })),
   cursor: Type.Optional(Type.String({ maxLength: CURSOR_CHARS_MAX })),
   detail: Type.Optional(Type.Boolean()),
@@ -28,23 +29,26 @@ const queryShape = Type.Object({
 type Query = Static<typeof queryShape>;
 
 const textOrNull = Type.Union([Type.String(), Type.Null()]);
-const attemptShape = Type.Object({
-  id: Type.String(),
-  webhook_id: Type.String(),
-  event: Type.String(),
-  status_code: Type.Integer(),
-  success: Type.Boolean(),
-  duration_ms: Type.Integer(),
-  attempted_at: Type.String({ format: 'date-time' }),
-  // With `detail` only.
-  delivery_id: Type.Optional(Type.String()),
-  attempt: Type.Optional(Type.Integer()),
-  origin: Type.Optional(Type.String()),
-  error: Type.Optional(textOrNull),
-  next_attempt_at: Type.Optional(textOrNull),
-  final: Type.Optional(Type.Boolean()),
-  response_excerpt: Type.Optional(textOrNull),
-});
+const attemptShape = named(
+  'WebhookDelivery',
+  Type.Object({
+    id: Type.String(),
+    webhook_id: Type.String(),
+    event: Type.String(),
+    status_code: Type.Integer(),
+    success: Type.Boolean(),
+    duration_ms: Type.Integer(),
+    attempted_at: Time,
+    // With `detail` only.
+    delivery_id: Type.Optional(Type.String()),
+    attempt: Type.Optional(Type.Integer()),
+    origin: Type.Optional(Type.String()),
+    error: Type.Optional(textOrNull),
+    next_attempt_at: Type.Optional(NullableTime),
+    final: Type.Optional(Type.Boolean()),
+    response_excerpt: Type.Optional(textOrNull),
+  }),
+);
 
 type Needs = { readonly database: Database; readonly sealer: Pick<Sealer, 'open'> };
 

@@ -18,6 +18,7 @@ export const retryDeliveryRoute = (needs: WriteNeeds & { readonly watch: Attempt
     {
       ...DOOR,
       name: 'retry_webhook_delivery',
+      retry: 'never',
       summary: 'Send the event of a delivery once more, newly dated and signed',
       method: 'post',
       path: '/api/v1/webhooks/deliveries/{id}/retry',

@@ -25,6 +25,7 @@ export const testWebhookRoute = (needs: WriteNeeds & { readonly watch: AttemptWa
     {
       ...DOOR,
       name: 'test_webhook',
+      retry: 'never',
       summary: 'Send a webhook.test to a webhook, enabled or not',
       method: 'post',
       path: '/api/v1/webhooks/{id}/test',

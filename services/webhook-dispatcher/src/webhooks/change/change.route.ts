@@ -25,6 +25,8 @@ export const changeWebhookRoute = (needs: WriteNeeds) =>
     {
       ...DOOR,
       name: 'change_webhook',
+      clientName: 'update_webhook',
+      retry: 'safe',
       summary: 'Change a webhook, enable or disable it',
       method: 'patch',
       path: '/api/v1/webhooks/{id}',

@@ -11,6 +11,7 @@ export const deleteWebhookRoute = (needs: WriteNeeds) =>
     {
       ...DOOR,
       name: 'delete_webhook',
+      retry: 'safe',
       summary: 'Delete a webhook; nothing is sent to it afterwards',
       method: 'delete',
       path: '/api/v1/webhooks/{id}',

@@ -12,6 +12,7 @@ export const rotateSecretRoute = (needs: WriteNeeds) =>
     {
       ...DOOR,
       name: 'rotate_webhook_secret',
+      retry: 'never',
       summary: 'Give a webhook a new secret; the old one signs nothing any more',
       method: 'post',
       path: '/api/v1/webhooks/{id}/rotate-secret',

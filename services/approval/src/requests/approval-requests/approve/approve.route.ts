@@ -25,6 +25,7 @@ export const approveRequest = (approval: ApproveDependencies) =>
     {
       ...DECIDES,
       name: 'approve_request',
+      retry: 'never',
       summary: 'Approve a request that names the caller; final',
       path: '/api/v1/ciba/requests/{id}/approve',
       body: Type.Object({

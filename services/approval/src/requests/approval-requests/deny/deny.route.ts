@@ -28,6 +28,7 @@ export const denyRequest = (approval: DenyDependencies) =>
     {
       ...DECIDES,
       name: 'deny_request',
+      retry: 'never',
       summary: 'Deny a request that names the caller; final',
       path: '/api/v1/ciba/requests/{id}/deny',
       body: Type.Object({

@@ -1,3 +1,4 @@
+import { NullableTime, Time } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
@@ -24,9 +25,9 @@ const ok = Type.Object(
       {
         approval_id: Type.String(),
         status: Type.Enum(STATUSES),
-        expires_at: Type.String(),
+        expires_at: Time,
         interval: Type.Integer(),
-        use_before: Type.Union([Type.String(), Type.Null()]),
+        use_before: NullableTime,
       },
       { additionalProperties: false },
     ),
@@ -40,6 +41,7 @@ export const pollToken = (needs: PollTokenDependencies) =>
     {
       ...COMMON,
       name: 'poll_vend_approval',
+      clientName: 'poll_vending_approval',
       summary: 'Whether the approval that a vend waits for was given',
       method: 'get',
       path: '/api/v1/ciba/token/{approval_id}',

@@ -1,5 +1,6 @@
 /** What the administrators' endpoints on accounts have in common: shapes, callers, ranks. */
 import type { Principal } from '@cardea/auth';
+import { NullableTime, named, Time } from '@cardea/contracts';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { closed, profileFields } from '../../../http/answers.ts';
@@ -20,15 +21,18 @@ export const Roles = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
   uniqueItems: true,
 });
 export const NullableText = Type.Union([Type.String(), Type.Null()]);
-export const AdminUserShape = closed({
-  ...profileFields,
-  status: Type.String(),
-  vouched: Type.Boolean(),
-  mfa_enabled: Type.Boolean(),
-  last_login_at: NullableText,
-  identities: Type.Array(Type.String()),
-  updated_at: Type.String(),
-});
+export const AdminUserShape = named(
+  'User',
+  closed({
+    ...profileFields,
+    status: Type.String(),
+    vouched: Type.Boolean(),
+    mfa_enabled: Type.Boolean(),
+    last_login_at: NullableTime,
+    identities: Type.Array(Type.String()),
+    updated_at: Time,
+  }),
+);
 export const Id = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
 export const COMMON = { tag: 'Administration', tenant: 'required', area: 'admin' } as const;
 export const READS = ['admin', 'api_key:users:read'] as const;

@@ -4,6 +4,7 @@ import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { badField, closed } from '../../../http/answers.ts';
+import { avatarUrlField, displayNameField, nullable } from '../../../http/input-fields.ts';
 import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces.module.ts';
 import type { Accounts } from '../../accounts.ts';
 import type { Administrators } from '../../administrators/administrators.ts';
@@ -18,7 +19,6 @@ import {
   COMMON,
   Id,
   mark,
-  NullableText,
   Roles,
   Status,
   shown,
@@ -42,6 +42,7 @@ export const updateUserRoute = (needs: Needs): Endpoint =>
     {
       ...COMMON,
       name: 'update_user',
+      retry: 'safe',
       summary: 'Change a user',
       method: 'patch',
       path: '/api/v1/admin/users/{id}',
@@ -49,8 +50,8 @@ export const updateUserRoute = (needs: Needs): Endpoint =>
       params: Id,
       body: Type.Object(
         {
-          display_name: Type.Optional(NullableText),
-          avatar_url: Type.Optional(NullableText),
+          display_name: Type.Optional(nullable(displayNameField)),
+          avatar_url: Type.Optional(nullable(avatarUrlField)),
           roles: Type.Optional(Roles),
           status: Type.Optional(Status),
           vouched: Type.Optional(Type.Boolean()),
@@ -136,6 +137,7 @@ export const deleteUserRoute = (needs: Needs): Endpoint =>
     {
       ...COMMON,
       name: 'delete_user',
+      retry: 'safe',
       summary: 'Delete a user',
       method: 'delete',
       path: '/api/v1/admin/users/{id}',

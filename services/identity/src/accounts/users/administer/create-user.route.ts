@@ -5,6 +5,13 @@ import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { badField, closed, PASSWORD_BODY_MAX_BYTES } from '../../../http/answers.ts';
 import { alreadyCreated, newId, requestHash } from '../../../http/idempotent-create.ts';
+import {
+  avatarUrlField,
+  displayNameField,
+  emailField,
+  newPasswordField,
+  nullable,
+} from '../../../http/input-fields.ts';
 import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces.module.ts';
 import type { Accounts } from '../../accounts.ts';
 import type { Administrators } from '../../administrators/administrators.ts';
@@ -19,7 +26,6 @@ import {
   administratorOf,
   areKnownRoles,
   COMMON,
-  NullableText,
   Roles,
   shown,
   WRITES,
@@ -37,10 +43,10 @@ type Needs = Pick<ServiceNeeds, 'command' | 'database' | 'ids' | 'sealer'> & {
 };
 
 const Body = closed({
-  email: Type.String(),
-  password: Type.Optional(Type.String()),
-  display_name: Type.Optional(NullableText),
-  avatar_url: Type.Optional(NullableText),
+  email: emailField,
+  password: Type.Optional(newPasswordField),
+  display_name: Type.Optional(nullable(displayNameField)),
+  avatar_url: Type.Optional(nullable(avatarUrlField)),
   roles: Type.Optional(Roles),
   email_verified: Type.Optional(Type.Boolean()),
 });

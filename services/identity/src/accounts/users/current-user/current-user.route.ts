@@ -18,6 +18,7 @@ export const currentUserRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'current_user',
+      clientName: 'get_current_user',
       summary: 'Who I am',
       tag: 'Authentication',
       method: 'get',

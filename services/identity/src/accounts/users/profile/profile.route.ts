@@ -1,8 +1,10 @@
 /** What a user sees and changes of their own account. */
+import { named } from '@cardea/contracts';
 import { asUser, type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { badField, closed, profileFields, USERS_ONLY } from '../../../http/answers.ts';
+import { avatarUrlField, displayNameField, nullable } from '../../../http/input-fields.ts';
 import type { UserDirectory } from '../../user-directory.ts';
 import { avatarUrl, displayName } from '../profile-fields.ts';
 import { updateProfile } from '../update-profile.ts';
@@ -18,7 +20,7 @@ const COMMON = {
   who: ['user'],
   tenant: 'optional',
   area: 'user',
-  ok: closed(profileFields),
+  ok: named('UserProfile', closed(profileFields)),
   notTaken: USERS_ONLY,
 } as const;
 
@@ -44,12 +46,13 @@ export const updateProfileRoute = (needs: Needs): Endpoint =>
     {
       ...COMMON,
       name: 'update_profile',
+      retry: 'safe',
       summary: 'Change my profile',
       method: 'patch',
       body: Type.Object(
         {
-          display_name: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-          avatar_url: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+          display_name: Type.Optional(nullable(displayNameField)),
+          avatar_url: Type.Optional(nullable(avatarUrlField)),
         },
         { additionalProperties: false, minProperties: 1 },
       ),

@@ -18,6 +18,7 @@ export const resendVerificationRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'resend_verification',
+      retry: 'never',
       summary: 'Send the confirmation mail again',
       tag: 'Authentication',
       method: 'post',

@@ -39,6 +39,7 @@ export const verifyEmailRoute = (needs: Needs): Endpoint =>
     {
       ...COMMON,
       name: 'verify_email',
+      retry: 'never',
       method: 'post',
       body: closed({ token: Type.String() }),
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
@@ -51,6 +52,7 @@ export const verifyEmailByLinkRoute = (needs: Needs): Endpoint =>
     {
       ...COMMON,
       name: 'verify_email_by_link',
+      clientName: 'open_verification_link',
       method: 'get',
       query: Type.Object({ token: Type.Optional(Type.String()) }),
     },

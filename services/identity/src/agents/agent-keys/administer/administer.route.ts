@@ -1,4 +1,5 @@
 /** Administrators give an agent keys, list, rotate and revoke them; a key is shown once. */
+import { NullableTime, named, Time } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
@@ -11,6 +12,7 @@ import {
 } from '../../../credentials/credentials.module.ts';
 import { badField, closed } from '../../../http/answers.ts';
 import { repeatAnswer, requestHash } from '../../../http/idempotent-create.ts';
+import { networkField } from '../../../http/input-fields.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { agents, isThere } from '../../agents/agent.ts';
@@ -21,7 +23,6 @@ import {
   AgentId,
   mayGrant,
   NO_GRANT,
-  NullableText,
 } from '../../agents/agent-shape.ts';
 import { agentKeys, issueAgentKey, revokeAgentKey, rotateAgentKey } from '../agent-key.ts';
 import { listAgentKeys, prefixOfAgentKey } from './list-agent-keys.ts';
@@ -44,8 +45,8 @@ const keyFields = {
   agent_id: Type.String(),
   name: Type.String(),
   prefix: Type.String(),
-  created_at: Type.String(),
-  expires_at: Type.String(),
+  created_at: Time,
+  expires_at: Time,
 };
 const DAY_MS = 86_400_000;
 const DAYS_MAX = 365;
@@ -68,7 +69,7 @@ export const createAgentKeyRoute = (needs: Needs): Endpoint =>
         name: Type.String({ minLength: 1, maxLength: 64 }),
         expires_in_days: Type.Optional(Type.Integer({ minimum: 1, maximum: DAYS_MAX })),
         allowed_cidrs: Type.Optional(
-          Type.Array(Type.String({ maxLength: 64 }), { maxItems: CIDRS_MAX, uniqueItems: true }),
+          Type.Array(networkField, { maxItems: CIDRS_MAX, uniqueItems: true }),
         ),
       }),
       ok: closed({ ...keyFields, key: Type.String() }),
@@ -141,11 +142,14 @@ export const listAgentKeysRoute = ({
       params: AgentId,
       ok: closed({
         keys: Type.Array(
-          closed({
-            ...keyFields,
-            allowed_cidrs: Type.Array(Type.String()),
-            last_used_at: NullableText,
-          }),
+          named(
+            'AgentKey',
+            closed({
+              ...keyFields,
+              allowed_cidrs: Type.Array(Type.String()),
+              last_used_at: NullableTime,
+            }),
+          ),
         ),
       }),
       refusals: { not_found: 404 },
@@ -163,6 +167,7 @@ export const rotateAgentKeyRoute = (needs: Needs): Endpoint =>
     {
       ...AGENTS,
       name: 'rotate_agent_key',
+      retry: 'never',
       summary: "Give an agent's key a new secret",
       method: 'post',
       path: `${PATH}/{key_id}/rotate`,
@@ -175,7 +180,7 @@ export const rotateAgentKeyRoute = (needs: Needs): Endpoint =>
       ok: closed({
         id: Type.String(),
         key: Type.String(),
-        previous_valid_until: Type.String(),
+        previous_valid_until: Time,
       }),
       showsSecret: true,
       refusals: { insufficient_scope: 403, not_found: 404 },
@@ -211,6 +216,7 @@ export const revokeAgentKeyRoute = (
     {
       ...AGENTS,
       name: 'revoke_agent_key',
+      retry: 'safe',
       summary: "Revoke an agent's key",
       method: 'delete',
       path: `${PATH}/{key_id}`,

@@ -15,6 +15,7 @@ export const endAgentSessionRoute = (needs: Needs): Endpoint =>
     {
       ...SESSIONS,
       name: 'end_agent_session',
+      retry: 'safe',
       summary: 'End an agent session',
       method: 'delete',
       path: `${PATH}/{id}`,

@@ -40,6 +40,7 @@ export const issueTokensRoute = (needs: Needs): Endpoint =>
     {
       ...SESSIONS,
       name: 'issue_agent_tokens',
+      retry: 'safe',
       summary: 'New tokens for an agent session',
       method: 'post',
       path: `${PATH}/{id}/tokens`,

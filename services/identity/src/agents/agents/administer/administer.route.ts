@@ -109,6 +109,7 @@ export const changeAgentRoute = (needs: Needs): Endpoint =>
     {
       ...AGENTS,
       name: 'update_agent',
+      retry: 'safe',
       summary: 'Change, suspend or resume an agent',
       method: 'patch',
       path: `${PATH}/{id}`,
@@ -184,6 +185,7 @@ export const deleteAgentRoute = (
     {
       ...AGENTS,
       name: 'delete_agent',
+      retry: 'safe',
       summary: 'Delete an agent',
       method: 'delete',
       path: `${PATH}/{id}`,

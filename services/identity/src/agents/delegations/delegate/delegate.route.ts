@@ -1,5 +1,12 @@
 /** A user lets agents act on their behalf, sees which, and takes it back. */
-import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
+import {
+  NullableTime,
+  named,
+  PAGE_SIZE_DEFAULT,
+  pageAnswer,
+  pageQuery,
+  Time,
+} from '@cardea/contracts';
 import { asUser, type Endpoint, endpoint } from '@cardea/http';
 import type { Database } from '@cardea/read-models';
 import type { ServiceNeeds } from '@cardea/service';
@@ -9,7 +16,6 @@ import { badField, closed, USERS_ONLY } from '../../../http/answers.ts';
 import { requestHash } from '../../../http/idempotent-create.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import { agents, isThere } from '../../agents/agent.ts';
-import { NullableText } from '../../agents/agent-shape.ts';
 import {
   copied,
   normalised,
@@ -41,14 +47,17 @@ const COMMON = {
   area: 'user',
   notTaken: USERS_ONLY,
 } as const;
-const DelegationShape = closed({
-  id: Type.String(),
-  user_id: Type.String(),
-  agent_id: Type.String(),
-  services: ServiceGrants,
-  created_at: Type.String(),
-  expires_at: NullableText,
-});
+const DelegationShape = named(
+  'Delegation',
+  closed({
+    id: Type.String(),
+    user_id: Type.String(),
+    agent_id: Type.String(),
+    services: ServiceGrants,
+    created_at: Time,
+    expires_at: NullableTime,
+  }),
+);
 
 export const grantDelegationRoute = (
   needs: Pick<Needs, 'command' | 'sealer' | 'snapshots' | 'streams'>,
@@ -63,7 +72,7 @@ export const grantDelegationRoute = (
       body: closed({
         agent_id: Type.String({ minLength: 1, maxLength: 128 }),
         services: ServiceGrants,
-        expires_at: Type.Optional(NullableText),
+        expires_at: Type.Optional(NullableTime),
       }),
       ok: DelegationShape,
       status: 201,
@@ -139,6 +148,7 @@ export const withdrawDelegationRoute = (needs: Needs): Endpoint =>
     {
       ...COMMON,
       name: 'withdraw_delegation',
+      retry: 'safe',
       summary: 'Take a delegation back',
       method: 'delete',
       path: `${PATH}/{id}`,

@@ -13,6 +13,7 @@ import {
   users,
 } from '../../../accounts/accounts.module.ts';
 import { closed, PASSWORD_BODY_MAX_BYTES, USERS_ONLY } from '../../../http/answers.ts';
+import { newPasswordField } from '../../../http/input-fields.ts';
 import { ownSession } from '../../../sessions/sessions.module.ts';
 import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces.module.ts';
 import type { SignInGuard } from '../../sign-in-guard.ts';
@@ -29,6 +30,7 @@ export const changePasswordRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'change_password',
+      retry: 'never',
       summary: 'Change my password',
       tag: 'Self-service',
       method: 'post',
@@ -36,7 +38,7 @@ export const changePasswordRoute = (needs: Needs): Endpoint =>
       who: ['user'],
       tenant: 'optional',
       area: 'user',
-      body: closed({ current_password: Type.String(), new_password: Type.String() }),
+      body: closed({ current_password: Type.String(), new_password: newPasswordField }),
       ok: closed({ status: Type.Literal('password changed') }),
       refusals: {
         password_too_short: 400,

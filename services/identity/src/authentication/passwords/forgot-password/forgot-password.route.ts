@@ -1,13 +1,13 @@
 /** Asks for a mail to set a new password. Nobody is looked up, so the answer can tell nothing. */
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
-import Type from 'typebox';
 import {
   emailAddress,
   type ToAscii,
   type UserDirectory,
 } from '../../../accounts/accounts.module.ts';
 import { closed, message, PASSWORD_BODY_MAX_BYTES, tooOften } from '../../../http/answers.ts';
+import { emailField } from '../../../http/input-fields.ts';
 import { mailLimit, type PostOffice } from '../../../mail/mail.module.ts';
 import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
 
@@ -24,6 +24,7 @@ export const forgotPasswordRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'forgot_password',
+      retry: 'never',
       summary: 'Ask for a mail to set a new password',
       tag: 'Authentication',
       method: 'post',
@@ -31,7 +32,7 @@ export const forgotPasswordRoute = (needs: Needs): Endpoint =>
       who: 'anyone',
       tenant: 'required',
       area: 'user',
-      body: closed({ email: Type.String() }),
+      body: closed({ email: emailField }),
       ok: message,
       refusals: { invalid_email: 400, tenant_not_found: 404, rate_limited: 429 },
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,

@@ -1,5 +1,4 @@
 /** Signs a user in with a password. Whether the address, the password or the account was wrong is not told. */
-
 import { accept, type Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { metrics, uuidFrom } from '@cardea/runtime';
@@ -16,6 +15,7 @@ import {
 } from '../../../accounts/accounts.module.ts';
 import { closed, PASSWORD_BODY_MAX_BYTES, tokenFields } from '../../../http/answers.ts';
 import { newId } from '../../../http/idempotent-create.ts';
+import { emailField } from '../../../http/input-fields.ts';
 import type { LoginSessions } from '../../../sessions/sessions.module.ts';
 import type { TenantFacts, Workspaces } from '../../../workspaces/workspaces.module.ts';
 import type { SignInGuard } from '../../sign-in-guard.ts';
@@ -28,13 +28,14 @@ type Needs = Pick<ServiceNeeds, 'clock' | 'command' | 'ids' | 'streams'> & {
   readonly toAscii: ToAscii;
 };
 
-const Body = closed({ email: Type.String(), password: Type.String() });
+const Body = closed({ email: emailField, password: Type.String() });
 type Asked = Request<object, object, Static<typeof Body>>;
 
 export const logInRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'log_in',
+      retry: 'never',
       summary: 'Sign in with e-mail and password',
       tag: 'Authentication',
       method: 'post',

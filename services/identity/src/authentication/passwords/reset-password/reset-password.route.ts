@@ -14,6 +14,7 @@ import {
 import { hostedPage } from '../../../adapters/hosted-page.ts';
 import { tenantOfToken } from '../../../adapters/link-token.ts';
 import { closed, message, PASSWORD_BODY_MAX_BYTES, tooOften } from '../../../http/answers.ts';
+import { newPasswordField } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { PostOffice } from '../../../mail/mail.module.ts';
 import { aliveSessions } from '../../../sessions/sessions.module.ts';
@@ -34,13 +35,14 @@ type Needs = Pick<
   readonly revokeAgentSessions: Pick<AgentSessionRevocation, 'ofUser'>;
 };
 
-const Body = closed({ token: Type.String(), new_password: Type.String() });
+const Body = closed({ token: Type.String(), new_password: newPasswordField });
 type Asked = Request<object, object, Static<typeof Body>>;
 
 export const resetPasswordRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'reset_password',
+      retry: 'never',
       summary: 'Set a new password by a mailed link',
       tag: 'Authentication',
       method: 'post',
@@ -114,6 +116,7 @@ export const resetPasswordPageRoute = (): Endpoint =>
   endpoint(
     {
       name: 'reset_password_page',
+      clientName: 'get_reset_password_page',
       summary: 'Page of the link to set a new password',
       tag: 'Authentication',
       method: 'get',

@@ -1,5 +1,4 @@
 /** Adds a user to a tenant. An address that is taken gets an answer of the same status and shape. */
-
 import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
@@ -23,6 +22,7 @@ import {
   tooOften,
 } from '../../../http/answers.ts';
 import { alreadyCreated, newId } from '../../../http/idempotent-create.ts';
+import { displayNameField, emailField, newPasswordField } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { PostOffice } from '../../../mail/mail.module.ts';
 import type { LoginSessions } from '../../../sessions/sessions.module.ts';
@@ -48,9 +48,9 @@ type Needs = Pick<
 };
 
 const Body = closed({
-  email: Type.String(),
-  password: Type.String(),
-  display_name: Type.Optional(Type.String()),
+  email: emailField,
+  password: newPasswordField,
+  display_name: Type.Optional(displayNameField),
   publishable_key: Type.Optional(Type.String()),
 });
 type Body = Static<typeof Body>;

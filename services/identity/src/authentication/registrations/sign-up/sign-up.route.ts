@@ -1,5 +1,4 @@
 /** Makes an organization, its tenant, its first administrator and the application `default`. */
-
 import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
@@ -23,6 +22,12 @@ import {
   tooOften,
 } from '../../../http/answers.ts';
 import { alreadyCreated, newId } from '../../../http/idempotent-create.ts';
+import {
+  displayNameField,
+  emailField,
+  filledNameField,
+  newPasswordField,
+} from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { PostOffice } from '../../../mail/mail.module.ts';
 import type { LoginSessions } from '../../../sessions/sessions.module.ts';
@@ -50,10 +55,10 @@ type Needs = Pick<
 };
 
 const Body = closed({
-  email: Type.String(),
-  password: Type.String(),
-  company_name: Type.String(),
-  display_name: Type.Optional(Type.String()),
+  email: emailField,
+  password: newPasswordField,
+  company_name: filledNameField,
+  display_name: Type.Optional(displayNameField),
 });
 type Asked = Request<object, object, Static<typeof Body>>;
 

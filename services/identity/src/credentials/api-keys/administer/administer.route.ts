@@ -1,5 +1,13 @@
 /** Administrators make, list, rotate and revoke their tenant's API keys; a key is shown once. */
-import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
+import {
+  documented,
+  NullableTime,
+  named,
+  PAGE_SIZE_DEFAULT,
+  pageAnswer,
+  pageQuery,
+  Time,
+} from '@cardea/contracts';
 import { asUser, type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
@@ -37,11 +45,15 @@ const keyFields = {
   scopes: Type.Array(Type.String()),
   environment: Environment,
   app_id: NullableText,
-  created_at: Type.String(),
-  expires_at: NullableText,
+  created_at: Time,
+  expires_at: NullableTime,
 };
 const Id = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
 const SCOPES_MAX = 50;
+/** 400 `invalid_scope`. */
+const scopeField = documented(Type.String({ maxLength: 64 }), {
+  pattern: `^(?:${SCOPES.join('|')})$`,
+});
 const GRACE_MAX_S = 86_400;
 
 export const createApiKeyRoute = (needs: Needs): Endpoint =>
@@ -54,14 +66,14 @@ export const createApiKeyRoute = (needs: Needs): Endpoint =>
       path: PATH,
       body: closed({
         name: Type.String({ minLength: 1, maxLength: 128 }),
-        scopes: Type.Array(Type.String({ maxLength: 64 }), {
+        scopes: Type.Array(scopeField, {
           minItems: 1,
           maxItems: SCOPES_MAX,
           uniqueItems: true,
         }),
         environment: Type.Optional(Environment),
         app_id: Type.Optional(Type.Union([Type.String({ maxLength: 128 }), Type.Null()])),
-        expires_at: Type.Optional(NullableText),
+        expires_at: Type.Optional(NullableTime),
       }),
       ok: closed({ ...keyFields, key: Type.String() }),
       showsSecret: true,
@@ -117,7 +129,7 @@ export const listApiKeysRoute = (needs: Pick<Needs, 'database'>): Endpoint =>
       path: PATH,
       query: Type.Object(pageQuery),
       ok: closed({
-        api_keys: Type.Array(closed({ ...keyFields, last_used_at: NullableText })),
+        api_keys: Type.Array(named('ApiKey', closed({ ...keyFields, last_used_at: NullableText }))),
         ...pageAnswer,
       }),
       refusals: {},
@@ -152,6 +164,7 @@ export const rotateApiKeyRoute = (needs: Needs): Endpoint =>
     {
       ...COMMON,
       name: 'rotate_api_key',
+      retry: 'never',
       summary: 'Give an API key a new secret',
       method: 'post',
       path: `${PATH}/{id}/rotate`,
@@ -189,6 +202,7 @@ export const revokeApiKeyRoute = (
     {
       ...COMMON,
       name: 'revoke_api_key',
+      retry: 'safe',
       summary: 'Revoke an API key',
       method: 'delete',
       path: `${PATH}/{id}`,

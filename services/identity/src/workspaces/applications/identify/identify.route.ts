@@ -18,6 +18,7 @@ export const identifyRoute = (needs: Needs): Endpoint =>
   endpoint(
     {
       name: 'identify_application',
+      retry: 'safe',
       summary: 'Identify an application by its publishable key',
       tag: 'Authentication',
       method: 'post',

@@ -1,5 +1,5 @@
 /** The tenant's applications with their publishable keys. */
-import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
+import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery, Time } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
@@ -38,7 +38,7 @@ export const listApplicationsRoute = (needs: Needs): Endpoint =>
             environment: Type.String(),
             type: Type.String(),
             publishable_key: Type.String(),
-            created_at: Type.String(),
+            created_at: Time,
           }),
         ),
         ...pageAnswer,

@@ -1,8 +1,10 @@
 /** The organization of the caller's tenant, which its owners see and change. */
+import { named, Time } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { badField, closed } from '../../../http/answers.ts';
+import { filledNameField } from '../../../http/input-fields.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import { companyName, type Workspaces } from '../../workspaces.ts';
 import { type Organization, organizations } from '../organization.ts';
@@ -19,12 +21,15 @@ const COMMON = {
   who: ['owner'],
   tenant: 'required',
   area: 'admin',
-  ok: closed({
-    id: Type.String(),
-    name: Type.String(),
-    settings: closed({ audit_retention_days: Type.Integer() }),
-    created_at: Type.String(),
-  }),
+  ok: named(
+    'Organization',
+    closed({
+      id: Type.String(),
+      name: Type.String(),
+      settings: closed({ audit_retention_days: Type.Integer() }),
+      created_at: Time,
+    }),
+  ),
 } as const;
 
 export const getOrganizationRoute = (needs: Pick<Needs, 'snapshots' | 'workspaces'>): Endpoint =>
@@ -53,11 +58,12 @@ export const updateOrganizationRoute = (
     {
       ...COMMON,
       name: 'update_organization',
+      retry: 'safe',
       summary: 'Change my organization',
       method: 'patch',
       body: Type.Object(
         {
-          name: Type.Optional(Type.String()),
+          name: Type.Optional(filledNameField),
           settings: Type.Optional(
             Type.Object({
               audit_retention_days: Type.Optional(

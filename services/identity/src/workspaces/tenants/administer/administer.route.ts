@@ -1,4 +1,5 @@
 /** Owners look at the tenants of their organization and change their settings. */
+import { named, Time } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
@@ -32,19 +33,22 @@ const registration = {
   /** Null: uniform exactly when verification is required. */
   uniform_response: Type.Union([Type.Boolean(), Type.Null()]),
 };
-const TenantShape = closed({
-  id: Type.String(),
-  organization_id: Type.String(),
-  name: Type.String(),
-  slug: Type.String(),
-  display_name: Type.String(),
-  environment: Type.String(),
-  settings: closed({
-    password_policy: closed(passwordPolicy),
-    registration: closed(registration),
+const TenantShape = named(
+  'Tenant',
+  closed({
+    id: Type.String(),
+    organization_id: Type.String(),
+    name: Type.String(),
+    slug: Type.String(),
+    display_name: Type.String(),
+    environment: Type.String(),
+    settings: closed({
+      password_policy: closed(passwordPolicy),
+      registration: closed(registration),
+    }),
+    created_at: Time,
   }),
-  created_at: Type.String(),
-});
+);
 /** What is not named stays as it is. */
 const SettingsChange = Type.Object(
   {
@@ -75,6 +79,7 @@ export const updateTenantRoute = (needs: Needs): Endpoint =>
     {
       ...COMMON,
       name: 'update_tenant',
+      retry: 'safe',
       summary: 'Change a tenant of the organization',
       method: 'patch',
       body: closed({ settings: SettingsChange }),

@@ -62,7 +62,8 @@ export function userDirectory({ sealer, snapshots, clock }: Needs): UserDirector
     entriesMax: EMAILS_MAX,
     ttlMs: CACHED_KEY_MS,
   });
-  const emailOf: UserDirectory['emailOf'] = (user) => emails.get(user, () => openField(user, 'email'));
+  const emailOf: UserDirectory['emailOf'] = (user) =>
+    emails.get(user, () => openField(user, 'email'));
   return {
     hashOf: (tenantId, email) => sealer.indexHash({ tenantId }, 'email', email),
     byId,

@@ -1,5 +1,6 @@
 import type { ActorType, JsonObject, ServiceName } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
+import { Outage } from '@cardea/runtime';
 
 /** One service's log: totally ordered, and private to that service. */
 export type Log = ServiceName;
@@ -109,7 +110,7 @@ export type Stream<State, E extends DomainEvent> = {
 };
 
 /** Broken or unreachable store; the outcome of an append is unknown. Answered 503. */
-export class EventStoreUnavailable extends Error {
+export class EventStoreUnavailable extends Outage {
   override readonly name = 'EventStoreUnavailable';
 }
 /**
@@ -125,6 +126,6 @@ export class EventIdTaken extends Error {
   }
 }
 /** Three attempts met three conflicts; answered 503 `write_contention`. */
-export class WriteContention extends Error {
+export class WriteContention extends Outage {
   override readonly name = 'WriteContention';
 }

@@ -3,33 +3,21 @@
  * then do the rows change. Whoever was replaced meanwhile writes nothing.
  */
 import { hash } from 'node:crypto';
+import {
+  type Move,
+  moveStep,
+  ownerOf,
+  type ParkedEvent,
+  POSITIONS_CHANNEL,
+  parkStep,
+} from '@cardea/log-follower';
 import { arrayLiteral, castOf, parameterType } from './array-parameter.ts';
 import type { Change } from './change.ts';
 import type { Table } from './projection.ts';
 
-/** Channel on which the other processes hear that a projection has passed a position. */
-export const POSITIONS_CHANNEL = 'cardea_positions';
-
 export type RowChange = Change<Record<string, unknown>, Record<string, unknown>>;
 
-export type ParkedEvent = {
-  readonly streamId: string;
-  readonly position: bigint;
-  readonly eventId: string;
-  readonly eventType: string;
-  /** Of the event that parks its stream; null for one that waits behind it. */
-  readonly errorCode: string | null;
-};
-
-export type Batch = {
-  readonly schema: string;
-  readonly name: string;
-  /** Where the checkpoint must stand, and under which epoch. */
-  readonly from: bigint;
-  readonly epoch: bigint;
-  readonly to: bigint;
-  /** True when what others know of this projection ends with this batch. */
-  readonly newEpoch?: boolean;
+export type Batch = Omit<Move, 'kind'> & {
   /** At most one change per row and table. */
   readonly changes: readonly { readonly table: Table; readonly changes: readonly RowChange[] }[];
   readonly parked: readonly ParkedEvent[];
@@ -55,12 +43,11 @@ export function batchStatement(batch: Batch): Statement {
     if (removes.length > 0) steps.push(removeStep(target, removes, parameter));
     if (patches.length + removes.length > 0) putsOnly = false;
   }
-  if (batch.parked.length > 0) steps.push(parkStep(batch, parameter));
-  const moved = `UPDATE ${batch.schema}.projection_checkpoints
-    SET position = ${parameter(batch.to.toString())}, epoch = epoch + ${parameter(batch.newEpoch ? 1 : 0)},
-      updated_at = now()
-    WHERE name = ${parameter(batch.name)} AND position = ${parameter(batch.from.toString())}
-      AND epoch = ${parameter(batch.epoch.toString())} RETURNING 1`;
+  const of = { ...batch, kind: 'projection' as const };
+  if (batch.parked.length > 0) {
+    steps.push(parkStep({ ...of, owner: ownerOf(of) }, batch.parked, parameter));
+  }
+  const moved = moveStep(of, parameter);
   const notice = parameter(`${batch.schema} ${batch.name} ${batch.to}`);
   const text = `WITH moved AS (${moved})${steps.map((step, index) => `, step${index} AS (${step})`).join('')}
     SELECT set_config('synchronous_commit', 'off', true), pg_notify('${POSITIONS_CHANNEL}', ${notice}) FROM moved`;
@@ -135,39 +122,6 @@ function removeStep({ name, table }: Target, removes: readonly Remove[], paramet
   return `DELETE FROM ${name} AS t USING ${unnest(table, table.key, keys, parameter)}
     WHERE ${sameKey(table)} AND EXISTS (SELECT FROM moved)`;
 }
-
-function parkStep(batch: Batch, parameter: Parameter): string {
-  const { parked, schema, name } = batch;
-  const column = (type: string, values: readonly unknown[]): string =>
-    `${parameter(arrayLiteral(type, values))}::${type}[]`;
-  return `INSERT INTO ${schema}.parked_events
-      (owner, stream_id, position, event_id, event_type, error_code)
-    SELECT ${parameter(projectionOwner(name))}::text, u.*
-    FROM unnest(
-      ${column(
-        'text',
-        parked.map((event) => event.streamId),
-      )},
-      ${column(
-        'bigint',
-        parked.map((event) => event.position),
-      )},
-      ${column(
-        'uuid',
-        parked.map((event) => event.eventId),
-      )},
-      ${column(
-        'text',
-        parked.map((event) => event.eventType),
-      )},
-      ${column(
-        'text',
-        parked.map((event) => event.errorCode),
-      )}
-    ) AS u WHERE EXISTS (SELECT FROM moved) ON CONFLICT DO NOTHING`;
-}
-
-export const projectionOwner = (name: string): string => `projection:${name}`;
 
 function unnest(
   table: Table,

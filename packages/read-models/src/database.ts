@@ -1,3 +1,4 @@
+import { Outage } from '@cardea/runtime';
 import type { QueryResultRow } from 'pg';
 
 /** Rows in, rows out: SQL with `$1` placeholders. Statements with a `name` are prepared once per connection. */
@@ -34,6 +35,6 @@ export interface Database {
 }
 
 /** The database cannot be reached, or no connection came free within 2 s. Answered 503. */
-export class DatabaseUnavailable extends Error {
+export class DatabaseUnavailable extends Outage {
   override readonly name = 'DatabaseUnavailable';
 }

@@ -6,7 +6,6 @@ export { DatabaseUnavailable } from './database.ts';
 export {
   type LeaderLocks,
   type LeaderLocksOptions,
-  type Lease,
   leaderLocks,
   lockKey,
 } from './leader-locks.ts';
@@ -18,14 +17,6 @@ export {
   pendingMigrations,
 } from './migrate.ts';
 export type { Migration, MigrationSet, NamedMigration } from './migration.ts';
-export {
-  discardParkedStream,
-  type ParkedStream,
-  parkedStreams,
-  type Released,
-  type ReleaseOptions,
-  releaseProjectionStream,
-} from './parked-streams.ts';
 export { type PolicyReleaseOptions, releasePolicyStream } from './policy-release.ts';
 export {
   type EventPolicy,
@@ -48,15 +39,19 @@ export {
   type Table,
   type TableChange,
 } from './projection.ts';
-export { type Privilege, protectTable } from './protect-table.ts';
-export { type RebuildOptions, type Rebuilt, rebuildProjection } from './rebuild.ts';
-export { APP_ROLE, SYSTEM_ROLE } from './roles.ts';
+export {
+  type ReleaseOptions,
+  releaseProjectionStream,
+} from './projection-release.ts';
 export {
   type ProjectionState,
   type RunnerOptions,
   type RunningProjections,
   runProjections,
-} from './runner.ts';
+} from './projection-runner.ts';
+export { type Privilege, protectTable } from './protect-table.ts';
+export { type RebuildOptions, type Rebuilt, rebuildProjection } from './rebuild.ts';
+export { APP_ROLE, SYSTEM_ROLE } from './roles.ts';
 export { eraseKeysOfDays, postgresSubjectKeys } from './subject-key-table.ts';
 export { orNull, table } from './table.ts';
 export {

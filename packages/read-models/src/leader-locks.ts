@@ -3,9 +3,9 @@
  * session hears notices (LISTEN). When it is lost all locks are lost with it; it comes back by itself.
  */
 import { createHash } from 'node:crypto';
+import { errorCode, type Lease, type Leases } from '@cardea/log-follower';
 import { type Clock, type Logger, outsideTransactions } from '@cardea/runtime';
 import { Client } from 'pg';
-import { errorCode } from './database-errors.ts';
 
 const RETRY_MS = 1000;
 const HEARTBEAT_MS = 3000;
@@ -13,21 +13,8 @@ const QUERY_MS = 2000;
 const CONNECT_MS = 2000;
 const NAMES_MAX = 1000;
 
-/** The right to do what the name stands for, until `lost` aborts or it is given back. */
-export type Lease = {
-  /** Aborts when the session is gone: someone else may already have taken over. */
-  readonly lost: AbortSignal;
-  readonly release: () => Promise<void>;
-};
-
-export interface LeaderLocks {
-  /** Waits until this caller alone holds the name; undefined when the signal aborts before. */
-  hold(name: string, signal: AbortSignal): Promise<Lease | undefined>;
-  /**
-   * Hears a channel's notices. Called with undefined when the session came back and notices may have been
-   * missed. Answers how to stop.
-   */
-  listen(channel: string, listener: (payload: string | undefined) => void): () => void;
+/** A lease is lost when the session is gone: someone else may already have taken over. */
+export interface LeaderLocks extends Leases {
   close(): Promise<void>;
 }
 

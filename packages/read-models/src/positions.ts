@@ -2,10 +2,9 @@
  * How far each projection of a service has come, as this process knows it: at once for those that it runs
  * itself, by one notice per batch for the others, and by a look at the checkpoints while someone waits.
  */
+import { errorCode, POSITIONS_CHANNEL, waiters } from '@cardea/log-follower';
 import { type Clock, expectNoTransaction, type Logger, outsideTransactions } from '@cardea/runtime';
-import { POSITIONS_CHANNEL } from './batch-statement.ts';
 import type { Database } from './database.ts';
-import { errorCode } from './database-errors.ts';
 import type { LeaderLocks } from './leader-locks.ts';
 import type { Positions } from './projection.ts';
 
@@ -27,27 +26,19 @@ export type PositionsOptions = {
   readonly log: Logger;
 };
 
-type Waiter = {
-  readonly projections: readonly string[];
-  readonly position: bigint;
-  readonly wake: () => void;
-};
-
 export function openPositions(options: PositionsOptions): PositionBoard {
   const { schema, database, clock, log } = options;
   const known = new Map<string, bigint>();
-  const waiters = new Set<Waiter>();
+  const waiting = waiters(clock, WAITERS_MAX);
   const closing = new AbortController();
   let looking: Promise<void> | undefined;
 
   const passed = (projection: string): bigint => known.get(projection) ?? 0n;
-  const isThere = ({ projections, position }: Omit<Waiter, 'wake'>): boolean =>
-    projections.every((projection) => passed(projection) >= position);
 
   const advance = (projection: string, position: bigint): void => {
     if (position <= passed(projection) && known.has(projection)) return;
     known.set(projection, position);
-    for (const waiter of [...waiters]) if (isThere(waiter)) waiter.wake();
+    waiting.moved();
   };
 
   const look = async (): Promise<void> => {
@@ -60,7 +51,7 @@ export function openPositions(options: PositionsOptions): PositionBoard {
   /** One loop for all waiters: a notice may be lost, and whoever waits must not wait in vain. */
   const lookWhileWaiting = async (): Promise<void> => {
     await clock.sleep(LOOK_MS, closing.signal);
-    while (waiters.size > 0 && !closing.signal.aborted) {
+    while (waiting.size > 0 && !closing.signal.aborted) {
       await look().catch((error) => {
         log.debug({ schema, code: errorCode(error) }, 'checkpoints could not be read');
       });
@@ -80,32 +71,21 @@ export function openPositions(options: PositionsOptions): PositionBoard {
     }
   });
 
-  const wait = (wanted: Omit<Waiter, 'wake'>, timeoutMs: number): Promise<boolean> =>
-    new Promise((resolve) => {
-      const wake = (): void => {
-        cancel();
-        waiters.delete(waiter);
-        resolve(isThere(waiter));
-      };
-      const waiter: Waiter = { ...wanted, wake };
-      const cancel = clock.after(timeoutMs, wake);
-      waiters.add(waiter);
-      looking ??= outsideTransactions(lookWhileWaiting);
-    });
-
   return {
     passed,
     advance,
     reached: async (projections, position, timeoutMs) => {
-      if (isThere({ projections, position })) return true;
+      const isThere = (): boolean => projections.every((name) => passed(name) >= position);
+      if (isThere()) return true;
       expectNoTransaction('a wait for a projection', log);
-      if (waiters.size >= WAITERS_MAX || timeoutMs <= 0 || closing.signal.aborted) return false;
-      return await wait({ projections, position }, timeoutMs);
+      const reached = waiting.until(isThere, timeoutMs);
+      if (waiting.size > 0) looking ??= outsideTransactions(lookWhileWaiting);
+      return await reached;
     },
     close: async () => {
       silence();
       closing.abort();
-      for (const waiter of [...waiters]) waiter.wake();
+      waiting.end();
       await looking;
     },
   };

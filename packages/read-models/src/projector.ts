@@ -3,19 +3,20 @@
  * batch become one statement. An event that cannot be applied parks its stream and holds up no other.
  */
 import type { RecordedEvent } from '@cardea/event-store';
+import {
+  type Checkpoint,
+  errorCode,
+  Fenced,
+  isOutage,
+  loadCheckpoint,
+  type ParkedEvent,
+  parkedEvent,
+} from '@cardea/log-follower';
 import { failpoint } from '@cardea/runtime';
-import { type Batch, batchStatement, type ParkedEvent, type RowChange } from './batch-statement.ts';
+import { type Batch, batchStatement, type RowChange } from './batch-statement.ts';
 import { foldByKey } from './change.ts';
 import type { Database, Queryable, Transaction } from './database.ts';
-import { blamesData, errorCode, isDatabaseError } from './database-errors.ts';
 import type { Projection, ProjectionTools, TableChange } from './projection.ts';
-
-/** Where a projection stands; `epoch` moves when anyone but its runner touched it. */
-export type Standing = {
-  position: bigint;
-  epoch: bigint;
-  readonly parked: Set<string>;
-};
 
 export type ProjectorOptions = {
   readonly projection: Projection;
@@ -27,11 +28,6 @@ export type ProjectorOptions = {
   /** Told of each stream that was parked, after its commit. */
   readonly onParked?: (event: RecordedEvent, error: unknown) => void;
 };
-
-/** The checkpoint is not where this runner left it: someone else runs the projection, or mended it. */
-export class Fenced extends Error {
-  override readonly name = 'Fenced';
-}
 
 export type Poison = { readonly event: RecordedEvent; readonly error: unknown };
 
@@ -55,75 +51,49 @@ export class Projector {
   }
 
   /** Reads where the projection stands; makes its checkpoint when it is new. */
-  async standing(): Promise<Standing> {
+  load(): Promise<Checkpoint> {
     const { database, schema, projection } = this.#options;
-    return await database.asSystem(async (sql) => {
-      await sql.query(
-        `INSERT INTO ${schema}.projection_checkpoints (name, position) VALUES ($1, 0)
-         ON CONFLICT DO NOTHING`,
-        [projection.name],
-      );
-      const { rows } = await sql.query<{ position: string; epoch: string }>(
-        `SELECT position, epoch FROM ${schema}.projection_checkpoints WHERE name = $1`,
-        [projection.name],
-      );
-      const parked = await sql.query<{ stream_id: string }>(
-        `SELECT DISTINCT stream_id FROM ${schema}.parked_events WHERE owner = $1`,
-        [`projection:${projection.name}`],
-      );
-      return {
-        position: BigInt(rows[0]?.position ?? 0),
-        epoch: BigInt(rows[0]?.epoch ?? 0),
-        parked: new Set(parked.rows.map((row) => row.stream_id)),
-      };
-    });
+    return loadCheckpoint(database.system, { schema, kind: 'projection', name: projection.name });
   }
 
   /**
-   * Applies events behind the standing and moves it. Throws {@link Fenced} when replaced, and whatever
-   * the database throws that is nobody's fault; in both cases the standing has to be read again.
+   * Applies events after the checkpoint and moves it. Throws {@link Fenced} when replaced, and every
+   * outage; in both cases the checkpoint has to be read again.
    */
-  async apply(standing: Standing, events: readonly RecordedEvent[]): Promise<void> {
+  async apply(checkpoint: Checkpoint, events: readonly RecordedEvent[]): Promise<void> {
     const last = events.at(-1);
     if (last === undefined) return;
-    const parked = new Set(standing.parked);
+    const parked = new Set(checkpoint.parked.keys());
     const mapped = await this.map(events, parked);
     try {
-      await this.#write(standing, last.position, mapped);
+      await this.#write(checkpoint, last.position, mapped);
     } catch (error) {
-      if (!blamesEvents(error)) throw error;
-      await this.#bisect(standing, events, error);
+      if (isOutage(error) || error instanceof Fenced) throw error;
+      await this.#bisect(checkpoint, events, error);
       return;
     }
-    this.#moved(standing, last.position, mapped);
+    this.#moved(checkpoint, last.position, mapped);
   }
 
-  #moved(standing: Standing, position: bigint, { poison }: Mapped): void {
-    standing.position = position;
+  #moved(checkpoint: Checkpoint, position: bigint, { poison }: Mapped): void {
+    checkpoint.position = position;
     for (const { event, error } of poison) {
-      standing.parked.add(event.streamId);
+      checkpoint.parked.set(event.streamId, event.position);
       this.#options.onParked?.(event, error);
     }
   }
 
   /** True when the events change nothing of this projection, so that only its checkpoint has to move. */
-  isIdle(standing: Standing, events: readonly RecordedEvent[]): boolean {
+  isIdle(checkpoint: Checkpoint, events: readonly RecordedEvent[]): boolean {
     const { on, apply } = this.#options.projection;
     return !events.some(
       ({ type, streamId }) =>
-        Object.hasOwn(on, type) || apply?.on.includes(type) || standing.parked.has(streamId),
+        Object.hasOwn(on, type) || apply?.on.includes(type) || checkpoint.parked.has(streamId),
     );
   }
 
-  /** Moves the checkpoint over events that change nothing. */
-  async move(standing: Standing, to: bigint): Promise<void> {
-    if (to === standing.position) return;
-    await this.#write(standing, to, { changes: [], parked: [], poison: [], applied: [] });
-    standing.position = to;
-  }
-
   /** Halves until the guilty event stands alone; then its stream is parked. */
-  async #bisect(standing: Standing, events: readonly RecordedEvent[], error: unknown) {
+  async #bisect(checkpoint: Checkpoint, events: readonly RecordedEvent[], error: unknown) {
     const [first] = events;
     if (first !== undefined && events.length === 1) {
       const mapped: Mapped = {
@@ -132,13 +102,13 @@ export class Projector {
         poison: [{ event: first, error }],
         applied: [],
       };
-      await this.#write(standing, first.position, mapped);
-      this.#moved(standing, first.position, mapped);
+      await this.#write(checkpoint, first.position, mapped);
+      this.#moved(checkpoint, first.position, mapped);
       return;
     }
     const half = Math.ceil(events.length / 2);
-    await this.apply(standing, events.slice(0, half));
-    await this.apply(standing, events.slice(half));
+    await this.apply(checkpoint, events.slice(0, half));
+    await this.apply(checkpoint, events.slice(half));
   }
 
   /** In order. Adds the streams that it parks to `parked`. */
@@ -159,7 +129,7 @@ export class Projector {
         for (const change of mine ?? []) changes.push(this.#known(change));
         applied.push(event);
       } catch (error) {
-        if (isDatabaseError(error)) throw error;
+        if (isOutage(error)) throw error;
         parked.add(event.streamId);
         poison.push({ event, error });
         waiting.push(parkedEvent(event, errorCode(error)));
@@ -188,13 +158,13 @@ export class Projector {
     return folded;
   }
 
-  async #write(standing: Standing, to: bigint, mapped: Mapped): Promise<void> {
+  async #write(checkpoint: Checkpoint, to: bigint, mapped: Mapped): Promise<void> {
     const { database, projection, schema } = this.#options;
     const batch: Batch = {
       schema,
       name: projection.name,
-      from: standing.position,
-      epoch: standing.epoch,
+      from: checkpoint.position,
+      epoch: checkpoint.epoch,
       to,
       changes: mapped.changes,
       parked: mapped.parked,
@@ -231,18 +201,3 @@ async function run(sql: Queryable, batch: Batch): Promise<void> {
   const { rowCount } = await sql.query(name === undefined ? text : { name, text }, values);
   if (rowCount === 0) throw new Fenced(`${batch.schema}.${batch.name} stands elsewhere.`);
 }
-
-/** What an `apply` of a projection throws by itself blames the events too, as long as it is no outage. */
-const blamesEvents = (error: unknown): boolean =>
-  isDatabaseError(error) ? blamesData(error) : !(error instanceof Fenced) && !isFailPoint(error);
-
-const isFailPoint = (error: unknown): boolean =>
-  error instanceof Error && error.name === 'FailPointReached';
-
-export const parkedEvent = (event: RecordedEvent, errorCode: string | null): ParkedEvent => ({
-  streamId: event.streamId,
-  position: event.position,
-  eventId: event.id,
-  eventType: event.type,
-  errorCode,
-});

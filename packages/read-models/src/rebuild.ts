@@ -3,17 +3,21 @@
  * the checkpoint in one transaction. Readers see the old rows until they see the new ones.
  */
 import type { EventStore } from '@cardea/event-store';
+import {
+  type Checkpoint,
+  errorCode,
+  ownerOf,
+  PAGE_EVENTS_MAX,
+  PARKED_CHANNEL,
+  POSITIONS_CHANNEL,
+} from '@cardea/log-follower';
 import type { Logger } from '@cardea/runtime';
 import { Client } from 'pg';
-import { POSITIONS_CHANNEL, projectionOwner } from './batch-statement.ts';
 import { cloneTable } from './clone-table.ts';
 import type { Queryable } from './database.ts';
-import { errorCode } from './database-errors.ts';
-import { PAGE_EVENTS_MAX } from './log-reader.ts';
-import { PARKED_CHANNEL } from './parked-streams.ts';
 import { openDatabase } from './postgres-database.ts';
 import type { Projection, ProjectionTools } from './projection.ts';
-import { Projector, type Standing } from './projector.ts';
+import { Projector } from './projector.ts';
 import { SYSTEM_ROLE } from './roles.ts';
 
 const SWAP_LOCK_MS = 5000;
@@ -54,11 +58,11 @@ export async function rebuildProjection(options: RebuildOptions): Promise<Rebuil
       beside,
       owner,
       projector,
-      standing: await projector.standing(),
+      checkpoint: await projector.load(),
     };
     await catchUp(build, await livePosition(owner, options));
     await swapWithRetry(build);
-    const { position, parked } = build.standing;
+    const { position, parked } = build.checkpoint;
     log.info({ projection: `${schema}.${projection.name}` }, 'projection rebuilt');
     return { position, parkedStreams: parked.size };
   } finally {
@@ -73,7 +77,7 @@ type Build = {
   readonly beside: string;
   readonly owner: Client;
   readonly projector: Projector;
-  readonly standing: Standing;
+  readonly checkpoint: Checkpoint;
 };
 
 /** Two rebuilds of one projection would build in the same place. */
@@ -96,20 +100,20 @@ async function layOut(owner: Client, options: RebuildOptions, beside: string): P
   }
 }
 
-/** Up to the position and no further: what lies behind it belongs to the runner. */
-async function catchUp({ options, projector, standing }: Build, to: bigint): Promise<void> {
-  while (standing.position < to) {
+/** Up to the position and no further: what comes after it belongs to the runner. */
+async function catchUp({ options, projector, checkpoint }: Build, to: bigint): Promise<void> {
+  while (checkpoint.position < to) {
     const page = await options.store.readLog(
       options.projection.log,
-      standing.position,
+      checkpoint.position,
       PAGE_EVENTS_MAX,
     );
     const events = page.filter((event) => event.position <= to);
     if (events.length === 0) {
-      standing.position = to; // a log whose positions are not dense has nothing more up to there
+      checkpoint.position = to; // a log whose positions are not dense has nothing more up to there
       return;
     }
-    await projector.apply(standing, events);
+    await projector.apply(checkpoint, events);
   }
 }
 
@@ -141,7 +145,7 @@ async function swapWithRetry(build: Build): Promise<void> {
 }
 
 async function swap(build: Build): Promise<void> {
-  const { options, beside, owner, standing } = build;
+  const { options, beside, owner, checkpoint } = build;
   const { projection, schema } = options;
   const names = projection.tables.map((table) => table.name);
   await owner.query('BEGIN');
@@ -150,18 +154,18 @@ async function swap(build: Build): Promise<void> {
   for (const name of names) await owner.query(`LOCK TABLE ${schema}.${name}`);
   await catchUp(build, await livePosition(owner, options, 'FOR UPDATE'));
   for (const name of names) await replaceTable(owner, { schema, beside, name });
-  const parkedOwner = projectionOwner(projection.name);
+  const parkedOwner = ownerOf({ kind: 'projection', name: projection.name });
   await owner.query(`DELETE FROM ${schema}.parked_events WHERE owner = $1`, [parkedOwner]);
   await owner.query(`INSERT INTO ${schema}.parked_events SELECT * FROM ${beside}.parked_events`);
   await owner.query(
     `INSERT INTO ${schema}.projection_checkpoints (name, position) VALUES ($1, $2)
      ON CONFLICT (name) DO UPDATE SET position = excluded.position,
        epoch = projection_checkpoints.epoch + 1, updated_at = now()`,
-    [projection.name, standing.position.toString()],
+    [projection.name, checkpoint.position.toString()],
   );
   await owner.query(
     `SELECT pg_notify('${PARKED_CHANNEL}', $1), pg_notify('${POSITIONS_CHANNEL}', $2)`,
-    [`${schema} ${parkedOwner}`, `${schema} ${projection.name} ${standing.position}`],
+    [`${schema} ${parkedOwner}`, `${schema} ${projection.name} ${checkpoint.position}`],
   );
   await owner.query('COMMIT');
 }

@@ -1,10 +1,10 @@
 import { type EventStore, inMemoryEventStore, type RecordedEvent } from '@cardea/event-store';
+import { parkedStreams } from '@cardea/log-follower';
 import {
   DatabaseUnavailable,
   type EventPolicy,
   leaderLocks,
   openDatabase,
-  parkedStreams,
   releasePolicyStream,
   runPolicies,
 } from '@cardea/read-models';

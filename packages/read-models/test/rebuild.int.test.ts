@@ -4,7 +4,8 @@ import {
   inMemoryLogs,
   type RecordedEvent,
 } from '@cardea/event-store';
-import { parkedStreams, rebuildProjection } from '@cardea/read-models';
+import { parkedStreams } from '@cardea/log-follower';
+import { rebuildProjection } from '@cardea/read-models';
 import { silentLogger, testDatabase, untilTrue } from '@cardea/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

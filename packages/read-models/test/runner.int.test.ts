@@ -1,5 +1,6 @@
 import { type EventStore, inMemoryEventStore, inMemoryLogs } from '@cardea/event-store';
-import { parkedStreams, releaseProjectionStream, remove } from '@cardea/read-models';
+import { parkedStreams } from '@cardea/log-follower';
+import { releaseProjectionStream, remove } from '@cardea/read-models';
 import { armFailPoints } from '@cardea/runtime';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { Outage } from './outage.ts';
 
 /** A named place where tests break the process; a no-op in one that was started without fail points. */
 export type FailPoint = {
@@ -57,7 +58,7 @@ export function failpoint(name: string): Promise<void> | undefined {
   }
 }
 
-export class FailPointReached extends Error {
+export class FailPointReached extends Outage {
   override readonly name = 'FailPointReached';
   constructor(point: string) {
     super(`Fail point ${point} was reached.`);

@@ -28,6 +28,7 @@ export {
   throwOnNestedConnections,
   transactionMark,
 } from './open-transaction.ts';
+export { Outage } from './outage.ts';
 export { type PlaintextServer, plaintextServers, warnOfPlaintext } from './plaintext.ts';
 export type {
   Cache,

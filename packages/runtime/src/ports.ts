@@ -1,3 +1,5 @@
+import { Outage } from './outage.ts';
+
 /** Time as a port: deciders get a `Date`, loops sleep through it, and tests move it. */
 export interface Clock {
   now(): Date;
@@ -83,7 +85,7 @@ export type Gap = {
   healed(): void;
 };
 
-export class CacheUnavailable extends Error {
+export class CacheUnavailable extends Outage {
   override readonly name = 'CacheUnavailable';
 }
 

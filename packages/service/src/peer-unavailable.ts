@@ -1,5 +1,7 @@
+import { Outage } from '@cardea/runtime';
+
 /** Another service did not answer. Answered 503 with Retry-After. */
-export class PeerUnavailable extends Error {
+export class PeerUnavailable extends Outage {
   override readonly name: string = 'PeerUnavailable';
 }
 

@@ -1,8 +1,11 @@
+import { Outage } from '@cardea/runtime';
+
 /**
  * Failures that say nothing about an event: the database, the cache or the network is away, or two
  * transactions met. They are waited out; every other failure parks the event's stream.
  */
 export const isPassing = (error: unknown): boolean => {
+  if (error instanceof Outage) return true;
   const { name, code } = error as { readonly name?: unknown; readonly code?: unknown };
   if (typeof name === 'string' && PASSING_NAMES.has(name)) return true;
   if (typeof code !== 'string') return LOST_CONNECTION.test(String((error as Error)?.message));

@@ -1,5 +1,6 @@
 import { TOPIC_PARTITIONS } from '@cardea/contracts';
-import { type Database, type LeaderLocks, type Lease, lockKey } from '@cardea/read-models';
+import type { Lease } from '@cardea/log-follower';
+import { type Database, type LeaderLocks, lockKey } from '@cardea/read-models';
 
 /**
  * The members of a consumer share its partitions: each takes every n-th, and reads those whose lock it

@@ -5,7 +5,8 @@
 import { identityEvents } from '@cardea/contracts';
 import { consumer, type Heard } from '@cardea/event-bus';
 import { accept, type EventStore, ignoring, type Streams } from '@cardea/event-store';
-import { type Database, DatabaseUnavailable, type Positions } from '@cardea/read-models';
+import { NotCaughtUp } from '@cardea/log-follower';
+import type { Database, Positions } from '@cardea/read-models';
 import type { ServiceNeeds } from '@cardea/service';
 import { nodeKey } from '../adapters/tuple-key.ts';
 import { deleteTuple } from './delete/delete.ts';
@@ -101,7 +102,7 @@ function namedBy(event: Deleted): { where: string; values: readonly unknown[] } 
 async function forget(needs: Needs, event: Deleted): Promise<void> {
   const head = await needs.store.head('authz');
   if (!(await needs.positions.reached(['tuples'], head, CATCH_UP_MS))) {
-    throw new DatabaseUnavailable('the table of tuples is behind its log');
+    throw new NotCaughtUp('the table of tuples is behind its log');
   }
   const named = namedBy(event);
   let after = '0';

@@ -1,5 +1,5 @@
 /** Ends the grants that rest on something that is gone: a session, an agent, a user, a service. */
-import { DatabaseUnavailable } from '@cardea/read-models';
+import { NotCaughtUp } from '@cardea/log-follower';
 import type { ServiceNeeds } from '@cardea/service';
 import type { Epochs } from '../epochs.ts';
 import { grantsAreLevel } from './grant-list.ts';
@@ -30,7 +30,7 @@ const GRANTS_PER_PAGE = 500;
 
 export async function endGrants(needs: EndGrantsDependencies, ending: Ending): Promise<void> {
   if (!(await grantsAreLevel(needs, CATCH_UP_MS))) {
-    throw new DatabaseUnavailable('the table of grants is behind its log');
+    throw new NotCaughtUp('the table of grants is behind its log');
   }
   let after = '';
   for (;;) {

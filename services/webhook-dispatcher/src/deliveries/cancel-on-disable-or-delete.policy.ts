@@ -4,7 +4,8 @@
  */
 import type { Sealer } from '@cardea/crypto';
 import { ignoring, type RecordedEvent, type Streams } from '@cardea/event-store';
-import { type Database, DatabaseUnavailable, type Positions } from '@cardea/read-models';
+import { NotCaughtUp } from '@cardea/log-follower';
+import type { Database, Positions } from '@cardea/read-models';
 import { policy, type ServiceNeeds } from '@cardea/service';
 import { subjectOf, type WebhookFact, webhookIdOf } from '../webhooks/webhooks.module.ts';
 import { cancel } from './cancel-delivery.ts';
@@ -46,7 +47,7 @@ async function cancelAll(
 ): Promise<void> {
   const { database, positions, streams, systemCommand } = needs;
   if (!(await positions.reached([DELIVERIES_TABLE], event.position, TABLE_WAIT_MS))) {
-    throw new DatabaseUnavailable('the queue is behind its log');
+    throw new NotCaughtUp('the queue is behind its log');
   }
   const { tenantId } = event.metadata;
   let after = FIRST;

@@ -5,7 +5,8 @@
 import { identityEvents } from '@cardea/contracts';
 import { consumer, type Heard } from '@cardea/event-bus';
 import { ignoring } from '@cardea/event-store';
-import { DatabaseUnavailable, type Transaction } from '@cardea/read-models';
+import { NotCaughtUp } from '@cardea/log-follower';
+import type { Transaction } from '@cardea/read-models';
 import type { ServiceNeeds } from '@cardea/service';
 import type { Changes } from '../approval-requests/changes.ts';
 import { endRequest } from '../approval-requests/reading.ts';
@@ -207,7 +208,7 @@ async function endRequestsOf(needs: ConsumerDependencies, gone: Gone): Promise<v
   const orphans = orphansOf(gone);
   const head = await needs.store.head('approval');
   if (!(await needs.positions.reached(['requests'], head, CATCH_UP_MS))) {
-    throw new DatabaseUnavailable('the table of requests is behind its log');
+    throw new NotCaughtUp('the table of requests is behind its log');
   }
   const { tenantId } = gone;
   let after = '';

@@ -7,9 +7,8 @@ import {
   type ParkedStream,
   parkedStreams,
   type Released,
-  releasePolicyStream,
-  releaseProjectionStream,
-} from '@cardea/read-models';
+} from '@cardea/log-follower';
+import { releasePolicyStream, releaseProjectionStream } from '@cardea/read-models';
 import type { Part } from '@cardea/service';
 import { type Call, type Command, done, table, textOf } from '../command.ts';
 import type { Deployment } from '../deployment.ts';

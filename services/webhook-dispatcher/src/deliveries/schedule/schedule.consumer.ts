@@ -6,7 +6,7 @@
 import type { IntegrationEvent } from '@cardea/contracts';
 import { batchConsumer } from '@cardea/event-bus';
 import type { Command, EventStore } from '@cardea/event-store';
-import { DatabaseUnavailable } from '@cardea/read-models';
+import { NotCaughtUp } from '@cardea/log-follower';
 import { uuidV5 } from '@cardea/runtime';
 import type { ServiceNeeds } from '@cardea/service';
 import type { IndexedWebhook, WebhookIndex } from '../../webhooks/webhooks.module.ts';
@@ -31,7 +31,7 @@ export const scheduleDeliveries = (needs: Needs) =>
     prepare: async (events) => {
       const { store, index, streams } = needs;
       if (!(await index.reached(await store.head(store.log), INDEX_WAIT_MS))) {
-        throw new DatabaseUnavailable('the index of webhooks is behind its log');
+        throw new NotCaughtUp('the index of webhooks is behind its log');
       }
       let waiting: Scheduling[] = [];
       for (const event of events) {

@@ -9,20 +9,27 @@ const TRUST_MS = 1000;
 
 export type Page = {
   readonly events: readonly RecordedEvent[];
+  /** Monotonic time at which the log was asked. */
+  readonly askedAtMs: number;
   /** Hand this back to {@link LogReader.changed}. */
   readonly generation: number;
 };
 
-/** One service's log as its projections and policies read it. */
+/** One service's log as its followers read it. */
 export interface LogReader {
-  /** The next events behind `after`, {@link PAGE_EVENTS_MAX} at most. */
+  /** The next events after `after`, {@link PAGE_EVENTS_MAX} at most. */
   page(after: bigint): Promise<Page>;
   /** Resolves when something was appended since the page was asked for, on abort, or after `ms`. */
   changed(generation: number, ms: number, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
-export async function openLogReader(store: EventStore, log: Log, clock: Clock): Promise<LogReader> {
+/** `asksServer`: each page is the log's last word, also on what others appended without a notice yet. */
+export async function openLogReader(
+  store: EventStore,
+  log: Log,
+  { clock, asksServer = false }: { readonly clock: Clock; readonly asksServer?: boolean },
+): Promise<LogReader> {
   let generation = 0;
   const waiting = new Set<() => void>();
   const pages = new Map<bigint, { readonly generation: number; readonly page: Promise<Page> }>();
@@ -32,7 +39,10 @@ export async function openLogReader(store: EventStore, log: Log, clock: Clock): 
   });
 
   const read = async (after: bigint, asked: number): Promise<Page> => ({
-    events: await store.followLog(log, after, PAGE_EVENTS_MAX),
+    askedAtMs: clock.monotonicMs(),
+    events: asksServer
+      ? await store.readLog(log, after, PAGE_EVENTS_MAX)
+      : await store.followLog(log, after, PAGE_EVENTS_MAX),
     generation: asked,
   });
 

@@ -1,0 +1,38 @@
+import type { Clock, Logger } from '@cardea/runtime';
+import { errorCode } from './failures.ts';
+
+const PAUSE_MIN_MS = 100;
+const PAUSE_MAX_MS = 5000;
+
+/** One spell of failures: told once per code, with a pause that grows from 100 ms to 5 s, until it is over. */
+export type BackOff = {
+  /** Notes a failure; answers what to show as `degraded`. */
+  failed(error: unknown): string;
+  /** Before the next try. */
+  pause(signal: AbortSignal): Promise<void>;
+  /** It worked. */
+  over(): void;
+};
+
+export function backOff({ clock, log }: { readonly clock: Clock; readonly log: Logger }): BackOff {
+  let failures = 0;
+  let latest: string | undefined;
+  return {
+    failed: (error) => {
+      const code = errorCode(error);
+      if (code !== latest) log.warn({ code }, 'cannot get on');
+      failures += 1;
+      latest = code;
+      return `cannot get on: ${code}`;
+    },
+    pause: async (signal) => {
+      const doublings = Math.min(Math.max(failures - 1, 0), 10);
+      await clock.sleep(Math.min(PAUSE_MAX_MS, PAUSE_MIN_MS * 2 ** doublings), signal);
+    },
+    over: () => {
+      if (failures > 0) log.info({}, 'gets on again');
+      failures = 0;
+      latest = undefined;
+    },
+  };
+}

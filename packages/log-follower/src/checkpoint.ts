@@ -1,0 +1,136 @@
+/**
+ * How far a follower has come, and which streams wait: a row of `projection_checkpoints` or
+ * `policy_checkpoints` and the rows of `parked_events`, which move together.
+ */
+import type { IdleMove } from './idle-checkpoints.ts';
+import { type ParkedEvent, parkStep } from './parked-events.ts';
+import { type Parameter, parameters, type Sql } from './sql.ts';
+
+/** `epoch` moves when anyone but the follower touched what it has written. */
+export type Checkpoint = {
+  position: bigint;
+  readonly epoch: bigint;
+  /** Streams that wait, and the position at which each stopped. */
+  readonly parked: Map<string, bigint>;
+};
+
+/** The checkpoint is not where this follower left it: someone else follows, or has mended it. */
+export class Fenced extends Error {
+  override readonly name = 'Fenced';
+}
+
+/** Notices `<schema> <name> <position>`: a projection has passed a position. */
+export const POSITIONS_CHANNEL = 'cardea_positions';
+
+/** Whose checkpoint: `<schema>.<kind>_checkpoints`, and `<kind>:<name>` in `parked_events`. */
+export type CheckpointOf = {
+  readonly schema: string;
+  readonly kind: 'projection' | 'policy';
+  readonly name: string;
+};
+
+export const ownerOf = ({ kind, name }: Pick<CheckpointOf, 'kind' | 'name'>): string =>
+  `${kind}:${name}`;
+
+const tableOf = ({ schema, kind }: Pick<CheckpointOf, 'schema' | 'kind'>): string =>
+  `${schema}.${kind}_checkpoints`;
+
+/** Makes it when it is new: then it begins with the first event of the log. */
+export async function loadCheckpoint(sql: Sql, of: CheckpointOf): Promise<Checkpoint> {
+  const table = tableOf(of);
+  const { rows } = await sql.query<{
+    position: string;
+    epoch: string;
+    parked: { readonly [streamId: string]: string } | null;
+  }>(
+    `WITH made AS (INSERT INTO ${table} (name, position) VALUES ($1, 0) ON CONFLICT DO NOTHING)
+     SELECT coalesce(max(c.position), 0) AS position, coalesce(max(c.epoch), 0) AS epoch,
+       (SELECT jsonb_object_agg(p.stream_id, p.first::text) FROM (
+         SELECT stream_id, min(position) AS first FROM ${of.schema}.parked_events
+         WHERE owner = $2 GROUP BY stream_id) AS p) AS parked
+     FROM ${table} c WHERE c.name = $1`,
+    [of.name, ownerOf(of)],
+  );
+  const [row] = rows;
+  const parked = Object.entries(row?.parked ?? {});
+  return {
+    position: BigInt(row?.position ?? 0),
+    epoch: BigInt(row?.epoch ?? 0),
+    parked: new Map(parked.map(([streamId, position]) => [streamId, BigInt(position)])),
+  };
+}
+
+export type Move = CheckpointOf & {
+  /** Where the checkpoint must stand, and under which epoch. */
+  readonly from: bigint;
+  readonly epoch: bigint;
+  readonly to: bigint;
+  /** True when what others know of this follower ends with this move. */
+  readonly newEpoch?: boolean;
+};
+
+/** A step of a statement: one row when the checkpoint moved, none when it stood elsewhere. */
+export function moveStep(move: Move, parameter: Parameter): string {
+  return `UPDATE ${tableOf(move)}
+    SET position = ${parameter(String(move.to))}, epoch = epoch + ${parameter(move.newEpoch ? 1 : 0)},
+      updated_at = now()
+    WHERE name = ${parameter(move.name)} AND position = ${parameter(String(move.from))}
+      AND epoch = ${parameter(String(move.epoch))} RETURNING 1`;
+}
+
+/** Moves it and parks, in one statement. Throws {@link Fenced} when it does not stand where it was left. */
+export async function moveCheckpoint(
+  sql: Sql,
+  { of, checkpoint }: { readonly of: CheckpointOf; readonly checkpoint: Checkpoint },
+  to: bigint,
+  parked: readonly ParkedEvent[],
+): Promise<void> {
+  const { values, parameter } = parameters();
+  const move = { ...of, from: checkpoint.position, epoch: checkpoint.epoch, to };
+  const moved = moveStep(move, parameter);
+  const parking =
+    parked.length === 0
+      ? ''
+      : `, parking AS (${parkStep({ ...of, owner: ownerOf(of) }, parked, parameter)})`;
+  const { rowCount } = await sql.query(
+    `WITH moved AS (${moved})${parking} SELECT FROM moved`,
+    values,
+  );
+  if (rowCount === 0) throw new Fenced(`${ownerOf(of)} of ${of.schema} stands elsewhere.`);
+  checkpoint.position = to;
+  for (const { streamId, position } of parked) {
+    if (!checkpoint.parked.has(streamId)) checkpoint.parked.set(streamId, position);
+  }
+}
+
+/** Several at once, of one kind; answers the names whose checkpoint stood where it was left. */
+export async function moveCheckpoints(
+  sql: Sql,
+  of: Pick<CheckpointOf, 'schema' | 'kind'>,
+  moves: ReadonlyMap<string, IdleMove>,
+): Promise<ReadonlySet<string>> {
+  const all = [...moves];
+  // Nobody waits for a policy, and it may be called as a projection is.
+  const notice =
+    of.kind === 'projection'
+      ? `, pg_notify('${POSITIONS_CHANNEL}', concat_ws(' ', '${of.schema}', name, position))`
+      : '';
+  const { rows } = await sql.query<{ name: string }>(
+    {
+      name: `${of.schema}_idle_${of.kind}_checkpoints`,
+      text: `WITH moved AS (
+          UPDATE ${tableOf(of)} c SET position = m.after, updated_at = now()
+          FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS m (name, before, epoch, after)
+          WHERE c.name = m.name AND c.position = m.before AND c.epoch = m.epoch
+          RETURNING c.name, c.position)
+        SELECT name, set_config('synchronous_commit', 'off', true)${notice} FROM moved`,
+    },
+    [
+      all.map(([name]) => name),
+      all.map(([, { checkpoint }]) => String(checkpoint.position)),
+      all.map(([, { checkpoint }]) => String(checkpoint.epoch)),
+      all.map(([, { to }]) => String(to)),
+    ],
+  );
+  return new Set(rows.map(({ name }) => name));
+}

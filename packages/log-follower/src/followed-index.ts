@@ -1,0 +1,86 @@
+/**
+ * An index in memory as a sink: every process follows for itself, from where `start` says, and keeps
+ * nothing but its position. An event that cannot be taken in sets its stream aside for as long as the
+ * process lives, as the projection of the same log parks it.
+ */
+import type { EventStore, RecordedEvent } from '@cardea/event-store';
+import type { Clock, Logger, LoopWatch } from '@cardea/runtime';
+import type { Checkpoint } from './checkpoint.ts';
+import { errorCode, isOutage } from './failures.ts';
+import { LogFollower, type Sink } from './follower.ts';
+import { openLogReader } from './log-reader.ts';
+import { waiters } from './waiters.ts';
+
+/** The log is looked at this often even when nothing announces an append. */
+const LOOK_MS = 1000;
+const WAITERS_MAX = 10_000;
+
+export type FollowedIndexNeeds = {
+  readonly name: string;
+  readonly store: EventStore;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The position that the index has before the first event; called once, until it answers. */
+  readonly start: () => Promise<bigint>;
+  /** Before a batch. */
+  readonly ready?: () => Promise<void>;
+  readonly take: (event: RecordedEvent) => void;
+  /** The log held nothing more when it was asked. */
+  readonly atEnd?: (askedAtMs: number) => Promise<void>;
+};
+
+export interface FollowedIndex {
+  /** All events up to here were taken in; -1 before the start. */
+  readonly position: bigint;
+  /** True when everything up to the position was taken in within the time. */
+  reached(position: bigint, timeoutMs: number): Promise<boolean>;
+  /** Until the signal aborts. */
+  run(signal: AbortSignal, watch: Pick<LoopWatch, 'tick' | 'degraded'>): Promise<void>;
+}
+
+export function followedIndex(needs: FollowedIndexNeeds): FollowedIndex {
+  const { store, clock, name, log } = needs;
+  const waiting = waiters(clock, WAITERS_MAX);
+  const parked: Checkpoint['parked'] = new Map();
+  let position = -1n;
+
+  const take = (event: RecordedEvent): void => {
+    if (parked.has(event.streamId)) return;
+    try {
+      needs.take(event);
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      parked.set(event.streamId, event.position);
+      const fields = { stream_id: event.streamId, event_type: event.type, code: errorCode(error) };
+      log.error({ index: name, ...fields }, 'stream parked');
+    }
+  };
+  const sink: Sink = {
+    load: async () => {
+      if (position < 0n) position = await needs.start();
+      return { position, epoch: 0n, parked };
+    },
+    prepare: async () => undefined,
+    isIdle: () => false,
+    apply: async ({ events, through }) => {
+      await needs.ready?.();
+      for (const event of events) if (event.position > position) take(event);
+      position = through;
+    },
+    moved: () => waiting.moved(),
+    ...(needs.atEnd === undefined ? {} : { atEnd: needs.atEnd }),
+  };
+
+  return {
+    get position() {
+      return position;
+    },
+    reached: (wanted, timeoutMs) => waiting.until(() => position >= wanted, timeoutMs),
+    run: async (signal, watch) => {
+      const reader = await openLogReader(store, store.log, { clock, asksServer: true });
+      const by = { name, reader, clock, log, watch, idleWaitMs: LOOK_MS };
+      await new LogFollower(sink, by).run(signal);
+      await reader.close();
+    },
+  };
+}

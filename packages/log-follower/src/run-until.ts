@@ -1,0 +1,41 @@
+import type { Clock, Logger, LoopWatch } from '@cardea/runtime';
+import { backOff } from './back-off.ts';
+
+/** What a turn of a loop came to. */
+export type Turn = {
+  /** What readiness shows; undefined: all is well. */
+  readonly degraded?: string | undefined;
+  /** Until there may be something to do again; undefined: at once. */
+  readonly rest?: (() => Promise<void>) | undefined;
+};
+
+export type RunUntilNeeds = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly watch: Pick<LoopWatch, 'tick' | 'degraded'>;
+};
+
+/**
+ * A loop that nothing ends but its signal: a turn that fails is told once, shown as `degraded`, and
+ * tried again after a pause that grows.
+ */
+export async function runUntil(
+  signal: AbortSignal,
+  turn: () => Promise<Turn>,
+  { clock, log, watch }: RunUntilNeeds,
+): Promise<void> {
+  const failing = backOff({ clock, log });
+  while (!signal.aborted) {
+    watch.tick();
+    try {
+      const { degraded, rest } = await turn();
+      failing.over();
+      watch.degraded(degraded);
+      await rest?.();
+    } catch (error) {
+      if (signal.aborted) return;
+      watch.degraded(failing.failed(error));
+      await failing.pause(signal);
+    }
+  }
+}

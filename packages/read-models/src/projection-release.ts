@@ -1,0 +1,102 @@
+/** Applies what waits of a projection's stream, in order, once the reason is mended; until then nobody sees half of it. */
+import type { EventStore, RecordedEvent } from '@cardea/event-store';
+import {
+  errorCode,
+  isOutage,
+  ownerOf,
+  type Released,
+  unpark,
+  waitingEvents,
+  waitingPositions,
+} from '@cardea/log-follower';
+import type { Batch } from './batch-statement.ts';
+import type { Database, Transaction } from './database.ts';
+import type { Projection, ProjectionTools } from './projection.ts';
+import { type Mapped, Projector } from './projector.ts';
+
+/** Times that a release starts again because more was parked meanwhile. */
+const ROUNDS_MAX = 100;
+
+export type ReleaseOptions = {
+  readonly projection: Projection;
+  readonly streamId: string;
+  readonly store: EventStore;
+  readonly database: Database;
+  readonly schema: string;
+  readonly open: ProjectionTools['open'];
+};
+
+/**
+ * Any process may ask: the checkpoint's row holds the follower off, and its epoch tells it to look again. What
+ * the events come to is worked out before, for it opens keys; and again when more was parked meanwhile.
+ */
+export async function releaseProjectionStream(options: ReleaseOptions): Promise<Released> {
+  const { database, store } = options;
+  try {
+    for (let round = 0; round < ROUNDS_MAX; round += 1) {
+      const events = await waitingEvents(database.system, parkedOf(options), store);
+      if (events.length === 0) return { released: true, events: 0 };
+      const { projector, mapped } = await mappedOf(options, events);
+      const [poison] = mapped.poison;
+      if (poison !== undefined) return { released: false, errorCode: errorCode(poison.error) };
+      const released = await database.asSystem((sql) =>
+        release(sql, options, { projector, mapped, events }),
+      );
+      if (released) return { released: true, events: events.length };
+    }
+    return { released: false, errorCode: 'still_arriving' };
+  } catch (error) {
+    if (isOutage(error)) throw error;
+    return { released: false, errorCode: errorCode(error) };
+  }
+}
+
+const parkedOf = ({ projection, schema, streamId }: ReleaseOptions) => ({
+  schema,
+  owner: ownerOf({ kind: 'projection', name: projection.name }),
+  streamId,
+});
+
+async function mappedOf(options: ReleaseOptions, events: readonly RecordedEvent[]) {
+  const { projection, schema, database, open } = options;
+  const tools = { open };
+  const projector = new Projector({ projection, schema, database, tools, rebuilding: false });
+  return { projector, mapped: await projector.map(events, new Set()) };
+}
+
+/** False when other events wait by now than those that were mapped. */
+async function release(
+  sql: Transaction,
+  options: ReleaseOptions,
+  of: {
+    readonly projector: Projector;
+    readonly mapped: Mapped;
+    readonly events: readonly RecordedEvent[];
+  },
+): Promise<boolean> {
+  const { projection, schema } = options;
+  const { projector, mapped, events } = of;
+  const { rows } = await sql.query<{ position: string; epoch: string }>(
+    `SELECT position, epoch FROM ${schema}.projection_checkpoints WHERE name = $1 FOR UPDATE`,
+    [projection.name],
+  );
+  const [checkpoint] = rows;
+  if (checkpoint === undefined)
+    throw new Error('A stream is parked of a projection that never ran.');
+  const waiting = await waitingPositions(sql, parkedOf(options));
+  const isMapped = events.every(({ position }) => waiting.has(String(position)));
+  if (waiting.size !== events.length || !isMapped) return false;
+  const batch: Batch = {
+    schema,
+    name: projection.name,
+    from: BigInt(checkpoint.position),
+    to: BigInt(checkpoint.position),
+    epoch: BigInt(checkpoint.epoch),
+    newEpoch: true,
+    changes: mapped.changes,
+    parked: [],
+  };
+  await projector.writeIn(sql, batch, mapped.applied);
+  await unpark(sql, parkedOf(options));
+  return true;
+}

@@ -1,0 +1,109 @@
+/** Keeps the projections of a service level with its log: each is a sink of a log follower. */
+import type { Sealer } from '@cardea/crypto';
+import type { EventStore, Log } from '@cardea/event-store';
+import {
+  type IdleCheckpoints,
+  idleCheckpoints,
+  LogFollower,
+  type LogReader,
+  moveCheckpoints,
+  openLogReader,
+} from '@cardea/log-follower';
+import type { Clock, Logger, Loops } from '@cardea/runtime';
+import type { Database } from './database.ts';
+import type { LeaderLocks } from './leader-locks.ts';
+import type { PositionBoard } from './positions.ts';
+import type { Projection } from './projection.ts';
+import { projectionSink } from './projection-sink.ts';
+
+/** How long a stored checkpoint may lag after events that change nothing; only other processes wait for it. */
+const IDLE_STORE_MS = 25;
+
+export type RunnerOptions = {
+  readonly projections: readonly Projection[];
+  readonly store: EventStore;
+  readonly database: Database;
+  /** The service's: tables, checkpoints and parked events are there. */
+  readonly schema: string;
+  readonly leader: LeaderLocks;
+  readonly positions: PositionBoard;
+  readonly sealer: Pick<Sealer, 'open'>;
+  readonly loops: Loops;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+export type ProjectionState = {
+  readonly name: string;
+  /** True in the one process that runs it. */
+  readonly active: boolean;
+  readonly position: bigint;
+  /** Streams; known where it is active. */
+  readonly parked: number;
+};
+
+export interface RunningProjections {
+  states(): readonly ProjectionState[];
+  /** Finishes the batches in hand. */
+  stop(): Promise<void>;
+}
+
+/** Starts all projections; they read their logs through one reader per log. */
+export async function runProjections(options: RunnerOptions): Promise<RunningProjections> {
+  const { projections, store, database, schema, clock, positions } = options;
+  const readers = new Map<Log, LogReader>();
+  for (const { log } of projections) {
+    if (!readers.has(log)) readers.set(log, await openLogReader(store, log, { clock }));
+  }
+  const stop = new AbortController();
+  const idle = idleCheckpoints({
+    clock,
+    delayMs: IDLE_STORE_MS,
+    store: (moves) => moveCheckpoints(database.system, { schema, kind: 'projection' }, moves),
+  });
+  const running = projections.map((projection) => {
+    const reader = readers.get(projection.log);
+    if (reader === undefined) throw new Error(`No reader for log ${projection.log}.`);
+    const { follower, run } = runOne(options, projection, { reader, idle });
+    return { name: projection.name, follower, ended: run(stop.signal) };
+  });
+  return {
+    states: () =>
+      running.map(({ name, follower }) => ({
+        name,
+        active: follower.checkpoint !== undefined,
+        position: positions.passed(name),
+        parked: follower.checkpoint?.parked.size ?? 0,
+      })),
+    stop: async () => {
+      stop.abort();
+      await Promise.all(running.map(({ ended }) => ended));
+      await Promise.all([...readers.values()].map((reader) => reader.close()));
+    },
+  };
+}
+
+function runOne(
+  options: RunnerOptions,
+  projection: Projection,
+  shared: { readonly reader: LogReader; readonly idle: IdleCheckpoints },
+) {
+  const { schema, database, positions, sealer, leader: leases, loops, clock } = options;
+  const name = `projection:${schema}.${projection.name}`;
+  const log = options.log.child({ projection: `${schema}.${projection.name}` });
+  const watch = loops.watch(name);
+  const tools = { open: sealer.open.bind(sealer) };
+  const sink = projectionSink({ projection, schema, database, tools, positions, log, ...shared });
+  const parkedNotice = `${schema} projection:${projection.name}`;
+  const lead = { lease: name, leases, parkedNotice };
+  const follower = new LogFollower(sink, {
+    name: projection.name,
+    reader: shared.reader,
+    clock,
+    log,
+    watch,
+    lead,
+  });
+  const run = (stop: AbortSignal) => follower.run(stop).finally(() => watch.stop());
+  return { follower, run };
+}

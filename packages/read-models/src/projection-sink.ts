@@ -1,0 +1,57 @@
+/** A projection as a sink of its log: rows and checkpoint in one statement, and then whoever waits is told. */
+import type { RecordedEvent } from '@cardea/event-store';
+import {
+  type Batch,
+  type Checkpoint,
+  errorCode,
+  type IdleCheckpoints,
+  type Sink,
+} from '@cardea/log-follower';
+import { failpoint, type Logger, span } from '@cardea/runtime';
+import type { PositionBoard } from './positions.ts';
+import type { Projection } from './projection.ts';
+import { Projector, type ProjectorOptions } from './projector.ts';
+
+export type ProjectionSinkOptions = Omit<ProjectorOptions, 'rebuilding' | 'onParked'> & {
+  readonly idle: IdleCheckpoints;
+  readonly positions: PositionBoard;
+  readonly log: Logger;
+};
+
+export function projectionSink(options: ProjectionSinkOptions): Sink {
+  const { projection, positions, idle, log } = options;
+  const onParked = (event: RecordedEvent, error: unknown): void => {
+    const fields = { stream_id: event.streamId, event_type: event.type, code: errorCode(error) };
+    log.error(fields, 'stream parked');
+  };
+  const projector = new Projector({ ...options, rebuilding: false, onParked });
+  return {
+    load: () => projector.load(),
+    prepare: async () => {
+      await failpoint('loop.stuck');
+    },
+    isIdle: ({ events }, checkpoint) => projector.isIdle(checkpoint, events),
+    apply: ({ events }: Batch<undefined>, checkpoint: Checkpoint) =>
+      span('project', () => projector.apply(checkpoint, events), {
+        attributes: { projection: projection.name, events: events.length },
+        links: events.map(({ metadata }) => metadata.traceparent),
+      }),
+    idle,
+    moved: (position, events) => {
+      positions.advance(projection.name, position);
+      if (events.length > 0) tellCommitted(projection, events, log);
+    },
+  };
+}
+
+function tellCommitted(
+  { onCommitted }: Projection,
+  events: readonly RecordedEvent[],
+  log: Logger,
+): void {
+  try {
+    onCommitted?.(events);
+  } catch (error) {
+    log.error({ code: errorCode(error) }, 'a listener of a projection failed');
+  }
+}

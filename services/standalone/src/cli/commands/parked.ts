@@ -118,8 +118,7 @@ export const parkedDiscard: Command = {
     const of = { schema, owner, streamId };
     const events = await discardParkedStream(part.needs.database, of);
     if (events === 0) throw new NotDone('this stream does not wait');
-    const later = owner.startsWith('relay:') ? ' The relay goes on after its next start.' : '';
-    return done([`Forgot ${events} events: ${reason}.${later}`], { discarded: events, reason });
+    return done([`Forgot ${events} events: ${reason}.`], { discarded: events, reason });
   },
 };
 

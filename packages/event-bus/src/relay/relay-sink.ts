@@ -1,0 +1,191 @@
+import type { IntegrationEvent } from '@cardea/contracts';
+import { topicOf } from '@cardea/contracts';
+import type { RecordedEvent } from '@cardea/event-store';
+import {
+  type Batch,
+  type Checkpoint,
+  errorCode,
+  type IdleCheckpoints,
+  isOutage,
+  park,
+  parkedEvent,
+  parkedPositions,
+  type Sink,
+  unpark,
+} from '@cardea/log-follower';
+import { failpoint, span } from '@cardea/runtime';
+import type { RelayDefinition } from '../bus.ts';
+import { integrationEventsOf, NotPublishable } from './integration-events-of.ts';
+import type { PositionNote } from './position-note.ts';
+import type { RelayNeeds } from './relay.ts';
+import type { RelayCheckpoint } from './relay-checkpoint.ts';
+
+type Outgoing = readonly IntegrationEvent[];
+type MapEvent = (event: RecordedEvent) => Promise<Outgoing>;
+
+export type RelaySinkNeeds = {
+  readonly definition: RelayDefinition;
+  readonly needs: RelayNeeds;
+  readonly stored: RelayCheckpoint;
+  readonly idle: IdleCheckpoints;
+  readonly note: PositionNote;
+};
+
+/**
+ * The relay as a sink of its log: a batch is mapped while the one before it is being sent, and the
+ * checkpoint of that one is stored while the next one is sent, so a crash sends again and never leaves out.
+ * Of a parked stream only the place where it stopped is kept: what follows is read from the log again.
+ */
+export function relaySink({
+  definition,
+  needs,
+  stored,
+  idle,
+  note,
+}: RelaySinkNeeds): Sink<Outgoing> {
+  const topic = topicOf(definition.log);
+  const parked = parkedPlaces(definition, needs);
+  let mapEvent: MapEvent = async () => [];
+  let storing: Promise<void> = Promise.resolve();
+  let relayed = 0n;
+
+  return {
+    load: async () => {
+      const { position, logEpoch } = await stored.load();
+      mapEvent = integrationEventsOf({ ...needs, map: definition.map, logEpoch });
+      const checkpoint = { position, epoch: 0n, parked: await parked.positions() };
+      await retryParked(checkpoint, { needs, topic, parked, mapEvent });
+      return checkpoint;
+    },
+    prepare: async (events, checkpoint) => {
+      if (events.length > 0) await failpoint('relay.after_read');
+      return await mapAll(events, checkpoint, { mapEvent, park: parked.park });
+    },
+    isIdle: ({ prepared }) => prepared.length === 0,
+    apply: async ({ events, prepared, through, isFull }: Batch<Outgoing>, checkpoint) => {
+      await span('relay', () => needs.publisher.publish(topic, prepared), {
+        attributes: { topic, events: prepared.length },
+        links: prepared.map(({ traceparent }) => traceparent),
+      });
+      await failpoint('relay.after_publish');
+      checkpoint.position = through;
+      await failpoint('relay.before_checkpoint');
+      await storing;
+      storing = stored.save(through);
+      storing.catch(() => {}); // met again by the next batch
+      if (!isFull) await storing;
+      const oldestMs = needs.clock.now().getTime() - (events[0]?.time.getTime() ?? 0);
+      needs.counted?.({ topic, read: events.length, published: prepared.length, oldestMs });
+    },
+    idle,
+    moved: (position) => {
+      relayed = position;
+      note.write(position);
+    },
+    // Again and again, for the cache may come back empty.
+    atEnd: () => note.write(relayed),
+    settle: async () => {
+      await storing.catch(() => {}); // then it is sent again
+      storing = Promise.resolve();
+    },
+  };
+}
+
+/** In order. What cannot be mapped parks its stream, durably, before anything after it is sent. */
+async function mapAll(
+  events: readonly RecordedEvent[],
+  { parked }: Checkpoint,
+  by: { readonly mapEvent: MapEvent; readonly park: ParkedPlaces['park'] },
+): Promise<Outgoing> {
+  const outgoing: IntegrationEvent[] = [];
+  for (const event of events) {
+    // What came before the stop may still have to be sent: a crash can lie between.
+    const stoppedAt = parked.get(event.streamId);
+    if (stoppedAt !== undefined && event.position >= stoppedAt) continue;
+    try {
+      outgoing.push(...(await by.mapEvent(event)));
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      await by.park(event, error);
+      parked.set(event.streamId, event.position);
+    }
+  }
+  return outgoing;
+}
+
+type ParkedPlaces = {
+  /** Stream and the position at which it stopped. */
+  positions(): Promise<Map<string, bigint>>;
+  /** Durable when it resolves; a stream that is parked already keeps its place. */
+  park(event: RecordedEvent, error: unknown): Promise<void>;
+  /** The stream goes on, or, with an event, stops there now. */
+  move(streamId: string, stopsAt: Stop | undefined): Promise<void>;
+};
+type Stop = { readonly event: RecordedEvent; readonly error: unknown };
+
+const parkedPlaces = (
+  definition: RelayDefinition,
+  { database, schema, log }: RelayNeeds,
+): ParkedPlaces => {
+  const of = { schema, owner: `relay:${definition.log}` };
+  const placeOf = ({ event, error }: Stop) => parkedEvent(event, errorCode(error));
+  return {
+    positions: () => parkedPositions(database.system, of),
+    park: async (event, error) => {
+      await park(database.system, of, [placeOf({ event, error })]);
+      const { position, type, schemaVersion } = event;
+      const faults = error instanceof NotPublishable ? error.message : undefined;
+      const code = errorCode(error);
+      log.error(
+        { relay: event.log, type, schemaVersion, position: String(position), code, faults },
+        'an event could not be published, its stream is parked',
+      );
+    },
+    move: (streamId, stopsAt) =>
+      database.asSystem(async (sql) => {
+        await unpark(sql, { ...of, streamId });
+        if (stopsAt !== undefined) await park(sql, of, [placeOf(stopsAt)]);
+      }),
+  };
+};
+
+type Retrying = {
+  readonly needs: RelayNeeds;
+  readonly topic: string;
+  readonly parked: ParkedPlaces;
+  readonly mapEvent: MapEvent;
+};
+
+/** Sends what is parked, as far as it can be mapped now, marked so that no consumer takes it as old. */
+async function retryParked(checkpoint: Checkpoint, by: Retrying): Promise<void> {
+  for (const [streamId, from] of [...checkpoint.parked]) {
+    // A checkpoint that a crash set back comes by again; sent as new, the events would look old to consumers.
+    if (from > checkpoint.position) continue;
+    const waiting = (await by.needs.store.readStream(streamId)).filter(
+      ({ position }) => position >= from && position <= checkpoint.position,
+    );
+    const { outgoing, stopsAt } = await mapUntilStop(waiting, by.mapEvent);
+    if (stopsAt?.event.position === from) continue;
+    const released = outgoing.map((event) => ({ ...event, released: true as const }));
+    await by.needs.publisher.publish(by.topic, released);
+    await by.parked.move(streamId, stopsAt);
+    if (stopsAt === undefined) checkpoint.parked.delete(streamId);
+    else checkpoint.parked.set(streamId, stopsAt.event.position);
+  }
+}
+
+async function mapUntilStop(
+  events: readonly RecordedEvent[],
+  mapEvent: MapEvent,
+): Promise<{ readonly outgoing: Outgoing; readonly stopsAt?: Stop }> {
+  const outgoing: IntegrationEvent[] = [];
+  for (const event of events) {
+    try {
+      outgoing.push(...(await mapEvent(event)));
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      return { outgoing, stopsAt: { event, error } };
+    }
+  }
+  return { outgoing };
+}

@@ -20,10 +20,10 @@ export type FollowedIndexNeeds = {
   readonly store: EventStore;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The position that the index has before the first event; called once, until it answers. */
+  /** The position that the index has before the first event; asked until it answers once. */
   readonly start: () => Promise<bigint>;
-  /** Before a batch. */
-  readonly ready?: () => Promise<void>;
+  /** Something that must end before events are taken in; undefined: nothing does. */
+  readonly heldBy?: () => Promise<unknown> | undefined;
   readonly take: (event: RecordedEvent) => void;
   /** The log held nothing more when it was asked. */
   readonly atEnd?: (askedAtMs: number) => Promise<void>;
@@ -32,6 +32,8 @@ export type FollowedIndexNeeds = {
 export interface FollowedIndex {
   /** All events up to here were taken in; -1 before the start. */
   readonly position: bigint;
+  /** Starts, where something needs the index before it is run. */
+  begin(): Promise<void>;
   /** True when everything up to the position was taken in within the time. */
   reached(position: bigint, timeoutMs: number): Promise<boolean>;
   /** Until the signal aborts. */
@@ -55,15 +57,18 @@ export function followedIndex(needs: FollowedIndexNeeds): FollowedIndex {
       log.error({ index: name, ...fields }, 'stream parked');
     }
   };
+  const begin = async (): Promise<void> => {
+    if (position < 0n) position = await needs.start();
+  };
   const sink: Sink = {
     load: async () => {
-      if (position < 0n) position = await needs.start();
+      await begin();
       return { position, epoch: 0n, parked };
     },
     prepare: async () => undefined,
     isIdle: () => false,
     apply: async ({ events, through }) => {
-      await needs.ready?.();
+      for (let held = needs.heldBy?.(); held !== undefined; held = needs.heldBy?.()) await held;
       for (const event of events) if (event.position > position) take(event);
       position = through;
     },
@@ -75,6 +80,7 @@ export function followedIndex(needs: FollowedIndexNeeds): FollowedIndex {
     get position() {
       return position;
     },
+    begin,
     reached: (wanted, timeoutMs) => waiting.until(() => position >= wanted, timeoutMs),
     run: async (signal, watch) => {
       const reader = await openLogReader(store, store.log, { clock, asksServer: true });

@@ -33,7 +33,7 @@ export function runLoop(loop: Loop, { loops, clock, log, locks }: Needs): Runnin
   };
   const turn = (signal: AbortSignal): Promise<void> => {
     ticks = 0;
-    return loop.run(signal, tick);
+    return loop.run(signal, tick, watch.degraded);
   };
 
   const ended = (async () => {

@@ -15,8 +15,15 @@ export type Loop = {
   readonly name: string;
   /** Held by one replica at a time (advisory lock). */
   readonly leader?: boolean;
-  /** Runs until the signal aborts; ticks at least every 5 s. A throw is logged and the loop restarted with back-off. */
-  readonly run: (signal: AbortSignal, tick: () => void) => Promise<void>;
+  /**
+   * Runs until the signal aborts; ticks at least every 5 s, and may say why it cannot get on. A throw is logged
+   * and the loop restarted with back-off.
+   */
+  readonly run: (
+    signal: AbortSignal,
+    tick: () => void,
+    degraded: (reason: string | undefined) => void,
+  ) => Promise<void>;
 };
 
 /** What a service is given; it builds nothing of this itself. */

@@ -33,7 +33,11 @@ const seals = () =>
 async function turn(): Promise<void> {
   const stop = new AbortController();
   const { run } = dayKeyErasure({ name: 'identity' }, { database, clock, log: silentLogger });
-  const running = run(stop.signal, () => {});
+  const running = run(
+    stop.signal,
+    () => {},
+    () => {},
+  );
   while (clock.sleepers === 0) {
     await Promise.race([running, new Promise((resolve) => setImmediate(resolve))]);
   }

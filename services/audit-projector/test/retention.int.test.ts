@@ -279,7 +279,11 @@ describe('audit 13 the daily clean-up', () => {
         )
       ).rows[0]?.day;
     const stopped = new AbortController();
-    const running = loop.run(stopped.signal, () => undefined);
+    const running = loop.run(
+      stopped.signal,
+      () => undefined,
+      () => undefined,
+    );
     await clock.advance(HOUR_MS - 1_000);
     expect([await lastDay(), (await timesOf(tenantId)).length]).toEqual(['2026-05-31', 1]);
     for (let minute = 0; minute <= 61 && (await lastDay()) !== '2026-06-01'; minute += 1) {

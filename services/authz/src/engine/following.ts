@@ -1,11 +1,12 @@
 /** Wires log, table and memory together: the engine that answers, and the loop that keeps it level. */
 import type { RecordedEvent } from '@cardea/event-store';
+import { NotCaughtUp } from '@cardea/log-follower';
 import type { Loop, ServiceNeeds } from '@cardea/service';
 import { loadTuples, tableGeneration } from '../adapters/tuple-loader.ts';
 import { readFields } from '../tuples/tuple.ts';
 import { type Engine, indexEngine } from './engine.ts';
 import { Follower } from './follower.ts';
-import { type Change, NotCaughtUp, TenantIndexes } from './tenant-indexes.ts';
+import { type Change, TenantIndexes } from './tenant-indexes.ts';
 
 const TUPLE_STREAM = 'tuple-';
 const PAGE_EVENTS = 500;
@@ -23,7 +24,7 @@ export type Following = {
 };
 
 export function following(needs: Needs): Following {
-  const { store, database, positions, clock, settings } = needs;
+  const { store, database, positions, clock, settings, log } = needs;
   let generation: string | undefined;
   const tenants: TenantIndexes = new TenantIndexes({
     changeOf,
@@ -41,8 +42,9 @@ export function following(needs: Needs): Following {
   const follower: Follower = new Follower({
     store,
     clock,
-    apply: (events) => tenants.apply(events),
-    onBeat: async () => {
+    log,
+    take: (event) => tenants.apply([event]),
+    atEnd: async () => {
       const now = await tableGeneration(database);
       if (generation !== undefined && generation !== now) tenants.forgetAll();
       generation = now;
@@ -51,7 +53,7 @@ export function following(needs: Needs): Following {
   return {
     follower,
     engine: indexEngine({ follower, tenants, clock, maxStalenessMs: settings.AUTHZ_MAX_STALENESS }),
-    loop: { name: 'authz-follower', run: (signal, tick) => follower.run(signal, tick) },
+    loop: { name: 'authz-follower', run: follower.run },
   };
 }
 

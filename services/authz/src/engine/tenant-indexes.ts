@@ -1,4 +1,5 @@
 import type { RecordedEvent } from '@cardea/event-store';
+import { NotCaughtUp } from '@cardea/log-follower';
 import type { Fields } from '../tuples/relation.ts';
 import type { TupleIndex } from './tuple-index.ts';
 
@@ -163,8 +164,3 @@ export class TenantIndexes {
 }
 
 const estimate = (index: TupleIndex): number => index.size * BYTES_PER_TUPLE + BYTES_PER_TENANT;
-
-/** The log holds what the table has not come to; answered 503 `not_caught_up`. */
-export class NotCaughtUp extends Error {
-  override readonly name = 'NotCaughtUp';
-}

@@ -5,16 +5,14 @@
 import type { WebhookEvent } from '@cardea/contracts';
 import type { Sealed, Sealer } from '@cardea/crypto';
 import type { EventStore, RecordedEvent } from '@cardea/event-store';
+import { type FollowedIndex, followedIndex } from '@cardea/log-follower';
 import type { Database } from '@cardea/read-models';
-import type { Clock } from '@cardea/runtime';
+import type { Clock, Logger } from '@cardea/runtime';
+import type { Loop } from '@cardea/service';
 import { readKeys, type SigningKeys } from '../adapters/signing.ts';
 import { placeOf, subjectOf, type WebhookCreated, type WebhookFact } from './webhook.ts';
 import { isWebhookStream, webhookIdOf } from './webhooks.projection.ts';
 
-const PAGE_EVENTS = 500;
-/** The log is looked at this often even when nothing announces an append. */
-const BEAT_MS = 1_000;
-const WAITERS_MAX = 10_000;
 /** An event that is older than a webhook by more than this is none of its business. */
 const OLDER_MS_MAX = 5_000;
 
@@ -39,6 +37,7 @@ type Needs = {
   readonly database: Database;
   readonly sealer: Pick<Sealer, 'open'>;
   readonly clock: Clock;
+  readonly log: Logger;
 };
 
 type Happening = {
@@ -52,15 +51,14 @@ export class WebhookIndex {
   readonly #needs: Needs;
   readonly #byId = new Map<string, IndexedWebhook>();
   readonly #byTenant = new Map<string, Set<string>>();
-  readonly #waiters = new Set<{ readonly position: bigint; readonly wake: () => void }>();
-  #position = 0n;
+  readonly #followed: FollowedIndex;
 
   constructor(needs: Needs) {
     this.#needs = needs;
-  }
-
-  get position(): bigint {
-    return this.#position;
+    const take = (event: RecordedEvent): void => {
+      if (isWebhookStream(event.streamId)) this.#apply(event);
+    };
+    this.#followed = followedIndex({ ...needs, name: 'webhooks', start: () => this.#load(), take });
   }
 
   get(id: string): IndexedWebhook | undefined {
@@ -94,56 +92,27 @@ export class WebhookIndex {
   }
 
   /** True when everything up to the position was taken in within the time. */
-  async reached(position: bigint, timeoutMs: number): Promise<boolean> {
-    if (this.#position >= position) return true;
-    if (this.#waiters.size >= WAITERS_MAX) return false;
-    const woken = new AbortController();
-    const waiter = { position, wake: () => woken.abort() };
-    this.#waiters.add(waiter);
-    await this.#needs.clock.sleep(timeoutMs, woken.signal);
-    this.#waiters.delete(waiter);
-    return this.#position >= position;
+  reached(position: bigint, timeoutMs: number): Promise<boolean> {
+    return this.#followed.reached(position, timeoutMs);
   }
 
-  /** Once, before the first request. */
-  async load(): Promise<void> {
-    const { rows } = await this.#needs.database.system.query<Row>(LOAD);
-    for (const row of rows) {
-      if (row.id !== null) this.#put(indexed(row));
-      this.#position = BigInt(row.position);
-    }
+  /** Reads the table; once, before the first request. */
+  load(): Promise<void> {
+    return this.#followed.begin();
   }
 
   /** Follows the log until the signal aborts. */
-  async run(signal: AbortSignal, tick: () => void): Promise<void> {
-    const { store, clock } = this.#needs;
-    let woken = new AbortController();
-    const unsubscribe = await store.subscribe(store.log, () => woken.abort());
-    const stop = (): void => woken.abort();
-    signal.addEventListener('abort', stop);
-    try {
-      while (!signal.aborted) {
-        woken = new AbortController();
-        tick();
-        const full = await this.#takeIn();
-        if (!full && !signal.aborted) await clock.sleep(BEAT_MS, woken.signal);
-      }
-    } finally {
-      signal.removeEventListener('abort', stop);
-      await unsubscribe();
-    }
-  }
+  readonly run: Loop['run'] = (signal, tick, degraded) =>
+    this.#followed.run(signal, { tick, degraded });
 
-  async #takeIn(): Promise<boolean> {
-    const { store } = this.#needs;
-    const events = await store.readLog(store.log, this.#position, PAGE_EVENTS);
-    for (const event of events) if (isWebhookStream(event.streamId)) this.#apply(event);
-    const last = events.at(-1);
-    if (last !== undefined) this.#position = last.position;
-    for (const waiter of [...this.#waiters]) {
-      if (waiter.position <= this.#position) waiter.wake();
+  async #load(): Promise<bigint> {
+    const { rows } = await this.#needs.database.system.query<Row>(LOAD);
+    let position = 0n;
+    for (const row of rows) {
+      if (row.id !== null) this.#put(indexed(row));
+      position = BigInt(row.position);
     }
-    return events.length === PAGE_EVENTS;
+    return position;
   }
 
   #apply({ streamId, metadata, ...event }: RecordedEvent): void {

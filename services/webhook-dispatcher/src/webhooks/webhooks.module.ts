@@ -47,7 +47,7 @@ export function webhooksModule(needs: WebhooksDependencies): {
       listEventTypesRoute(),
     ],
     projections: [webhooksTable],
-    loops: [{ name: 'webhooks-index', run: (signal, tick) => index.run(signal, tick) }],
+    loops: [{ name: 'webhooks-index', run: index.run }],
     start: () => index.load(),
   };
   return { module, index };

@@ -86,7 +86,11 @@ describe('a long poll', () => {
     const { clock, waiting, poll, decide, stop } = rig({ ping });
     const answer = poll();
     await asleep(clock);
-    const turning = waiting.loop.run(stop.signal, () => {});
+    const turning = waiting.loop.run(
+      stop.signal,
+      () => {},
+      () => {},
+    );
     await asleep(clock, 2);
     decide();
     await clock.advance(1_000);

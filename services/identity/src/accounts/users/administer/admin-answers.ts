@@ -20,7 +20,7 @@ export const Roles = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
   maxItems: 50,
   uniqueItems: true,
 });
-export const NullableText = Type.Union([Type.String(), Type.Null()]);
+const NullableText = Type.Union([Type.String(), Type.Null()]);
 export const AdminUserShape = named(
   'User',
   closed({

@@ -36,6 +36,7 @@ describe('the compiler', () => {
     ['row-of-wrong-type', "Type 'string' is not assignable to type 'number'"],
     ['row-of-wrong-type', "Type 'null' is not assignable to type 'number'"],
     ['relay-of-wrong-data', "'at' is missing"],
+    ['hand-made-policy', "'[total]' is missing"],
   ] as const)('refuses a %s: %s', ([example, said]) => {
     expect(faults.get(example)).toContain(said);
   });

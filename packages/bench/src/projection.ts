@@ -1,6 +1,6 @@
 /** The projection that B3 and B2r measure: a table of sessions, a row per event. */
 import type { Log } from '@cardea/event-store';
-import { type NamedMigration, type Projection, protectTable, put } from '@cardea/read-models';
+import { type NamedMigration, projection, protectTable, table } from '@cardea/read-models';
 
 export const LOG: Log = 'identity';
 export const SCHEMA = 'bench_sessions';
@@ -19,34 +19,35 @@ export const sessionsMigration: NamedMigration = {
   },
 };
 
-export const sessionsProjection: Projection = {
+type SessionStarted = {
+  readonly type: 'SessionStarted';
+  readonly data: { readonly user_id: string; readonly ip_class: string };
+};
+
+const sessions = table('sessions', {
+  key: ['id'],
+  columns: {
+    id: 'text',
+    tenant_id: 'uuid',
+    user_id: 'uuid',
+    ip_class: 'text',
+    started_at: 'timestamptz',
+  },
+});
+
+export const sessionsProjection = projection<SessionStarted>()({
   name: 'sessions',
   log: LOG,
-  tables: [
-    {
-      name: 'sessions',
-      key: ['id'],
-      columns: {
-        id: 'text',
-        tenant_id: 'uuid',
-        user_id: 'uuid',
-        ip_class: 'text',
-        started_at: 'timestamptz',
-      },
-    },
-  ],
+  tables: [sessions],
   on: {
     SessionStarted: ({ streamId, metadata, time, data }) => [
-      {
-        table: 'sessions',
-        change: put({
-          id: streamId,
-          tenant_id: metadata.tenantId,
-          user_id: data.user_id,
-          ip_class: data.ip_class,
-          started_at: time,
-        }),
-      },
+      sessions.put({
+        id: streamId,
+        tenant_id: metadata.tenantId,
+        user_id: data.user_id,
+        ip_class: data.ip_class,
+        started_at: time,
+      }),
     ],
   },
-};
+});

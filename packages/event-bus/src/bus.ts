@@ -86,7 +86,7 @@ export type RelayMapper = (
       sealed: Sealed,
       place: { readonly streamId: string; readonly field: string },
     ): Promise<string | null>;
-    /** The stream's events up to and with this one, upcast by nobody: the mapper folds them. */
+    /** The stream's events up to and with this one. */
     history(): Promise<readonly RecordedEvent[]>;
   },
 ) => Promise<Mapped | readonly Mapped[] | undefined> | Mapped | readonly Mapped[] | undefined;

@@ -14,6 +14,8 @@ import type {
   RecordedEvent,
   Stream,
 } from './event-store.ts';
+import { stateAfter } from './handlers.ts';
+import { versionOf } from './upcasting.ts';
 
 export type Task<State, E extends DomainEvent, Reason extends string> = {
   readonly stream: Stream<State, E>;
@@ -135,16 +137,6 @@ async function concluded<State, E extends DomainEvent, Reason extends string>(
 export const streamIdOf = (stream: { readonly noun: string }, id: string): string =>
   `${stream.noun}-${id}`;
 
-/** What happened, in today's words: the event as its stream's newest version writes it. */
-export function upcastTo<State, E extends DomainEvent>(
-  stream: Stream<State, E>,
-  event: RecordedEvent,
-): RecordedEvent {
-  if (stream.upcast === undefined) return event;
-  const { type, data } = stream.upcast(event);
-  return { ...event, type, data: data as JsonObject, schemaVersion: versionOf(stream, type) };
-}
-
 async function timed<T>(appending: Promise<T>): Promise<T> {
   const stop = metrics.appendDuration.startTimer();
   try {
@@ -169,7 +161,7 @@ async function repeatOf<State, E extends DomainEvent, Reason extends string>(
   const decision = decide(then.state, then.revision);
   const recorded = all.slice(start, start + decision.events.length).map((event, index) => {
     const ours = event.id === eventId(command.id, streamId, index);
-    return ours ? domainEvent(stream, event) : undefined;
+    return ours ? { type: event.type, data: event.data } : undefined;
   });
   const same =
     decision.events.length > 0 &&
@@ -179,7 +171,7 @@ async function repeatOf<State, E extends DomainEvent, Reason extends string>(
   if (!same) return undefined;
   return {
     ...decision,
-    events: recorded as readonly E[],
+    events: recorded as readonly DomainEvent[] as readonly E[],
     ...folded(stream, all),
     position: all[start + decision.events.length - 1]?.position,
     repeated: true,
@@ -206,16 +198,7 @@ export function folded<State, E extends DomainEvent>(
   past: readonly RecordedEvent[],
 ): Loaded<State> {
   const events = stream.stateCarrying ? past.slice(-1) : past;
-  const state = events.reduce(
-    (before, event) => stream.evolve(before, domainEvent(stream, event)),
-    stream.initial,
-  );
-  return { state, revision: past.at(-1)?.revision ?? 0 };
-}
-
-function domainEvent<State, E extends DomainEvent>(stream: Stream<State, E>, event: RecordedEvent) {
-  const { type, data } = stream.upcast === undefined ? event : stream.upcast(event);
-  return { type, data } as DomainEvent as E;
+  return { state: stateAfter(stream, events), revision: past.at(-1)?.revision ?? 0 };
 }
 
 function newEvent<State, E extends DomainEvent, Reason extends string>(
@@ -238,11 +221,6 @@ const traced = (metadata: EventMetadata): EventMetadata => {
   const traceparent = currentTraceparent();
   return traceparent === undefined ? metadata : { ...metadata, traceparent };
 };
-
-const versionOf = (
-  stream: { readonly versions?: { readonly [type: string]: number } },
-  type: string,
-) => stream.versions?.[type] ?? 1;
 
 const commandReused = (task: { readonly streamId: string; readonly command: Command }) =>
   new Error(

@@ -64,7 +64,7 @@ export interface Streams {
     decide: (state: State, revision: number) => Decision<E, Reason>,
   ): Promise<Decided<State, E, Reason>>;
 
-  /** The events of a stream as recorded, upcast; for the few that need more than the folded state. */
+  /** The events of a stream; for the few that need more than the folded state. */
   history<State, E extends DomainEvent>(
     stream: Stream<State, E>,
     of: { readonly tenantId: string; readonly id: string },

@@ -39,6 +39,8 @@ export type RecordedEvent = NewEvent & {
   readonly streamId: string;
   /** 1 for the first event of a stream. */
   readonly revision: number;
+  /** The version that it was recorded in, where that is older than `schemaVersion`, in which `data` is read. */
+  readonly recordedVersion?: number;
   /** Place in the log. Compared, never added to: only one adapter's are dense. */
   readonly position: bigint;
 };
@@ -101,12 +103,18 @@ export type Stream<State, E extends DomainEvent> = {
   readonly evolve: (state: State, event: E) => State;
   /** True when each event carries the whole state and only the last one is loaded. */
   readonly stateCarrying?: boolean;
-  /** Version that new events of a type are written in; 1 where unnamed. */
-  readonly versions?: { readonly [type: string]: number };
-  /** Turns an event of an older version into one of today's. Pure; a meaning never changes. */
-  readonly upcast?: (
-    event: Pick<RecordedEvent, 'type' | 'schemaVersion' | 'data' | 'metadata'>,
-  ) => DomainEvent;
+  /** See {@link StreamForms}. */
+  readonly upcasters?: { readonly [Type in E['type']]?: readonly Upcaster[] };
+};
+
+/** Turns `data` of one version of an event into that of the next. Pure; a meaning never changes. */
+export type Upcaster = (data: JsonObject, metadata: EventMetadata) => JsonObject;
+
+/** What a service registers of each of its streams: the noun, and by event type how old events are read. */
+export type StreamForms = {
+  readonly noun: string;
+  /** From version 1 to 2, from 2 to 3 and so on; new events are written in the version after the last. */
+  readonly upcasters?: { readonly [type: string]: readonly Upcaster[] | undefined };
 };
 
 /** Broken or unreachable store; the outcome of an append is unknown. Answered 503. */

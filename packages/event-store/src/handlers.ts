@@ -77,12 +77,13 @@ export const recordedOf = <E extends DomainEvent, Type extends E['type'] = E['ty
     (event): event is RecordedEvent & Recorded<E, Type> => types?.has(event.type) ?? true,
   );
 
-/** The state of a stream after these events of it. */
+/** The state of a stream after these events of it, from its beginning or from an earlier state. */
 export const stateAfter = <State, E extends DomainEvent>(
-  stream: Stream<State, E>,
+  stream: Pick<Stream<State, E>, 'initial' | 'evolve'>,
   events: readonly RecordedEvent[],
+  from = stream.initial,
 ): State =>
   events.reduce(
     (state, { type, data }) => stream.evolve(state, { type, data } as DomainEvent as E),
-    stream.initial,
+    from,
   );

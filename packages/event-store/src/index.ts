@@ -1,4 +1,4 @@
-export { streamIdOf, upcastTo } from './attempt.ts';
+export { streamIdOf } from './attempt.ts';
 export type { Command, Decided, Loaded, Streams } from './command.ts';
 export type { Decision } from './decision.ts';
 export { accept, refuse } from './decision.ts';
@@ -14,6 +14,7 @@ export type {
   NewEvent,
   RecordedEvent,
   Stream,
+  StreamForms,
 } from './event-store.ts';
 export {
   EventIdTaken,
@@ -60,3 +61,4 @@ export {
   reserve,
 } from './reservations.ts';
 export { streams } from './streams.ts';
+export { upcasting } from './upcasting.ts';

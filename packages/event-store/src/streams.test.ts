@@ -5,6 +5,7 @@ import { type EventStore, EventStoreUnavailable, type Stream } from './event-sto
 import { inMemoryEventStore, inMemoryLogs } from './in-memory.ts';
 import { streams } from './streams.ts';
 import { turns } from './turns.ts';
+import { upcasting } from './upcasting.ts';
 
 type Counted = { type: 'Counted'; data: { by: number } };
 const counter: Stream<number, Counted> = {
@@ -220,23 +221,25 @@ describe('a stream', () => {
 
   it('F4 reads old events in the words of the newest version', async () => {
     const store = inMemoryEventStore('identity');
-    const old = { ...counter, noun: 'counter' };
-    await streams(store).decideOn(old, 'a', command('1'), one);
+    await streams(store).decideOn(counter, 'a', command('1'), one);
     const today: typeof counter = {
       ...counter,
-      versions: { Counted: 2 },
-      upcast: ({ type, schemaVersion, data }) => ({
-        type,
-        data: schemaVersion === 1 ? { by: Number(data['by']) * 100 } : data,
-      }),
+      upcasters: { Counted: [({ by }) => ({ by: Number(by) * 100 })] },
     };
-    const { decideOn, history } = streams(store);
+    const { decideOn, history } = streams(upcasting(store, [today]));
     expect(await decideOn(today, 'a', command('2'), one)).toMatchObject({ state: 101 });
     const events = await history(today, at);
-    expect(events.map((event) => [event.schemaVersion, event.data])).toEqual([
-      [2, { by: 100 }],
-      [2, { by: 1 }],
-    ]);
+    expect(events.map((event) => [event.recordedVersion, event.schemaVersion, event.data])).toEqual(
+      [
+        [1, 2, { by: 100 }],
+        [undefined, 2, { by: 1 }],
+      ],
+    );
+  });
+
+  it('goes to a registered stream or nowhere', async () => {
+    const { decideOn } = streams(upcasting(inMemoryEventStore('identity'), [counter]));
+    await expect(decideOn(gauge, 'a', command('1'), one)).rejects.toThrow('no stream for gauge-a');
   });
 });
 

@@ -1,15 +1,6 @@
 import { setTimeout as sleepMs } from 'node:timers/promises';
 import { type Clock, currentTraceparent, metrics, span } from '@cardea/runtime';
-import {
-  attempt,
-  attemptMany,
-  folded,
-  ownedBy,
-  pastOf,
-  streamIdOf,
-  type Task,
-  upcastTo,
-} from './attempt.ts';
+import { attempt, attemptMany, folded, ownedBy, pastOf, streamIdOf, type Task } from './attempt.ts';
 import type { Decided, Streams } from './command.ts';
 import {
   type DomainEvent,
@@ -59,7 +50,7 @@ export function streams(store: EventStore, options: Options = {}): Streams {
     load,
     history: async (stream, of) => {
       const events = await store.readStream(streamIdOf(stream, of.id));
-      return ownedBy(of.tenantId, events).map((event) => upcastTo(stream, event));
+      return ownedBy(of.tenantId, events);
     },
     decideOn: (stream, id, command, decide) =>
       carriedOut({ stream, streamId: streamIdOf(stream, id), command, decide }),

@@ -32,7 +32,6 @@ export {
 } from './postgres-database.ts';
 export {
   type Positions,
-  type Projected,
   type Projection,
   type ProjectionTools,
   projection,

@@ -2,6 +2,7 @@ import type { Sealed } from '@cardea/crypto';
 import {
   type DomainEvent,
   type EventHandlers,
+  type HandlersByType,
   handlersByType,
   type Log,
   madeTotal,
@@ -12,9 +13,6 @@ import {
 } from '@cardea/event-store';
 import type { Change } from './change.ts';
 import type { Transaction } from './database.ts';
-
-/** What an event says, with its place, as a projection sees it. */
-export type Projected<Data> = Omit<RecordedEvent, 'data'> & { readonly data: Data };
 
 /** A column's SQL type decides how `unnest` casts it, e.g. `text`, `uuid`, `timestamptz`, `jsonb`, `text[]`. */
 export type Table = {
@@ -52,13 +50,7 @@ export type Projection = {
   readonly name: string;
   readonly log: Log;
   readonly tables: readonly Table[];
-  readonly on: {
-    readonly [eventType: string]: (
-      // biome-ignore lint/suspicious/noExplicitAny: each handler names the data of its own event type.
-      event: Projected<any>,
-      tools: ProjectionTools,
-    ) => Changes;
-  };
+  readonly on: HandlersByType<[ProjectionTools], Changes>;
   /** Statements of the projection's own, behind the folded changes of a batch that has events of these types. */
   readonly apply?: {
     readonly on: readonly string[];

@@ -23,7 +23,7 @@ export type ActionDenied = {
   };
 };
 
-const denial = (noun: string): Stream<null, ActionDenied> => ({
+export const denial = (noun = 'denial'): Stream<null, ActionDenied> => ({
   noun,
   initial: null,
   evolve: () => null,

@@ -1,6 +1,6 @@
 /** A service is the list of its modules: each is what changes together, and shows itself by this one value. */
 import type { Consumer, RelayHandlers } from '@cardea/event-bus';
-import { madeTotal } from '@cardea/event-store';
+import { madeTotal, type Total } from '@cardea/event-store';
 import type { Endpoint } from '@cardea/http';
 import type { Projection } from '@cardea/read-models';
 import { mergedOffers, type Offers } from './peers.ts';
@@ -9,9 +9,9 @@ import type { Loop, Service } from './service.ts';
 
 export type Module = {
   readonly endpoints?: readonly Endpoint[];
-  readonly projections?: readonly Projection[];
+  readonly projections?: readonly Total<Projection>[];
   readonly policies?: readonly Policy[];
-  readonly consumers?: readonly Consumer[];
+  readonly consumers?: readonly Total<Consumer>[];
   /** What others hear of this module's own events. */
   readonly relay?: RelayHandlers;
   readonly loops?: readonly Loop[];

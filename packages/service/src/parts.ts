@@ -9,14 +9,18 @@ import {
 } from '@cardea/auth';
 import { sealer, wrapKeys } from '@cardea/crypto';
 import type { Subscriber } from '@cardea/event-bus';
-import { streams } from '@cardea/event-store';
+import { streams, upcasting } from '@cardea/event-store';
 import { openPositions, type PositionBoard, postgresSubjectKeys } from '@cardea/read-models';
 import { commandOfRequest, commandOfSystem } from './command.ts';
-import { identifying } from './idempotency.ts';
+import { denial } from './denials.ts';
+import { idempotencyKeys, identifying } from './idempotency.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { type Offers, peersOf } from './peers.ts';
 import { type RateLimit, type RateLimits, rateLimits } from './rate-limits.ts';
 import type { Service, ServiceDefinition, ServiceNeeds } from './service.ts';
+
+/** What every service has beside its own. */
+const COMMON_STREAMS = [idempotencyKeys, denial()];
 
 const REVOCATION_MARGIN_MS = 3_600_000;
 
@@ -85,7 +89,7 @@ export function buildParts({
   const parts = definitions.map((definition): Part => {
     const { name } = definition;
     const log = shared.log.child({ area: name });
-    const store = shared.storeFor(name);
+    const store = upcasting(shared.storeFor(name), [...definition.streams, ...COMMON_STREAMS]);
     const seals = sealer({
       table: postgresSubjectKeys(shared.database, name),
       keys: wrapKeys(settings, 'subject-wrap/v1'),

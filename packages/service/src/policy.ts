@@ -8,7 +8,7 @@ import {
 import type { EventPolicy } from '@cardea/read-models';
 
 /** Event in, command out. Runs at least once per event, in order per stream, on one replica. */
-export type Policy = EventPolicy;
+export type Policy = Total<EventPolicy>;
 
 /** `policy<UserEvent>({ name, on: { … } })`: each event of the streams that it listens to, or why not. */
 export function policy<E extends DomainEvent>({
@@ -17,7 +17,7 @@ export function policy<E extends DomainEvent>({
 }: {
   readonly name: string;
   readonly on: EventHandlers<E, [], Promise<void>>;
-}): Total<Policy> {
+}): Policy {
   const handlers = handlersByType<[], Promise<void>>(on);
   return madeTotal<EventPolicy>({
     name,

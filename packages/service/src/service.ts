@@ -1,8 +1,15 @@
 import type { Authenticator, MirroredRevocations } from '@cardea/auth';
 import type { ServiceName } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
-import type { Consumer, RelayHandlers, RelayMapper, Subscriber } from '@cardea/event-bus';
-import type { Command, EventMetadata, EventStore, Streams } from '@cardea/event-store';
+import type { Consumer, RelayHandlers, Subscriber } from '@cardea/event-bus';
+import type {
+  Command,
+  EventMetadata,
+  EventStore,
+  StreamForms,
+  Streams,
+  Total,
+} from '@cardea/event-store';
 import type { Endpoint, Identify, Request } from '@cardea/http';
 import type { Database, Positions, Projection, WrappedKeyTable } from '@cardea/read-models';
 import type { Cache, Clock, Ids, Logger, Loops, Random, Settings } from '@cardea/runtime';
@@ -70,9 +77,9 @@ export type ServiceNeeds = {
 /** What a service is made of; the same value is started alone, in standalone, and by tests. */
 export type Service = {
   readonly endpoints: readonly Endpoint[];
-  readonly projections: readonly Projection[];
-  readonly relay: RelayHandlers | RelayMapper;
-  readonly consumers: readonly Consumer[];
+  readonly projections: readonly Total<Projection>[];
+  readonly relay: RelayHandlers;
+  readonly consumers: readonly Total<Consumer>[];
   readonly policies: readonly Policy[];
   readonly loops: readonly Loop[];
   /** The process's own, unless the service knows its callers better. */
@@ -92,6 +99,8 @@ export type Service = {
 
 export type ServiceDefinition = {
   readonly name: ServiceName;
+  /** Every stream of its own: what an event of an older version reads as is known from here. */
+  readonly streams: readonly StreamForms[];
   /** Folder of `NNNN-name.ts` migrations of schema `<name>`. */
   readonly migrations: URL;
   /** Tables of keys that stand wrapped under ENCRYPTION_KEY, beside `subject_keys`. */

@@ -1,7 +1,7 @@
 /** What turns behind a service's door: projections, relay, policies, consumers, loops, revocations. */
 import { dropOnKeysChanged, type MirroredRevocations, type TokenVerifier } from '@cardea/auth';
 import { kindOf } from '@cardea/contracts';
-import { type RelayMapper, retentionLoop, startRelay } from '@cardea/event-bus';
+import { retentionLoop, startRelay } from '@cardea/event-bus';
 import { runPolicies, runProjections } from '@cardea/read-models';
 import { dayKeyErasure } from './day-keys.ts';
 import { denialRelay } from './denials.ts';
@@ -85,15 +85,11 @@ export async function startTurning(part: Part, shared: Infrastructure): Promise<
   const { name } = definition;
   const { clock, loops, locks } = shared;
   const log = needs.log;
-  const map: RelayMapper = (event, tools) => {
-    const { relay } = service;
-    if (event.type in denialRelay) return denialRelay[event.type]?.(event, tools);
-    return typeof relay === 'function' ? relay(event, tools) : relay[event.type]?.(event, tools);
-  };
+  const relay = { ...service.relay, ...denialRelay };
   const started: Running[] = [];
   started.push(
     startRelay(
-      { log: name, map },
+      { log: name, map: (event, tools) => relay[event.type]?.(event, tools) },
       {
         store: needs.store,
         publisher: shared.publisher,

@@ -7,7 +7,7 @@ import {
 } from '@cardea/service';
 import type { MailTransport } from './adapters/mail.ts';
 import { notificationsModule } from './notifications/notifications.module.ts';
-import { requestsModule } from './requests/requests.module.ts';
+import { requestsModule, requestsStreams } from './requests/requests.module.ts';
 import { vaultRequestsModule } from './vault-requests/vault-requests.module.ts';
 
 /** What tests leave out or shorten. */
@@ -19,6 +19,7 @@ export type Options = {
 
 export const approvalWith = (options: Options = {}): ServiceDefinition => ({
   name: 'approval',
+  streams: requestsStreams,
   migrations: new URL('../migrations/', import.meta.url),
   build: (needs) => build(needs, options),
 });

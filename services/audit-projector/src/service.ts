@@ -1,15 +1,19 @@
 /** The audit log: every published event as a row that can be listed and exported, and never changed. */
+
 import type { ServiceDefinition } from '@cardea/service';
 import { exportEvents } from './events/export/export.route.ts';
 import { ingest } from './events/ingest.consumer.ts';
 import { ingestProgress } from './events/ingest-progress.ts';
 import { untilLevel } from './events/level.ts';
 import { listEvents } from './events/list/list.route.ts';
+import { exports } from './exports/export.ts';
 import { auditRelay } from './relay.ts';
 import { cleanupLoop } from './retention/nightly-cleanup.ts';
+import { retentions } from './retention/retention.ts';
 
 export const auditService: ServiceDefinition = {
   name: 'audit',
+  streams: [exports, retentions],
   migrations: new URL('../migrations/', import.meta.url),
   build: (needs) => {
     const progress = ingestProgress(needs);

@@ -1,5 +1,7 @@
 /** The authz service: relationship tuples, and the questions that they answer. */
+
 import type { ServiceDefinition } from '@cardea/service';
+import { attempts } from './attempts/attempt.ts';
 import { following } from './engine/following.ts';
 import { checkRoute } from './tuples/check/check.route.ts';
 import { deleteTupleRoute } from './tuples/delete/delete.route.ts';
@@ -8,11 +10,13 @@ import { forgetPrincipals } from './tuples/forget-principals.consumer.ts';
 import { listTuples } from './tuples/list/list.route.ts';
 import { listObjectsRoute } from './tuples/list-objects/list-objects.route.ts';
 import { authzRelay } from './tuples/relay.ts';
+import { tuples } from './tuples/tuple.ts';
 import { tuplesTable } from './tuples/tuples.projection.ts';
 import { writeTuple } from './tuples/write/write.route.ts';
 
 export const authzService: ServiceDefinition = {
   name: 'authz',
+  streams: [tuples, attempts],
   migrations: new URL('../migrations/', import.meta.url),
   build: (needs) => {
     const { engine, follower, loop } = following(needs);

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { accountsRelay } from './accounts/accounts-relay.ts';
 import { sessionsRelay } from './sessions/sessions-relay.ts';
 
-const mappers = { ...accountsRelay, ...sessionsRelay };
-const relay: RelayMapper = async (event, tools) => mappers[event.type]?.(event, tools);
+const relayed = (event: RecordedEvent, tools: Parameters<RelayMapper>[1]) =>
+  (accountsRelay[event.type] ?? sessionsRelay[event.type])?.(event, tools);
 
 const AT = '2031-05-04T03:02:01.007Z';
 const sealed = (box: string) => ({ subject: 'user:ann', box });
@@ -17,7 +17,7 @@ const recorded = (streamId: string, type: string, data: object) =>
 const registered = recorded('user-ann', 'UserRegistered', {
   ...{ id: 'ann', email: sealed('ann@example.com'), email_hash: 'hash', email_verified: true },
   ...{ display_name: sealed('Ann'), avatar_url: null, roles: [], via: 'register' },
-  ...{ request_hash: null, created_at: AT },
+  ...{ vouched: false, request_hash: null, created_at: AT },
 });
 const user = { id: 'ann', email: 'ann@example.com', display_name: 'Ann' };
 const snapshot = { ...user, email_verified: true, roles: [], status: 'active', created_at: AT };
@@ -48,7 +48,7 @@ describe.each([
       open: async ({ box }: { readonly box: string }) => open(box),
       history: async () => [event],
     };
-    const mapped = await relay(event, tools);
+    const mapped = await relayed(event, tools);
     return mapped as { readonly type: string; readonly data: object };
   };
   const schema = identityEvents.kind(type, 1)?.schema;
@@ -76,7 +76,7 @@ describe('a vouch', () => {
   const publishedOf = async (...history: readonly RecordedEvent[]) => {
     const event = history.at(-1) as RecordedEvent;
     const tools = { open: async () => null, history: async () => history };
-    return await relay(event, tools);
+    return await relayed(event, tools);
   };
 
   it('is told as a change of the user, and so is the end of it', async () => {

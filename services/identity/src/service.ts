@@ -1,27 +1,39 @@
 /** Identity: who a caller is. Accounts, sessions, tenants, and the keys that tokens are signed with. */
+
 import { domainToASCII } from 'node:url';
 import { type ServiceDefinition, type ServiceNeeds, serviceOf } from '@cardea/service';
 import {
   type AdminMade,
   accountsModule,
+  accountsStreams,
   type NewAdmin,
   type ToAscii,
 } from './accounts/accounts.module.ts';
 import { argon2, type PasswordFunction } from './adapters/argon2.ts';
 import { mailFolder } from './adapters/mail-transport.ts';
-import { agentOfKey, agentSessionRevocation, agentsModule } from './agents/agents.module.ts';
-import { authenticationModule } from './authentication/authentication.module.ts';
-import { credentialsModule } from './credentials/credentials.module.ts';
-import { devMailboxRoutes, mailModule, postOffice } from './mail/mail.module.ts';
+import {
+  agentOfKey,
+  agentSessionRevocation,
+  agentsModule,
+  agentsStreams,
+} from './agents/agents.module.ts';
+import {
+  authenticationModule,
+  authenticationStreams,
+} from './authentication/authentication.module.ts';
+import { credentialsModule, credentialsStreams } from './credentials/credentials.module.ts';
+import { devMailboxRoutes, mailModule, mailStreams, postOffice } from './mail/mail.module.ts';
 import { revocationsModule } from './revocations/revocations.module.ts';
-import { aliveSessions, sessionsModule } from './sessions/sessions.module.ts';
+import { aliveSessions, sessionsModule, sessionsStreams } from './sessions/sessions.module.ts';
 import {
   type KeyOperations,
   keyOperations,
   signingKeysModule,
+  signingKeysStreams,
 } from './signing-keys/signing-keys.module.ts';
+import { reservationStreams } from './streams/reservation.ts';
 import { snapshotCache } from './streams/snapshot-cache.ts';
-import { workspacesModule } from './workspaces/workspaces.module.ts';
+import { workspacesModule, workspacesStreams } from './workspaces/workspaces.module.ts';
 
 /** The mailbox page shows the mail of all services, also where it is a process of its own. */
 export { devMailboxRoutes, mailFolder };
@@ -34,6 +46,17 @@ export type IdentityDrivers = {
 /** `drivers` replaces some, for tests that count or stop them. */
 export const identityWith = (drivers: Partial<IdentityDrivers> = {}): ServiceDefinition => ({
   name: 'identity',
+  streams: [
+    ...accountsStreams,
+    ...agentsStreams,
+    ...authenticationStreams,
+    ...credentialsStreams,
+    ...mailStreams,
+    ...sessionsStreams,
+    ...signingKeysStreams,
+    ...workspacesStreams,
+    ...reservationStreams,
+  ],
   migrations: new URL('../migrations/', import.meta.url),
   build: (needs) => {
     const parts = identityModules(needs, { ...driversOf(needs.settings), ...drivers });

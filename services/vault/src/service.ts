@@ -2,16 +2,17 @@
 import { type ServiceDefinition, serviceOf } from '@cardea/service';
 import { tenantKeyTable } from './adapters/data-keys.ts';
 import { epochs } from './epochs.ts';
-import { grantsModule } from './grants/grants.module.ts';
+import { grantsModule, grantsStreams } from './grants/grants.module.ts';
 import { identityFacts } from './identity-facts/identity-facts.ts';
-import { policiesModule } from './policies/policies.module.ts';
+import { policiesModule, policiesStreams } from './policies/policies.module.ts';
 import { vaultRelay } from './relay.ts';
-import { servicesModule } from './services/services.module.ts';
+import { servicesModule, servicesStreams } from './services/services.module.ts';
 
 export { vaultOperations } from './operations.ts';
 
 export const vaultService: ServiceDefinition = {
   name: 'vault',
+  streams: [...servicesStreams, ...policiesStreams, ...grantsStreams],
   migrations: new URL('../migrations/', import.meta.url),
   wrappedKeys: [tenantKeyTable],
   build: (needs) => {

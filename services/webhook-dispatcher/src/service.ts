@@ -1,11 +1,12 @@
 /** The webhook dispatcher: what tenants are told of at addresses of their own choice, signed and at least once. */
 import { type ServiceDefinition, serviceOf } from '@cardea/service';
-import { deliveriesModule } from './deliveries/deliveries.module.ts';
+import { deliveriesModule, deliveriesStreams } from './deliveries/deliveries.module.ts';
 import { webhooksRelay } from './relay.ts';
-import { webhooksModule } from './webhooks/webhooks.module.ts';
+import { webhooksModule, webhooksStreams } from './webhooks/webhooks.module.ts';
 
 export const webhooksService: ServiceDefinition = {
   name: 'webhooks',
+  streams: [...webhooksStreams, ...deliveriesStreams],
   migrations: new URL('../migrations/', import.meta.url),
   build: (needs) => {
     const { module, index } = webhooksModule(needs);

@@ -1,4 +1,5 @@
 /** Requests for approval: made by agents and users, decided once by the user who is asked, waited for by polls. */
+
 import { metrics, sharedTokenBucket } from '@cardea/runtime';
 import { factCopies, type Module, type ServiceNeeds } from '@cardea/service';
 import { approveRequest } from './approval-requests/approve/approve.route.ts';
@@ -12,10 +13,12 @@ import { listPending } from './approval-requests/list-pending/list-pending.route
 import { pollRequest } from './approval-requests/poll/poll.route.ts';
 import { pollToken } from './approval-requests/poll-token/poll-token.route.ts';
 import { polls } from './approval-requests/polls.ts';
+import { requests } from './approval-requests/request.ts';
 import { requestsTable } from './approval-requests/requests.projection.ts';
 import { type Counters, counters } from './counters.ts';
 import { PACE } from './limits.ts';
 import { muteOnDenials } from './queues/mute-on-denials.policy.ts';
+import { queues } from './queues/queue.ts';
 import { approvalRelay } from './relay.ts';
 import { identityConsumer } from './user-directory/identity.consumer.ts';
 import { type People, people } from './user-directory/user-directory.ts';
@@ -107,3 +110,5 @@ export function requestsModule(needs: RequestsDependencies): {
   };
   return { module, parts };
 }
+
+export const requestsStreams = [requests, queues];

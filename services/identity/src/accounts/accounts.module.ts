@@ -1,4 +1,5 @@
 /** Users: their accounts, passwords and roles, by themselves and by administrators. */
+
 import type { Authenticator } from '@cardea/auth';
 import { metrics } from '@cardea/runtime';
 import type { Module, ServiceNeeds } from '@cardea/service';
@@ -8,6 +9,7 @@ import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
 import { type Accounts, accounts } from './accounts.ts';
 import { accountsRelay } from './accounts-relay.ts';
+import { administratorLists } from './administrators/administrator-list.ts';
 import { administrators } from './administrators/administrators.ts';
 import { settleAdministrators } from './administrators/settle-administrators.policy.ts';
 import { bootstrapAdmin } from './bootstrap.ts';
@@ -26,6 +28,7 @@ import { currentUserRoute } from './users/current-user/current-user.route.ts';
 import { forgetDeletedUsers } from './users/forget-deleted-users.policy.ts';
 import { getProfileRoute, updateProfileRoute } from './users/profile/profile.route.ts';
 import { resendVerificationRoute } from './users/resend-verification/resend-verification.route.ts';
+import { users } from './users/user.ts';
 import { usersProjection } from './users/users.projection.ts';
 import {
   verifyEmailByLinkRoute,
@@ -136,3 +139,5 @@ export function accountsModule(given: Needs): AccountsModule {
     createAdmin: (admin) => createAdmin(needs, admin),
   };
 }
+
+export const accountsStreams = [users, administratorLists];

@@ -1,83 +1,103 @@
 /** What other services hear of agents, their keys, delegations and sessions. */
-import {
-  integrationEvent,
-  type RelayTools,
-  relayOf,
-  stateAt,
-} from '../streams/integration-events.ts';
+import type { identityEvents } from '@cardea/contracts';
+import { type RelayTools, relay } from '@cardea/event-bus';
+import { ignored } from '@cardea/event-store';
 import { type AgentKeyEvent, agentKeys } from './agent-keys/agent-key.ts';
 import type { AgentSessionEvent, AgentSessionFacts } from './agent-sessions/agent-session.ts';
 import { type AgentEvent, agents, isThere } from './agents/agent.ts';
 import { copied } from './agents/service-grant.ts';
 import type { DelegationEvent } from './delegations/delegation.ts';
 
-export const agentsRelay = relayOf<
-  AgentEvent | AgentKeyEvent | DelegationEvent | AgentSessionEvent
+export const agentsRelay = relay<
+  AgentEvent | AgentKeyEvent | DelegationEvent | AgentSessionEvent,
+  typeof identityEvents
 >({
-  AgentCreated: async (_event, tools) => integrationEvent('agent.created', await agentOf(tools)),
+  AgentCreated: async (_event, tools) => ({ type: 'agent.created', data: await agentOf(tools) }),
   AgentChanged: async ({ data }, tools) => {
     const { id: _id, at: _at, name_hash: _name, ...changed } = data;
-    return integrationEvent('agent.updated', {
-      ...(await agentOf(tools)),
-      changed: Object.keys(changed),
-    });
+    return {
+      type: 'agent.updated',
+      data: {
+        ...(await agentOf(tools)),
+        changed: Object.keys(changed),
+      },
+    };
   },
-  AgentSuspended: async (_event, tools) =>
-    integrationEvent('agent.suspended', await agentOf(tools)),
-  AgentResumed: async (_event, tools) => integrationEvent('agent.resumed', await agentOf(tools)),
-  AgentDeleted: ({ data }) =>
-    integrationEvent('agent.deleted', { id: data.id, deleted_at: data.deleted_at }),
+  AgentSuspended: async (_event, tools) => ({
+    type: 'agent.suspended',
+    data: await agentOf(tools),
+  }),
+  AgentResumed: async (_event, tools) => ({ type: 'agent.resumed', data: await agentOf(tools) }),
+  AgentDeleted: ({ data }) => ({
+    type: 'agent.deleted',
+    data: { id: data.id, deleted_at: data.deleted_at },
+  }),
 
-  AgentKeyIssued: async (_event, tools) =>
-    integrationEvent('agent_key.created', (await agentKeyOf(tools)).key),
+  AgentKeyIssued: async (_event, tools) => ({
+    type: 'agent_key.created',
+    data: (await agentKeyOf(tools)).key,
+  }),
   AgentKeyRotated: async (_event, tools) => {
     const { key, previousUntil } = await agentKeyOf(tools);
-    return integrationEvent('agent_key.rotated', { ...key, previous_until: previousUntil });
+    return { type: 'agent_key.rotated', data: { ...key, previous_until: previousUntil } };
   },
-  AgentKeyRevoked: ({ data }) =>
-    integrationEvent('agent_key.revoked', {
+  AgentKeyRevoked: ({ data }) => ({
+    type: 'agent_key.revoked',
+    data: {
       id: data.id,
       agent_id: data.agent_id,
       revoked_at: data.revoked_at,
-    }),
+    },
+  }),
 
   DelegationGranted: ({ data }) => {
     const { id, user_id, agent_id, services, expires_at } = data;
-    return integrationEvent('delegation.granted', {
-      id,
-      user_id,
-      agent_id,
-      services: copied(services),
-      expires_at,
-    });
+    return {
+      type: 'delegation.granted',
+      data: {
+        id,
+        user_id,
+        agent_id,
+        services: copied(services),
+        expires_at,
+      },
+    };
   },
   DelegationWithdrawn: ({ data }) => {
     const { id, user_id, agent_id, services } = data;
-    return integrationEvent('delegation.withdrawn', {
-      id,
-      user_id,
-      agent_id,
-      services: copied(services),
-    });
+    return {
+      type: 'delegation.withdrawn',
+      data: {
+        id,
+        user_id,
+        agent_id,
+        services: copied(services),
+      },
+    };
   },
 
-  AgentSessionStarted: ({ data }) =>
-    integrationEvent('agent_session.started', {
+  AgentSessionStarted: ({ data }) => ({
+    type: 'agent_session.started',
+    data: {
       ...sessionOf(data),
       purpose: data.purpose,
       started_at: data.created_at,
-    }),
-  AgentSessionRenewed: ({ data }) => integrationEvent('agent_session.renewed', sessionOf(data)),
-  AgentSessionEnded: ({ data }) =>
-    integrationEvent('agent_session.ended', {
+    },
+  }),
+  AgentSessionRenewed: ({ data }) => ({ type: 'agent_session.renewed', data: sessionOf(data) }),
+  AgentSessionEnded: ({ data }) => ({
+    type: 'agent_session.ended',
+    data: {
       ...sessionOf(data),
       reason: data.reason ?? 'ended',
       ended_at: data.ended_at ?? data.expires_at,
-    }),
+    },
+  }),
+  AgentAbandoned: ignored('nobody ever heard of the agent'),
 });
 
 async function agentKeyOf(tools: RelayTools) {
-  const state = await stateAt(agentKeys, tools);
+  const state = await tools.stateOf(agentKeys);
   if (state.status === 'none') throw new Error('an event of an agent key without the key');
   const { id, agent_id, name, created_at, expires_at } = state.key;
   const key = { id, agent_id, name, created_at, expires_at };
@@ -85,7 +105,7 @@ async function agentKeyOf(tools: RelayTools) {
 }
 
 async function agentOf(tools: RelayTools) {
-  const state = await stateAt(agents, tools);
+  const state = await tools.stateOf(agents);
   if (!isThere(state)) throw new Error('an agent event without an agent');
   const { agent, status } = state;
   const { id, name, description, owner_user_id, app_id, services, created_at } = agent;

@@ -1,4 +1,5 @@
 /** Agents: their keys, the delegations that people give them, and their sessions. */
+
 import type { SignToken } from '@cardea/auth';
 import type { Module, ServiceNeeds } from '@cardea/service';
 import type { AgentSessionRevocation, UserDirectory } from '../accounts/accounts.module.ts';
@@ -10,8 +11,10 @@ import {
   revokeAgentKeyRoute,
   rotateAgentKeyRoute,
 } from './agent-keys/administer/administer.route.ts';
+import { agentKeys } from './agent-keys/agent-key.ts';
 import { agentKeysProjection } from './agent-keys/agent-keys.projection.ts';
 import { agentNames } from './agent-names.ts';
+import { agentSessions } from './agent-sessions/agent-session.ts';
 import { agentSessionsProjection } from './agent-sessions/agent-sessions.projection.ts';
 import { endAgentSessionRoute } from './agent-sessions/end/end.route.ts';
 import { endExpiredSessions } from './agent-sessions/end-expired-sessions.ts';
@@ -32,6 +35,7 @@ import {
   listAgentsRoute,
   myAgentsRoute,
 } from './agents/administer/list-agents.route.ts';
+import { agents } from './agents/agent.ts';
 import { agentsProjection } from './agents/agents.projection.ts';
 import { agentsRelay } from './agents-relay.ts';
 import { currentFacts } from './current-facts.ts';
@@ -40,13 +44,14 @@ import {
   listDelegationsRoute,
   withdrawDelegationRoute,
 } from './delegations/delegate/delegate.route.ts';
+import { delegations } from './delegations/delegation.ts';
 import { delegationsProjection } from './delegations/delegations.projection.ts';
 
-export { agentKeys } from './agent-keys/agent-key.ts';
+export { type AgentKeyEvent, agentKeys } from './agent-keys/agent-key.ts';
 export { agentOfKey } from './agent-keys/agent-of-key.ts';
 export { type AgentSessionEvent, agentSessions } from './agent-sessions/agent-session.ts';
 export { whyEnded } from './agent-sessions/basis.ts';
-export { agents } from './agents/agent.ts';
+export { type AgentEvent, agents } from './agents/agent.ts';
 
 type Needs = Pick<
   ServiceNeeds,
@@ -118,3 +123,5 @@ export const agentSessionRevocation = (
   ofUser: (user, at) => revokeAgentSessionsOf(needs, user, at),
   ofLogin: (sid, at) => revokeAgentSessionsBy(needs, sid, at),
 });
+
+export const agentsStreams = [agents, agentKeys, agentSessions, delegations];

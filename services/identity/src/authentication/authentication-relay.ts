@@ -1,16 +1,23 @@
 /** What other services hear of attempts to sign in. */
-import { integrationEvent, relayOf } from '../streams/integration-events.ts';
+import type { identityEvents } from '@cardea/contracts';
+import { relay } from '@cardea/event-bus';
+import { ignoring } from '@cardea/event-store';
+import type { RegistrationEvent } from './registrations/registration.ts';
 import type { SigninEvent } from './signins/signin.ts';
 
-export const authenticationRelay = relayOf<SigninEvent>({
+export const authenticationRelay = relay<SigninEvent | RegistrationEvent, typeof identityEvents>({
   SignInFailed: ({ data }) => {
     const { user_id, method, reason, failures, blocked_until } = data;
-    return integrationEvent('user.login_failed', {
-      user_id,
-      method,
-      reason,
-      failures,
-      blocked_until,
-    });
+    return {
+      type: 'user.login_failed',
+      data: {
+        user_id,
+        method,
+        reason,
+        failures,
+        blocked_until,
+      },
+    };
   },
+  ...ignoring('it is for the guard alone', 'SignInCleared', 'RegistrationRefused'),
 });

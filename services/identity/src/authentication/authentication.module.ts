@@ -1,4 +1,5 @@
 /** How people become known: by password, and by making an account. */
+
 import type { Module, ServiceNeeds } from '@cardea/service';
 import type {
   Accounts,
@@ -19,8 +20,10 @@ import {
   resetPasswordRoute,
 } from './passwords/reset-password/reset-password.route.ts';
 import { registerRoute } from './registrations/register/register.route.ts';
+import { registrations } from './registrations/registration.ts';
 import { signUpRoute } from './registrations/sign-up/sign-up.route.ts';
 import { signInGuard } from './sign-in-guard.ts';
+import { signins } from './signins/signin.ts';
 
 type Needs = Pick<
   ServiceNeeds,
@@ -60,3 +63,5 @@ export function authenticationModule(given: Needs): Module {
     relay: authenticationRelay,
   };
 }
+
+export const authenticationStreams = [signins, registrations];

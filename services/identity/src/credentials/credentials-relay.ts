@@ -1,25 +1,28 @@
 /** What other services hear of API keys. */
-import {
-  integrationEvent,
-  type RelayTools,
-  relayOf,
-  stateAt,
-} from '../streams/integration-events.ts';
+import type { identityEvents } from '@cardea/contracts';
+import { type RelayTools, relay } from '@cardea/event-bus';
+import { ignored } from '@cardea/event-store';
 import { type ApiKeyEvent, apiKeys } from './api-keys/api-key.ts';
+import type { KeyUsed } from './key-uses/key-use.ts';
 
-export const credentialsRelay = relayOf<ApiKeyEvent>({
-  ApiKeyIssued: async (_event, tools) =>
-    integrationEvent('api_key.created', (await apiKeyOf(tools)).key),
+export const credentialsRelay = relay<ApiKeyEvent | KeyUsed, typeof identityEvents>({
+  ApiKeyIssued: async (_event, tools) => ({
+    type: 'api_key.created',
+    data: (await apiKeyOf(tools)).key,
+  }),
   ApiKeyRotated: async (_event, tools) => {
     const { key, previousUntil } = await apiKeyOf(tools);
-    return integrationEvent('api_key.rotated', { ...key, previous_until: previousUntil });
+    return { type: 'api_key.rotated', data: { ...key, previous_until: previousUntil } };
   },
-  ApiKeyRevoked: ({ data }) =>
-    integrationEvent('api_key.revoked', { id: data.id, revoked_at: data.revoked_at }),
+  ApiKeyRevoked: ({ data }) => ({
+    type: 'api_key.revoked',
+    data: { id: data.id, revoked_at: data.revoked_at },
+  }),
+  KeyUsed: ignored('each use would be an event'),
 });
 
 async function apiKeyOf(tools: RelayTools) {
-  const state = await stateAt(apiKeys, tools);
+  const state = await tools.stateOf(apiKeys);
   if (state.status === 'none') throw new Error('an event of an API key without the key');
   const { key, secret } = state;
   return { key: { ...key, scopes: [...key.scopes] }, previousUntil: secret.previousUntil };

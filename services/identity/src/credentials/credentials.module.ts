@@ -1,4 +1,5 @@
 /** API keys, and what every opaque key has in common: its form, its secret, its use. */
+
 import type { IntrospectedKey } from '@cardea/auth';
 import type { Module, ServiceNeeds } from '@cardea/service';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
@@ -10,13 +11,15 @@ import {
   revokeApiKeyRoute,
   rotateApiKeyRoute,
 } from './api-keys/administer/administer.route.ts';
+import { apiKeys } from './api-keys/api-key.ts';
 import { apiKeysProjection } from './api-keys/api-keys.projection.ts';
 import { credentialsRelay } from './credentials-relay.ts';
 import { introspector } from './introspection.ts';
+import { keyUses } from './key-uses/key-use.ts';
 import { notedUses } from './key-uses/noted-uses.ts';
 import type { OpaqueKey } from './live-key.ts';
 
-export { apiKeys } from './api-keys/api-key.ts';
+export { type ApiKeyEvent, apiKeys } from './api-keys/api-key.ts';
 export { drawKey, drawSecret, environmentOf, futureMoment } from './key-issuing.ts';
 export {
   afterRotation,
@@ -59,3 +62,5 @@ export const credentialsModule = (needs: Needs): Module => ({
   relay: credentialsRelay,
   offers: { identity: { introspect: introspector({ ...needs, noteUse: notedUses(needs) }) } },
 });
+
+export const credentialsStreams = [apiKeys, keyUses];

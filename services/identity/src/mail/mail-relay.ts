@@ -1,8 +1,14 @@
 /** What other services hear of mail: that it was asked for, and what for. */
-import { integrationEvent, relayOf } from '../streams/integration-events.ts';
+import type { identityEvents } from '@cardea/contracts';
+import { relay } from '@cardea/event-bus';
+import { ignoring } from '@cardea/event-store';
 import type { MailboxEvent } from './mailboxes/mailbox.ts';
+import type { OnetimeEvent } from './onetimes/onetime.ts';
 
-export const mailRelay = relayOf<MailboxEvent>({
-  MailRequested: ({ data }) =>
-    integrationEvent('mail.requested', { purpose: data.purpose, user_id: data.user_id }),
+export const mailRelay = relay<MailboxEvent | OnetimeEvent, typeof identityEvents>({
+  MailRequested: ({ data }) => ({
+    type: 'mail.requested',
+    data: { purpose: data.purpose, user_id: data.user_id },
+  }),
+  ...ignoring('how mail fares is private', 'MailDeferred', 'MailSettled', 'SecretUsed', 'Issued'),
 });

@@ -1,4 +1,5 @@
 /** Mail to people: what was asked for, and its sending. */
+
 import type { Module, ServiceNeeds } from '@cardea/service';
 import { mailFolder, smtpTransport } from '../adapters/mail-transport.ts';
 import { bell } from './bell.ts';
@@ -6,6 +7,8 @@ import { mailRelay } from './mail-relay.ts';
 import { mailSender, type Recipients } from './mail-sender.ts';
 import { devMailboxRoutes } from './mailboxes/dev-mailbox/dev-mailbox.route.ts';
 import { mailQueueProjection } from './mailboxes/mail-queue.projection.ts';
+import { mailboxes } from './mailboxes/mailbox.ts';
+import { onetimes } from './onetimes/onetime.ts';
 
 export { mailLimit } from './mail-limit.ts';
 export { devMailboxRoutes } from './mailboxes/dev-mailbox/dev-mailbox.route.ts';
@@ -51,3 +54,5 @@ function transportsOf({ settings, clock }: Pick<Needs, 'settings' | 'clock'>) {
   const folder = mailFolder(`${CARDEA_DATA ?? '.cardea'}/mail`, MAIL_FROM, () => clock.now());
   return { transport: folder, folder };
 }
+
+export const mailStreams = [mailboxes, onetimes];

@@ -1,10 +1,12 @@
 /** What other services hear of login sessions (`docs/design/identity.md`, What it tells other services). */
+import type { identityEvents } from '@cardea/contracts';
+import { type RelayTools, relay } from '@cardea/event-bus';
+import { ignored } from '@cardea/event-store';
 import type { UserSnapshot } from '../accounts/accounts.module.ts';
 import { deviceOf } from '../adapters/device.ts';
-import { integrationEvent, type RelayTools, relayOf } from '../streams/integration-events.ts';
 import type { SessionEvent, SessionFacts } from './session.ts';
 
-export const sessionsRelay = relayOf<SessionEvent>({
+export const sessionsRelay = relay<SessionEvent, typeof identityEvents>({
   SessionStarted: async (event, tools) => {
     const { data } = event;
     // A registration signs in as well, but says so by itself.
@@ -12,23 +14,31 @@ export const sessionsRelay = relayOf<SessionEvent>({
     const { streamId } = event;
     const user = await tools.open(data.user, { streamId, field: 'user' });
     const session = await loginSessionOf(data, streamId, tools);
-    return integrationEvent('user.login', {
-      ...(user === null
-        ? erasedUser(data.user_id, data.started_at)
-        : (JSON.parse(user) as UserSnapshot)),
-      method: data.method,
-      amr: [...data.amr],
-      session,
-    });
+    return {
+      type: 'user.login',
+      data: {
+        ...(user === null
+          ? erasedUser(data.user_id, data.started_at)
+          : (JSON.parse(user) as UserSnapshot)),
+        method: data.method,
+        amr: [...data.amr],
+        session,
+      },
+    };
   },
-  SessionRevoked: ({ data }) =>
-    integrationEvent('session.revoked', {
+  SessionRevoked: ({ data }) => ({
+    type: 'session.revoked',
+    data: {
       id: data.id,
       user_id: data.user_id,
       reason: data.reason ?? 'user',
-    }),
-  SessionRefreshRepeated: ({ data }) =>
-    integrationEvent('session.refresh_repeated', { id: data.id, user_id: data.user_id }),
+    },
+  }),
+  SessionRefreshRepeated: ({ data }) => ({
+    type: 'session.refresh_repeated',
+    data: { id: data.id, user_id: data.user_id },
+  }),
+  SessionRefreshed: ignored('a refresh is no news'),
 });
 
 async function loginSessionOf(data: SessionFacts, streamId: string, tools: RelayTools) {

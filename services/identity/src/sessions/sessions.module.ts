@@ -1,4 +1,5 @@
 /** Login sessions: started by a sign-in, kept by refreshing, ended by their user or by what they rest on. */
+
 import type { SignToken } from '@cardea/auth';
 import type { Module, ServiceNeeds } from '@cardea/service';
 import type { AgentSessionRevocation, UserDirectory } from '../accounts/accounts.module.ts';
@@ -8,12 +9,18 @@ import { listSessionsRoute } from './list-sessions/list-sessions.route.ts';
 import { type LoginSessions, loginSessions } from './login-sessions.ts';
 import { refreshRoute } from './refresh/refresh.route.ts';
 import { revokeSessionRoute, revokeSessionsRoute } from './revoke-session/revoke-session.route.ts';
+import { sessions } from './session.ts';
 import { sessionsProjection } from './sessions.projection.ts';
 import { sessionsRelay } from './sessions-relay.ts';
 
 export { aliveSessions } from './alive-sessions.ts';
 export type { LoginSessions } from './login-sessions.ts';
-export { isAlive, type Session, type SessionFacts, sessions } from './session.ts';
+export {
+  isAlive,
+  type Session,
+  type SessionEvent,
+  sessions,
+} from './session.ts';
 export { ownSession, surroundingsOf } from './surroundings.ts';
 
 type Needs = Pick<
@@ -61,3 +68,5 @@ export function sessionsModule(given: Needs): {
   };
   return { module, accessTokens: needs.accessTokens, loginSessions: needs.loginSessions };
 }
+
+export const sessionsStreams = [sessions];

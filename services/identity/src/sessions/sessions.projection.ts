@@ -1,44 +1,41 @@
 /** Keeps `sessions`; whether one is alive is also its user's to say, whose epoch stands in `users`. */
-import { type Projected, type Projection, patch, put } from '@cardea/read-models';
+import { ignored, ignoring } from '@cardea/event-store';
+import { orNull, projection, table } from '@cardea/read-models';
 import type { UserEvent } from '../accounts/accounts.module.ts';
 import { deviceOf } from '../adapters/device.ts';
-import type { SessionEvent, SessionFacts } from './session.ts';
+import type { SessionEvent } from './session.ts';
 
-type UserDeleted = Extract<UserEvent, { type: 'UserDeleted' }>;
-type Started = Projected<Extract<SessionEvent, { type: 'SessionStarted' }>['data']>;
+const rows = table('sessions', {
+  key: ['id'],
+  columns: {
+    id: 'text',
+    tenant_id: 'text',
+    user_id: 'text',
+    user_epoch: 'integer',
+    kind: 'text',
+    client_id: orNull('text'),
+    consent_id: orNull('text'),
+    app_id: orNull('text'),
+    ip_address: orNull('text'),
+    user_agent: orNull('text'),
+    browser: orNull('text'),
+    browser_version: orNull('text'),
+    os: orNull('text'),
+    os_version: orNull('text'),
+    device_type: orNull('text'),
+    started_at: 'timestamptz',
+    last_active_at: 'timestamptz',
+    expires_at: 'timestamptz',
+    revoked_at: orNull('timestamptz'),
+  },
+});
 
-export const sessionsProjection: Projection = {
+export const sessionsProjection = projection<SessionEvent | UserEvent>()({
   name: 'sessions',
   log: 'identity',
-  tables: [
-    {
-      name: 'sessions',
-      key: ['id'],
-      columns: {
-        id: 'text',
-        tenant_id: 'text',
-        user_id: 'text',
-        user_epoch: 'integer',
-        kind: 'text',
-        client_id: 'text',
-        consent_id: 'text',
-        app_id: 'text',
-        ip_address: 'text',
-        user_agent: 'text',
-        browser: 'text',
-        browser_version: 'text',
-        os: 'text',
-        os_version: 'text',
-        device_type: 'text',
-        started_at: 'timestamptz',
-        last_active_at: 'timestamptz',
-        expires_at: 'timestamptz',
-        revoked_at: 'timestamptz',
-      },
-    },
-  ],
+  tables: [rows],
   on: {
-    SessionStarted: async ({ data, metadata, streamId }: Started, tools) => {
+    SessionStarted: async ({ data, metadata, streamId }, tools) => {
       const [ip, userAgent] = await Promise.all([
         tools.open(data.ip, { streamId, field: 'ip' }),
         tools.open(data.user_agent, { streamId, field: 'user_agent' }),
@@ -60,27 +57,38 @@ export const sessionsProjection: Projection = {
         expires_at: data.expires_at,
         revoked_at: data.revoked_at,
       };
-      return [{ table: 'sessions', change: put(row) }];
+      return [rows.put(row)];
     },
-    SessionRefreshed: ({ data }: Projected<SessionFacts>) => [
-      {
-        table: 'sessions',
-        change: patch(
-          { id: data.id },
-          { last_active_at: data.last_active_at, expires_at: data.expires_at },
-        ),
-      },
+    SessionRefreshed: ({ data }) => [
+      rows.patch(
+        { id: data.id },
+        { last_active_at: data.last_active_at, expires_at: data.expires_at },
+      ),
     ],
-    SessionRevoked: ({ data }: Projected<SessionFacts>) => [
-      { table: 'sessions', change: patch({ id: data.id }, { revoked_at: data.revoked_at }) },
-    ],
+    SessionRevoked: ({ data }) => [rows.patch({ id: data.id }, { revoked_at: data.revoked_at })],
+    SessionRefreshRepeated: ignored('the session stays as it is'),
+    ...ignoring(
+      'whether a session is alive is read from `users` too',
+      'UserAbandoned',
+      'UserRegistered',
+      'PasswordSet',
+      'PasswordRehashed',
+      'EmailVerified',
+      'ProfileChanged',
+      'RolesChanged',
+      'UserVouched',
+      'VouchWithdrawn',
+      'UserDisabled',
+      'UserEnabled',
+      'SessionsRevoked',
+    ),
   },
   // A deleted user's sessions are named by no event of theirs, so they go by the user's id.
   apply: {
     on: ['UserDeleted'],
     run: async (sql, events, { schema }) => {
-      const deleted = events.map(({ data }) => (data as UserDeleted['data']).id);
+      const deleted = events.map(({ data }) => data.id);
       await sql.query(`DELETE FROM ${schema}.sessions WHERE user_id = ANY($1)`, [deleted]);
     },
   },
-};
+});

@@ -1,9 +1,12 @@
 /** What other services hear of the key ring. */
-import { integrationEvent, relayOf } from '../streams/integration-events.ts';
+import type { identityEvents } from '@cardea/contracts';
+import { relay } from '@cardea/event-bus';
+import { ignoring } from '@cardea/event-store';
 import type { KeyringEvent } from './keyring.ts';
 
-export const signingKeysRelay = relayOf<KeyringEvent>({
-  KeyActivated: ({ data }) => integrationEvent('signing_key.activated', { kid: data.kid }),
-  KeyRetired: ({ data }) => integrationEvent('signing_key.retired', { kid: data.kid }),
-  KeyRemoved: ({ data }) => integrationEvent('signing_key.removed', { kid: data.kid }),
+export const signingKeysRelay = relay<KeyringEvent, typeof identityEvents>({
+  KeyActivated: ({ data }) => ({ type: 'signing_key.activated', data: { kid: data.kid } }),
+  KeyRetired: ({ data }) => ({ type: 'signing_key.retired', data: { kid: data.kid } }),
+  KeyRemoved: ({ data }) => ({ type: 'signing_key.removed', data: { kid: data.kid } }),
+  ...ignoring('a key concerns others once it signs', 'KeyAdded', 'KeyResealed'),
 });

@@ -1,7 +1,9 @@
 /** The keys that tokens are signed with: their ring, its schedule, and what the public sees of it. */
+
 import type { Loop, Module, ServiceNeeds } from '@cardea/service';
 import { listKeysRoute, rotateKeysRoute } from './administer/administer.route.ts';
 import { jwksRoute } from './jwks.route.ts';
+import { keyrings } from './keyring.ts';
 import { type SigningKeys, signingKeys } from './signing-keys.ts';
 import { signingKeysRelay } from './signing-keys-relay.ts';
 import { tellChangedKeys } from './tell-changed-keys.policy.ts';
@@ -63,3 +65,5 @@ const ringReader = (keys: SigningKeys, clock: ServiceNeeds['clock']): Loop => ({
     }
   },
 });
+
+export const signingKeysStreams = [keyrings];

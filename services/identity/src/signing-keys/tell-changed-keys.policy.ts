@@ -4,23 +4,30 @@
  */
 import { KEYS_CHANGED } from '@cardea/auth';
 import type { Sealer } from '@cardea/crypto';
-import type { RecordedEvent } from '@cardea/event-store';
+import { ignoring } from '@cardea/event-store';
 import type { Cache } from '@cardea/runtime';
-import type { Policy } from '@cardea/service';
+import { policy } from '@cardea/service';
 import { keyPlace } from '../streams/seals.ts';
 import type { KeyringEvent } from './keyring.ts';
 
-type Change = Extract<KeyringEvent, { type: 'KeyAdded' | 'KeyActivated' | 'KeyRemoved' }>;
-
-export const tellChangedKeys = (needs: {
+export const tellChangedKeys = ({
+  cache,
+  sealer,
+}: {
   readonly cache: Pick<Cache, 'publish'>;
   readonly sealer: Pick<Sealer, 'erase'>;
-}): Policy => ({
-  name: 'tell_changed_keys',
-  on: ['KeyAdded', 'KeyActivated', 'KeyRemoved'] satisfies Change['type'][],
-  handle: async (event: RecordedEvent) => {
-    const { kid } = event.data as Change['data'];
-    await needs.cache.publish(KEYS_CHANGED, '');
-    if (event.type === 'KeyRemoved') await needs.sealer.erase(keyPlace(kid).subject);
-  },
-});
+}) => {
+  const tell = () => cache.publish(KEYS_CHANGED, '');
+  return policy<KeyringEvent>({
+    name: 'tell_changed_keys',
+    on: {
+      KeyAdded: tell,
+      KeyActivated: tell,
+      KeyRemoved: async ({ data: { kid } }) => {
+        await tell();
+        await sealer.erase(keyPlace(kid).subject);
+      },
+      ...ignoring('what is published stays as it is', 'KeyRetired', 'KeyResealed'),
+    },
+  });
+};

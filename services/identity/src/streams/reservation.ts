@@ -10,6 +10,13 @@ export const slugReservations = reservation('slug');
 /** An agent's name within a tenant. */
 export const agentNameReservations = reservation('agentname');
 
+export const reservationStreams = [
+  emailReservations,
+  signupReservations,
+  slugReservations,
+  agentNameReservations,
+];
+
 /** A user that is, or is to be. */
 export type Owner = { readonly tenantId: string; readonly userId: string };
 export const printOwner = ({ tenantId, userId }: Owner): string => `${tenantId}/${userId}`;

@@ -6,8 +6,8 @@ import {
   type DomainEvent,
   type EventStore,
   type Stream,
+  stateAfter,
   streamIdOf,
-  upcastTo,
 } from '@cardea/event-store';
 import QuickLRU from 'quick-lru';
 
@@ -39,10 +39,7 @@ export function snapshotCache(store: Pick<EventStore, 'readStream'>): SnapshotCa
     const later = await store.readStream(streamId, (before?.revision ?? 0) + 1);
     const tenantId = before?.tenantId ?? later[0]?.metadata.tenantId;
     if (tenantId === undefined) return undefined;
-    const state = later.reduce(
-      (past, event) => stream.evolve(past, upcastTo(stream, event) as unknown as E),
-      before === undefined ? stream.initial : (before.state as State),
-    );
+    const state = stateAfter(stream, later, before?.state as State | undefined);
     const revision = later.at(-1)?.revision ?? before?.revision ?? 0;
     if (later.length > 0) kept.set(streamId, { state, revision, tenantId });
     return { state, tenantId };

@@ -1,49 +1,63 @@
 /** What other services hear of organizations, tenants and applications. */
-import {
-  integrationEvent,
-  type RelayTools,
-  relayOf,
-  stateAt,
-} from '../streams/integration-events.ts';
+import type { identityEvents } from '@cardea/contracts';
+import { type RelayTools, relay } from '@cardea/event-bus';
 import type { ApplicationEvent } from './applications/application.ts';
 import { type OrganizationEvent, organizations } from './organizations/organization.ts';
 import { type TenantEvent, tenants } from './tenants/tenant.ts';
 
-export const workspacesRelay = relayOf<OrganizationEvent | TenantEvent | ApplicationEvent>({
-  OrganizationCreated: async (_event, tools) =>
-    integrationEvent('organization.created', await organizationOf(tools)),
-  OrganizationChanged: async ({ data }, tools) =>
-    integrationEvent('organization.updated', {
+export const workspacesRelay = relay<
+  OrganizationEvent | TenantEvent | ApplicationEvent,
+  typeof identityEvents
+>({
+  OrganizationCreated: async (_event, tools) => ({
+    type: 'organization.created',
+    data: await organizationOf(tools),
+  }),
+  OrganizationChanged: async ({ data }, tools) => ({
+    type: 'organization.updated',
+    data: {
       ...(await organizationOf(tools)),
       changed: changedIn(data),
-    }),
-  TenantCreated: async (_event, tools) => integrationEvent('tenant.created', await tenantOf(tools)),
-  TenantChanged: async ({ data }, tools) =>
-    integrationEvent('tenant.updated', { ...(await tenantOf(tools)), changed: changedIn(data) }),
-  TenantSettingsChanged: async ({ data }, tools) =>
-    integrationEvent('tenant.updated', {
+    },
+  }),
+  TenantCreated: async (_event, tools) => ({ type: 'tenant.created', data: await tenantOf(tools) }),
+  TenantChanged: async ({ data }, tools) => ({
+    type: 'tenant.updated',
+    data: { ...(await tenantOf(tools)), changed: changedIn(data) },
+  }),
+  TenantSettingsChanged: async ({ data }, tools) => ({
+    type: 'tenant.updated',
+    data: {
       ...(await tenantOf(tools)),
       changed: Object.keys(data.settings).map((name) => `settings.${name}`),
-    }),
-  TenantDeleted: ({ data }) =>
-    integrationEvent('tenant.deleted', { id: data.id, deleted_at: data.deleted_at }),
+    },
+  }),
+  TenantDeleted: ({ data }) => ({
+    type: 'tenant.deleted',
+    data: { id: data.id, deleted_at: data.deleted_at },
+  }),
   ApplicationCreated: ({ data }) => {
     const { id, name, environment, type, publishable_key, created_at } = data;
-    return integrationEvent('application.created', {
-      id,
-      name,
-      environment,
-      type,
-      publishable_key,
-      created_at,
-    });
+    return {
+      type: 'application.created',
+      data: {
+        id,
+        name,
+        environment,
+        type,
+        publishable_key,
+        created_at,
+      },
+    };
   },
-  ApplicationDeleted: ({ data }) =>
-    integrationEvent('application.deleted', { id: data.id, deleted_at: data.deleted_at }),
+  ApplicationDeleted: ({ data }) => ({
+    type: 'application.deleted',
+    data: { id: data.id, deleted_at: data.deleted_at },
+  }),
 });
 
 async function organizationOf(tools: RelayTools) {
-  const state = await stateAt(organizations, tools);
+  const state = await tools.stateOf(organizations);
   if (state.status === 'none') throw new Error('an organization event without an organization');
   return {
     id: state.id,
@@ -54,7 +68,7 @@ async function organizationOf(tools: RelayTools) {
 }
 
 async function tenantOf(tools: RelayTools) {
-  const state = await stateAt(tenants, tools);
+  const state = await tools.stateOf(tenants);
   if (state.status === 'none') throw new Error('a tenant event without a tenant');
   return {
     id: state.id,

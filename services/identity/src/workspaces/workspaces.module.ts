@@ -1,13 +1,17 @@
 /** Organizations, tenants and applications. */
+
 import type { Module, ServiceNeeds } from '@cardea/service';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
+import { applications } from './applications/application.ts';
 import { identifyRoute } from './applications/identify/identify.route.ts';
 import { listApplicationsRoute } from './applications/list-applications/list-applications.route.ts';
 import {
   getOrganizationRoute,
   updateOrganizationRoute,
 } from './organizations/administer/organization.route.ts';
+import { organizations } from './organizations/organization.ts';
 import { getTenantRoute, updateTenantRoute } from './tenants/administer/administer.route.ts';
+import { tenants } from './tenants/tenant.ts';
 import { workspacesProjection } from './tenants/workspaces.projection.ts';
 import { type Workspaces, workspaces } from './workspaces.ts';
 import { workspacesRelay } from './workspaces-relay.ts';
@@ -49,3 +53,5 @@ export function workspacesModule(given: Needs): {
   };
   return { module, workspaces: needs.workspaces };
 }
+
+export const workspacesStreams = [organizations, tenants, applications];

@@ -1,4 +1,5 @@
 /** Grants: what an agent may hold of a service's secrets, in which session and until when. */
+
 import type { Module, ServiceNeeds } from '@cardea/service';
 import QuickLRU from 'quick-lru';
 import type { Epochs } from '../epochs.ts';
@@ -8,9 +9,11 @@ import { clearAway } from './clear-away.policy.ts';
 import { grantsProjection } from './grants.projection.ts';
 import { identityConsumer } from './identity.consumer.ts';
 import { getGrantRoute, listGrantsRoute } from './list/list.route.ts';
+import { refusals } from './refusal.ts';
 import { refusalRecorder } from './refusal-recorder.ts';
 import { reuseCounter } from './reuse.ts';
 import { revokeGrantRoute } from './revoke/revoke.route.ts';
+import { slots } from './slot.ts';
 import { bucket } from './vend/bucket.ts';
 import { vendRoute } from './vend/vend.route.ts';
 import { vendMemos } from './vend/vend-memos.ts';
@@ -58,3 +61,5 @@ export function grantsModule(needs: GrantsDependencies): Module {
     },
   };
 }
+
+export const grantsStreams = [slots, refusals];

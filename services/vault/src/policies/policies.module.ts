@@ -1,4 +1,5 @@
 /** Which vends need an approval, and whose. */
+
 import type { Module, ServiceNeeds } from '@cardea/service';
 import type { Epochs } from '../epochs.ts';
 import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
@@ -7,6 +8,7 @@ import { changePolicyRoute } from './change/change.route.ts';
 import { evaluatePoliciesRoute } from './evaluate/evaluate.route.ts';
 import { forgetOldPolicies } from './forget-old-policies.policy.ts';
 import { getPolicyRoute, listPoliciesRoute } from './list/list.route.ts';
+import { policySets } from './policy.ts';
 import { removePolicyRoute } from './remove/remove.route.ts';
 
 export { approverOf, NOT_VOUCHED, type NoApproverReason } from './approver.ts';
@@ -29,3 +31,5 @@ export const policiesModule = (needs: PoliciesDependencies): Module => ({
   ],
   policies: [forgetOldPolicies(needs)],
 });
+
+export const policiesStreams = [policySets];

@@ -25,7 +25,7 @@ export interface Catalog {
   ): Promise<Decided<Service, ServiceEvent, Reason> | undefined>;
 }
 
-const names = reservation('servicename');
+export const names = reservation('servicename');
 
 export function catalog({
   streams,

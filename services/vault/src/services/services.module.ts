@@ -1,15 +1,17 @@
 /** Registered services with their secrets, kept under a key per tenant. */
+
 import { wrapKeys } from '@cardea/crypto';
 import type { Module, ServiceNeeds } from '@cardea/service';
 import { type DataKeys, dataKeys } from '../adapters/data-keys.ts';
 import { type SecretStore, secretStore } from '../adapters/secret-store.ts';
 import type { Epochs } from '../epochs.ts';
-import { type Catalog, catalog } from './catalog.ts';
+import { type Catalog, catalog, names } from './catalog.ts';
 import { changeServiceRoute } from './change/change.route.ts';
 import { deleteServiceRoute } from './delete/delete.route.ts';
 import { getServiceRoute, listServicesRoute } from './list/list.route.ts';
 import { registerServiceRoute } from './register/register.route.ts';
 import { keyRotation } from './rotate-keys.ts';
+import { services } from './service.ts';
 import { servicesProjection } from './services.projection.ts';
 import { shredTenant } from './shred-tenant.ts';
 import { sweepSecrets } from './sweep-secrets.ts';
@@ -68,3 +70,5 @@ export function serviceParts(needs: Omit<ServicesDependencies, 'epochs'>): Servi
   const keys = dataKeys({ database, random, clock, keys: wrapKeys(settings, 'dek-wrap/v1') });
   return { keys, secrets: secretStore({ database, keys, random, clock }), catalog: catalog(needs) };
 }
+
+export const servicesStreams = [services, names];

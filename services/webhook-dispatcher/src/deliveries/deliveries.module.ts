@@ -1,4 +1,5 @@
 /** Deliveries: what each webhook is to be sent, attempted until it is taken or given up. */
+
 import { outbound } from '@cardea/http';
 import { metrics } from '@cardea/runtime';
 import type { Module, ServiceNeeds } from '@cardea/service';
@@ -9,6 +10,7 @@ import { AttemptWatch } from './attempt-watch.ts';
 import { autoDisable } from './auto-disable.ts';
 import { cancelOnDisableOrDelete } from './cancel-on-disable-or-delete.policy.ts';
 import { deliveriesTable } from './deliveries.projection.ts';
+import { deliveries } from './delivery.ts';
 import { eraseDeletedUsers } from './erase-deleted-users.ts';
 import { forgetOldAttempts } from './forget-old-attempts.ts';
 import { healthTable } from './health.projection.ts';
@@ -68,3 +70,5 @@ export function deliveriesModule(needs: DeliveriesDependencies): Module {
     },
   };
 }
+
+export const deliveriesStreams = [deliveries];

@@ -1,4 +1,5 @@
 /** Webhooks: the addresses of a tenant, what each wants to hear, and the secrets that sign for them. */
+
 import type { Module, ServiceNeeds } from '@cardea/service';
 import { changeWebhookRoute } from './change/change.route.ts';
 import { createWebhookRoute } from './create/create.route.ts';
@@ -7,6 +8,7 @@ import { listEventTypesRoute } from './event-types/event-types.route.ts';
 import { getWebhookRoute } from './get/get.route.ts';
 import { listWebhooksRoute } from './list/list.route.ts';
 import { rotateSecretRoute } from './rotate-secret/rotate-secret.route.ts';
+import { webhooks } from './webhook.ts';
 import { WebhookIndex } from './webhook-index.ts';
 import { webhooksTable } from './webhooks.projection.ts';
 
@@ -52,3 +54,5 @@ export function webhooksModule(needs: WebhooksDependencies): {
   };
   return { module, index };
 }
+
+export const webhooksStreams = [webhooks];

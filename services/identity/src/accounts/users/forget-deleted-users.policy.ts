@@ -3,11 +3,9 @@
  * the person is sealed under. In this order, so that a crash in between leaves nothing half free.
  */
 import type { Sealer } from '@cardea/crypto';
-import type { Command, RecordedEvent } from '@cardea/event-store';
-import type { Policy } from '@cardea/service';
+import { type Command, ignoring } from '@cardea/event-store';
+import { policy } from '@cardea/service';
 import type { UserEvent } from './user.ts';
-
-type Deleted = Extract<UserEvent, { type: 'UserDeleted' }>['data'];
 
 export const forgetDeletedUsers = (needs: {
   readonly sealer: Sealer;
@@ -17,14 +15,30 @@ export const forgetDeletedUsers = (needs: {
     of: { readonly tenantId: string; readonly userId: string; readonly emailHash: string },
     command: Command,
   ) => Promise<void>;
-}): Policy => ({
-  name: 'forget_deleted_users',
-  on: ['UserDeleted'],
-  handle: async (event: RecordedEvent) => {
-    const { id: userId, email_hash: emailHash } = event.data as Deleted;
-    const { tenantId } = event.metadata;
-    const command = needs.systemCommand(tenantId, 'forget', event.id);
-    await needs.releaseAddress({ tenantId, userId, emailHash }, command);
-    await needs.sealer.erase(`user:${userId}`);
-  },
-});
+}) =>
+  policy<UserEvent>({
+    name: 'forget_deleted_users',
+    on: {
+      UserDeleted: async ({ id: eventId, data, metadata: { tenantId } }) => {
+        const { id: userId, email_hash: emailHash } = data;
+        const command = needs.systemCommand(tenantId, 'forget', eventId);
+        await needs.releaseAddress({ tenantId, userId, emailHash }, command);
+        await needs.sealer.erase(`user:${userId}`);
+      },
+      ...ignoring(
+        'the person is still there',
+        'UserAbandoned',
+        'UserRegistered',
+        'PasswordSet',
+        'PasswordRehashed',
+        'EmailVerified',
+        'ProfileChanged',
+        'RolesChanged',
+        'UserVouched',
+        'VouchWithdrawn',
+        'UserDisabled',
+        'UserEnabled',
+        'SessionsRevoked',
+      ),
+    },
+  });

@@ -143,20 +143,11 @@ const VOUCHED_VIA: readonly UserCreatedVia[] = [
 export const users: Stream<User, UserEvent> = {
   noun: 'user',
   initial: { status: 'none' },
-  versions: { UserRegistered: 2, RolesChanged: 2 },
-  upcast: ({ type, schemaVersion, data, metadata }) => {
-    if (schemaVersion > 1) return { type, data };
-    switch (type) {
-      case 'UserRegistered':
-        return {
-          type,
-          data: { ...data, vouched: VOUCHED_VIA.includes(data['via'] as UserCreatedVia) },
-        };
-      case 'RolesChanged':
-        return { type, data: { ...data, vouched: metadata.actor.type === 'admin' } };
-      default:
-        return { type, data };
-    }
+  upcasters: {
+    UserRegistered: [
+      (data) => ({ ...data, vouched: VOUCHED_VIA.includes(data['via'] as UserCreatedVia) }),
+    ],
+    RolesChanged: [(data, { actor }) => ({ ...data, vouched: actor.type === 'admin' })],
   },
   evolve: (before, event) => {
     if (event.type === 'UserAbandoned') return { status: 'abandoned' };

@@ -1,57 +1,55 @@
 /** Keeps `users`, which the administrators' list reads; who was deleted has no row. */
 import type { Sealed } from '@cardea/crypto';
+import { ignoring } from '@cardea/event-store';
 import {
-  type Projected,
-  type Projection,
+  orNull,
   type ProjectionTools,
-  patch,
-  put,
-  remove,
+  projection,
   type TableChange,
+  table,
 } from '@cardea/read-models';
 import type { UserEvent } from './user.ts';
 
 /** All that this table needs to know of a sign-in. */
-type SignIn = Projected<{ readonly user_id: string; readonly started_at: string }>;
-type On<T extends UserEvent['type']> = Projected<Extract<UserEvent, { type: T }>['data']>;
+type SignIn = {
+  readonly type: 'SessionStarted';
+  readonly data: { readonly user_id: string; readonly started_at: string };
+};
 
-const change = (row: TableChange['change']): readonly TableChange[] => [
-  { table: 'users', change: row },
-];
+const users = table('users', {
+  key: ['id'],
+  columns: {
+    id: 'text',
+    tenant_id: 'text',
+    email: orNull('text'),
+    email_verified: 'boolean',
+    display_name: orNull('text'),
+    avatar_url: orNull('text'),
+    roles: 'text[]',
+    vouched: 'boolean',
+    status: 'text',
+    has_password: 'boolean',
+    mfa_enabled: 'boolean',
+    identities: 'text[]',
+    epoch: 'integer',
+    keep_sid: orNull('text'),
+    last_login_at: orNull('timestamptz'),
+    created_at: 'timestamptz',
+    updated_at: 'timestamptz',
+  },
+});
 
-export const usersProjection: Projection = {
+const row = (change: TableChange): readonly TableChange[] => [change];
+
+export const usersProjection = projection<UserEvent | SignIn>()({
   name: 'users',
   log: 'identity',
-  tables: [
-    {
-      name: 'users',
-      key: ['id'],
-      columns: {
-        id: 'text',
-        tenant_id: 'text',
-        email: 'text',
-        email_verified: 'boolean',
-        display_name: 'text',
-        avatar_url: 'text',
-        roles: 'text[]',
-        vouched: 'boolean',
-        status: 'text',
-        has_password: 'boolean',
-        mfa_enabled: 'boolean',
-        identities: 'text[]',
-        epoch: 'integer',
-        keep_sid: 'text',
-        last_login_at: 'timestamptz',
-        created_at: 'timestamptz',
-        updated_at: 'timestamptz',
-      },
-    },
-  ],
+  tables: [users],
   on: {
-    UserRegistered: async (event: On<'UserRegistered'>, tools) => {
+    UserRegistered: async (event, tools) => {
       const { data, metadata } = event;
-      return change(
-        put({
+      return row(
+        users.put({
           id: data.id,
           tenant_id: metadata.tenantId,
           email: await opened(tools, event, 'email', data.email),
@@ -59,8 +57,7 @@ export const usersProjection: Projection = {
           display_name: await opened(tools, event, 'display_name', data.display_name),
           avatar_url: await opened(tools, event, 'avatar_url', data.avatar_url),
           roles: data.roles,
-          // Of those of before it is announced, by an event of its own.
-          vouched: data.vouched ?? false,
+          vouched: data.vouched,
           status: 'active',
           has_password: false,
           mfa_enabled: false,
@@ -73,9 +70,9 @@ export const usersProjection: Projection = {
         }),
       );
     },
-    PasswordSet: ({ data }: On<'PasswordSet'>) =>
-      change(
-        patch(
+    PasswordSet: ({ data }) =>
+      row(
+        users.patch(
           { id: data.id },
           {
             has_password: true,
@@ -86,12 +83,12 @@ export const usersProjection: Projection = {
           },
         ),
       ),
-    EmailVerified: ({ data }: On<'EmailVerified'>) =>
-      change(patch({ id: data.id }, { email_verified: true, updated_at: data.at })),
-    ProfileChanged: async (event: On<'ProfileChanged'>, tools) => {
+    EmailVerified: ({ data }) =>
+      row(users.patch({ id: data.id }, { email_verified: true, updated_at: data.at })),
+    ProfileChanged: async (event, tools) => {
       const { display_name: name, avatar_url: picture, id, at } = event.data;
-      return change(
-        patch(
+      return row(
+        users.patch(
           { id },
           {
             updated_at: at,
@@ -105,28 +102,38 @@ export const usersProjection: Projection = {
         ),
       );
     },
-    RolesChanged: ({ data }: On<'RolesChanged'>) =>
-      change(patch({ id: data.id }, { roles: data.roles, updated_at: data.at })),
-    UserVouched: ({ data }: On<'UserVouched'>) =>
-      change(patch({ id: data.id }, { vouched: true, updated_at: data.at })),
-    VouchWithdrawn: ({ data }: On<'VouchWithdrawn'>) =>
-      change(patch({ id: data.id }, { vouched: false, updated_at: data.at })),
-    UserDisabled: ({ data }: On<'UserDisabled'>) =>
-      change(
-        patch(
+    RolesChanged: ({ data }) =>
+      row(
+        users.patch(
+          { id: data.id },
+          {
+            roles: data.roles,
+            ...(data.vouched === true ? { vouched: true } : {}),
+            updated_at: data.at,
+          },
+        ),
+      ),
+    UserVouched: ({ data }) =>
+      row(users.patch({ id: data.id }, { vouched: true, updated_at: data.at })),
+    VouchWithdrawn: ({ data }) =>
+      row(users.patch({ id: data.id }, { vouched: false, updated_at: data.at })),
+    UserDisabled: ({ data }) =>
+      row(
+        users.patch(
           { id: data.id },
           { status: 'disabled', epoch: data.epoch, keep_sid: null, updated_at: data.at },
         ),
       ),
-    UserEnabled: ({ data }: On<'UserEnabled'>) =>
-      change(patch({ id: data.id }, { status: 'active', updated_at: data.at })),
-    SessionsRevoked: ({ data }: On<'SessionsRevoked'>) =>
-      change(patch({ id: data.id }, { epoch: data.epoch, keep_sid: data.keep_sid })),
-    UserDeleted: ({ data }: On<'UserDeleted'>) => change(remove({ id: data.id })),
-    SessionStarted: ({ data }: SignIn) =>
-      change(patch({ id: data.user_id }, { last_login_at: data.started_at })),
+    UserEnabled: ({ data }) =>
+      row(users.patch({ id: data.id }, { status: 'active', updated_at: data.at })),
+    SessionsRevoked: ({ data }) =>
+      row(users.patch({ id: data.id }, { epoch: data.epoch, keep_sid: data.keep_sid })),
+    UserDeleted: ({ data }) => row(users.remove({ id: data.id })),
+    SessionStarted: ({ data }) =>
+      row(users.patch({ id: data.user_id }, { last_login_at: data.started_at })),
+    ...ignoring('the row stays as it is', 'UserAbandoned', 'PasswordRehashed'),
   },
-};
+});
 
 const opened = (
   tools: ProjectionTools,

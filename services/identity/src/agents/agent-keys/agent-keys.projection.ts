@@ -1,51 +1,55 @@
 /** Keeps `agent_keys`, which an agent's list of keys reads; a deleted agent's keys have no rows. */
-import { type Projected, type Projection, patch, put } from '@cardea/read-models';
+import { ignored, ignoring } from '@cardea/event-store';
+import { orNull, projection, table } from '@cardea/read-models';
 import type { KeyUsed } from '../../credentials/credentials.module.ts';
+import type { AgentEvent } from '../agents/agent.ts';
 import type { AgentKeyEvent } from './agent-key.ts';
 
-type On<T extends AgentKeyEvent['type']> = Projected<Extract<AgentKeyEvent, { type: T }>['data']>;
+const rows = table('agent_keys', {
+  key: ['id'],
+  columns: {
+    id: 'text',
+    tenant_id: 'text',
+    agent_id: 'text',
+    name: 'text',
+    environment: 'text',
+    allowed_cidrs: 'text[]',
+    created_at: 'timestamptz',
+    expires_at: orNull('timestamptz'),
+    last_used_at: orNull('timestamptz'),
+    revoked_at: orNull('timestamptz'),
+  },
+});
 
-export const agentKeysProjection: Projection = {
+export const agentKeysProjection = projection<AgentKeyEvent | AgentEvent | KeyUsed>()({
   name: 'agent_keys',
   log: 'identity',
-  tables: [
-    {
-      name: 'agent_keys',
-      key: ['id'],
-      columns: {
-        id: 'text',
-        tenant_id: 'text',
-        agent_id: 'text',
-        name: 'text',
-        environment: 'text',
-        allowed_cidrs: 'text[]',
-        created_at: 'timestamptz',
-        expires_at: 'timestamptz',
-        last_used_at: 'timestamptz',
-        revoked_at: 'timestamptz',
-      },
-    },
-  ],
+  tables: [rows],
   on: {
-    AgentKeyIssued: ({ data, metadata }: On<'AgentKeyIssued'>) => {
+    AgentKeyIssued: ({ data, metadata }) => {
       const { hash: _hash, request_hash: _request, ...key } = data;
       const row = { ...key, tenant_id: metadata.tenantId, last_used_at: null, revoked_at: null };
-      return [{ table: 'agent_keys', change: put(row) }];
+      return [rows.put(row)];
     },
-    AgentKeyRevoked: ({ data }: On<'AgentKeyRevoked'>) => [
-      { table: 'agent_keys', change: patch({ id: data.id }, { revoked_at: data.revoked_at }) },
-    ],
-    KeyUsed: ({ data }: Projected<KeyUsed['data']>) =>
-      data.kind === 'agk'
-        ? [{ table: 'agent_keys', change: patch({ id: data.id }, { last_used_at: data.used_at }) }]
-        : [],
+    AgentKeyRevoked: ({ data }) => [rows.patch({ id: data.id }, { revoked_at: data.revoked_at })],
+    KeyUsed: ({ data }) =>
+      data.kind === 'agk' ? [rows.patch({ id: data.id }, { last_used_at: data.used_at })] : [],
+    AgentKeyRotated: ignored('no secret stands in a row'),
+    ...ignoring(
+      'its keys stay as they are',
+      'AgentCreated',
+      'AgentChanged',
+      'AgentSuspended',
+      'AgentResumed',
+      'AgentAbandoned',
+    ),
   },
   // The end of an agent names none of its keys, so their rows go by the agent's id.
   apply: {
     on: ['AgentDeleted'],
     run: async (sql, events, { schema }) => {
-      const deleted = events.map(({ data }) => (data as { readonly id: string }).id);
+      const deleted = events.map(({ data }) => data.id);
       await sql.query(`DELETE FROM ${schema}.agent_keys WHERE agent_id = ANY($1)`, [deleted]);
     },
   },
-};
+});

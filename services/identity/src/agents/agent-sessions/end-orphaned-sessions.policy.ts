@@ -1,7 +1,11 @@
 /** When an agent, its key, its user, a login or a delegation goes, the sessions that rested on it end. */
-import type { RecordedEvent } from '@cardea/event-store';
-import type { Policy, ServiceNeeds } from '@cardea/service';
-import type { UserDirectory } from '../../accounts/accounts.module.ts';
+import { ignoring, type RecordedEvent } from '@cardea/event-store';
+import { policy, type ServiceNeeds } from '@cardea/service';
+import type { UserDirectory, UserEvent } from '../../accounts/accounts.module.ts';
+import type { SessionEvent } from '../../sessions/sessions.module.ts';
+import type { AgentKeyEvent } from '../agent-keys/agent-key.ts';
+import type { AgentEvent } from '../agents/agent.ts';
+import type { DelegationEvent } from '../delegations/delegation.ts';
 import type { EndReason } from './agent-session.ts';
 import { endOpenSessions, type OpenOf } from './end-many.ts';
 
@@ -15,62 +19,64 @@ type Needs = Pick<
 /** Sessions that were opened before the event are in the table by then. */
 const CATCH_UP_MS = 10_000;
 
-type Data = {
-  readonly id: string;
-  readonly agent_id?: string;
-  readonly user_id?: string;
-  readonly by?: string;
+type Orphans = Omit<OpenOf, 'tenantId'> & { readonly reason: EndReason | undefined };
+
+export const endOrphanedSessions = (needs: Needs) => {
+  const end = (event: Cause, orphans: Orphans) => endOrphans(needs, event, orphans);
+  return policy<UserEvent | SessionEvent | AgentEvent | AgentKeyEvent | DelegationEvent>({
+    name: 'end_orphaned_agent_sessions',
+    on: {
+      AgentSuspended: (event) => end(event, { agentId: event.data.id, reason: 'agent_suspended' }),
+      AgentDeleted: (event) => end(event, { agentId: event.data.id, reason: 'agent_deleted' }),
+      AgentKeyRevoked: (event) => end(event, { keyId: event.data.id, reason: 'key_revoked' }),
+      UserDisabled: (event) => end(event, { userId: event.data.id, reason: undefined }),
+      UserDeleted: (event) => end(event, { userId: event.data.id, reason: undefined }),
+      SessionsRevoked: (event) => end(event, { userId: event.data.id, reason: undefined }),
+      PasswordSet: async (event) => {
+        const { by, id } = event.data;
+        if (by !== 'created') await end(event, { userId: id, reason: undefined });
+      },
+      SessionRevoked: (event) => end(event, { subjectSid: event.data.id, reason: 'login_ended' }),
+      DelegationWithdrawn: (event) => {
+        const { agent_id: agentId, user_id: userId } = event.data;
+        return end(event, { agentId, userId, reason: 'delegation_withdrawn' });
+      },
+      ...GOES_ON,
+    },
+  });
 };
 
-export const endOrphanedSessions = (needs: Needs): Policy => ({
-  name: 'end_orphaned_agent_sessions',
-  on: [
-    'AgentSuspended',
-    'AgentDeleted',
-    'AgentKeyRevoked',
-    'UserDisabled',
-    'UserDeleted',
-    'PasswordSet',
-    'SessionsRevoked',
-    'SessionRevoked',
-    'DelegationWithdrawn',
-  ],
-  handle: async (event: RecordedEvent) => {
-    const found = orphansOf(event);
-    if (found === undefined) return;
-    const level = await needs.positions.reached(['agent_sessions'], event.position, CATCH_UP_MS);
-    if (!level) throw new Error('the table of agent sessions is behind the log');
-    const { reason, ...of } = found;
-    const { tenantId } = event.metadata;
-    await endOpenSessions(needs, { tenantId, ...of }, { reason, cause: event.id });
-  },
-});
+const GOES_ON = ignoring(
+  'what a session rests on is still there',
+  'UserAbandoned',
+  'UserRegistered',
+  'PasswordRehashed',
+  'EmailVerified',
+  'ProfileChanged',
+  'RolesChanged',
+  'UserVouched',
+  'VouchWithdrawn',
+  'UserEnabled',
+  'SessionStarted',
+  'SessionRefreshed',
+  'SessionRefreshRepeated',
+  'AgentCreated',
+  'AgentChanged',
+  'AgentResumed',
+  'AgentAbandoned',
+  'AgentKeyIssued',
+  'AgentKeyRotated',
+  'DelegationGranted',
+);
 
-function orphansOf(
-  event: RecordedEvent,
-): (Omit<OpenOf, 'tenantId'> & { readonly reason: EndReason | undefined }) | undefined {
-  const data = event.data as unknown as Data;
-  switch (event.type) {
-    case 'AgentSuspended':
-      return { agentId: data.id, reason: 'agent_suspended' };
-    case 'AgentDeleted':
-      return { agentId: data.id, reason: 'agent_deleted' };
-    case 'AgentKeyRevoked':
-      return { keyId: data.id, reason: 'key_revoked' };
-    case 'UserDisabled':
-    case 'UserDeleted':
-    case 'SessionsRevoked':
-      return { userId: data.id, reason: undefined };
-    case 'PasswordSet':
-      return data.by === 'created' ? undefined : { userId: data.id, reason: undefined };
-    case 'SessionRevoked':
-      return { subjectSid: data.id, reason: 'login_ended' };
-    case 'DelegationWithdrawn': {
-      const { agent_id: agentId, user_id: userId } = data;
-      if (agentId === undefined || userId === undefined) return undefined;
-      return { agentId, userId, reason: 'delegation_withdrawn' };
-    }
-    default:
-      return undefined;
-  }
+type Cause = Pick<RecordedEvent, 'id' | 'position' | 'metadata'>;
+
+async function endOrphans(
+  needs: Needs,
+  { id: cause, position, metadata: { tenantId } }: Cause,
+  { reason, ...of }: Orphans,
+): Promise<void> {
+  const level = await needs.positions.reached(['agent_sessions'], position, CATCH_UP_MS);
+  if (!level) throw new Error('the table of agent sessions is behind the log');
+  await endOpenSessions(needs, { tenantId, ...of }, { reason, cause });
 }

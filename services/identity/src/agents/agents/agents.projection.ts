@@ -1,53 +1,41 @@
 /** Keeps `agents`, which the lists of administrators and users read; who was deleted has no row. */
-import {
-  type Projected,
-  type Projection,
-  patch,
-  put,
-  remove,
-  type TableChange,
-} from '@cardea/read-models';
+import { ignored } from '@cardea/event-store';
+import { orNull, projection, type TableChange, table } from '@cardea/read-models';
 import type { AgentEvent } from './agent.ts';
 
-type On<T extends AgentEvent['type']> = Projected<Extract<AgentEvent, { type: T }>['data']>;
+const row = (change: TableChange): readonly TableChange[] => [change];
 
-const change = (row: TableChange['change']): readonly TableChange[] => [
-  { table: 'agents', change: row },
-];
+const rows = table('agents', {
+  key: ['id'],
+  columns: {
+    id: 'text',
+    tenant_id: 'text',
+    app_id: orNull('text'),
+    name: 'text',
+    description: orNull('text'),
+    status: 'text',
+    owner_user_id: orNull('text'),
+    services: 'jsonb',
+    created_at: 'timestamptz',
+  },
+});
 
-export const agentsProjection: Projection = {
+export const agentsProjection = projection<AgentEvent>()({
   name: 'agents',
   log: 'identity',
-  tables: [
-    {
-      name: 'agents',
-      key: ['id'],
-      columns: {
-        id: 'text',
-        tenant_id: 'text',
-        app_id: 'text',
-        name: 'text',
-        description: 'text',
-        status: 'text',
-        owner_user_id: 'text',
-        services: 'jsonb',
-        created_at: 'timestamptz',
-      },
-    },
-  ],
+  tables: [rows],
   on: {
-    AgentCreated: ({ data, metadata }: On<'AgentCreated'>) => {
+    AgentCreated: ({ data, metadata }) => {
       const { name_hash: _name, request_hash: _request, ...agent } = data;
-      return change(put({ ...agent, tenant_id: metadata.tenantId, status: 'active' }));
+      return row(rows.put({ ...agent, tenant_id: metadata.tenantId, status: 'active' }));
     },
-    AgentChanged: ({ data }: On<'AgentChanged'>) => {
+    AgentChanged: ({ data }) => {
       const { id, at: _at, name_hash: _name, ...columns } = data;
-      return change(patch({ id }, columns));
+      return row(rows.patch({ id }, columns));
     },
-    AgentSuspended: ({ data }: On<'AgentSuspended'>) =>
-      change(patch({ id: data.id }, { status: 'suspended' })),
-    AgentResumed: ({ data }: On<'AgentResumed'>) =>
-      change(patch({ id: data.id }, { status: 'active' })),
-    AgentDeleted: ({ data }: On<'AgentDeleted'>) => change(remove({ id: data.id })),
+    AgentSuspended: ({ data }) => row(rows.patch({ id: data.id }, { status: 'suspended' })),
+    AgentResumed: ({ data }) => row(rows.patch({ id: data.id }, { status: 'active' })),
+    AgentDeleted: ({ data }) => row(rows.remove({ id: data.id })),
+    AgentAbandoned: ignored('it has no row'),
   },
-};
+});

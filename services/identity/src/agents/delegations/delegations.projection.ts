@@ -1,49 +1,67 @@
 /** Keeps `delegations`, which a user's own list reads. */
-import { type Projected, type Projection, patch, put } from '@cardea/read-models';
+import { ignoring } from '@cardea/event-store';
+import { orNull, projection, table } from '@cardea/read-models';
+import type { UserEvent } from '../../accounts/accounts.module.ts';
+import type { AgentEvent } from '../agents/agent.ts';
 import type { DelegationEvent } from './delegation.ts';
 
-type On<T extends DelegationEvent['type']> = Projected<
-  Extract<DelegationEvent, { type: T }>['data']
->;
+const rows = table('delegations', {
+  key: ['id'],
+  columns: {
+    id: 'text',
+    tenant_id: 'text',
+    user_id: 'text',
+    agent_id: 'text',
+    services: 'jsonb',
+    created_at: 'timestamptz',
+    expires_at: orNull('timestamptz'),
+    withdrawn_at: orNull('timestamptz'),
+  },
+});
 
-export const delegationsProjection: Projection = {
+export const delegationsProjection = projection<DelegationEvent | UserEvent | AgentEvent>()({
   name: 'delegations',
   log: 'identity',
-  tables: [
-    {
-      name: 'delegations',
-      key: ['id'],
-      columns: {
-        id: 'text',
-        tenant_id: 'text',
-        user_id: 'text',
-        agent_id: 'text',
-        services: 'jsonb',
-        created_at: 'timestamptz',
-        expires_at: 'timestamptz',
-        withdrawn_at: 'timestamptz',
-      },
-    },
-  ],
+  tables: [rows],
   on: {
-    DelegationGranted: ({ data, metadata }: On<'DelegationGranted'>) => {
+    DelegationGranted: ({ data, metadata }) => {
       const { request_hash: _request, ...delegation } = data;
       const row = { ...delegation, tenant_id: metadata.tenantId, withdrawn_at: null };
-      return [{ table: 'delegations', change: put(row) }];
+      return [rows.put(row)];
     },
-    DelegationWithdrawn: ({ data }: On<'DelegationWithdrawn'>) => [
-      { table: 'delegations', change: patch({ id: data.id }, { withdrawn_at: data.withdrawn_at }) },
+    DelegationWithdrawn: ({ data }) => [
+      rows.patch({ id: data.id }, { withdrawn_at: data.withdrawn_at }),
     ],
+    ...ignoring(
+      'what was delegated stays as it is',
+      'UserAbandoned',
+      'UserRegistered',
+      'PasswordSet',
+      'PasswordRehashed',
+      'EmailVerified',
+      'ProfileChanged',
+      'RolesChanged',
+      'UserVouched',
+      'VouchWithdrawn',
+      'UserDisabled',
+      'UserEnabled',
+      'SessionsRevoked',
+      'AgentCreated',
+      'AgentChanged',
+      'AgentSuspended',
+      'AgentResumed',
+      'AgentAbandoned',
+    ),
   },
   // The end of a user or an agent names no delegation, so the rows go by their ids.
   apply: {
     on: ['UserDeleted', 'AgentDeleted'],
     run: async (sql, events, { schema }) => {
-      const gone = events.map(({ data }) => (data as { readonly id: string }).id);
+      const gone = events.map(({ data }) => data.id);
       await sql.query(
         `DELETE FROM ${schema}.delegations WHERE user_id = ANY($1) OR agent_id = ANY($1)`,
         [gone],
       );
     },
   },
-};
+});

@@ -1,44 +1,40 @@
 /** Keeps `api_keys`, which the administrators' list reads. */
-import { type Projected, type Projection, patch, put } from '@cardea/read-models';
+
+import { ignored } from '@cardea/event-store';
+import { orNull, projection, table } from '@cardea/read-models';
 import type { KeyUsed } from '../key-uses/key-use.ts';
 import type { ApiKeyEvent } from './api-key.ts';
 
-type On<T extends ApiKeyEvent['type']> = Projected<Extract<ApiKeyEvent, { type: T }>['data']>;
+const rows = table('api_keys', {
+  key: ['id'],
+  columns: {
+    id: 'text',
+    tenant_id: 'text',
+    name: 'text',
+    scopes: 'text[]',
+    environment: 'text',
+    app_id: orNull('text'),
+    created_by: orNull('text'),
+    created_at: 'timestamptz',
+    expires_at: orNull('timestamptz'),
+    last_used_at: orNull('timestamptz'),
+    revoked_at: orNull('timestamptz'),
+  },
+});
 
-export const apiKeysProjection: Projection = {
+export const apiKeysProjection = projection<ApiKeyEvent | KeyUsed>()({
   name: 'api_keys',
   log: 'identity',
-  tables: [
-    {
-      name: 'api_keys',
-      key: ['id'],
-      columns: {
-        id: 'text',
-        tenant_id: 'text',
-        name: 'text',
-        scopes: 'text[]',
-        environment: 'text',
-        app_id: 'text',
-        created_by: 'text',
-        created_at: 'timestamptz',
-        expires_at: 'timestamptz',
-        last_used_at: 'timestamptz',
-        revoked_at: 'timestamptz',
-      },
-    },
-  ],
+  tables: [rows],
   on: {
-    ApiKeyIssued: ({ data, metadata }: On<'ApiKeyIssued'>) => {
+    ApiKeyIssued: ({ data, metadata }) => {
       const { hash: _hash, request_hash: _request, ...key } = data;
       const row = { ...key, tenant_id: metadata.tenantId, last_used_at: null, revoked_at: null };
-      return [{ table: 'api_keys', change: put(row) }];
+      return [rows.put(row)];
     },
-    ApiKeyRevoked: ({ data }: On<'ApiKeyRevoked'>) => [
-      { table: 'api_keys', change: patch({ id: data.id }, { revoked_at: data.revoked_at }) },
-    ],
-    KeyUsed: ({ data }: Projected<KeyUsed['data']>) =>
-      data.kind === 'svc'
-        ? [{ table: 'api_keys', change: patch({ id: data.id }, { last_used_at: data.used_at }) }]
-        : [],
+    ApiKeyRevoked: ({ data }) => [rows.patch({ id: data.id }, { revoked_at: data.revoked_at })],
+    KeyUsed: ({ data }) =>
+      data.kind === 'svc' ? [rows.patch({ id: data.id }, { last_used_at: data.used_at })] : [],
+    ApiKeyRotated: ignored('no secret stands in a row'),
   },
-};
+});

@@ -1,0 +1,60 @@
+/**
+ * The edge at which events of older versions become those of today: whoever reads a service's log through
+ * this store (decisions, projections, policies, the relay, indexes) is handed the form that is written now.
+ */
+import type { EventStore, RecordedEvent, StreamForms } from './event-store.ts';
+
+/** `streams` are all that the service has; nothing else is appended. */
+export function upcasting(store: EventStore, streams: readonly StreamForms[]): EventStore {
+  const forms = new Map<string, StreamForms>();
+  for (const stream of streams) {
+    if (forms.has(stream.noun)) throw new Error(`two streams of ${store.log} are a ${stream.noun}`);
+    forms.set(stream.noun, stream);
+  }
+  const formsOf = (streamId: string) => forms.get(streamId.slice(0, streamId.indexOf('-')));
+  const today = (event: RecordedEvent) => upcast(event, formsOf(event.streamId));
+  const own = (log: string) => {
+    if (log !== store.log) throw new Error(`${store.log} does not know the streams of ${log}`);
+  };
+  return {
+    log: store.log,
+    append: (appends) => {
+      const unknown = appends.find(({ streamId }) => formsOf(streamId) === undefined);
+      if (unknown === undefined) return store.append(appends);
+      throw new Error(`${store.log} has registered no stream for ${unknown.streamId}`);
+    },
+    readStream: async (streamId, from) => (await store.readStream(streamId, from)).map(today),
+    readLast: async (streamId) => {
+      const last = await store.readLast(streamId);
+      return last && today(last);
+    },
+    readLog: async (log, after, limit) => {
+      own(log);
+      return (await store.readLog(log, after, limit)).map(today);
+    },
+    followLog: async (log, after, limit) => {
+      own(log);
+      return (await store.followLog(log, after, limit)).map(today);
+    },
+    head: (log) => store.head(log),
+    subscribe: (log, onAppend) => store.subscribe(log, onAppend),
+    close: () => store.close(),
+  };
+}
+
+/** The version in which a type is written today. */
+export const versionOf = (stream: Pick<StreamForms, 'upcasters'>, type: string): number =>
+  1 + (stream.upcasters?.[type]?.length ?? 0);
+
+function upcast(event: RecordedEvent, forms: StreamForms | undefined): RecordedEvent {
+  const { schemaVersion, metadata } = event;
+  const later = forms?.upcasters?.[event.type]?.slice(schemaVersion - 1) ?? [];
+  if (later.length === 0) return event;
+  const data = later.reduce((before, upcaster) => upcaster(before, metadata), event.data);
+  return {
+    ...event,
+    data,
+    schemaVersion: schemaVersion + later.length,
+    recordedVersion: schemaVersion,
+  };
+}

@@ -1,0 +1,5 @@
+import type { Module } from '@cardea/service';
+
+export const lamps: Module = {
+  policies: [{ name: 'watch', on: ['LampLit'], handle: async () => {} }],
+};

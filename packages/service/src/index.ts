@@ -2,6 +2,13 @@ export { actorOf, appOf } from './command.ts';
 export { type Described, describe } from './described.ts';
 export { type FactCopies, factCopies, type UserFacts } from './fact-copies.ts';
 export { type Host, startHost } from './host.ts';
+export {
+  alreadyCreated,
+  newId,
+  repeatAnswer,
+  requestHash,
+  reusedKey,
+} from './idempotent-create.ts';
 export { type Given, type Infrastructure, infrastructure } from './infrastructure.ts';
 export { internalBearers } from './internal-bearer.ts';
 export { migrateServices, migrationSetsOf, NotMigrated } from './migrations.ts';

@@ -1,5 +1,5 @@
 import type { Request } from '@cardea/http';
-import { alreadyCreated } from '../../http/idempotent-create.ts';
+import { alreadyCreated } from '@cardea/service';
 import type { UserDirectory } from '../user-directory.ts';
 import { exists } from './user.ts';
 

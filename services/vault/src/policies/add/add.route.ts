@@ -1,9 +1,8 @@
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import { alreadyCreated, newId, reusedKey, type ServiceNeeds } from '@cardea/service';
 import { ADMIN, WRITES } from '../../administration.ts';
 import type { Epochs } from '../../epochs.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
-import { newId } from '../../new-id.ts';
 import { policySets } from '../policy.ts';
 import { NewPolicy, PolicyShape, shownPolicy, withDefaults } from '../policy-shape.ts';
 import { addPolicy } from './add.ts';
@@ -48,8 +47,9 @@ export const addPolicyRoute = (vault: AddDependencies): Endpoint =>
       );
       if (!decided.accepted) return { refused: decided.reason };
       const policy = decided.state.find((each) => each.id === id);
-      if (policy === undefined) return { refused: 'already_created', details: { id } };
-      if (policy.request_hash !== request_hash) return { refused: 'idempotency_key_reused' };
+      if (policy === undefined) return alreadyCreated(id);
+      const reused = reusedKey(request_hash, policy.request_hash);
+      if (reused !== undefined) return reused;
       await vault.epochs.changed(tenantId);
       return { ok: shownPolicy(policy), wrote: decided.position };
     },

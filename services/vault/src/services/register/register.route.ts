@@ -1,9 +1,8 @@
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import { alreadyCreated, newId, reusedKey, type ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { ADMIN, WRITES } from '../../administration.ts';
 import type { Epochs } from '../../epochs.ts';
-import { newId } from '../../new-id.ts';
 import type { Catalog } from '../catalog.ts';
 import { services } from '../service.ts';
 import {
@@ -65,9 +64,11 @@ export const registerServiceRoute = (vault: RegisterDependencies): Endpoint =>
         const of = { tenantId: request.tenantId, id };
         const { state: before } = await vault.streams.load(services, of);
         // Before a name is claimed that the service of this key would then keep from all others.
-        if (before.status === 'registered' && before.record.request_hash !== request_hash) {
-          return { refused: 'idempotency_key_reused' };
-        }
+        const reused =
+          before.status === 'registered'
+            ? reusedKey(request_hash, before.record.request_hash)
+            : undefined;
+        if (reused !== undefined) return reused;
       }
       const target = { type: 'service', id: null };
       if (!(await vault.catalog.claim(body.name, id, command))) {
@@ -78,10 +79,9 @@ export const registerServiceRoute = (vault: RegisterDependencies): Endpoint =>
         register({ ...wanted, now: command.now }, service),
       );
       const { state } = decided;
-      if (state.status !== 'registered') return { refused: 'already_created', details: { id } };
-      if (state.record.request_hash !== wanted.request_hash) {
-        return { refused: 'idempotency_key_reused' };
-      }
+      if (state.status !== 'registered') return alreadyCreated(id);
+      const reused = reusedKey(request_hash, state.record.request_hash);
+      if (reused !== undefined) return reused;
       await vault.epochs.changed(request.tenantId);
       return { ok: shownService(state.record), wrote: decided.position };
     },

@@ -1,5 +1,5 @@
 import { endpoint } from '@cardea/http';
-import { uuidFrom } from '@cardea/runtime';
+import { alreadyCreated, newId, requestHash } from '@cardea/service';
 import Type from 'typebox';
 import { issueSecret } from '../../adapters/signing.ts';
 import { placeOf, webhooks } from '../webhook.ts';
@@ -52,7 +52,7 @@ export const createWebhookRoute = (needs: WriteNeeds) =>
       waitsFor: [WEBHOOKS_TABLE],
     },
     async (request) => {
-      const { body, tenantId, idempotency } = request;
+      const { body, tenantId } = request;
       const { store, index, sealer } = needs;
       const judged = readUrl(body.url, needs.settings);
       if ('rule' in judged) return invalidUrl(judged.rule);
@@ -64,18 +64,18 @@ export const createWebhookRoute = (needs: WriteNeeds) =>
       }
 
       const command = await needs.command(request);
-      const id = idempotency === undefined ? needs.ids.next() : uuidFrom('webhook', command.id);
+      const id = newId(needs, request, 'webhook');
       const { secret, keys } = issueSecret(needs.random);
       const seal = (field: 'url' | 'keys', text: string) =>
         sealer.seal(tenantId, placeOf(id, field), text);
-      const [sealedUrl, sealedKeys, requestHash] = await Promise.all([
+      const [sealedUrl, sealedKeys, ownHash] = await Promise.all([
         seal('url', body.url),
         seal('keys', keys),
-        idempotency === undefined ? null : sealer.indexHash({ tenantId }, idempotency.bodyHash),
+        requestHash(needs, request, []),
       ]);
       // Its key is gone for ever: the webhook that this key of idempotency made was deleted.
       if (sealedUrl === 'erased' || sealedKeys === 'erased') {
-        return { refused: 'already_created' as const, details: { id } };
+        return alreadyCreated(id);
       }
       const decided = await needs.streams.decideOn(webhooks, id, command, (webhook) =>
         createWebhook(webhook, {
@@ -86,12 +86,12 @@ export const createWebhookRoute = (needs: WriteNeeds) =>
           app_id: request.appId ?? null,
           keys: sealedKeys,
           created_at: command.now.toISOString(),
-          request_hash: requestHash,
+          request_hash: ownHash,
         }),
       );
       if (!decided.accepted || decided.repeated) {
-        const reason = repeatOf(decided.state, requestHash);
-        return { refused: reason, ...(reason === 'already_created' ? { details: { id } } : {}) };
+        const reason = repeatOf(decided.state, ownHash);
+        return reason === 'already_created' ? alreadyCreated(id) : { refused: reason };
       }
       await settle(index, decided.position);
       return { ok: { id, url: body.url, events: [...events], secret }, wrote: decided.position };

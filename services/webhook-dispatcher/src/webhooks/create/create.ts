@@ -1,4 +1,5 @@
 import { accept, type Decision, refuse } from '@cardea/event-store';
+import { reusedKey } from '@cardea/service';
 import type { Webhook, WebhookCreated } from '../webhook.ts';
 
 type Repeated = 'already_created' | 'idempotency_key_reused';
@@ -13,6 +14,6 @@ export const createWebhook = (
 
 /** What a repeat under the same key is told: nobody can show it the secret of then. */
 export const repeatOf = (webhook: Webhook, requestHash: string | null): Repeated =>
-  webhook.status === 'standing' && webhook.requestHash !== requestHash
+  webhook.status === 'standing' && reusedKey(requestHash, webhook.requestHash) !== undefined
     ? 'idempotency_key_reused'
     : 'already_created';

@@ -1,7 +1,6 @@
 import type { Command } from '@cardea/event-store';
 import { endpoint, type Request } from '@cardea/http';
-import { uuidFrom } from '@cardea/runtime';
-import type { ServiceNeeds } from '@cardea/service';
+import { newId, requestHash, reusedKey, type ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import type { Counters } from '../../counters.ts';
 import { CALLER_PER_MINUTE_MAX, MINUTE_MS, TTL_SECONDS_MAX } from '../../limits.ts';
@@ -130,25 +129,19 @@ async function fitToAsk(
   return { origin: said.origin, agentName, userVouched: user?.vouched === true };
 }
 
-/** With an Idempotency-Key the id follows from it, so that a repeat meets its own stream. */
-const idOf = ({ idempotency, commandId }: Asked, ids: ServiceNeeds['ids']): string =>
-  idempotency === undefined ? ids.next() : uuidFrom('approval request', commandId);
-
-const bodyHashOf = async ({ sealer }: CreateDependencies, { tenantId, idempotency }: Asked) =>
-  idempotency === undefined
-    ? undefined
-    : await sealer.indexHash({ tenantId }, 'body', idempotency.bodyHash);
+const bodyHashOf = (approval: CreateDependencies, request: Asked) =>
+  requestHash(approval, request, ['body']);
 
 async function earlierRequest(
   approval: CreateDependencies,
   request: Asked,
 ): Promise<Standing | Refused | undefined> {
   if (request.idempotency === undefined) return undefined;
-  const id = idOf(request, approval.ids);
+  const id = newId(approval, request, 'approval request');
   const earlier = await readRequest(approval, request.tenantId, id);
   if (earlier.status === 'none') return undefined;
-  const isSame = earlier.facts.body_hash === (await bodyHashOf(approval, request));
-  return isSame ? earlier : { refused: 'idempotency_key_reused' };
+  const first = earlier.facts.body_hash ?? null;
+  return reusedKey(await bodyHashOf(approval, request), first) ?? earlier;
 }
 
 /** What agents ask is counted by their queue. */
@@ -169,7 +162,7 @@ async function make(
 ) {
   const { tenantId } = request;
   const { reason, ...rest } = wanted;
-  const id = idOf(request, approval.ids);
+  const id = newId(approval, request, 'approval request');
   const command = await commandOf(approval, request, asker.origin);
   const body_hash = await bodyHashOf(approval, request);
   const [channels, sealed] = await Promise.all([
@@ -191,7 +184,7 @@ async function make(
       channels,
       ...(app_id === undefined ? {} : { app_id }),
       ...(sealed === undefined ? {} : { reason: sealed }),
-      ...(body_hash === undefined ? {} : { body_hash }),
+      ...(body_hash === null ? {} : { body_hash }),
     },
     command.now,
   );

@@ -1,10 +1,9 @@
 /** An administrator makes an account, with or without a password. */
 import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import { alreadyCreated, newId, requestHash, reusedKey, type ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { badField, closed, PASSWORD_BODY_MAX_BYTES } from '../../../http/answers.ts';
-import { alreadyCreated, newId, requestHash } from '../../../http/idempotent-create.ts';
 import {
   avatarUrlField,
   displayNameField,
@@ -147,9 +146,8 @@ async function asItStands(
   const { userId, repeat } = of;
   const user = await needs.userDirectory.byId(tenantId, userId);
   if (!exists(user)) return repeat;
-  if (user.requestHash !== (await requestHash(needs, request))) {
-    return { refused: 'idempotency_key_reused' } as const;
-  }
+  const reused = reusedKey(await requestHash(needs, request), user.requestHash);
+  if (reused !== undefined) return reused;
   const row = await findUser(needs.database, { tenantId, id: userId });
   return { ok: await shown(needs, user, row?.last_login_at) };
 }

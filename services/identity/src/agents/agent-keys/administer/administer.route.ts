@@ -1,7 +1,7 @@
 /** Administrators give an agent keys, list, rotate and revoke them; a key is shown once. */
 import { NullableTime, named, Time } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import { repeatAnswer, requestHash, type ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { isNetwork } from '../../../adapters/network.ts';
 import {
@@ -11,7 +11,6 @@ import {
   stampsEndedBy,
 } from '../../../credentials/credentials.module.ts';
 import { badField, closed } from '../../../http/answers.ts';
-import { repeatAnswer, requestHash } from '../../../http/idempotent-create.ts';
 import { networkField } from '../../../http/input-fields.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import type { Workspaces } from '../../../workspaces/workspaces.module.ts';

@@ -2,7 +2,7 @@
 import type { UserPrincipal } from '@cardea/auth';
 import { type Command, WriteContention } from '@cardea/event-store';
 import { asAgent, type Endpoint, endpoint, type Request } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import { newId, repeatAnswer, requestHash, type ServiceNeeds } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import {
   type ExistingUser,
@@ -10,7 +10,6 @@ import {
   type UserDirectory,
 } from '../../../accounts/accounts.module.ts';
 import { badField, closed, tooOften } from '../../../http/answers.ts';
-import { newId, repeatAnswer, requestHash } from '../../../http/idempotent-create.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import { isAlive, sessions, surroundingsOf } from '../../../sessions/sessions.module.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';

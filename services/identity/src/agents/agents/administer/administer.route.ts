@@ -1,9 +1,8 @@
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import { newId, requestHash, reusedKey, type ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { exists, type UserDirectory } from '../../../accounts/accounts.module.ts';
 import { badField, closed } from '../../../http/answers.ts';
-import { newId, requestHash } from '../../../http/idempotent-create.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import type { AgentNames } from '../../agent-names.ts';
 import {
@@ -76,9 +75,8 @@ export const createAgentRoute = (needs: Needs): Endpoint =>
       const ownHash = await requestHash(needs, request);
       const before = await needs.snapshots.load(agents, { tenantId, id });
       // Before a name is held that belongs to another request.
-      if (isThere(before) && before.requestHash !== ownHash) {
-        return { refused: 'idempotency_key_reused' };
-      }
+      const reused = isThere(before) ? reusedKey(ownHash, before.requestHash) : undefined;
+      if (reused !== undefined) return reused;
       const nameHash = await needs.agentNames.hashOf(tenantId, name);
       if (!(await needs.agentNames.hold(nameHash, id, command))) {
         return { refused: 'agent_exists' };
@@ -99,8 +97,12 @@ export const createAgentRoute = (needs: Needs): Endpoint =>
       );
       const { state } = decided;
       if (!isThere(state)) return { refused: 'agent_exists' };
-      if (state.requestHash !== ownHash) return { refused: 'idempotency_key_reused' };
-      return { ok: shownAgent(state.agent, of(tenantId, state)), wrote: decided.position };
+      return (
+        reusedKey(ownHash, state.requestHash) ?? {
+          ok: shownAgent(state.agent, of(tenantId, state)),
+          wrote: decided.position,
+        }
+      );
     },
   );
 

@@ -9,11 +9,10 @@ import {
 } from '@cardea/contracts';
 import { asUser, type Endpoint, endpoint } from '@cardea/http';
 import type { Database } from '@cardea/read-models';
-import type { ServiceNeeds } from '@cardea/service';
+import { requestHash, reusedKey, type ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { futureMoment } from '../../../credentials/credentials.module.ts';
 import { badField, closed, USERS_ONLY } from '../../../http/answers.ts';
-import { requestHash } from '../../../http/idempotent-create.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import { agents, isThere } from '../../agents/agent.ts';
 import {
@@ -113,8 +112,7 @@ export const grantDelegationRoute = (
       const [granted] = decided.events;
       if (granted?.type !== 'DelegationGranted') throw new Error('a delegation was not granted');
       const { request_hash: firstHash, ...data } = granted.data;
-      if (firstHash !== request_hash) return { refused: 'idempotency_key_reused' };
-      return { ok: shown(data), wrote: decided.position };
+      return reusedKey(request_hash, firstHash) ?? { ok: shown(data), wrote: decided.position };
     },
   );
 

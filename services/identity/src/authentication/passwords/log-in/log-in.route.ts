@@ -2,7 +2,7 @@
 import { accept, type Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { metrics, uuidFrom } from '@cardea/runtime';
-import type { ServiceNeeds } from '@cardea/service';
+import { newId, type ServiceNeeds } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import {
   type ExistingUser,
@@ -14,7 +14,6 @@ import {
   users,
 } from '../../../accounts/accounts.module.ts';
 import { closed, PASSWORD_BODY_MAX_BYTES, tokenFields } from '../../../http/answers.ts';
-import { newId } from '../../../http/idempotent-create.ts';
 import { emailField } from '../../../http/input-fields.ts';
 import type { LoginSessions } from '../../../sessions/sessions.module.ts';
 import type { TenantFacts, Workspaces } from '../../../workspaces/workspaces.module.ts';

@@ -1,7 +1,7 @@
 /** Adds a user to a tenant. An address that is taken gets an answer of the same status and shape. */
 import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import { alreadyCreated, newId, type ServiceNeeds } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import {
   type Accounts,
@@ -21,7 +21,6 @@ import {
   tokenFields,
   tooOften,
 } from '../../../http/answers.ts';
-import { alreadyCreated, newId } from '../../../http/idempotent-create.ts';
 import { displayNameField, emailField, newPasswordField } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { PostOffice } from '../../../mail/mail.module.ts';

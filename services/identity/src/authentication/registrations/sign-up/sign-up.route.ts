@@ -2,7 +2,7 @@
 import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
-import type { ServiceNeeds } from '@cardea/service';
+import { alreadyCreated, newId, type ServiceNeeds } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import {
   type Accounts,
@@ -21,7 +21,6 @@ import {
   tokenFields,
   tooOften,
 } from '../../../http/answers.ts';
-import { alreadyCreated, newId } from '../../../http/idempotent-create.ts';
 import {
   displayNameField,
   emailField,

@@ -9,10 +9,9 @@ import {
   Time,
 } from '@cardea/contracts';
 import { asUser, type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import { repeatAnswer, requestHash, type ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { badField, closed } from '../../../http/answers.ts';
-import { repeatAnswer, requestHash } from '../../../http/idempotent-create.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { drawKey, drawSecret, environmentOf, futureMoment } from '../../key-issuing.ts';

@@ -1,11 +1,11 @@
 /** The approval service: agents ask, people decide, each request once. */
+import type { MailTransport } from '@cardea/mail';
 import {
   type Service,
   type ServiceDefinition,
   type ServiceNeeds,
   serviceOf,
 } from '@cardea/service';
-import type { MailTransport } from './adapters/mail.ts';
 import { notificationsModule } from './notifications/notifications.module.ts';
 import { requestsModule, requestsStreams } from './requests/requests.module.ts';
 import { vaultRequestsModule } from './vault-requests/vault-requests.module.ts';

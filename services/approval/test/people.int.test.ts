@@ -1,8 +1,8 @@
 /** People come and go, are told by mail, and wait for each other. */
+import type { Mail } from '@cardea/mail';
 import { rebuildProjection } from '@cardea/read-models';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Mail } from '../src/adapters/mail.ts';
 import { requestsTable } from '../src/requests/approval-requests/requests.projection.ts';
 import { type ApprovalRig, approvalRig, userCreated, userEvent, wanted } from './approval-rig.ts';
 

@@ -1,6 +1,5 @@
 /** The queue of notifications: filled by the live projection, emptied here. */
 import type { Database } from '@cardea/read-models';
-import { NOTIFY_AGAIN_MS, NOTIFY_BATCH_MAX } from './limits.ts';
 
 export type Job = {
   readonly tenant_id: string;
@@ -17,12 +16,12 @@ type Sql = Pick<Database, 'system'>;
 const OF_JOB = 'tenant_id = $1 AND request_id = $2 AND channel = $3';
 const keyOf = (job: Job) => [job.tenant_id, job.request_id, job.channel];
 
-export async function dueJobs({ system }: Sql, now: Date): Promise<readonly Job[]> {
+export async function dueJobs({ system }: Sql, now: Date, limit: number): Promise<readonly Job[]> {
   const { rows } = await system.query<Job>(
     `SELECT tenant_id, request_id, channel, user_id, attempts, state
      FROM approval.notification_jobs WHERE run_at <= $1
-     ORDER BY run_at LIMIT ${NOTIFY_BATCH_MAX}`,
-    [now],
+     ORDER BY run_at LIMIT $2`,
+    [now, limit],
   );
   return rows;
 }
@@ -47,10 +46,13 @@ export const fold = ({ system }: Sql, job: Job, runAt: Date) =>
     [...keyOf(job), runAt],
   );
 
-export function tryAgain({ system }: Sql, job: Job, now: Date) {
-  const pauseMs = NOTIFY_AGAIN_MS[job.attempts] ?? NOTIFY_AGAIN_MS[NOTIFY_AGAIN_MS.length - 1] ?? 0;
-  return system.query(
-    `UPDATE approval.notification_jobs SET attempts = attempts + 1, run_at = $4 WHERE ${OF_JOB}`,
-    [...keyOf(job), new Date(now.getTime() + pauseMs)],
-  );
-}
+export const putOff = (
+  { system }: Sql,
+  job: Job,
+  { attempts, at }: { readonly attempts: number; readonly at: Date },
+) =>
+  system.query(`UPDATE approval.notification_jobs SET attempts = $4, run_at = $5 WHERE ${OF_JOB}`, [
+    ...keyOf(job),
+    attempts,
+    at,
+  ]);

@@ -5,6 +5,3 @@ export const MAILS_PER_MINUTE_MAX = 5;
 export const MINUTE_MS = 60_000;
 /** Pauses after each failure of a notification; the last one is repeated while the request is open. */
 export const NOTIFY_AGAIN_MS = [5_000, 30_000, 120_000] as const;
-/** Notifications that are under way side by side. */
-export const NOTIFY_BATCH_MAX = 16;
-export const NOTIFY_IDLE_MS = 1_000;

@@ -1,6 +1,6 @@
 /** Tells users by mail that they were asked. */
+import { type MailTransport, mailTransports, wakeSignal } from '@cardea/mail';
 import type { Module, ServiceNeeds } from '@cardea/service';
-import { type MailTransport, mailTransport } from '../adapters/mail.ts';
 import type { RequestParts } from '../requests/requests.module.ts';
 import { notifier } from './notifier.ts';
 
@@ -18,13 +18,13 @@ export function notificationsModule(needs: NotificationsDependencies): {
   /** Called when there may be something new to tell. */
   readonly wake: () => void;
 } {
-  const mail = needs.transport ?? mailTransport(needs);
-  const { loop, wake } = notifier({ ...needs, mail });
+  const mail = needs.transport ?? mailTransports(needs).transport;
+  const newJobs = wakeSignal(needs.clock);
   const module: Module = {
-    loops: [loop],
+    loops: [notifier({ ...needs, mail }, newJobs)],
     stop: async () => mail?.close(),
     degraded: () =>
       mail === undefined ? { 'approval.smtp': 'SMTP_URL is not set: nobody is told by mail' } : {},
   };
-  return { module, wake };
+  return { module, wake: newJobs.wake };
 }

@@ -1,6 +1,6 @@
 /** Tells people that they were asked. It never delays or fails a request, and what is over is not told. */
+import { type MailText, type MailTransport, outboxLoop, type WakeSignal } from '@cardea/mail';
 import type { Loop, ServiceNeeds } from '@cardea/service';
-import type { MailTransport } from '../adapters/mail.ts';
 import {
   type Changes,
   type Counters,
@@ -11,10 +11,10 @@ import {
   requests,
   streamOf,
 } from '../requests/requests.module.ts';
-import { dueJobs, finish, fold, foldedWith, type Job, tryAgain } from './jobs.ts';
-import { foldedLetter, type Letter, letter } from './letter.ts';
-import { MAILS_PER_MINUTE_MAX, MINUTE_MS, NOTIFY_BATCH_MAX, NOTIFY_IDLE_MS } from './limits.ts';
+import { dueJobs, finish, fold, foldedWith, type Job, putOff } from './jobs.ts';
+import { MAILS_PER_MINUTE_MAX, MINUTE_MS, NOTIFY_AGAIN_MS } from './limits.ts';
 import { notified } from './notified.ts';
+import { mailOfRequest, mailOfSeveral } from './request-mail.ts';
 
 type NotifierDependencies = Pick<
   ServiceNeeds,
@@ -27,49 +27,20 @@ type NotifierDependencies = Pick<
   readonly mail: MailTransport | undefined;
 };
 
-/** `wake` is called when there is something new to tell. */
-export function notifier(needs: NotifierDependencies): {
-  readonly loop: Loop;
-  readonly wake: () => void;
-} {
-  let awakened = new AbortController();
-  const run: Loop['run'] = async (signal, tick) => {
-    signal.addEventListener('abort', () => awakened.abort(), { once: true });
-    while (!signal.aborted) {
-      tick();
-      awakened = new AbortController();
-      const due = await dueJobs(needs.database, needs.clock.now());
-      await notifyAll(needs, due);
-      if (due.length === NOTIFY_BATCH_MAX) continue;
-      await needs.clock.sleep(NOTIFY_IDLE_MS, awakened.signal);
-    }
-  };
-  return {
-    loop: { name: 'approval.notifications', leader: true, run },
-    wake: () => awakened.abort(),
-  };
-}
-
-/** One user's after another, so that each counts; users side by side. */
-async function notifyAll(needs: NotifierDependencies, due: readonly Job[]): Promise<void> {
-  const byUser = Map.groupBy(due, ({ tenant_id, user_id }) => `${tenant_id} ${user_id}`);
-  await Promise.all(
-    [...byUser.values()].map(async (jobs) => {
-      for (const job of jobs) await attempt(needs, job);
-    }),
+/** `newJobs.wake` is called when there is something new to tell. */
+export const notifier = (needs: NotifierDependencies, newJobs: WakeSignal): Loop =>
+  outboxLoop<Job>(
+    {
+      name: 'approval.notifications',
+      due: (now, limit) => dueJobs(needs.database, now, limit),
+      // One user's after another, so that each counts; users side by side.
+      lineOf: ({ tenant_id, user_id }) => `${tenant_id} ${user_id}`,
+      send: (job) => notify(needs, job),
+      retryAfterMs: NOTIFY_AGAIN_MS,
+      putOff: async (job, next) => void (await putOff(needs.database, job, next)),
+    },
+    { ...needs, signal: newJobs },
   );
-}
-
-async function attempt(needs: NotifierDependencies, job: Job): Promise<void> {
-  try {
-    await notify(needs, job);
-  } catch (error) {
-    const name = error instanceof Error ? error.name : 'unknown';
-    const { channel, attempts } = job;
-    needs.log.warn({ channel, attempts, error: name }, 'a notification was not sent');
-    await tryAgain(needs.database, job, needs.clock.now());
-  }
-}
 
 async function notify(needs: NotifierDependencies, job: Job): Promise<void> {
   const { database, people, counters, clock, mail } = needs;
@@ -92,7 +63,7 @@ async function notify(needs: NotifierDependencies, job: Job): Promise<void> {
     await fold(database, job, new Date(clock.now().getTime() + overMs));
     return;
   }
-  await mail.send({ to: user.email, ...(await letterOf(needs, request)) });
+  await mail.send({ to: user.email, ...(await mailOf(needs, request)) });
   await settle(needs, job, sent(job));
 }
 
@@ -113,7 +84,7 @@ async function sendFolded(
     else open.push(one);
   }
   if (open.length === 0) return;
-  await mail.send({ to, ...foldedLetter(open.length) });
+  await mail.send({ to, ...mailOfSeveral(open.length) });
   for (const one of open) await settle(needs, one, sent(one));
 }
 
@@ -139,10 +110,10 @@ async function settle(
   await finish(database, job);
 }
 
-async function letterOf(
+async function mailOf(
   { sealer, database }: NotifierDependencies,
   { facts }: Pending,
-): Promise<Letter> {
+): Promise<MailText> {
   const { binding } = facts;
   const streamId = streamOf(facts.id);
   const showsCode = binding !== undefined && !binding.number_match;
@@ -156,7 +127,7 @@ async function letterOf(
       [facts.tenant_id, facts.user_id, facts.agent_id, facts.id, facts.created_at],
     ),
   ]);
-  return letter({
+  return mailOfRequest({
     agentName: facts.agent_name,
     isFirst: rows.length === 0,
     action: facts.action,

@@ -2,11 +2,10 @@
  * The mail that tells a person of a request. Whatever an agent wrote stands in it as plain text that is
  * said to be the agent's; no link, no button that decides, no picture from elsewhere.
  */
+import { type MailText, mailText } from '@cardea/mail';
 import { cleaned, cut, type Origin } from '../requests/requests.module.ts';
 
-export type Letter = { readonly subject: string; readonly text: string; readonly html: string };
-
-export type LetterOf = {
+export type MailedRequest = {
   readonly agentName: string;
   /** True when this agent has never asked this user before. */
   readonly isFirst: boolean;
@@ -41,7 +40,7 @@ const REASON_LABELS: { readonly [origin in Origin]: string } = {
 
 const isAgents = (origin: Origin): boolean => origin === 'vend' || origin === 'agent';
 
-export function letter(of: LetterOf): Letter {
+export function mailOfRequest(of: MailedRequest): MailText {
   const name = cleaned(of.agentName);
   const lines = [
     WHO_ASKS[of.origin](name),
@@ -56,26 +55,14 @@ export function letter(of: LetterOf): Letter {
     'If you do not know what this is about, deny it or let it run out.',
   ].filter((line) => line !== undefined);
   const by = isAgents(of.origin) ? 'by' : 'in the name of';
-  return letterOf(`Approval requested ${by} ${cut(name, SUBJECT_NAME_MAX_CHARS)}`, lines);
+  return mailText(`Approval requested ${by} ${cut(name, SUBJECT_NAME_MAX_CHARS)}`, lines);
 }
 
 /** One mail for all that came while the user had enough mail. */
-export const foldedLetter = (count: number): Letter =>
-  letterOf(`${count} more ${count === 1 ? 'request waits' : 'requests wait'}`, [
+export const mailOfSeveral = (count: number): MailText =>
+  mailText(`${count} more ${count === 1 ? 'request waits' : 'requests wait'}`, [
     `${count} more ${count === 1 ? 'request waits' : 'requests wait'} for your decision.`,
     'You find them in the list of pending approvals.',
   ]);
 
-function letterOf(subject: string, lines: readonly string[]): Letter {
-  const paragraphs = lines.map((line) => `<p>${escapeHtml(line)}</p>`).join('');
-  return {
-    subject: cleaned(subject),
-    text: `${lines.join('\n\n')}\n`,
-    html: `<!doctype html><html lang="en"><body>${paragraphs}</body></html>`,
-  };
-}
-
 const utc = (time: string): string => `${time.slice(0, 16).replace('T', ' ')} UTC`;
-
-const escapeHtml = (text: string): string =>
-  text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);

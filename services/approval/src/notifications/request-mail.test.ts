@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Origin } from '../requests/requests.module.ts';
-import { foldedLetter, letter } from './letter.ts';
+import { mailOfRequest, mailOfSeveral } from './request-mail.ts';
 
 const asked = {
   agentName: 'Bot',
@@ -17,7 +17,7 @@ const asked = {
 
 describe('a mail about a request', () => {
   it('approval 19 carries the words of an agent without any power', () => {
-    const { subject, html } = letter({
+    const { subject, html } = mailOfRequest({
       ...asked,
       agentName: `Bot\r\nBcc: x@example.com${'y'.repeat(100)}`,
       reason: '<script>alert(1)</script>',
@@ -40,7 +40,7 @@ describe('a mail about a request', () => {
       'You said: as agreed',
     ],
   ] as const)('says who asks where that is: %s', (origin, who, reason) => {
-    const { subject, text } = letter({ ...asked, origin });
+    const { subject, text } = mailOfRequest({ ...asked, origin });
     expect(text.split('\n\n')).toEqual(expect.arrayContaining([who, reason]));
     const isAgents = origin === 'vend' || origin === 'agent';
     expect(text.includes('the first request of this agent')).toBe(isAgents);
@@ -48,7 +48,7 @@ describe('a mail about a request', () => {
   });
 
   it('counts what came while there was too much', () => {
-    expect(foldedLetter(1).subject).toBe('1 more request waits');
-    expect(foldedLetter(3).subject).toBe('3 more requests wait');
+    expect(mailOfSeveral(1).subject).toBe('1 more request waits');
+    expect(mailOfSeveral(3).subject).toBe('3 more requests wait');
   });
 });

@@ -1,0 +1,60 @@
+/** How mail leaves: by SMTP, or, in development without it, into a folder that a page shows. */
+import { join } from 'node:path';
+import type { Clock, Ids, Settings } from '@cardea/runtime';
+import { createTransport } from 'nodemailer';
+import { type MailFolder, mailFolder } from './mail-folder.ts';
+import type { MailText } from './mail-text.ts';
+
+export type Mail = MailText & {
+  readonly to: string;
+  /** Shown by the development mailbox beside the text. */
+  readonly link?: string | null;
+  readonly code?: string | null;
+};
+
+export type MailTransport = {
+  /** Resolves when the mail was taken over; throws when it was not. */
+  readonly send: (mail: Mail) => Promise<void>;
+  readonly close: () => void;
+};
+
+const SMTP_TIMEOUT_MS = 10_000;
+const SMTP_CONNECTIONS_MAX = 4;
+
+/**
+ * `transport` is undefined in production without SMTP_URL: nothing can be sent, and nothing is kept
+ * anywhere else, for production shows mail to nobody but its receiver. `folder` is the transport where
+ * that is the folder of development.
+ */
+export function mailTransports(needs: {
+  readonly settings: Pick<Settings, 'SMTP_URL' | 'MAIL_FROM' | 'ENV' | 'CARDEA_DATA'>;
+  readonly ids: Ids;
+  readonly clock: Clock;
+}): { readonly transport: MailTransport | undefined; readonly folder: MailFolder | undefined } {
+  const { SMTP_URL, MAIL_FROM, ENV, CARDEA_DATA } = needs.settings;
+  if (SMTP_URL !== undefined) {
+    return { transport: smtpTransport(SMTP_URL.reveal(), MAIL_FROM), folder: undefined };
+  }
+  if (ENV === 'production') return { transport: undefined, folder: undefined };
+  const folder = mailFolder(join(CARDEA_DATA ?? '.cardea', 'mail'), MAIL_FROM, needs);
+  return { transport: folder, folder };
+}
+
+function smtpTransport(url: string, from: string): MailTransport {
+  const transport = createTransport({
+    url,
+    pool: true,
+    maxConnections: SMTP_CONNECTIONS_MAX,
+    connectionTimeout: SMTP_TIMEOUT_MS,
+    greetingTimeout: SMTP_TIMEOUT_MS,
+    socketTimeout: SMTP_TIMEOUT_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  } as Parameters<typeof createTransport>[0]);
+  return {
+    send: async ({ to, subject, text, html }) => {
+      await transport.sendMail({ from, to: { name: '', address: to }, subject, text, html });
+    },
+    close: () => transport.close(),
+  };
+}

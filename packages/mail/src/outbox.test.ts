@@ -1,0 +1,129 @@
+import { fakeClock } from '@cardea/runtime';
+import { describe, expect, it } from 'vitest';
+import { type Outbox, outboxLoop } from './outbox.ts';
+
+type Job = { readonly id: number; readonly line: string; attempts: number; at: Date };
+const START = '2026-01-01T00:00:00Z';
+const quiet = () => {
+  const said: string[] = [];
+  const log = {
+    debug() {},
+    info() {},
+    warn() {},
+    error: (_fields: object, message: string) => void said.push(message),
+    child: () => log,
+  };
+  return { log, said };
+};
+
+function rig(send: (job: Job) => Promise<void>, more: Partial<Outbox<Job>> = {}) {
+  const clock = fakeClock(START);
+  const { log, said } = quiet();
+  const queue: Job[] = [];
+  const outbox: Outbox<Job> = {
+    name: 'mail',
+    due: async (now, limit) => queue.filter(({ at }) => at <= now).slice(0, limit),
+    lineOf: ({ line }) => line,
+    send: async (job) => {
+      await send(job);
+      queue.splice(queue.indexOf(job), 1);
+    },
+    retryAfterMs: [1_000, 5_000],
+    putOff: async (job, next) => void Object.assign(job, next),
+    ...more,
+  };
+  const add = (id: number, line = String(id)) =>
+    void queue.push({ id, line, attempts: 0, at: new Date(START) });
+  /** Runs until the queue has nothing more to do at this time. */
+  const turn = async (): Promise<void> => {
+    const stop = new AbortController();
+    const signal = { wait: async () => stop.abort() };
+    await outboxLoop(outbox, { clock, log, signal }).run(stop.signal, () => {});
+  };
+  return { clock, said, queue, add, turn };
+}
+
+describe('mail that waits', () => {
+  it('is sent: one line in order, lines side by side', async () => {
+    const sent: number[] = [];
+    const slow = async ({ id }: Job) => {
+      if (id === 1) await new Promise((resolve) => setImmediate(resolve));
+      sent.push(id);
+    };
+    const { add, turn, queue } = rig(slow);
+    add(1, 'ann');
+    add(2, 'ann');
+    add(3, 'bob');
+    await turn();
+    expect(sent).toEqual([3, 1, 2]);
+    expect(queue).toEqual([]);
+  });
+
+  it('is sent batch after batch without a pause', async () => {
+    const sent: number[] = [];
+    const { add, turn } = rig(async ({ id }) => void sent.push(id));
+    for (let id = 0; id < 40; id += 1) add(id);
+    await turn();
+    expect(sent).toHaveLength(40);
+  });
+
+  it('is tried again after its pauses, the last of which is repeated', async () => {
+    let tries = 0;
+    const { add, turn, clock } = rig(async () => {
+      tries += 1;
+      throw new Error('away');
+    });
+    add(1);
+    for (const [afterMs, expected] of [
+      [0, 1],
+      [999, 1],
+      [1, 2],
+      [5_000, 3],
+      [5_000, 4],
+    ] as const) {
+      await clock.advance(afterMs);
+      await turn();
+      expect(tries).toBe(expected);
+    }
+  });
+
+  it('is given up after the last pause where the queue says so, with an alarm', async () => {
+    const given: number[] = [];
+    const { add, turn, clock, said, queue } = rig(() => Promise.reject(new Error('away')), {
+      giveUp: async (job) => {
+        given.push(job.id);
+        queue.length = 0;
+      },
+    });
+    add(1);
+    for (const afterMs of [0, 1_000, 5_000]) {
+      await clock.advance(afterMs);
+      await turn();
+    }
+    expect(given).toEqual([1]);
+    expect(said).toEqual(['mail was given up']);
+  });
+
+  it('stays in the queue while the store is away too', async () => {
+    const { add, turn, queue } = rig(() => Promise.reject(new Error('away')), {
+      putOff: () => Promise.reject(new Error('store away')),
+    });
+    add(1);
+    await turn();
+    expect(queue).toMatchObject([{ attempts: 0 }]);
+  });
+
+  it('stays where nothing can be sent, and the log says so once', async () => {
+    const sent: number[] = [];
+    const { add, turn, said, queue } = rig(async ({ id }) => void sent.push(id), {
+      cannotSend: 'mail waits',
+    });
+    await turn();
+    expect(said).toEqual([]);
+    add(1);
+    await turn();
+    expect(sent).toEqual([]);
+    expect(queue).toHaveLength(1);
+    expect(said).toEqual(['mail waits']);
+  });
+});

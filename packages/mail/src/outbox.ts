@@ -1,0 +1,106 @@
+/**
+ * Sends what waits in a queue, and tries again after longer and longer pauses. The queue is a table of
+ * the service; a crash between the sending and its note sends once more, and loses nothing.
+ */
+import type { Clock, Logger } from '@cardea/runtime';
+import type { Loop } from '@cardea/service';
+import type { WakeSignal } from './wake-signal.ts';
+
+const BATCH_MAX = 16;
+const POLL_MS = 1_000;
+
+export type Outbox<Job extends { readonly attempts: number }> = {
+  /** Of the loop. */
+  readonly name: string;
+  readonly due: (now: Date, limit: number) => Promise<readonly Job[]>;
+  /** Jobs of one line are sent one after another, lines side by side. */
+  readonly lineOf: (job: Job) => string;
+  /** Sends it and takes it off the queue; throws where it was not sent. */
+  readonly send: (job: Job) => Promise<void>;
+  /** Pauses after each failure. */
+  readonly retryAfterMs: readonly number[];
+  readonly putOff: (
+    job: Job,
+    next: { readonly attempts: number; readonly at: Date },
+  ) => Promise<void>;
+  /** After the last pause; without it the last pause is repeated. */
+  readonly giveUp?: (job: Job) => Promise<void>;
+  /** Said once where nothing can be sent and something waits; everything then stays in the queue. */
+  readonly cannotSend?: string | undefined;
+};
+
+type Needs = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Called when something new is in the queue. */
+  readonly signal: Pick<WakeSignal, 'wait'>;
+};
+
+export function outboxLoop<Job extends { readonly attempts: number }>(
+  outbox: Outbox<Job>,
+  needs: Needs,
+): Loop {
+  return {
+    name: outbox.name,
+    leader: true,
+    run: async (signal, tick) => {
+      let told = false;
+      while (!signal.aborted) {
+        tick();
+        const due = await outbox.due(needs.clock.now(), BATCH_MAX);
+        if (outbox.cannotSend !== undefined && due.length > 0 && !told) {
+          needs.log.error({}, outbox.cannotSend);
+          told = true;
+        }
+        const moved = outbox.cannotSend === undefined && (await sendAll(outbox, needs, due));
+        if (!moved || due.length < BATCH_MAX) await needs.signal.wait(POLL_MS, signal);
+      }
+    },
+  };
+}
+
+/** True when any of them is off the queue or put off. */
+async function sendAll<Job extends { readonly attempts: number }>(
+  outbox: Outbox<Job>,
+  needs: Needs,
+  due: readonly Job[],
+): Promise<boolean> {
+  const lines = Map.groupBy(due, outbox.lineOf);
+  const moved = await Promise.all(
+    [...lines.values()].map(async (line) => {
+      let any = false;
+      for (const job of line) any = (await attempt(outbox, needs, job)) || any;
+      return any;
+    }),
+  );
+  return moved.includes(true);
+}
+
+async function attempt<Job extends { readonly attempts: number }>(
+  outbox: Outbox<Job>,
+  { clock, log }: Needs,
+  job: Job,
+): Promise<boolean> {
+  const { name: queue, retryAfterMs, giveUp } = outbox;
+  try {
+    await outbox.send(job);
+    return true;
+  } catch (error) {
+    const name = error instanceof Error ? error.name : 'unknown';
+    const attempts = job.attempts + 1;
+    const pauseMs = retryAfterMs[job.attempts];
+    log.warn({ queue, attempts, error: name }, 'mail was not sent');
+    try {
+      if (pauseMs === undefined && giveUp !== undefined) {
+        log.error({ queue, attempts }, 'mail was given up');
+        await giveUp(job);
+        return true;
+      }
+      const at = new Date(clock.now().getTime() + (pauseMs ?? retryAfterMs.at(-1) ?? POLL_MS));
+      await outbox.putOff(job, { attempts, at });
+      return true;
+    } catch {
+      return false; // the store is away too: the queue still has it
+    }
+  }
+}

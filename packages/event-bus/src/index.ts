@@ -24,7 +24,6 @@ export {
   type Meanings,
   meanings,
 } from './consuming/hearing.ts';
-export { isPassing } from './consuming/passing-failure.ts';
 export { type KafkaAddress, type KafkaClient, kafkaClient } from './kafka/kafka-client.ts';
 export { kafkaPublisher } from './kafka/publisher.ts';
 export { type LyingRecord, readTopic } from './kafka/read-topic.ts';

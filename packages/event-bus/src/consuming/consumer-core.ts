@@ -1,4 +1,5 @@
 import type { IntegrationEvent, IntegrationEventKind } from '@cardea/contracts';
+import { errorCode, isOutage, type ParkedOwner, park, parkedPositions } from '@cardea/log-follower';
 import type { Database, Transaction } from '@cardea/read-models';
 import { failpoint, type Logger, metrics, span } from '@cardea/runtime';
 import type { Consumer } from '../bus.ts';
@@ -11,10 +12,9 @@ import {
 } from './consumer-positions.ts';
 import { type DeadLetter, type DeadLetters, deadLetterTopicOf } from './dead-letter.ts';
 import { advance, lanesOf, movedOf, type Opened, topicsOf } from './lane-moves.ts';
-import { type ParkedStreams, parkedStreams, streamName } from './parked-streams.ts';
-import { errorCode, isPassing } from './passing-failure.ts';
 import { readable } from './readable.ts';
 import { type Halves, inTwoHalves, MovedMeanwhile } from './two-halves.ts';
+import { firstWaiting, forgetWaiting, streamName, waitingEvent } from './waiting-events.ts';
 
 /**
  * Applies records of whatever adapter: their effects and how far each lane has come commit together, so
@@ -67,7 +67,7 @@ const RELEASED_EVENTS_MAX = 200;
 
 export const consumerCore = (consumer: Consumer, needs: ConsumerNeeds): ConsumerCore => {
   const positions = consumerPositions(needs.schema, consumer.name);
-  const parked = parkedStreams(needs.schema, `consumer:${consumer.name}`);
+  const parked = { schema: needs.schema, owner: `consumer:${consumer.name}` };
   const at = { consumer, needs, positions, parked };
 
   const applyOrSplit = async (records: readonly Opened[], onTurn: () => void): Promise<void> => {
@@ -76,7 +76,7 @@ export const consumerCore = (consumer: Consumer, needs: ConsumerNeeds): Consumer
       await applyTogether(at, records, new Map());
     } catch (error) {
       const [only] = records;
-      if (only === undefined || isPassing(error)) throw error;
+      if (only === undefined || isOutage(error)) throw error;
       if (records.length === 1) {
         await applyTogether(at, records, new Map([[only, errorCode(error)]]));
         return;
@@ -93,7 +93,7 @@ export const consumerCore = (consumer: Consumer, needs: ConsumerNeeds): Consumer
       await applyOrSplit(await openAll(at, records), onTurn);
     },
     offsets: () => needs.database.asSystem((sql) => positions.read(sql, consumer.topics)),
-    parked: () => needs.database.asSystem((sql) => parked.list(sql)),
+    parked: async () => [...(await parkedPositions(needs.database.system, parked)).keys()],
     release: async (stream) => {
       while ((await releaseSome(at, stream)) === RELEASED_EVENTS_MAX) {}
     },
@@ -104,7 +104,7 @@ type At = {
   readonly consumer: Consumer;
   readonly needs: ConsumerNeeds;
   readonly positions: ConsumerPositions;
-  readonly parked: ParkedStreams;
+  readonly parked: ParkedOwner;
 };
 
 /** Puts away what has no readable envelope; its offset still counts, so it stays in the list without an event. */
@@ -197,7 +197,7 @@ const applyIn = async (
   if (!toHandle.every(of.isPrepared)) throw new MovedMeanwhile();
   needs.counted?.('duplicate', consumer.name, records.length - fresh.length);
   metrics.consumerDuplicates.inc({ consumer: consumer.name }, records.length - fresh.length);
-  await park(at, transaction, toPark);
+  await parkAll(at, transaction, toPark);
   if (toHandle.length > 0) {
     await spanned(consumer, toHandle, () => consumer.handle(toHandle, transaction));
   }
@@ -230,9 +230,8 @@ const sorted = async (
   fresh: readonly Opened[],
   guilty: Guilty,
 ): Promise<Sorted> => {
-  const waiting = await parked.among(sql, [
-    ...new Set(fresh.flatMap(({ event }) => (event === undefined ? [] : [streamName(event)]))),
-  ]);
+  const streams = fresh.flatMap(({ event }) => (event === undefined ? [] : [streamName(event)]));
+  const waiting = new Set((await parkedPositions(sql, parked, [...new Set(streams)])).keys());
   const toPark: ToPark[] = [];
   const toHandle: IntegrationEvent[] = [];
   for (const record of fresh) {
@@ -250,13 +249,14 @@ const sorted = async (
   return { toHandle, toPark };
 };
 
-const park = async (
+const parkAll = async (
   { consumer, needs, parked }: At,
   transaction: Transaction,
   toPark: readonly ToPark[],
 ): Promise<void> => {
   if (toPark.length === 0) return;
-  await parked.park(transaction, toPark);
+  const events = toPark.map(({ event, errorCode: code }) => waitingEvent(event, code));
+  await park(transaction, parked, events);
   for (const { event, errorCode: code } of toPark) {
     if (code === null) continue;
     needs.counted?.('parked', consumer.name, 1);
@@ -282,7 +282,7 @@ const misfit = (kindOf: KindOf, event: IntegrationEvent): string | undefined => 
  */
 const releaseSome = async (at: At, stream: string): Promise<number> => {
   const { consumer, needs, positions, parked } = at;
-  const waitingIn = (sql: Transaction) => parked.waiting(sql, stream, RELEASED_EVENTS_MAX);
+  const waitingIn = (sql: Transaction) => firstWaiting(sql, parked, stream, RELEASED_EVENTS_MAX);
   const events = await inHalves(at, {
     due: () => needs.database.asSystem(waitingIn),
     apply: async (transaction, isPrepared) => {
@@ -290,7 +290,7 @@ const releaseSome = async (at: At, stream: string): Promise<number> => {
       const waiting = await waitingIn(transaction);
       if (!waiting.every(isPrepared)) throw new MovedMeanwhile();
       if (waiting.length > 0) await consumer.handle(waiting, transaction);
-      await parked.forget(transaction, waiting);
+      await forgetWaiting(transaction, parked, waiting);
       return waiting;
     },
   });

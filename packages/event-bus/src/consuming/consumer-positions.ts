@@ -2,7 +2,7 @@ import type { Database, Queryable, Transaction } from '@cardea/read-models';
 
 /**
  * How far a consumer has come in each lane. A lane is a partition of a topic, whose positions only grow;
- * or one stream that the relay had held back, whose events come late and grow for themselves.
+ * or one stream that the relay had parked, whose events come late and grow for themselves.
  */
 export type Lane = { readonly topic: string; readonly partition: number };
 
@@ -21,8 +21,8 @@ export const laneKey = ({ topic, partition }: Lane): string => `${topic}/${parti
 /** Last applied offset of each partition, by {@link laneKey}. */
 export type AppliedOffsets = ReadonlyMap<string, bigint>;
 
-/** An event takes effect when it lies behind what its lane has seen. */
-export const isBehind = (
+/** An event takes effect when it comes after what its lane has seen. */
+export const isNewer = (
   event: { readonly position: string; readonly part?: number },
   seen: LanePosition,
 ): boolean => {
@@ -113,7 +113,7 @@ export const consumerPositions = (schema: string, consumer: string): ConsumerPos
   };
 };
 
-/** Without the streams that the relay had held back: their records count in their partitions. */
+/** Without the streams that the relay had parked: their records count in their partitions. */
 export const appliedOffsets = async (
   { database, schema }: { readonly database: Database; readonly schema: string },
   consumer: string,

@@ -1,13 +1,13 @@
 /** Which lanes a batch of records moves, how far, and which of its events are new to them. */
 import type { IntegrationEvent } from '@cardea/contracts';
 import {
-  isBehind,
+  isNewer,
   type Lane,
   type LanePosition,
   laneKey,
   NOTHING_APPLIED,
 } from './consumer-positions.ts';
-import { streamName } from './parked-streams.ts';
+import { streamName } from './waiting-events.ts';
 
 /** A record whose envelope was read; without an event where that was not possible. */
 export type Opened = Lane & {
@@ -26,7 +26,7 @@ export const lanesOf = (records: readonly Opened[]): readonly Lane[] => {
   return [...lanes.values()];
 };
 
-/** Where a record's source position counts: in its partition, or for a stream that was held back, by itself. */
+/** Where a record's source position counts: in its partition, or for a stream that the relay had parked, by itself. */
 const positionLane = ({ topic, partition, event }: Opened): Lane =>
   event?.released === true
     ? { topic: `${topic}#${streamName(event)}`, partition }
@@ -44,7 +44,7 @@ export const advance = (
     if (record.event === undefined) return false;
     const lane = laneKey(positionLane(record));
     const last = seen.get(lane) ?? NOTHING_APPLIED;
-    if (!isBehind(record.event, last)) return false;
+    if (!isNewer(record.event, last)) return false;
     const { position, part = 0 } = record.event;
     seen.set(lane, { ...last, position: BigInt(position), part });
     return true;
@@ -55,7 +55,7 @@ export const movedOf = (records: readonly Opened[], seen: Map<string, LanePositi
 
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
-/** Every topic that a position is kept under, those of streams that were held back too. */
+/** Every topic that a position is kept under, those of streams that the relay had parked too. */
 export const topicsOf = (records: readonly Opened[]): readonly string[] => [
   ...new Set(lanesOf(records).map(({ topic }) => topic)),
 ];

@@ -1,4 +1,5 @@
 import type { IntegrationEvent } from '@cardea/contracts';
+import { Outage } from '@cardea/runtime';
 
 /**
  * The work of a consumer in two halves, so that no connection is held while another one, an append or a
@@ -13,8 +14,8 @@ export type Halves<Applied> = {
   readonly apply: (isPrepared: (event: IntegrationEvent) => boolean) => Promise<Applied>;
 };
 
-/** Another process got between the halves, e.g. released a stream. Passes: the batch is tried again. */
-export class MovedMeanwhile extends Error {
+/** Another process got between the halves, e.g. released a stream. An outage: the batch is tried again. */
+export class MovedMeanwhile extends Outage {
   override readonly name = 'MovedMeanwhile';
 }
 

@@ -1,31 +1,33 @@
-import type { Clock, LoopWatch } from '@cardea/runtime';
+import { backOff, errorCode, runUntil, type Turn } from '@cardea/log-follower';
+import type { Clock, Loops, LoopWatch } from '@cardea/runtime';
 import type { EachBatchPayload, Consumer as KafkaConsumer } from 'kafkajs';
-import { bell } from '../bell.ts';
 import type { Consumer, RunningConsumer } from '../bus.ts';
-import { type ConsumerCore, consumerCore, type RawRecord } from '../consuming/consumer-core.ts';
-import { errorCode } from '../consuming/passing-failure.ts';
-import { turnUntil } from '../turning.ts';
+import {
+  type ConsumerCore,
+  type ConsumerNeeds,
+  consumerCore,
+  type RawRecord,
+} from '../consuming/consumer-core.ts';
+import { type Batching, batching } from './batching.ts';
 import { boundedEnd } from './bounded.ts';
 import { eventIn } from './cloud-event.ts';
-import { type Gathering, gathering } from './gathering.ts';
+import type { KafkaClient } from './kafka-client.ts';
 import { type Lanes, lanesOf } from './lanes.ts';
-import type { KafkaSubscriberNeeds } from './subscriber.ts';
 import type { TopicEnds } from './topic-ends.ts';
 
 /**
  * One member of a consumer's group. The driver turns by itself; this starts it, again and again until
  * the brokers and the topics are there, and looks once a second whether it gets on.
  */
-export const runConsumer = (consumer: Consumer, needs: Needs): RunningConsumer => {
-  const { clock, log, loops } = needs;
-  const name = `consumer:${consumer.name}`;
+export const runConsumer = (consumer: Consumer, needs: KafkaConsumerNeeds): RunningConsumer => {
+  const { clock, loops } = needs;
+  const log = needs.log.child({ consumer: consumer.name });
   const stopped = new AbortController();
-  const resting = bell(clock);
-  const watch = loops.watch(name);
+  const watch = loops.watch(`consumer:${consumer.name}`);
   const core = consumerCore(consumer, needs);
   let member: Member | undefined;
 
-  const turn = async (): Promise<void> => {
+  const turn = async (): Promise<Turn> => {
     member ??= joinGroup({ consumer, core, needs, watch, signal: stopped.signal });
     const failure = member.failure();
     if (failure !== undefined) {
@@ -34,8 +36,8 @@ export const runConsumer = (consumer: Consumer, needs: Needs): RunningConsumer =
       await failed.leave();
       throw failure.error;
     }
-    watch.degraded(await member.reasonToWorry());
-    await resting.rest(LOOK_MS, stopped.signal);
+    const degraded = await member.reasonToWorry();
+    return { degraded, rest: () => clock.sleep(LOOK_MS, stopped.signal) };
   };
   const own: LoopWatch = {
     ...watch,
@@ -43,7 +45,7 @@ export const runConsumer = (consumer: Consumer, needs: Needs): RunningConsumer =
       if (member?.isStuck() !== true) watch.tick();
     },
   };
-  const turning = turnUntil(stopped.signal, turn, { name, clock, log, watch: own });
+  const turning = runUntil(stopped.signal, turn, { clock, log, watch: own });
   return {
     stop: async () => {
       stopped.abort();
@@ -54,7 +56,16 @@ export const runConsumer = (consumer: Consumer, needs: Needs): RunningConsumer =
   };
 };
 
-type Needs = KafkaSubscriberNeeds & { readonly ends: TopicEnds };
+export type KafkaConsumerNeeds = ConsumerNeeds & {
+  readonly client: KafkaClient;
+  readonly ends: TopicEnds;
+  readonly clock: Clock;
+  readonly loops: Loops;
+  /** The driver has given a consumer up for good; ends the process unless named. */
+  readonly onCrash?: (error: unknown) => void;
+  /** How long a silent member keeps its partitions. */
+  readonly sessionMs?: number;
+};
 
 const LOOK_MS = 1000;
 const SESSION_MS = 30_000;
@@ -69,13 +80,11 @@ const STUCK_MS = REBALANCE_MS + 15_000;
 /** Partitions whose batches may wait for one transaction. */
 const TOGETHER_PARTITIONS_MAX = 64;
 const SLICE_RECORDS_MAX = 500;
-const PAUSE_MIN_MS = 100;
-const PAUSE_MAX_MS = 5000;
 
 type Joining = {
   readonly consumer: Consumer;
   readonly core: ConsumerCore;
-  readonly needs: Needs;
+  readonly needs: KafkaConsumerNeeds;
   readonly watch: LoopWatch;
   readonly signal: AbortSignal;
 };
@@ -109,7 +118,7 @@ const joinGroup = ({ consumer, core, needs, watch, signal }: Joining): Member =>
     gotOn: failing.gone,
     failed: failing.failed,
   });
-  const apply = gathering(async (records) => {
+  const apply = batching(async (records) => {
     await core.apply(records, tick);
     failing.gone();
   });
@@ -155,7 +164,7 @@ const joinGroup = ({ consumer, core, needs, watch, signal }: Joining): Member =>
   };
 };
 
-const optionsOf = (consumer: Consumer, { sessionMs = SESSION_MS }: KafkaSubscriberNeeds) => ({
+const optionsOf = (consumer: Consumer, { sessionMs = SESSION_MS }: KafkaConsumerNeeds) => ({
   groupId: `cardea.${consumer.name}`,
   sessionTimeout: sessionMs,
   heartbeatInterval: Math.min(HEARTBEAT_MS, sessionMs / 3),
@@ -184,30 +193,24 @@ const failureNote = (needs: {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly tick: () => void;
-  readonly log: KafkaSubscriberNeeds['log'];
+  readonly log: KafkaConsumerNeeds['log'];
 }) => {
-  let failures = 0;
+  const failing = backOff(needs);
   let latest: unknown;
   let reason: string | undefined;
   return {
     reason: () => reason,
     gone: () => {
-      if (failures > 0) needs.log.info({}, 'the consumer gets on again');
-      failures = 0;
+      failing.over();
       reason = undefined;
     },
     /** False once there is nothing to try again for. */
     failed: async (error: unknown): Promise<boolean> => {
       // All partitions that went together are told of the same one.
-      if (error !== latest) failures += 1;
-      const isNews = error !== latest && failures === 1;
+      if (error !== latest) reason = failing.failed(error);
       latest = error;
-      const code = errorCode(error);
-      if (isNews) needs.log.warn({ code }, 'records could not be applied');
-      reason = `cannot get on: ${code}`;
       needs.tick();
-      const pauseMs = Math.min(PAUSE_MAX_MS, PAUSE_MIN_MS * 2 ** Math.min(failures - 1, 10));
-      await needs.clock.sleep(pauseMs, needs.signal);
+      await failing.pause(needs.signal);
       return !needs.signal.aborted;
     },
   };
@@ -215,7 +218,7 @@ const failureNote = (needs: {
 
 type Applying = {
   readonly lanes: Lanes;
-  readonly apply: Gathering;
+  readonly apply: Batching;
   readonly failed: (error: unknown) => Promise<boolean>;
 };
 

@@ -1,22 +1,13 @@
-import type { Cache, Clock, Loops } from '@cardea/runtime';
+import type { Cache } from '@cardea/runtime';
 import type { RunningConsumer, Subscriber } from '../bus.ts';
-import type { ConsumerNeeds } from '../consuming/consumer-core.ts';
 import { appliedOffsets } from '../consuming/consumer-positions.ts';
 import { appliedThrough, lagOf } from './applied-through.ts';
-import { runConsumer } from './consumer.ts';
-import type { KafkaClient } from './kafka-client.ts';
+import { type KafkaConsumerNeeds, runConsumer } from './consumer.ts';
 import { topicEnds } from './topic-ends.ts';
 
-export type KafkaSubscriberNeeds = ConsumerNeeds & {
-  readonly client: KafkaClient;
+export type KafkaSubscriberNeeds = Omit<KafkaConsumerNeeds, 'ends'> & {
   /** Where relays on the other side note how far they are. */
   readonly cache: Pick<Cache, 'get'>;
-  readonly clock: Clock;
-  readonly loops: Loops;
-  /** The driver has given a consumer up for good; ends the process unless named. */
-  readonly onCrash?: (error: unknown) => void;
-  /** How long a silent member keeps its partitions. */
-  readonly sessionMs?: number;
 };
 
 /** Reads topics of Kafka; how far a consumer has come stands in its service's tables, not in Kafka. */

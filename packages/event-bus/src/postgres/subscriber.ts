@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { runUntil, type Turn } from '@cardea/log-follower';
 import type { Database, LeaderLocks } from '@cardea/read-models';
 import type { Clock, Loops } from '@cardea/runtime';
-import { type Bell, bell } from '../bell.ts';
 import type { Consumer, RunningConsumer, Subscriber } from '../bus.ts';
 import {
   type ConsumerCore,
@@ -10,10 +10,10 @@ import {
   type RawRecord,
 } from '../consuming/consumer-core.ts';
 import { appliedOffsets, laneKey } from '../consuming/consumer-positions.ts';
-import { turnUntil } from '../turning.ts';
 import { appliedThrough, endsOf, lagOf } from './applied-through.ts';
 import { type Membership, membership } from './membership.ts';
 import { BUS_NOTICES } from './migrations.ts';
+import { type WakeSignal, wakeSignal } from './wake-signal.ts';
 
 export type PostgresSubscriberNeeds = ConsumerNeeds & {
   /** Where the topics are; often the same as `database`. */
@@ -53,39 +53,38 @@ export const postgresSubscriber = (needs: PostgresSubscriberNeeds): Subscriber =
 };
 
 const runConsumer = (consumer: Consumer, needs: PostgresSubscriberNeeds): RunningConsumer => {
-  const { clock, log, loops, locks } = needs;
-  const name = `consumer:${consumer.name}`;
+  const { clock, loops, locks } = needs;
+  const log = needs.log.child({ consumer: consumer.name });
   const stopped = new AbortController();
-  const bellOfLoop = bell(clock);
-  const watch = loops.watch(name);
+  const wake = wakeSignal(clock);
+  const watch = loops.watch(`consumer:${consumer.name}`);
   const members = membership(consumer.name, {
     bus: needs.bus,
     locks,
     member: randomUUID(),
     onGranted: () => {
       reader.lookAgain();
-      bellOfLoop.ring();
+      wake.wake();
     },
   });
-  const deaf = locks.listen(BUS_NOTICES, (topic) => {
-    if (topic === undefined || consumer.topics.includes(topic)) bellOfLoop.ring();
+  const unlisten = locks.listen(BUS_NOTICES, (topic) => {
+    if (topic === undefined || consumer.topics.includes(topic)) wake.wake();
   });
   const reader = topicReader({
     consumer,
     needs,
     members,
-    bell: bellOfLoop,
+    wake,
     core: consumerCore(consumer, needs),
     signal: stopped.signal,
     tick: () => watch.tick(),
-    degraded: (reason) => watch.degraded(reason),
   });
-  const turning = turnUntil(stopped.signal, reader.turn, { name, clock, log, watch });
+  const turning = runUntil(stopped.signal, reader.turn, { clock, log, watch });
   return {
     stop: async () => {
       stopped.abort();
       await turning;
-      deaf();
+      unlisten();
       await members.leave();
       watch.stop();
     },
@@ -96,11 +95,10 @@ type Reading = {
   readonly consumer: Consumer;
   readonly needs: PostgresSubscriberNeeds;
   readonly members: Membership;
-  readonly bell: Bell;
+  readonly wake: WakeSignal;
   readonly core: ConsumerCore;
   readonly signal: AbortSignal;
   readonly tick: () => void;
-  readonly degraded: (reason: string | undefined) => void;
 };
 
 const READ = {
@@ -113,9 +111,10 @@ type Lane = { readonly topic: string; readonly partition: number };
 /** A turn looks once a second whose partitions are ours and which streams wait, and applies one batch. */
 const topicReader = (
   reading: Reading,
-): { readonly turn: () => Promise<void>; readonly lookAgain: () => void } => {
+): { readonly turn: () => Promise<Turn>; readonly lookAgain: () => void } => {
   const { consumer, needs, members, core, tick } = reading;
   let refreshedAt = Number.NEGATIVE_INFINITY;
+  let degraded: string | undefined;
   let ours: ReadonlySet<number> = new Set();
   /** The next offset of each lane that we read; a lane that is missing is looked up. */
   let next = new Map<string, bigint>();
@@ -127,7 +126,7 @@ const topicReader = (
     if (now - refreshedAt < REFRESH_MS) return;
     refreshedAt = now;
     const found = await members.refresh();
-    reading.degraded(await reasonToWorry(core, lapsed));
+    degraded = await reasonToWorry(core, lapsed);
     if (found.size === ours.size && [...found].every((partition) => ours.has(partition))) return;
     next = new Map();
     ours = found;
@@ -180,8 +179,11 @@ const topicReader = (
     turn: async () => {
       await refresh();
       const records = await read();
-      if (records.length === 0) await reading.bell.rest(POLL_MS, reading.signal);
-      else await apply(records);
+      if (records.length === 0) {
+        return { degraded, rest: () => reading.wake.rest(POLL_MS, reading.signal) };
+      }
+      await apply(records);
+      return { degraded };
     },
   };
 };

@@ -6,8 +6,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sealed } from '@cardea/crypto';
-import { isPassing } from '@cardea/event-bus';
 import type { Command, Streams } from '@cardea/event-store';
+import { isOutage } from '@cardea/log-follower';
 import type { Positions } from '@cardea/read-models';
 import type { Clock, Ids, Logger, Random, Settings } from '@cardea/runtime';
 import type { ServiceNeeds } from '@cardea/service';
@@ -169,7 +169,7 @@ export class Dispatcher {
         const name = error instanceof Error ? error.name : 'unknown';
         this.#needs.log.warn({ delivery_id: deliveryId, error: name }, 'an attempt was not made');
         // A bug would fail again at once: its lease is left to lapse.
-        return isPassing(error) ? 'leased' : 'done';
+        return isOutage(error) ? 'leased' : 'done';
       })
       .then((left) => {
         this.#held.delete(deliveryId);

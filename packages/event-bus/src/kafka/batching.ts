@@ -5,9 +5,9 @@ import type { RawRecord } from '../consuming/consumer-core.ts';
  * Applies what several partitions bring at the same time in one transaction: a commit costs the same
  * for one record and for a thousand.
  */
-export type Gathering = (records: readonly RawRecord[]) => Promise<void>;
+export type Batching = (records: readonly RawRecord[]) => Promise<void>;
 
-export const gathering = (apply: Gathering): Gathering => {
+export const batching = (apply: Batching): Batching => {
   let waiting: Waiting[] = [];
   let applying = false;
 

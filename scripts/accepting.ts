@@ -1,6 +1,6 @@
 /** What a release promises moves on, unless that breaks somebody and the changelog does not own up to it. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { jsonText } from './events/json-text.ts';
+import { jsonText } from '@cardea/documents';
 import { type SchemaBreak, unexplained } from './events/schema-breaks.ts';
 
 const CHANGELOG = new URL('../CHANGELOG.md', import.meta.url);

@@ -28,6 +28,7 @@ const WORDS = {
   bench: ['scripts/bench.ts'],
   cardea: ['services/standalone/src/cardea.ts'],
   events: ['scripts/events-docs.ts'],
+  documents: ['services/standalone/src/documents.ts'],
   cluster: ['scripts/cluster.ts'],
 };
 

@@ -1,8 +1,6 @@
 /** What the last release has promised its subscribers, kept beside the code that could break it. */
 import { readFileSync } from 'node:fs';
-import { type PublishedTopic, publishedTopics } from './published-events.ts';
-import { bareSchema } from './published-schema.ts';
-import { recordHeaders } from './record-headers.ts';
+import { bareSchema, type PublishedTopic, publishedTopics, recordHeaders } from '@cardea/documents';
 import type { Accepted } from './schema-breaks.ts';
 
 export const ACCEPTED_FILE = new URL('./accepted.json', import.meta.url);

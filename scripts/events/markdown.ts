@@ -1,11 +1,17 @@
 /** `docs/events.md`: what a subscriber needs to know, and each event that can come. */
 import { readFileSync } from 'node:fs';
 import { PERSONAL_DATA } from '@cardea/contracts';
-import { exampleHeaders } from './example-record.ts';
-import { jsonText } from './json-text.ts';
-import { type PublishedEvent, type PublishedTopic, schemaFile } from './published-events.ts';
-import { isNullable, type Schema, typesOf } from './published-schema.ts';
-import { recordHeaders } from './record-headers.ts';
+import {
+  exampleHeaders,
+  isNullable,
+  jsonText,
+  type PublishedEvent,
+  type PublishedTopic,
+  recordHeaders,
+  type Schema,
+  schemaFile,
+  typesOf,
+} from '@cardea/documents';
 
 /** The prose around the tables, with `{{places}}` that are filled here. */
 const FRAME = new URL('./events.frame.md', import.meta.url);
@@ -150,7 +156,7 @@ function eventPart(event: PublishedEvent): string {
   const { type, version, meaning } = event;
   return [
     `### ${service(event)}${type}`,
-    `${meaning} Version ${version}: [schema](schemas/${schemaFile(event)}).`,
+    `${meaning} Version ${version}, schema \`schemas/${schemaFile(event)}\`.`,
     fieldTable({ ...event.schema, properties }),
   ].join('\n\n');
 }

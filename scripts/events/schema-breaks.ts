@@ -4,7 +4,7 @@
  * added and optional breaks neither.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { type Schema, typesOf } from './published-schema.ts';
+import { type Schema, typesOf } from '@cardea/documents';
 
 /** What subscribers rely on: per subject (`identity/user.created@1`, `headers`, a topic) its schema. */
 export type Accepted = { readonly [subject: string]: Schema & { readonly partitions?: number } };

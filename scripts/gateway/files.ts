@@ -1,28 +1,23 @@
-/** The files of the gateway that are made from the code, as they are committed. */
-import { documentation, openApi } from '@cardea/http';
+/** The gateway's template, which is made of the code and committed, and the documents that it serves. */
+import { type Documents, servedDocuments } from '@cardea/documents';
 import type { Described } from '@cardea/service';
-import { asyncApi } from '../events/asyncapi.ts';
-import { publishedTopics } from '../events/published-events.ts';
-import { version } from './endpoints.ts';
+import { describedEndpoints } from '@cardea/standalone';
+import packageJson from '../../package.json' with { type: 'json' };
 import { gatewayRoutes } from './routes.ts';
 import { nginxTemplate } from './template.ts';
 
 export const GATEWAY_FOLDER = new URL('../../deploy/gateway/', import.meta.url);
+export const TEMPLATE_FILE = 'nginx.conf.template';
 
-type Files = { readonly [name: string]: string };
+export const { version } = packageJson;
 
-export const gatewayFiles = (described: Described): Files => ({
-  'nginx.conf.template': nginxTemplate(gatewayRoutes(described)),
-  'docs.html': documentation.page,
-  'start.js': documentation.start,
-  'asyncapi.json': json(asyncApi(publishedTopics(), version)),
-});
+export const product = (): Promise<Described> => describedEndpoints(version);
 
-/** All services' endpoints in one document; clients resolve the server against its own address. */
-export function documentFile({ common, services }: Described): Files {
-  const endpoints = [...common, ...services.flatMap((each) => each.endpoints)];
-  const document = openApi({ endpoints, version, publicUrl: '/' });
-  return { 'openapi.json': json(document) };
-}
+export const templateOf = (described: Described): string => nginxTemplate(gatewayRoutes(described));
 
-const json = (document: object): string => `${JSON.stringify(document, null, 2)}\n`;
+/** All services' endpoints in one document. */
+export const documentsOf = ({ common, services }: Described): Documents =>
+  servedDocuments({
+    endpoints: [...common, ...services.flatMap(({ endpoints }) => endpoints)],
+    version,
+  });

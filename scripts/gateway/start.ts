@@ -2,7 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
-  cpSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -12,9 +12,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { type Documents, writeDocuments } from '@cardea/documents';
 import { documentation, PortTaken } from '@cardea/http';
 import { freePort } from '@cardea/testing';
+import { documentsOf, product } from './files.ts';
 import { type GatewayOptions, renderGateway } from './render.ts';
 
 export type GatewayToStart = Omit<GatewayOptions, 'port' | 'folder' | 'staticFolder'> & {
@@ -44,7 +45,6 @@ export class NginxMissing extends Error {
   }
 }
 
-const FILES = fileURLToPath(new URL('../../deploy/gateway/', import.meta.url));
 /** Debian keeps it where only root looks. */
 const PLACES = ['nginx', '/usr/sbin/nginx', '/usr/local/sbin/nginx'];
 const START_DEADLINE_MS = 60_000;
@@ -85,7 +85,7 @@ export async function startGateway(options: GatewayToStart): Promise<Gateway> {
 }
 
 async function startOn(port: number, command: string, options: GatewayToStart): Promise<Gateway> {
-  const folder = gatewayFolder(options.parent ?? tmpdir());
+  const folder = gatewayFolder(options.parent ?? tmpdir(), await documents());
   const config = join(folder, 'nginx.conf');
   const staticFolder = join(folder, 'static');
   writeFileSync(config, renderGateway({ ...options, port, folder, staticFolder }));
@@ -156,16 +156,21 @@ function endWithUs({ pid }: ChildProcess, folder: string): ChildProcess | undefi
   return watch;
 }
 
+/** Made once: the code stays what it is. */
+function documents(): Promise<Documents> {
+  made ??= product().then(documentsOf);
+  return made;
+}
+let made: Promise<Documents> | undefined;
+
 /** With the documents in it: as root, workers run as somebody who may not read our checkout. */
-function gatewayFolder(parent: string): string {
+function gatewayFolder(parent: string, served: Documents): string {
   const folder = mkdtempSync(join(parent, 'cardea-gateway-'));
   chmodSync(folder, 0o711);
   const staticFolder = join(folder, 'static');
   mkdirSync(staticFolder, { mode: 0o755 });
-  for (const file of ['openapi.json', 'asyncapi.json', 'docs.html', 'start.js']) {
-    cpSync(join(FILES, file), join(staticFolder, file));
-  }
-  cpSync(documentation.bundlePath(), join(staticFolder, 'reference.js'));
+  writeDocuments(staticFolder, served);
+  copyFileSync(documentation.bundlePath(), join(staticFolder, 'reference.js'));
   return folder;
 }
 

@@ -1,9 +1,9 @@
 /** A change that would break a reader of published events is found, and let through only when the changelog owns up. */
 import { readFileSync } from 'node:fs';
+import type { Schema } from '@cardea/documents';
 import { describe, expect, it } from 'vitest';
 import { acceptedState, promised } from '../../scripts/events/accepted.ts';
 import { productVersion } from '../../scripts/events/documents.ts';
-import type { Schema } from '../../scripts/events/published-schema.ts';
 import { schemaBreaks, unexplained } from '../../scripts/events/schema-breaks.ts';
 
 const text: Schema = { type: 'string' };

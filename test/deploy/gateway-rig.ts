@@ -1,6 +1,6 @@
 /** A gateway in front of services of a few lines, for test files that look at it from both sides. */
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { describedEndpoints } from '../../scripts/gateway/endpoints.ts';
+import { product } from '../../scripts/gateway/files.ts';
 import { type GatewayRoute, gatewayRoutes } from '../../scripts/gateway/routes.ts';
 import { type Gateway, startGateway } from '../../scripts/gateway/start.ts';
 import { needNginx } from '../need-nginx.ts';
@@ -31,7 +31,7 @@ export function edgeRig(): { readonly [name in keyof EdgeRig]: EdgeRig[name] } {
   let broken: Upstream | undefined;
   beforeAll(async () => {
     if (command === undefined) return;
-    rig.routes = gatewayRoutes(await describedEndpoints());
+    rig.routes = gatewayRoutes(await product());
     [rig.service, rig.dead, rig.silent, broken] = await Promise.all([
       remembering(),
       dying(),

@@ -4,7 +4,7 @@
  */
 import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
 import { type HttpServer, healthEndpoints, serve } from '@cardea/http';
-import { describedEndpoints } from '../../scripts/gateway/endpoints.ts';
+import { product } from '../../scripts/gateway/files.ts';
 import { type Gateway, startGateway } from '../../scripts/gateway/start.ts';
 import type { Fortress } from './fortress.ts';
 
@@ -16,7 +16,7 @@ export type Doors = {
 };
 
 export async function openDoors(world: Fortress): Promise<Doors> {
-  const { services } = await describedEndpoints();
+  const { services } = await product();
   const owners = new Map(
     services.flatMap(({ service, endpoints }) =>
       endpoints.map(({ contract }) => [contract.name, service] as const),

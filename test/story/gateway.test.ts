@@ -1,7 +1,7 @@
 /** Every endpoint through nginx, in front of six processes with Redis and Kafka between them. */
 import { type RestDriver, restDriver, webhookSink } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describedEndpoints } from '../../scripts/gateway/endpoints.ts';
+import { product } from '../../scripts/gateway/files.ts';
 import { testCluster } from '../cluster-rig.ts';
 import { knockers } from '../security/callers.ts';
 import { catalogueOf, successOf } from '../security/catalogue.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => receiver.close());
 
 it('R0 each endpoint is answered through nginx by the process of its own service', async () => {
-  const { services } = await describedEndpoints();
+  const { services } = await product();
   const owners = new Map(
     services.flatMap(({ service, endpoints }) =>
       endpoints.map(({ contract }) => [contract.name, service] as const),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { IntegrationEvent } from '@cardea/contracts';
+import { eventSchemas } from '@cardea/documents';
 import { testKafka } from '@cardea/testing';
 import { Compile } from 'typebox/schema';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -178,10 +178,7 @@ const putStrange = async (topic: string): Promise<void> => {
 };
 
 describe('A record on the topic', () => {
-  const schema = (file: string) =>
-    Compile(
-      JSON.parse(readFileSync(resolve(import.meta.dirname, '../../../docs/schemas', file), 'utf8')),
-    );
+  const schema = (file: string) => Compile(JSON.parse(eventSchemas().get(file) ?? ''));
 
   test('has the headers and the value that subscribers are told of', async () => {
     const topic = await topicFor('told');
@@ -193,9 +190,7 @@ describe('A record on the topic', () => {
     await publisher.publish(topic, [of.login('plain'), of.login('whole', whole)]);
     const records = await rawRecords(topic, 2);
     const headers = schema('headers.v1.json');
-    const told = JSON.parse(
-      readFileSync(resolve(import.meta.dirname, '../../../docs/schemas/headers.v1.json'), 'utf8'),
-    );
+    const told = JSON.parse(eventSchemas().get('headers.v1.json') ?? '');
     for (const record of records) {
       expect(headers.Errors(record.headers)).toEqual([true, []]);
       expect(schema('identity/user.login.v1.json').Check(JSON.parse(record.value))).toBe(true);

@@ -2,35 +2,17 @@
  * Cardea in one process: all six services behind one port, on a PostgreSQL of our own unless
  * DATABASE_URL names another.
  */
-import { approvalService } from '@cardea/approval';
-import { auditService } from '@cardea/audit-projector';
-import { authzService } from '@cardea/authz';
-import { identityService } from '@cardea/identity';
 import type { RootLogger, Settings } from '@cardea/runtime';
-import {
-  type Host,
-  infrastructure,
-  migrateServices,
-  type ServiceDefinition,
-  startHost,
-} from '@cardea/service';
-import { vaultService } from '@cardea/vault';
-import { webhooksService } from '@cardea/webhook-dispatcher';
+import { type Host, infrastructure, migrateServices, startHost } from '@cardea/service';
+
+import { services } from './services.ts';
 
 export { banner } from './banner.ts';
 export { type DataFolder, FolderInUse, openDataFolder } from './data-folder.ts';
+export { describedEndpoints } from './described-endpoints.ts';
 export { type Mailbox, startMailbox } from './mailbox.ts';
+export { services } from './services.ts';
 export { DEFAULT_APPLICATION } from './welcome.ts';
-
-/** Identity first: it makes the keys that all others check tokens with. */
-export const services: readonly ServiceDefinition[] = [
-  identityService,
-  authzService,
-  approvalService,
-  vaultService,
-  webhooksService,
-  auditService,
-];
 
 export type StandaloneOptions = {
   readonly settings: Settings;

@@ -3,16 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { logger, readSettings } from '@cardea/runtime';
 import { type Described, describe } from '@cardea/service';
-import { services } from '@cardea/standalone';
-import packageJson from '../../package.json' with { type: 'json' };
-
-export const { version } = packageJson;
+import { services } from './services.ts';
 
 /** Never connected to. */
 const NOWHERE = 'postgres://nobody:nothing@127.0.0.1:1/nothing';
 const SECRET_BYTES = 32;
 
-export function describedEndpoints(): Promise<Described> {
+export function describedEndpoints(version: string): Promise<Described> {
   const secret = () => randomBytes(SECRET_BYTES).toString('hex');
   const read = readSettings(
     {

@@ -1,0 +1,40 @@
+/** What a release, and a gateway that serves it, show of the product: files by name. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { documentation, type Endpoint, openApi } from '@cardea/http';
+import { asyncApi, asyncApiText } from './asyncapi.ts';
+import { eventSchemas } from './event-schemas.ts';
+import { publishedTopics } from './published-events.ts';
+
+export type Product = {
+  readonly endpoints: readonly Endpoint[];
+  readonly version: string;
+};
+export type Documents = ReadonlyMap<string, string>;
+
+/** What the gateway answers with itself, but for the bundle of the page. */
+export const servedDocuments = ({ endpoints, version }: Product): Documents =>
+  new Map([
+    // Clients resolve the server against the address that they have the document from.
+    ['openapi.json', json(openApi({ endpoints, version, publicUrl: '/' }))],
+    ['asyncapi.json', json(asyncApi(publishedTopics(), version))],
+    ['docs.html', documentation.page],
+    ['start.js', documentation.start],
+  ]);
+
+/** What subscribers of the topics read. */
+export const subscriberDocuments = (version: string): Documents =>
+  new Map([
+    ['asyncapi.yaml', asyncApiText(publishedTopics(), version)],
+    ...[...eventSchemas()].map(([file, text]): [string, string] => [`schemas/${file}`, text]),
+  ]);
+
+export function writeDocuments(folder: string, documents: Documents): void {
+  for (const [name, text] of documents) {
+    const file = join(folder, name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+}
+
+const json = (document: object): string => `${JSON.stringify(document, null, 2)}\n`;

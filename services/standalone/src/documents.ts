@@ -1,0 +1,24 @@
+/**
+ * Writes the documents that are made of the contracts: `node src/documents.ts <folder>`. The build of
+ * the gateway's image does, and whoever makes a release.
+ */
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { servedDocuments, subscriberDocuments, writeDocuments } from '@cardea/documents';
+import { documentation } from '@cardea/http';
+import packageJson from '../package.json' with { type: 'json' };
+import { describedEndpoints } from './described-endpoints.ts';
+
+const USAGE_EXIT = 2;
+
+const [folder] = process.argv.slice(2);
+if (folder === undefined) {
+  process.stderr.write('node src/documents.ts <folder>\n');
+  process.exit(USAGE_EXIT);
+}
+const { version } = packageJson;
+const { common, services } = await describedEndpoints(version);
+const endpoints = [...common, ...services.flatMap((each) => each.endpoints)];
+writeDocuments(folder, servedDocuments({ endpoints, version }));
+writeDocuments(folder, subscriberDocuments(version));
+copyFileSync(documentation.bundlePath(), join(folder, 'reference.js'));

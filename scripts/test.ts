@@ -7,6 +7,7 @@
  *   npm run test:long [-- --only R1,S5 --minutes N --seed S]
  */
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
   handDown,
@@ -24,6 +25,8 @@ import { type Failure, NOTHING, sum, summary, type Tally } from './test/tally.ts
 const PROJECTS = ['unit', 'deploy', 'int', 'story', 'security', 'fuzz', 'faults'];
 const WITHOUT_SERVERS = ['unit', 'deploy'];
 const TALLIES = '.cache/test';
+/** Of all processes that tests start, vitest's own included. */
+const COMPILED = resolve('.cache/compiled');
 const BENCH = 'scripts/bench.ts';
 const USAGE_EXIT = 2;
 
@@ -108,6 +111,7 @@ async function tests(project: string): Promise<Tally> {
     {
       env: {
         TALLY_FILE: file,
+        NODE_COMPILE_CACHE: COMPILED,
         ...(filtered ? { TALLY_FILTERED: 'yes' } : {}),
         ...servers?.env,
         ...testForm(),

@@ -138,10 +138,14 @@ it('audit 5 exports that are broken off or stand still take nothing from other t
     what: 'five more rounds beside exports that stand still',
   });
   const third = await cardea.rest.get(PATH, { tenant: first.tenant, bearer: first.bearer });
+  // What is garbage goes while the others work on; what the exports hold would stay.
+  await untilTrue(() => rssKb(running.pid) - before < RSS_GROWTH_KB_MAX, {
+    deadlineMs: 60_000,
+    what: 'exports that stand still hold little memory',
+  });
   await others.stop();
 
   expect(others.failures).toEqual([]);
   expect([third.status, third.code]).toEqual([429, 'rate_limited']);
   expect(Number(third.headers.get('retry-after'))).toBeGreaterThan(0);
-  expect(rssKb(running.pid) - before).toBeLessThan(RSS_GROWTH_KB_MAX);
 });

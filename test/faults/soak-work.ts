@@ -3,6 +3,7 @@
  * do all day, each kind as often as its share says.
  */
 import type { RestAnswer, RestDriver } from '@cardea/testing';
+import { caughtUp } from './caught-up.ts';
 import type { Chance } from './chance.ts';
 
 export const AGENTS_PER_TENANT = 40;
@@ -78,7 +79,7 @@ export function soak(rest: RestDriver, tenants: readonly Tenant[], chance: Chanc
   let running = true;
   const timed = async (kind: string, work: () => Promise<RestAnswer>): Promise<RestAnswer> => {
     const before = performance.now();
-    const answer = await work();
+    const answer = await caughtUp(work);
     const all = times.get(kind) ?? [];
     times.set(kind, all);
     all.push({ atMs: before - started, ms: performance.now() - before });

@@ -1,8 +1,11 @@
 import { authzService } from '@cardea/authz';
+import { type Clock, systemClock } from '@cardea/runtime';
 import { serviceRig, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, expect, it } from 'vitest';
 
 const LOOPS = 4;
+/** For so long nobody may have got a connection. */
+const SILENT_MS_MAX = 30_000;
 const NOT_LIVE_MS_MAX = 120_000;
 
 const database = testDatabase();
@@ -12,7 +15,13 @@ afterAll(async () => {
 });
 
 it('a process whose loops get no connection any more is not live, and says why', async () => {
-  const rig = await serviceRig({ databaseUrl: database.url, definitions: [authzService] });
+  let aheadMs = 0;
+  const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
+  const rig = await serviceRig({
+    databaseUrl: database.url,
+    definitions: [authzService],
+    clock,
+  });
   stopping.push(() => rig.stop());
   const livez = async () => {
     const answer = await fetch(`${rig.managementUrl}/livez`);
@@ -22,7 +31,10 @@ it('a process whose loops get no connection any more is not live, and says why',
   const lost = Array.from({ length: LOOPS }, () =>
     rig.shared.database.asSystem(() => end.promise).catch(() => undefined),
   );
+  const silentMs = () => rig.shared.database.pools().find(({ pool }) => pool === 'loops')?.silentMs;
+  await untilTrue(() => (silentMs() ?? 0) > 0, { what: 'somebody waits for a connection' });
   expect((await livez()).status).toBe(200);
+  aheadMs = SILENT_MS_MAX;
   const dead = await untilTrue(
     async () => {
       const said = await livez();

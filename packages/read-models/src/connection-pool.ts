@@ -37,7 +37,7 @@ export type PoolForm = {
   readonly settings: { readonly [setting: string]: string | number };
   readonly log: Logger;
   /** Milliseconds of a clock that never goes back. */
-  readonly now?: () => number;
+  readonly now: () => number;
 };
 
 export type PoolState = {
@@ -59,7 +59,7 @@ export class ConnectionPool {
 
   constructor(form: PoolForm) {
     this.#form = form;
-    this.#now = form.now ?? (() => performance.now());
+    this.#now = form.now;
     this.#pool = driverPool(form);
     metrics.poolTimeouts.inc({ pool: form.pool }, 0);
   }

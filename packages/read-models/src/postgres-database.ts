@@ -2,7 +2,7 @@
  * The database as one process sees it: a pool per role, whose connections take their role when they are
  * made, so that no connection ever changes sides; and no error of a connection ends the process.
  */
-import type { Logger } from '@cardea/runtime';
+import { type Clock, type Logger, systemClock } from '@cardea/runtime';
 import { ConnectionPool, type PoolState } from './connection-pool.ts';
 import { type Database, DatabaseUnavailable } from './database.ts';
 import { APP_ROLE, SYSTEM_ROLE, TENANT_SETTING } from './roles.ts';
@@ -20,6 +20,8 @@ export type DatabaseOptions = {
   /** Connections for loops and look-ups without a tenant (`cardea_system`). */
   readonly loopsPoolSize?: number;
   readonly log: Logger;
+  /** Tells for how long callers have got no connection; the machine's unless given. */
+  readonly clock?: Pick<Clock, 'monotonicMs'>;
 };
 
 export type PostgresDatabase = Database & {
@@ -30,10 +32,12 @@ export type PostgresDatabase = Database & {
 
 /** Opens no connection yet: the first one is made by the first call. */
 export function openDatabase(options: DatabaseOptions): PostgresDatabase {
-  const { connectionString, log } = options;
+  const { connectionString, log, clock = systemClock } = options;
+  const now = () => clock.monotonicMs();
   const requests = new ConnectionPool({
     connectionString,
     log,
+    now,
     pool: 'requests',
     size: options.poolSize ?? POOL_SIZE,
     statementMs: REQUEST_STATEMENT_MS,
@@ -42,6 +46,7 @@ export function openDatabase(options: DatabaseOptions): PostgresDatabase {
   const loops = new ConnectionPool({
     connectionString,
     log,
+    now,
     pool: 'loops',
     size: options.loopsPoolSize ?? LOOPS_POOL_SIZE,
     statementMs: LOOP_STATEMENT_MS,

@@ -72,7 +72,10 @@ export function infrastructure(given: Given): Infrastructure {
   const random = given.random ?? systemRandom;
   const loopWatches = loops(clock);
   const connectionString = settings.DATABASE_URL.reveal();
-  const database = openDatabase({ connectionString, poolSize: settings.DATABASE_POOL_SIZE, log });
+  const database = openDatabase({
+    ...{ connectionString, log, clock },
+    poolSize: settings.DATABASE_POOL_SIZE,
+  });
   const locks = leaderLocks({ connectionString, clock, log });
   const stores = storesOf(settings, log);
   const cache = given.cache ?? cacheOf(settings, clock, log);

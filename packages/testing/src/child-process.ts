@@ -14,7 +14,7 @@ export type ProcessToStart = {
   readonly command?: string;
   readonly args?: readonly string[];
   readonly cwd?: string;
-  /** Beside PATH and HOME; nothing else of ours is handed on. */
+  /** Beside PATH, HOME and the folder of compiled code; nothing else of ours is handed on. */
   readonly env?: { readonly [name: string]: string };
   /** The process is up once its output matches. */
   readonly ready?: RegExp;
@@ -64,7 +64,9 @@ export async function startProcess(
 
 function spawnIt(what: ProcessToStart): ChildProcess {
   const { script, command, args = [], cwd, env, detached = false } = what;
-  const inherited = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/tmp' };
+  const { PATH = '', HOME = '/tmp', NODE_COMPILE_CACHE } = process.env;
+  // What Node has compiled once, it need not compile again for each process of a run.
+  const inherited = { PATH, HOME, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };
   const options = {
     cwd,
     env: { ...inherited, ...env },

@@ -4,7 +4,7 @@ import { runBenches, UnknownBench } from '@cardea/bench';
 import { NginxMissing, startGateway } from './gateway/start.ts';
 
 const SECONDS = 5;
-const SMOKE_SECONDS = 0.5;
+const SMOKE_SECONDS = 0.3;
 const USAGE_EXIT = 2;
 
 const { values: options } = parseArgs({

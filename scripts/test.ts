@@ -153,7 +153,9 @@ function tallyOf(project: string, file: string, { code }: Ran): Tally {
 }
 
 async function benchSmoke(): Promise<Tally> {
-  const { code } = await run(process.execPath, [BENCH, '--smoke']);
+  const { code } = await run(process.execPath, [BENCH, '--smoke'], {
+    env: { NODE_COMPILE_CACHE: COMPILED },
+  });
   return code === 0 ? NOTHING : failure('bench smoke', `The benchmarks ended with ${code}.`);
 }
 

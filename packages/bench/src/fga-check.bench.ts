@@ -25,6 +25,7 @@ async function checks(context: BenchContext): Promise<readonly Row[]> {
     context,
     WORKER,
     await context.database(),
+    context.smoke ? 'smoke' : 'whole',
   );
   const floorOrigin = await started<string>(context, NOOP, NOOP_ANSWER);
   const requests = questions.map(

@@ -6,12 +6,6 @@ import { uuidFrom } from '@cardea/runtime';
 import { serviceRig, untilTrue } from '@cardea/testing';
 
 const TENANT = 'bench';
-const GROUPS = 500;
-const USERS = 10_000;
-const FOLDERS = 5_000;
-const DOCUMENTS = 50_000;
-const GROUP_GRANTS = 5_000;
-const USER_GRANTS = 24_500;
 const REQUESTS = 2_000;
 const APPENDS_AT_ONCE = 256;
 const CATCH_UP_MS = 120_000;
@@ -24,7 +18,14 @@ type Tuple = readonly [
   object: number,
 ];
 
-const [databaseUrl = ''] = process.argv.slice(2);
+const [databaseUrl = '', size] = process.argv.slice(2);
+const SMALLER = size === 'smoke' ? 20 : 1;
+const GROUPS = 500 / SMALLER;
+const USERS = 10_000 / SMALLER;
+const FOLDERS = 5_000 / SMALLER;
+const DOCUMENTS = 50_000 / SMALLER;
+const GROUP_GRANTS = 5_000 / SMALLER;
+const USER_GRANTS = 24_500 / SMALLER;
 const rig = await serviceRig({ databaseUrl, definitions: [authzService] });
 process.on('disconnect', () => process.exit(0));
 

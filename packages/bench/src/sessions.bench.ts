@@ -12,6 +12,8 @@ const ARGON2 = new URL('./argon2.worker.ts', import.meta.url);
 const APPEND = new URL('./append.worker.ts', import.meta.url);
 const NOOP = new URL('./express-noop.worker.ts', import.meta.url);
 const CLIENTS = 64;
+const CLIENTS_SMOKE = 8;
+const clientsOf = ({ smoke }: BenchContext): number => (smoke ? CLIENTS_SMOKE : CLIENTS);
 const STORM = 2;
 const WARM_SECONDS = 1;
 
@@ -28,7 +30,7 @@ const SESSIONS = 1024;
 
 async function identity(
   context: BenchContext,
-  count = CLIENTS,
+  count = clientsOf(context),
   hashes = 'as configured',
 ): Promise<Ready> {
   const folder = mkdtempSync(join(tmpdir(), 'cardea-accounts-'));
@@ -46,7 +48,12 @@ async function identity(
 }
 
 const clients = (context: BenchContext, { origin, accounts }: Ready, ...how: readonly string[]) =>
-  workerSide(context, how[0] ?? '', SESSION_CLIENTS, [origin, accounts, String(CLIENTS), ...how]);
+  workerSide(context, how[0] ?? '', SESSION_CLIENTS, [
+    origin,
+    accounts,
+    String(clientsOf(context)),
+    ...how,
+  ]);
 
 async function logins(context: BenchContext): Promise<readonly Row[]> {
   const server = await identity(context);
@@ -56,18 +63,18 @@ async function logins(context: BenchContext): Promise<readonly Row[]> {
 }
 
 async function refreshes(context: BenchContext): Promise<readonly Row[]> {
-  const server = await identity(context, context.smoke ? CLIENTS : SESSIONS, 'cheap');
+  const server = await identity(context, context.smoke ? CLIENTS_SMOKE : SESSIONS, 'cheap');
   const subject = await clients(context, server, 'refresh');
   const noop = await started<string>(context, NOOP, '{"access_token":"x"}');
   const floor = await httpSide(context, 'Express no-op POST', {
     origin: noop,
-    connections: CLIENTS,
+    connections: clientsOf(context),
     requests: [{ method: 'POST', path: '/', body: '{"refresh_token":"rt_x"}', status: 200 }],
   });
   const append = await workerSide(context, 'append of one event', APPEND, [
     'store',
     await context.database(),
-    String(CLIENTS),
+    String(clientsOf(context)),
   ]);
   return [
     await context.compare({ id: 'B7 no-op', subject, floor, goal: { at_least: 0.3 } }),

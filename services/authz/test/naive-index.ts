@@ -1,5 +1,5 @@
-import type { Fields, Relation } from '../tuples/relation.ts';
-import type { Checked, Question, TupleIndex } from './tuple-index.ts';
+import type { Checked, Question, TupleIndex } from '../src/engine/tuple-index.ts';
+import type { Fields, Relation } from '../src/tuples/relation.ts';
 
 /**
  * The semantics of `docs/design/authz.md`, "What a check means", as plain loops over an array, with no

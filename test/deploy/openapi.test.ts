@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { catalogue } from '@cardea/http';
 import { afterAll, describe, expect, it } from 'vitest';
 import { productVersion } from '../../scripts/events/documents.ts';
 import { unexplained } from '../../scripts/events/schema-breaks.ts';
@@ -169,6 +170,52 @@ describe('the OpenAPI document', () => {
     ]);
   });
 });
+
+describe('an operation', () => {
+  it('says of each write without an Idempotency-Key whether it may be repeated', async () => {
+    const { common, services } = await product();
+    const silent = catalogue([...common, ...services.flatMap(({ endpoints }) => endpoints)])
+      .map(({ contract }) => contract)
+      .filter(({ method, idempotent }) => method !== 'get' && idempotent === undefined)
+      .filter(({ retry }) => retry === undefined);
+    expect(silent.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('shows an example of what it takes and of what it answers', () => {
+    const json = (content: unknown) =>
+      (content as { readonly 'application/json'?: { readonly example?: unknown } })?.[
+        'application/json'
+      ];
+    const without = operations().filter(({ requestBody, responses }) =>
+      [requestBody?.content, ...Object.values(responses).map(({ content }) => content)]
+        .map(json)
+        .some((body) => body?.example === undefined && body !== undefined),
+    );
+    expect(without.map(({ operationId }) => operationId)).toEqual([]);
+  });
+
+  it('has date-time on every field that is called after a moment', () => {
+    const schemas = JSON.stringify(JSON.parse(text).components.schemas);
+    const silent = [...schemas.matchAll(/"(\w+_at)":\{"type":"string"\}/g)].map(([, name]) => name);
+    expect(silent).toEqual([]);
+  });
+});
+
+type Shown = {
+  readonly operationId: string;
+  readonly requestBody?: { readonly content: object };
+  readonly responses: { readonly [status: string]: { readonly content?: object } };
+};
+/** Refusals have types instead of examples. */
+const operations = (): readonly Shown[] =>
+  (Object.values(made().paths) as { readonly [method: string]: Shown }[])
+    .flatMap((methods) => Object.values(methods))
+    .map((one) => ({
+      ...one,
+      responses: Object.fromEntries(
+        Object.entries(one.responses).filter(([status]) => status.startsWith('2')),
+      ),
+    }));
 
 describe('the linter', () => {
   const folder = mkdtempSync(join(tmpdir(), 'cardea-openapi-'));

@@ -20,7 +20,7 @@ const BETWEEN = /[ \t]*,[ \t]*/;
  * pattern that ends at 2^63 could not be read by anybody.
  */
 const TOLD_TOKEN = '[a-z]{2,16}-(0|[1-9][0-9]{0,17})';
-export const CONSISTENCY_PATTERN = `^${TOLD_TOKEN}([ \\t]*,[ \\t]*${TOLD_TOKEN}){0,${TOKENS_MAX - 1}}$`;
+export const CONSISTENCY_PATTERN = `^${TOLD_TOKEN}( ?, ?${TOLD_TOKEN}){0,${TOKENS_MAX - 1}}$`;
 const POSITION_MAX = 2n ** 63n - 1n;
 
 export const printToken = (log: ServiceName, position: bigint): string => `${log}-${position}`;

@@ -1,5 +1,5 @@
-import { COMMON_ERRORS, ErrorBody } from '@cardea/contracts';
-import type { TSchema } from 'typebox';
+import { COMMON_ERRORS, ERROR_DETAILS, ErrorBody } from '@cardea/contracts';
+import Type, { type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { EndpointValue } from './endpoint-match.ts';
 
@@ -33,6 +33,7 @@ export function checkAnswer(
   }
   if (typeof (answer.body as { error?: unknown })?.error === 'string') return; // RFC 6749's own body
   checkShape(ErrorBody, `${request}: the error body`, answer);
+  checkDetails(request, answer);
   const known = contract === undefined ? common() : codesOf(contract);
   const at = known.get(answer.code ?? '');
   if (at?.has(answer.status) !== true) {
@@ -70,6 +71,22 @@ function checkShape(schema: TSchema, subject: string, answer: Answer): void {
   throw new ContractBroken(
     `${subject} (${answer.status}) does not fit its schema: ${faults.join('; ')}`,
   );
+}
+
+/** What the document says of the details of each code; a code that it says nothing of has none. */
+const DETAILS = new Map<string, TSchema>(
+  Object.entries(ERROR_DETAILS).map(([code, details]) => [code, withDetails(details)]),
+);
+const NO_DETAILS = withDetails(Type.Never());
+
+function checkDetails(request: string, answer: Answer): void {
+  const code = answer.code ?? '';
+  const schema = DETAILS.get(code) ?? DETAILS.get(code.toLowerCase()) ?? NO_DETAILS;
+  checkShape(schema, `${request}: the details of ${code}`, answer);
+}
+
+function withDetails(details: TSchema): TSchema {
+  return Type.Object({ error: Type.Object({ details: Type.Optional(details) }) });
 }
 
 function common(): Map<string, Set<number>> {

@@ -8,6 +8,8 @@ import { exampleOf } from './examples.ts';
 import { type Json, type NamedTypes, pascal } from './named-types.ts';
 import type { Refusals } from './refusals.ts';
 
+const JSON_TYPE = 'application/json';
+
 export type Parts = { readonly types: NamedTypes; readonly refusals: Refusals };
 
 export function operation({ contract, codes }: CatalogueEntry, parts: Parts): Json {
@@ -76,7 +78,7 @@ function parametersIn(
 }
 
 function successes(contract: Contract, name: string, types: NamedTypes): Json {
-  const { ok, status = 200, otherOk = {}, okMediaType } = contract;
+  const { ok, status = 200, otherOk = {}, okMediaType = JSON_TYPE } = contract;
   const headers = {
     'X-Request-Id': headerRef('RequestId'),
     ...(contract.method === 'get' && contract.waitsFor === undefined
@@ -87,7 +89,7 @@ function successes(contract: Contract, name: string, types: NamedTypes): Json {
     description,
     headers,
     content:
-      okMediaType === undefined
+      okMediaType === JSON_TYPE
         ? jsonContent(answerSchema(schema), typeName, types)
         : { [okMediaType]: { schema: standard(plainSchema(schema)) } },
   });
@@ -101,7 +103,7 @@ function successes(contract: Contract, name: string, types: NamedTypes): Json {
 const jsonContent = (schema: Json, name: string, types: NamedTypes): Json => {
   const plain = standard(schema);
   return {
-    'application/json': { schema: types.take(plain, name), example: exampleOf(plain) },
+    [JSON_TYPE]: { schema: types.take(plain, name), example: exampleOf(plain) },
   };
 };
 

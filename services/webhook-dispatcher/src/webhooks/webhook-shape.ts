@@ -1,5 +1,5 @@
 /** A webhook as clients send and see it (`docs/contract.md` 2.8). */
-import { named, Time, type WebhookEvent, webhookPayloads } from '@cardea/contracts';
+import { documented, named, Time, type WebhookEvent, webhookPayloads } from '@cardea/contracts';
 import { type UrlRule, validateUrl } from '@cardea/http';
 import type { Settings } from '@cardea/runtime';
 import Type, { type Static } from 'typebox';
@@ -17,8 +17,15 @@ export const DOOR = { tag: TAG, who: ['admin'], tenant: 'required', area: 'admin
 export const idParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: ID_CHARS_MAX }) });
 
 /** Longer URLs than the limit pass here, so that they get the code that says what is wrong. */
-export const urlField = Type.String({ maxLength: URL_SENT_CHARS_MAX });
-export const eventsField = Type.Array(Type.String({ maxLength: EVENT_CHARS_MAX }), {
+export const urlField = documented(Type.String({ maxLength: URL_SENT_CHARS_MAX }), {
+  format: 'uri',
+  pattern: '^https?://',
+});
+/** 400 `unknown_event`. */
+const eventField = documented(Type.String({ maxLength: EVENT_CHARS_MAX }), {
+  pattern: `^(?:${Object.keys(webhookPayloads).join('|').replaceAll('.', '[.]')})$`,
+});
+export const eventsField = Type.Array(eventField, {
   minItems: 1,
   maxItems: EVENTS_MAX,
   uniqueItems: true,

@@ -1,5 +1,5 @@
 /** Which fields of which registered services something may reach, and how two such sets compare. */
-import { named } from '@cardea/contracts';
+import { documented, named } from '@cardea/contracts';
 import Type from 'typebox';
 import { closed } from '../../http/answers.ts';
 
@@ -11,6 +11,7 @@ const FIELDS_MAX = 100;
 export const ANY_FIELD = '*';
 
 const FIELD = '^(?:\\*|[a-z][a-z0-9_]{0,63})$';
+const NAMED_FIELD = '^[a-z][a-z0-9_]{0,63}$';
 const ServiceGrantShape = named(
   'ServiceGrant',
   closed({
@@ -21,6 +22,20 @@ const ServiceGrantShape = named(
       uniqueItems: true,
     }),
   }),
+);
+/** Of a session, which names each field: 400 `services concrete`. */
+export const ConcreteGrants = Type.Array(
+  documented(ServiceGrantShape, {
+    title: 'ConcreteServiceGrant',
+    properties: {
+      service_name: ServiceGrantShape.properties.service_name,
+      fields: {
+        ...ServiceGrantShape.properties.fields,
+        items: { type: 'string', pattern: NAMED_FIELD },
+      },
+    },
+  }),
+  { maxItems: SERVICES_MAX },
 );
 export const ServiceGrants = Type.Array(ServiceGrantShape, { maxItems: SERVICES_MAX });
 

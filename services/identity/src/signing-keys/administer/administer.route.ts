@@ -62,7 +62,7 @@ export const rotateKeysRoute = (needs: Needs): Endpoint =>
       path: '/api/v1/admin/keys/rotate',
       body: Type.Object({ revoke: Type.Optional(Type.Boolean()) }),
       bodyOptional: true,
-      ok: closed({ kid: Type.String(), activated_at: Type.String() }),
+      ok: closed({ kid: Type.String(), activated_at: Time }),
       refusals: { step_up_required: 401, temporarily_unavailable: 503 },
     },
     async (request) => {

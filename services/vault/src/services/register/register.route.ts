@@ -1,3 +1,4 @@
+import { documented } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import { alreadyCreated, newId, reusedKey, type ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
@@ -23,6 +24,10 @@ type RegisterDependencies = Pick<ServiceNeeds, 'streams' | 'command' | 'ids'> & 
 };
 
 const CREDENTIAL_TYPES = ['static', 'oauth2', 'dynamic'] as const;
+/** 400 `unsupported_credential_type` for those that are announced. */
+const credentialType = documented(Type.Enum([...CREDENTIAL_TYPES]), {
+  not: { enum: ['oauth2', 'dynamic'] },
+});
 
 export const registerServiceRoute = (vault: RegisterDependencies): Endpoint =>
   endpoint(
@@ -35,7 +40,7 @@ export const registerServiceRoute = (vault: RegisterDependencies): Endpoint =>
       who: WRITES,
       body: Type.Object({
         name: ServiceName,
-        credential_type: Type.Enum([...CREDENTIAL_TYPES]),
+        credential_type: credentialType,
         fields: Fields,
         ...changeable,
         config: Type.Optional(Type.Object({}, { additionalProperties: true })),

@@ -20,7 +20,6 @@ export const Roles = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
   maxItems: 50,
   uniqueItems: true,
 });
-const NullableText = Type.Union([Type.String(), Type.Null()]);
 export const AdminUserShape = named(
   'User',
   closed({

@@ -8,10 +8,10 @@ import { LIMITS } from '../../../http/limits.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import type { AgentTokens } from '../../agent-tokens.ts';
 import {
+  ConcreteGrants,
   missingFrom,
   normalised,
   type ServiceGrant,
-  ServiceGrants,
 } from '../../agents/service-grant.ts';
 import { agentSessions } from '../agent-session.ts';
 import type { Authority } from '../authority.ts';
@@ -49,7 +49,7 @@ export const issueTokensRoute = (needs: Needs): Endpoint =>
       doorCodes: { unauthenticated: 'invalid_agent_key' },
       params: SessionId,
       body: closed({
-        services: Type.Optional(ServiceGrants),
+        services: Type.Optional(ConcreteGrants),
         ttl_seconds: Type.Optional(Ttl),
       }),
       bodyOptional: true,

@@ -1,5 +1,7 @@
 /** An agent opens a session with its key, for itself or on behalf of a user. */
+
 import type { UserPrincipal } from '@cardea/auth';
+import { documented } from '@cardea/contracts';
 import { type Command, WriteContention } from '@cardea/event-store';
 import { asAgent, type Endpoint, endpoint, type Request } from '@cardea/http';
 import { newId, repeatAnswer, requestHash, type ServiceNeeds } from '@cardea/service';
@@ -14,7 +16,7 @@ import { LIMITS } from '../../../http/limits.ts';
 import { isAlive, sessions, surroundingsOf } from '../../../sessions/sessions.module.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import type { AgentTokens } from '../../agent-tokens.ts';
-import { normalised, ServiceGrants } from '../../agents/service-grant.ts';
+import { ConcreteGrants, normalised } from '../../agents/service-grant.ts';
 import { type AgentSessionFacts, agentSessions, type EndReason } from '../agent-session.ts';
 import { whyEnded } from '../basis.ts';
 import { endOne } from '../end-many.ts';
@@ -53,7 +55,7 @@ const TOKEN_MAX = 8_192;
 const MS = 1_000;
 
 const Body = closed({
-  services: ServiceGrants,
+  services: documented(ConcreteGrants, { minItems: 1 }),
   subject_token: Type.Optional(Type.String({ maxLength: TOKEN_MAX })),
   user_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
   ttl_seconds: Type.Optional(Ttl),

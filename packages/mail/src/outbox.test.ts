@@ -38,7 +38,11 @@ function rig(send: (job: Job) => Promise<void>, more: Partial<Outbox<Job>> = {})
   const turn = async (): Promise<void> => {
     const stop = new AbortController();
     const signal = { wait: async () => stop.abort() };
-    await outboxLoop(outbox, { clock, log, signal }).run(stop.signal, () => {});
+    await outboxLoop(outbox, { clock, log, signal }).run(
+      stop.signal,
+      () => {},
+      () => {},
+    );
   };
   return { clock, said, queue, add, turn };
 }

@@ -13,7 +13,10 @@ import type {
 import { capabilityOf, principalOf } from './principal-of.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 
-/** How long identity's word on a key is believed without asking again; marks end it at once. */
+/**
+ * How long an introspection answer of identity is used without asking again; a revocation ends it at
+ * once.
+ */
 const INTROSPECTION_MS = 30_000;
 const INTROSPECTIONS_MAX = 10_000;
 
@@ -26,7 +29,10 @@ export type AuthenticatorNeeds = {
   readonly clock: Clock;
 };
 
-/** Tokens by their signature, keys by introspection; both end with a revocation mark. */
+/**
+ * Verifies tokens by their signature and keys by introspection; both are also checked against the
+ * revocation list.
+ */
 export function authenticator(needs: AuthenticatorNeeds): Authenticator {
   const byKey = keyHolders(needs);
   return {
@@ -87,13 +93,16 @@ const tooMany = ({ retryAfterSeconds }: { readonly retryAfterSeconds: number }) 
 
 type Held = {
   readonly key: IntrospectedKey;
-  /** Of marks; in another one its mark may have been missed. */
+  /**
+   * The subscription epoch in which it was cached; in a later epoch a revocation of it may have been
+   * missed.
+   */
   readonly stretch: number;
 };
 
 /**
- * Positive answers are kept, negative ones never: a key that was made a moment ago works at once. While
- * marks may be missed, identity is asked every time.
+ * Positive answers are cached, negative ones never, so that a new key works at once. While revocations
+ * may be missed, identity is asked every time.
  */
 function introspections({ introspect, revocations, clock }: AuthenticatorNeeds) {
   const held = expiringCache<string, Held>(clock, {

@@ -1,6 +1,7 @@
 /**
- * Facts of identity that other services keep copies of, and how those learn before the changing call
- * answers that a copy may be too old: by the position of the last change, in the shared cache.
+ * Facts of identity that other services keep copies of. Before a call that changes one answers, the
+ * position of the change is written to the shared cache, so that the others can see that a copy may be
+ * too old.
  */
 import { randomUUID } from 'node:crypto';
 import type { Cache } from '@cardea/runtime';

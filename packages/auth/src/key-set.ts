@@ -15,9 +15,12 @@ export type JwkSet = { readonly keys: readonly object[] };
 
 /** The public keys of the deployment, kept in the process. */
 export interface KeySet {
-  /** Without a round trip; undefined: not held. */
+  /** Without a round trip; undefined: not cached. */
   held(kid: string): KeyObject | undefined;
-  /** Fetches if nothing is held, or if the last fetch is long enough ago. Throws when nothing can be held. */
+  /**
+   * Fetches if nothing is cached, or if the last fetch is long enough ago. Throws when there is no key
+   * set at all.
+   */
   find(kid: string): Promise<KeyObject | undefined>;
   /** The next look fetches again. */
   drop(): void;

@@ -1,6 +1,6 @@
 import type { FactChange } from './fact-changes.ts';
 
-/** Who calls, as the door found out. Only a `user` is a person acting for themselves. */
+/** Who calls, as authentication found. Only a `user` is a person acting for themselves. */
 export type Principal = UserPrincipal | AgentPrincipal | ApiKeyPrincipal;
 
 export type UserPrincipal = {
@@ -72,7 +72,10 @@ export type IntrospectedKey =
   | (AgentPrincipal & Standing & { readonly allowedCidrs: readonly string[] });
 type Standing = {
   readonly expiresAt: number | null;
-  /** A mark `key` on it voids this answer, not the key: its secret was rotated, so ask again. */
+  /**
+   * A revocation of kind `key` on it voids this answer, not the key: its secret was rotated, so ask
+   * again.
+   */
   readonly stamp?: string;
 };
 
@@ -106,7 +109,7 @@ export interface Authenticator {
    * live. `undefined`: it does not. Throws when that cannot be found out.
    */
   confirm(principal: Principal): Promise<Principal | undefined>;
-  /** A capability token; `expired` and `invalid` are told apart for vending. */
+  /** A capability token; vending needs to distinguish `expired` from `invalid`. */
   capability(
     token: string,
   ): Promise<
@@ -126,30 +129,36 @@ export type Mark = {
   /** Of `rank` alone, Unix seconds: the time before which issued tokens end; when asked, the token's own. */
   readonly at?: number;
 };
-/** All marks that still count: of the last JWT_EXPIRY + 1 h. */
+/** All revocations that still count: those of the last JWT_EXPIRY + 1 h. */
 export type RefillMarks = () => Promise<readonly Mark[]>;
 export interface Revocations {
   /**
-   * In the cache and told to all processes when it resolves; while the cache is away, where marks are
-   * kept filled, owed until it is back.
+   * When it resolves, the revocation is in the cache and published to all processes. While the cache is
+   * away, it is a pending write until the cache is back, in processes that keep the list filled.
    */
   mark(kind: RevocationKind, ids: readonly string[], at?: number): Promise<void>;
   unmark(kind: RevocationKind, ids: readonly string[]): Promise<void>;
-  /** A fact that others keep copies of was changed: in the cache when it resolves, or owed, as a mark. */
+  /**
+   * A fact that others keep copies of was changed: in the cache when it resolves, or a pending write, as
+   * a revocation.
+   */
   changed(change: FactChange): Promise<void>;
-  /** In this process's mirror: costs no round trip. True is always right, false while {@link stretch} is a number. */
+  /**
+   * Looked up in this process's copy, without a round trip. True is always right; false is right while
+   * {@link stretch} is a number.
+   */
   isMarked(kind: RevocationKind, id: string, at?: number): boolean;
   /**
-   * Which unbroken stretch of hearing of marks this is; undefined while some may have been missed. What
-   * was learned in another stretch is not to be believed.
+   * The number of the current subscription epoch; undefined while revocations may have been missed. What
+   * was cached in another epoch must not be used.
    */
   stretch(): number | undefined;
   /** Live: from the shared cache, else from identity. Throws when neither answers. */
   look(marks: readonly Mark[], keys?: readonly string[]): Promise<Looked>;
   /**
-   * Identity, which can tell all marks from its tables, says how, before its first request; from then on
-   * they are written again whenever the cache has lost them. Resolves when they stand, or when the cache
-   * is away.
+   * Identity, which can read all revocations from its tables, passes the function that does so before its
+   * first request; from then on they are written again whenever the cache has lost them. Resolves when
+   * they are written, or when the cache is away.
    */
   keepFilled(all: RefillMarks): Promise<void>;
 }

@@ -1,4 +1,7 @@
-/** Whether every mark that was told has been heard here, and what is asked where some may have been missed. */
+/**
+ * Whether every published revocation has been received here, and what to ask where some may have been
+ * missed.
+ */
 import { randomUUID } from 'node:crypto';
 import type { Cache } from '@cardea/runtime';
 import type { Mirror } from './revocations-mirror.ts';
@@ -7,7 +10,7 @@ import { CHANNEL, writeNotice } from './revocations-notice.ts';
 export type Hearing = ReturnType<typeof hearingOf>;
 
 export function hearingOf({ cache }: { readonly cache: Cache }, marks: Mirror) {
-  /** A cache inside the process loses no word. */
+  /** A cache inside the process loses no message. */
   let whole = cache.mode === 'in_process';
   let deaf = false;
   let losses = 0;
@@ -34,7 +37,7 @@ export function hearingOf({ cache }: { readonly cache: Cache }, marks: Mirror) {
       whole = true;
       asked = undefined;
     },
-    /** All marks were read from the tables, from a moment when `losses` were so many. */
+    /** All revocations were read from the tables, starting when the number of losses was this one. */
     filled: (since: number, lossesThen: number): void => {
       if (deaf || losses !== lossesThen) return;
       marks.dropUntold(since);

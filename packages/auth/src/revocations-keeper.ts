@@ -1,4 +1,4 @@
-/** Marks, and, where identity runs, keeps the marks whole in the cache, whatever becomes of that. */
+/** Revokes, and, where identity runs, keeps the revocation list in the cache complete across outages. */
 import { type Cache, CacheUnavailable, type Clock } from '@cardea/runtime';
 import type { Mark, RefillMarks, RevocationKind } from './principal.ts';
 import type { Hearing } from './revocations-hearing.ts';
@@ -6,7 +6,7 @@ import { type Mirror, markKey } from './revocations-mirror.ts';
 import { CHANNEL, GENERATION, KINDS, type Notice, writeNotice } from './revocations-notice.ts';
 
 const IDS_PER_NOTICE = 500;
-/** Beyond it the oldest are dropped: their marks end by themselves, only later. */
+/** Beyond it the oldest are dropped: what they revoke ends by itself, only later. */
 const OWED_UNMARKS_MAX = 10_000;
 
 type Needs = { readonly cache: Cache; readonly clock: Clock; readonly ttlMs: number };
@@ -18,7 +18,7 @@ export function keeperOf(needs: Needs, { marks, hearing }: Own) {
   /** Marks that the cache did not take, and others that it did not give up. */
   let owed = false;
   const owedUnmarks = new Map<string, Mark>();
-  /** Taken back while marks are being read, which may have been too early to see it. */
+  /** Withdrawn while the list is being read, which may have been too early to see it. */
   let unmarkedMeanwhile: Set<string> | undefined;
 
   const { write, writeAll, erase } = writerOf(needs);
@@ -48,7 +48,10 @@ export function keeperOf(needs: Needs, { marks, hearing }: Own) {
   const fill = inTurns(async () => {
     if (refill !== undefined) await fillOnce(refill);
   });
-  /** The change itself is durable: while the cache is away, processes ask identity, and later are told. */
+  /**
+   * The change itself is durable: while the cache is away, processes ask identity, and get the revocation
+   * later.
+   */
   const orOwe = async (work: Promise<void>): Promise<boolean> => {
     try {
       await work;
@@ -107,7 +110,7 @@ function owe(unmarks: Map<string, Mark>, mark: Mark): void {
   if (unmarks.size > OWED_UNMARKS_MAX && oldest !== undefined) unmarks.delete(oldest);
 }
 
-/** Each change in the cache first, then told. */
+/** Each change is written to the cache first, then published. */
 function writerOf({ cache, ttlMs }: Needs) {
   type Told = Extract<Notice, { readonly kind: RevocationKind }>;
   const tell = async (notice: Told): Promise<void> => {

@@ -1,10 +1,10 @@
-/** The marks as this process has heard of them: a look costs no round trip. */
+/** This process's copy of the revocation list: a lookup costs no round trip. */
 import type { Clock } from '@cardea/runtime';
 import type { RevocationKind } from './principal.ts';
 
 /** Beyond it the oldest go, and are looked up live where it matters. */
 const MARKS_MAX = 500_000;
-/** A mark of these may be taken back, and the word of that may be missed. */
+/** A revocation of these kinds may be withdrawn, and the message of that may be missed. */
 const REVERSIBLE: readonly RevocationKind[] = ['user', 'agent'];
 
 export interface Mirror {
@@ -12,7 +12,7 @@ export interface Mirror {
   add(kind: RevocationKind, id: string, at?: number): void;
   remove(kind: RevocationKind, id: string): void;
   has(kind: RevocationKind, id: string, at?: number): boolean;
-  /** A point in the order in which marks were added. */
+  /** A point in the order in which revocations were added. */
   now(): number;
   /** Drops what could have been taken back and was not added since. */
   dropUntold(since: number): void;
@@ -20,7 +20,7 @@ export interface Mirror {
 
 export const markKey = (kind: RevocationKind, id: string): string => `rev:${kind}:${id}`;
 
-/** The order of the map is the order in which the marks end. */
+/** The order of the map is the order in which the revocations end. */
 export function mirror(clock: Pick<Clock, 'monotonicMs'>, ttlMs: number): Mirror {
   type Held = {
     readonly endsMs: number;

@@ -1,7 +1,7 @@
-/** The words about marks that processes send each other on one channel. */
+/** The messages about revocations that processes send each other on one channel. */
 import type { RevocationKind } from './principal.ts';
 
-/** Present while the marks of the cache are whole; a cache that came back empty has it not. */
+/** Present while the list in the cache is complete; a cache that came back empty does not have it. */
 export const GENERATION = 'rev:generation';
 export const CHANNEL = 'rev';
 
@@ -15,7 +15,10 @@ export type Notice =
       readonly ids: readonly string[];
       readonly at?: number;
     }
-  /** Somebody may have missed marks and asks for all; who asked so has been told all by now. */
+  /**
+   * A process that may have missed revocations asks for all of them, or confirms that it has received
+   * them.
+   */
   | { readonly word: '?' | '!'; readonly names: readonly string[] };
 
 export const writeNotice = (notice: Notice): string =>

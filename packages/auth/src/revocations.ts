@@ -1,6 +1,7 @@
 /**
- * Marks stand in the shared cache and, copied, in every process. A process that may have missed some
- * believes neither its copy nor the cache until it was told all again; identity answers meanwhile.
+ * The revocation list is in the shared cache, with a copy in every process. A process that may have
+ * missed revocations uses neither its copy nor the cache until it has received all of them again;
+ * identity answers meanwhile.
  */
 import { type Cache, CacheUnavailable, type Clock } from '@cardea/runtime';
 import { tellChange } from './fact-changes.ts';
@@ -15,18 +16,18 @@ const CHECK_MS = 1_000;
 export type RevocationsNeeds = {
   readonly cache: Cache;
   readonly clock: Clock;
-  /** JWT_EXPIRY + 1 h: how long a mark must outlive what it revokes. */
+  /** JWT_EXPIRY + 1 h: how long a revocation must outlive what it revokes. */
   readonly ttlMs: number;
-  /** Identity's word, from its streams; asked while neither copy nor cache can be believed. */
+  /** Identity's answer, from its streams; asked while neither copy nor cache can be used. */
   readonly ended: Ended;
 };
 
 export interface MirroredRevocations extends Revocations {
-  /** Listens for marks of other processes, and asks for those that it missed. */
+  /** Subscribes to the revocations of other processes, and asks for those that were missed. */
   start(): Promise<void>;
   /** Mends what can be mended now; `run` does it each second. Throws CacheUnavailable. */
   check(): Promise<void>;
-  /** Checks until the signal aborts; `tick` is called at each turn, `told` after each with what is wrong. */
+  /** Checks until the signal aborts; `tick` is called in each round, `told` after each with what is wrong. */
   run(
     signal: AbortSignal,
     tick: () => void,
@@ -117,7 +118,7 @@ export function revocations(needs: RevocationsNeeds): MirroredRevocations {
   };
 }
 
-/** One trip to the cache for marks and whatever else is asked with them; without it, identity's word. */
+/** One round trip to the cache for revocations and other keys; without the cache, identity's answer. */
 async function look(
   {
     cache,

@@ -1,6 +1,6 @@
 /**
- * What each class of token says (`docs/design/tokens.md`, Token classes). Identity mints them,
- * every service reads them; a class is told by `typ` and audience, so that no token of one kind serves as
+ * The claims of each class of token (`docs/design/tokens.md`, Token classes). Identity issues them, every
+ * service reads them; `typ` and audience distinguish the classes, so that no token of one kind serves as
  * another.
  */
 export const TOKEN_CLASSES = {

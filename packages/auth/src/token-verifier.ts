@@ -29,10 +29,13 @@ export interface TokenVerifier {
   drop(): void;
 }
 
-/** The process's own copy of the marks, and whom to ask where that is not whole. */
+/** The process's own copy of the revocation list, and whom to ask where that is not complete. */
 export type LiveMarks = Pick<Revocations, 'isMarked' | 'stretch' | 'look'>;
 
-/** The public keys, the tokens seen lately, and the marks: what a service needs to believe a token. */
+/**
+ * The public keys, the recently verified tokens, and the revocation list: what a service needs to accept
+ * a token.
+ */
 export function tokenVerifier(needs: TokenVerifierNeeds): TokenVerifier {
   const { clock, issuer, revocations } = needs;
   const keys = keySet(needs.jwks, clock);
@@ -51,7 +54,8 @@ export function tokenVerifier(needs: TokenVerifierNeeds): TokenVerifier {
     return (await keys.find(first.kid)) === undefined ? first : check();
   };
 
-  // Vending tells an ended session from a bad token, and looks both up live; so marks end access alone.
+  // Vending distinguishes an ended session from a bad token, and looks both up live; so a revocation
+  // ends only access tokens here.
   const believed = async (tokenClass: TokenClass, claims: VerifiedClaims): Promise<Accepted> =>
     tokenClass === 'access' && (await isRevoked(claims, revocations))
       ? { bad: 'invalid' }
@@ -89,7 +93,7 @@ export const dropOnKeysChanged = (
     healed: () => verifier.drop(),
   });
 
-/** A user's session is no mark of its access token: that one runs out by itself. */
+/** Ending a user's session does not revoke its access token: that one expires by itself. */
 async function isRevoked(claims: VerifiedClaims, revocations: LiveMarks): Promise<boolean> {
   const act = claims['act'] as { sub?: unknown } | undefined;
   const named: readonly (readonly [RevocationKind, unknown])[] = [

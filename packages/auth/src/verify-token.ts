@@ -1,7 +1,7 @@
 import { type KeyObject, verify } from 'node:crypto';
 import { TOKEN_CLASSES, type TokenClass, type VerifiedClaims } from './token-claims.ts';
 
-/** How far clocks of two machines may be apart. */
+/** How far the clocks of two hosts may be apart. */
 export const CLOCK_TOLERANCE_S = 30;
 const TOKEN_BYTES_MAX = 8192;
 
@@ -56,7 +56,7 @@ function threeSegments(token: string): Segments | undefined {
   return { header, payload, signature, signed: token.slice(0, token.lastIndexOf('.')) };
 }
 
-/** base64url in its one spelling: no padding, no foreign letters, no bits that decoding drops. */
+/** base64url in its only accepted spelling: no padding, no other characters, no bits that decoding drops. */
 function canonicalBytes(segment: string): Buffer | undefined {
   const bytes = Buffer.from(segment, 'base64url');
   return bytes.length > 0 && bytes.toString('base64url') === segment ? bytes : undefined;

@@ -11,7 +11,7 @@ needRedis();
 let server: RedisServer;
 /** What the tables of identity say. */
 let tables: Mark[];
-/** How often identity was asked for want of marks. */
+/** How often identity was asked because revocations may have been missed. */
 let asked: number;
 let processes: Process[];
 beforeEach(async () => {
@@ -67,7 +67,7 @@ async function start(of: { readonly keeps?: true; readonly url?: string } = {}):
 
 const isSame = (a: Mark, b: Mark): boolean => a.kind === b.kind && a.id === b.id;
 
-/** As identity does: the event first, then the mark. */
+/** As identity does: the event first, then the revocation. */
 async function revoke(identity: Process, ...marks: readonly Mark[]): Promise<void> {
   tables.push(...marks);
   for (const { kind, id } of marks) await identity.marks.mark(kind, [id]);
@@ -77,7 +77,7 @@ async function restore(identity: Process, mark: Mark): Promise<void> {
   await identity.marks.unmark(mark.kind, [mark.id]);
 }
 
-/** As a door sees it: in the copy where that is whole, else by asking. */
+/** As a service sees it: in the copy where that is complete, else by asking. */
 async function isRevoked({ marks }: Process, mark: Mark): Promise<boolean> {
   if (marks.isMarked(mark.kind, mark.id)) return true;
   if (marks.stretch() !== undefined) return false;
@@ -180,7 +180,7 @@ describe('a revocation between processes', () => {
     await untilTrue(async () => (await other.cache.get('rev:key:k1').catch(() => '')) === '1');
     await untilTrue(async () => (await other.cache.get('rev:user:ann')) === undefined);
     await untilWhole(identity, other);
-    // Where nothing noticed the pause, each mark is told after it was written.
+    // Where nothing noticed the pause, each revocation is published after it was written.
     await untilTrue(
       () => other.marks.isMarked('key', 'k1') && !other.marks.isMarked('user', 'ann'),
     );

@@ -1,4 +1,4 @@
-/** Bytes as letters and digits, without anything that a double click would cut. */
+/** Bytes as letters and digits, without characters at which a double click would end the selection. */
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BASE = 62n;
 

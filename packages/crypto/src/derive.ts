@@ -20,7 +20,7 @@ const KEY_BYTES = 32;
 export const deriveKey = (secret: string | Buffer, info: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, SALT, info, KEY_BYTES));
 
-/** Derives each key once and remembers it; the infos are a short list of constants. */
+/** Derives each key once and caches it; the infos are a short list of constants. */
 export function deriveFrom(settings: DeploymentSecrets): Derive {
   const derived = new Map<string, DerivedKeys>();
   return (from, info) => {

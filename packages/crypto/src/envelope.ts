@@ -3,9 +3,9 @@ import { type Random, systemRandom } from '@cardea/runtime';
 import { lengthPrefixed } from './framing.ts';
 
 /**
- * An encrypted value: `0x01 | header | nonce 12 | ciphertext | tag 16`, AES-256-GCM with a random
- * nonce. The header is the caller's (the version of a data key, say); who needs it authenticated names
- * it among the parts of the place.
+ * An encrypted value: `0x01 | header | nonce 12 | ciphertext | tag 16`, AES-256-GCM with a random nonce.
+ * The header is the caller's (the version of a data key, say); a caller that needs it authenticated puts
+ * it into the AAD.
  */
 const VERSION = 0x01;
 const NONCE_BYTES = 12;
@@ -13,10 +13,10 @@ const TAG_BYTES = 16;
 const CIPHER = 'aes-256-gcm';
 const NO_HEADER = Buffer.alloc(0);
 
-/** Where the value stands: a box that was moved to another place does not open there. */
+/** The AAD: where the value is stored. A ciphertext that was moved elsewhere does not decrypt there. */
 export type Place = readonly (string | Buffer)[];
 
-/** The box is not what was encrypted, stands in another place, or the key is another. */
+/** The ciphertext was changed, was moved from where it was stored, or the key is another. */
 export class Tampered extends Error {
   override readonly name = 'Tampered';
 }

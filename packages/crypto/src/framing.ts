@@ -1,8 +1,8 @@
 const PREFIX_BYTES = 4;
 
 /**
- * Parts as one text that can be cut in one way only: each behind its length (u32, big endian). What is
- * hashed or authenticated goes through here, so that `('ab', 'c')` is never `('a', 'bc')`.
+ * Parts as one text that can be split in one way only: each is preceded by its length (u32, big endian).
+ * What is hashed or authenticated goes through here, so that `('ab', 'c')` is never `('a', 'bc')`.
  */
 export function lengthPrefixed(...parts: readonly (string | Buffer)[]): Buffer {
   let size = parts.length * PREFIX_BYTES;

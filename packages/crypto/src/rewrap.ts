@@ -27,7 +27,7 @@ export function knownWrapKey(keys: WrapKeys, kekId: string) {
   return found;
 }
 
-/** Names the stored keys and ours by their ids, which tell nothing of the keys. */
+/** Identifies the stored keys and ours by their ids, which reveal nothing of the keys. */
 export function foreignKey(stored: readonly string[], { current, previous }: WrapKeys): string {
   const ours = `${current.id}${previous === undefined ? '' : `, ENCRYPTION_KEY_PREVIOUS is ${previous.id}`}`;
   return `Stored keys are wrapped under ${stored.join(', ')}, and ENCRYPTION_KEY is ${ours}. Give the key that they are wrapped under, or run keys rewrap with the settings that fit before you change it again.`;

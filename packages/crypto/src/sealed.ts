@@ -21,8 +21,8 @@ export interface Sealer {
   /** Makes the subject's key when there is none yet; `erased`: there was one, and there never will be again. */
   seal(tenantId: string, place: SealedPlace, value: string): Promise<Sealed | 'erased'>;
   /**
-   * Null when the subject's key was erased: a word could be the text of a field. Throws when the box was
-   * tampered with.
+   * Null when the subject's key was erased: any string could be the text of a field. Throws when the
+   * ciphertext was changed.
    */
   open(
     sealed: Sealed,

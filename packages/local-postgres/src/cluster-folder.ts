@@ -86,7 +86,10 @@ function makeReachable(path: string, user: OsUser): boolean {
   return probe.status === 0;
 }
 
-/** Builds the cluster beside its place and renames it in: a kill in between leaves no half of one. */
+/**
+ * Builds the cluster in a temporary folder and renames it: a process killed in between leaves no
+ * incomplete one.
+ */
 function initialise({ path, owner }: ClusterFolder, { initdb }: Binaries, password: string): void {
   const beside = `${path}.new`;
   const passwordFile = `${path}.password`;

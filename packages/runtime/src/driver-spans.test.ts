@@ -4,7 +4,7 @@ import { reticent } from './driver-spans.ts';
 
 const KEY = 'canary-of-a-key';
 
-/** A provider that keeps all that it is told. */
+/** A provider that keeps all spans that it receives. */
 function eager() {
   const told: unknown[] = [];
   const keep = (...given: readonly unknown[]): unknown => told.push(given);

@@ -1,6 +1,6 @@
 /**
- * Spans of the drivers that are not ours: Express tells which route it runs, ioredis which command. Both
- * would tell more than that (arguments, messages that quote them); it is held back here.
+ * Spans of the drivers that are not ours: Express names the route that it runs, ioredis the command. Both
+ * would add more than that (arguments, messages that quote them), which is removed here.
  */
 import {
   type Attributes,
@@ -46,7 +46,10 @@ export async function traceDrivers(provider: TracerProvider): Promise<void> {
   for (const driver of drivers) driver.setTracerProvider(reticent(provider));
 }
 
-/** The provider, whose spans keep to the list above and tell of an error that there was one. */
+/**
+ * The provider, whose spans keep only the attributes listed above, and of an error only that there was
+ * one.
+ */
 export const reticent = (provider: TracerProvider): TracerProvider => ({
   getTracer: (...named) => reticentTracer(provider.getTracer(...named)),
 });

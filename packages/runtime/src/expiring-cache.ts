@@ -49,7 +49,7 @@ export interface LoadingCache<Key, Value> {
   delete(key: Key): void;
 }
 
-/** `keeps` tells which values are kept; all of them unless it is given. */
+/** `keeps` decides which values are cached; all of them by default. */
 export function loadingCache<Key, Value>(
   clock: Pick<Clock, 'monotonicMs'>,
   options: ExpiringCacheOptions & { readonly keeps?: (value: Value) => boolean },

@@ -1,7 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Outage } from './outage.ts';
 
-/** A named place where tests break the process; a no-op in one that was started without fail points. */
+/**
+ * A named point where tests break the process; it does nothing in one that was started without fail
+ * points.
+ */
 export type FailPoint = {
   readonly name: string;
   readonly action: 'kill' | 'throw' | 'pause' | 'delay';

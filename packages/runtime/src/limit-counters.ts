@@ -1,6 +1,6 @@
 /**
- * What a limit is held by: a count in the shared cache and one in this process beside it. So a limit
- * holds while the cache is away, and a cache that comes back empty forgives nobody.
+ * Counts for limits: one in the shared cache and one in this process. So a limit holds while the cache is
+ * away, and a cache that comes back empty resets nobody's count.
  */
 import { inProcessCache } from './in-process-cache.ts';
 import { type Cache, CacheUnavailable, type Clock, type TokenBucket } from './ports.ts';

@@ -117,7 +117,10 @@ function lineCounts(): LineCounts {
   };
 }
 
-/** A second wall behind "never log it": what bears one of these names is not printed whatever it holds. */
+/**
+ * A second protection beside the rule that secrets are never logged: a field with one of these names is
+ * not printed, whatever its value.
+ */
 const HIDDEN = /password|secret|token|authorization|cookie|credential|api_?key|^body$|^e?mail$/i;
 
 function shown(fields: object): Record<string, unknown> {

@@ -10,7 +10,7 @@ import type { Logger } from './ports.ts';
 type Mark = { open: boolean };
 
 const marks = new AsyncLocalStorage<Mark | undefined>();
-/** Places that are logged; a place is where the second connection was asked for. */
+/** Call sites that are logged: where the second connection was requested. */
 const PLACES_MAX = 100;
 const placesLogged = new Set<string>();
 let throws = false;
@@ -31,7 +31,7 @@ export function throwOnNestedConnections(does = true): void {
   throws = does;
 }
 
-/** A transaction's mark: what `run` calls, directly or later, is inside until the mark is closed. */
+/** Marks a transaction: what `run` calls, directly or later, is inside it until the transaction is closed. */
 export function transactionMark() {
   const mark: Mark = { open: true };
   return {

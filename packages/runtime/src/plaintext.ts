@@ -6,7 +6,7 @@ import { isLoopbackHost } from './loopback.ts';
 import type { Logger } from './ports.ts';
 import type { Settings } from './settings.ts';
 
-/** `server` is host:port, as CARDEA_ALLOW_PLAINTEXT names it; nothing else of the setting is told. */
+/** `server` is host:port, as in CARDEA_ALLOW_PLAINTEXT; nothing else of the setting is shown. */
 export type PlaintextServer = {
   readonly setting: keyof Settings;
   readonly server: string;

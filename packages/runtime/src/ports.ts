@@ -60,8 +60,8 @@ export interface Cache {
   /** At most once, to all subscribers of all processes, this one too. */
   publish(channel: string, message: string): Promise<void>;
   /**
-   * Holds through outages, also when it begins in one; then `gap` tells when words may be missed, and
-   * when they come again. Throws only once the cache is closed.
+   * The subscription survives outages, also when it begins in one; `gap` is called when messages may be
+   * missed, and when they arrive again. Throws only once the cache is closed.
    */
   subscribe(
     channel: string,
@@ -79,7 +79,7 @@ export type TokenBucket = {
   readonly refillMs: number;
 };
 
-/** Each loss is told once, and each recovery after it once. */
+/** Each loss is reported once, and each recovery after it once. */
 export type Gap = {
   lost(): void;
   healed(): void;

@@ -101,13 +101,13 @@ export function redisConnection(needs: RedisConnectionNeeds): RedisConnection {
   };
 }
 
-/** The system's code, or the word that Redis puts before its texts. */
+/** The system's error code, or the word that Redis puts before its messages. */
 const codeOf = (error: Error & { readonly code?: unknown }): string =>
   typeof error.code === 'string'
     ? error.code
     : (/^[A-Z]+\b/.exec(error.message)?.[0] ?? error.name);
 
-/** Loaded where a cache is opened, behind what traces it, and not at all where there is none. */
+/** Loaded when a cache is opened, after the instrumentation, and not at all where there is none. */
 const loadClient = (): typeof import('ioredis') => createRequire(import.meta.url)('ioredis');
 
 /** Nothing waits in a queue of the client: what cannot be sent now fails now. */

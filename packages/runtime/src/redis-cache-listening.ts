@@ -1,6 +1,6 @@
 /**
- * Who listens to which channel. The wish outlives the connection: after each loss all channels are
- * subscribed again, and who listens is told that words may have been missed.
+ * Who subscribes to which channel. Subscriptions outlive the connection: after each loss all channels are
+ * subscribed again, and the subscribers are notified that messages may have been missed.
  */
 import type { Gap } from './ports.ts';
 import { redisConnection } from './redis-cache-connection.ts';
@@ -70,7 +70,8 @@ export function redisListening(needs: {
       const listener: Listener = { hear, gap, deaf: false };
       const here = listeners.get(channel) ?? new Set();
       listeners.set(channel, here.add(listener));
-      // Also where others listen already: the answer says that the channel is heard by now.
+      // Also where others are subscribed already: the answer confirms that the subscription is active by
+      // now.
       await connection
         .call((redis) => redis.subscribe(channel))
         .catch(() => {

@@ -1,7 +1,7 @@
 /**
- * The shared cache of a deployment of many processes: Redis. Two connections, for one that listens may
- * ask nothing else. While the server is away every call fails at once, and nothing is kept for later but
- * who wants to hear what.
+ * The shared cache of a deployment of many processes: Redis. It uses two connections, because one that
+ * subscribes may send no other commands. While the server is away every call fails at once, and nothing
+ * is kept for later but the subscriptions.
  */
 import { type Cache, CacheUnavailable, type Clock, type Logger } from './ports.ts';
 import { redisConnection } from './redis-cache-connection.ts';
@@ -16,7 +16,7 @@ export type RedisCacheOptions = {
   readonly log: Logger;
   /** Of all keys and channels, so that many may share one server; none unless given. */
   readonly keyPrefix?: string;
-  /** Told of each change, the first included: true while the server can be asked and heard. */
+  /** Called at each change and once at the start: true while both connections work. */
   readonly onState?: (isUp: boolean) => void;
 };
 

@@ -61,7 +61,7 @@ export type Settings = {
   readonly WEBHOOK_AUTO_DISABLE_DAYS: number;
   /** Milliseconds; the contract's schedule unless a test names another. */
   readonly WEBHOOK_RETRY_DELAYS: readonly number[];
-  /** Milliseconds that an index of relationship tuples may be behind before it answers nothing. */
+  /** Milliseconds by which an index of relationship tuples may lag before it answers nothing. */
   readonly AUTHZ_MAX_STALENESS: number;
   readonly VAULT_SESSION_RATE: number;
   /** Where standalone keeps mail and data; undefined in containers. */

@@ -1,6 +1,6 @@
 /**
- * Old rows go by a role that may remove them and nothing else; how long each tenant keeps its rows; what
- * was removed and is not told yet. A row younger than seven days is refused to that role too.
+ * Old rows are removed by a role that may do nothing else; how long each tenant keeps its rows; what was
+ * removed and is not published yet. A row younger than seven days is refused to that role too.
  */
 import { type Migration, protectTable } from '@cardea/read-models';
 

@@ -1,4 +1,4 @@
-/** What of an event's surroundings its row holds, and what becomes of an event that comes again. */
+/** What a row holds of an event's metadata, and what happens when an event arrives again. */
 import { auditService } from '@cardea/audit-projector';
 import { BOOTSTRAP_TENANT_ID } from '@cardea/contracts';
 import { type ServiceRig, serviceRig, testDatabase, untilTrue } from '@cardea/testing';

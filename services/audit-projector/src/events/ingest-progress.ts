@@ -1,6 +1,7 @@
 /**
- * How far ingest has come, as this replica knows it: each batch tells all replicas its offsets after its
- * commit. Who waits for offsets asks the tables only where no notice came, and holds nothing meanwhile.
+ * How far ingest has come, as this replica knows it: each batch publishes its offsets to all replicas
+ * after its commit. Whoever waits for offsets reads the tables only where no notice came, and keeps no
+ * connection meanwhile.
  */
 import { hasPassed, type PartitionEnds } from '@cardea/event-bus';
 import { CacheUnavailable } from '@cardea/runtime';
@@ -63,7 +64,7 @@ export function ingestProgress({ bus, cache, clock }: Needs): IngestProgress {
       cache.publish(CHANNEL, print(offsets)).catch(unlessAway);
     },
     untilPassed: async (ends, inTime) => {
-      // What was applied before this process started, no notice tells.
+      // No notice says what was applied before this process started.
       if (!hasLooked) await look();
       while (!hasPassed(ends, known) && inTime()) {
         const isTold = await moved(LOOK_MS);

@@ -52,7 +52,7 @@ function seen(days: Set<string>, day: string): void {
   days.add(day);
 }
 
-/** Name and type of each column that a row fills; the first three tell rows apart. */
+/** Name and type of each column that a row fills; the first three are the key. */
 const KEY = ['tenant_id text', 'ts timestamptz', 'id uuid'];
 const CONTENT = [
   'app_id text',

@@ -13,7 +13,7 @@ import { shared } from './shared.ts';
 
 const WAIT_MS = 1000;
 const RELAY_LOOK_MS = 15;
-/** What a relay usually needs, where the cache does not tell how far it is. */
+/** What a relay usually needs, used where the cache does not say how far it is. */
 const RELAY_MS = 300;
 
 type Needs = Pick<ServiceNeeds, 'clock'> & {

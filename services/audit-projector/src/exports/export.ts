@@ -1,4 +1,4 @@
-/** Someone took a part of the audit log out of the house: how many rows, and by which filters. */
+/** Someone exported a part of the audit log: how many rows, and by which filters. */
 import type { Stream } from '@cardea/event-store';
 
 export type ExportMade = {

@@ -1,7 +1,7 @@
 /**
- * The daily clean-up: rows that are older than their tenant keeps them go, in chunks, by a role that may
- * remove nothing else. What was removed is counted in the same transaction and told afterwards, so that
- * a crash between the two loses no word of it.
+ * The daily clean-up: rows that are older than their tenant keeps them are removed in chunks, by a role
+ * that may do nothing else. What was removed is counted in the same transaction and published afterwards,
+ * so that a crash between the two loses nothing of it.
  */
 import type { ServiceNeeds } from '@cardea/service';
 import { daysBefore, earliestKeptSince, keptSince, PARTITION_DAYS } from './cleanup-time.ts';

@@ -53,7 +53,7 @@ const DAYS = {
          WHERE own.tenant_id = $1 AND home.days IS NOT NULL`,
 };
 
-/** Null where nobody has said. */
+/** Null where it was never set. */
 export async function retentionDaysOf(sql: Queryable, tenantId: string): Promise<number | null> {
   const { rows } = await sql.query<{ days: number }>(DAYS, [tenantId]);
   return rows[0]?.days ?? null;

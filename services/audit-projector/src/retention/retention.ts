@@ -19,7 +19,7 @@ export const retentions: Stream<Retention, RetentionApplied> = {
   evolve: (_before, { data }) => ({ before: data.before }),
 };
 
-/** A removal is told once, also where its telling was broken off and begins again. */
+/** A removal is published once, also where publishing was interrupted and begins again. */
 export const applyRetention = (
   removed: RetentionApplied['data'],
   last: Retention,

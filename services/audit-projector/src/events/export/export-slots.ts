@@ -1,17 +1,17 @@
 /**
- * A tenant runs two exports at once at most, over all replicas: each holds one of the tenant's slots in
- * the shared cache. While the cache is away every replica counts for itself.
+ * A tenant runs two exports at once at most, over all replicas: each occupies one of the tenant's two
+ * entries in the shared cache. While the cache is away every replica counts for itself.
  */
 import { CacheUnavailable } from '@cardea/runtime';
 import type { ServiceNeeds } from '@cardea/service';
 
 export const EXPORTS_PER_TENANT_MAX = 2;
-/** An export is ended by then; what a killed process held comes free a little later. */
+/** An export is ended by then; the entry of a process that was killed expires a little later. */
 export const EXPORT_MS_MAX = 5 * 60_000;
 const SLOT_MS = EXPORT_MS_MAX + 30_000;
 
 export type ExportSlots = {
-  /** What gives the slot back; undefined when none is free. */
+  /** Releases the entry; undefined when none is free. */
   readonly take: (tenantId: string) => Promise<(() => Promise<void>) | undefined>;
 };
 
@@ -56,7 +56,7 @@ export function exportSlots({ cache }: Needs): ExportSlots {
   };
 }
 
-/** The slot then comes free by its age. */
+/** The entry then expires. */
 function unlessAway(error: unknown): void {
   if (!(error instanceof CacheUnavailable)) throw error;
 }

@@ -1,6 +1,7 @@
 /**
- * The rows of an export, page by page: each page is read when the one before has left, so that no
- * connection is held while the client reads, and nothing is shown that is newer than the first look.
+ * The rows of an export, page by page: each page is read when the one before has been sent, so that no
+ * connection is kept while the client reads. Rows that are newer than the first page's query are left
+ * out.
  */
 import type { ServiceNeeds } from '@cardea/service';
 import type { Cursor } from '../cursor.ts';

@@ -1,4 +1,4 @@
-/** Rows for refusals: one event type on every topic, told apart by the area of the endpoint. */
+/** Rows for refusals: one event type on every topic, distinguished by the area of the endpoint. */
 import type { actionDenied } from '@cardea/contracts';
 import type { Static } from 'typebox';
 import type { Category, Details, Rule, Said } from '../audit-row.ts';

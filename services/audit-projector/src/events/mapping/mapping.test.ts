@@ -149,7 +149,7 @@ const CONTEXT = {
   agent_id: 'the-agent',
   request_id: 'the-request',
 };
-/** Texts that people wrote or that tell who they are: no row may repeat them. */
+/** Texts that users wrote or that identify them: no row may repeat them. */
 const PRIVATE = 'private-text';
 const PRIVATE_FIELDS = [
   ...['email', 'display_name', 'name', 'description', 'purpose', 'agent_name'],

@@ -1,4 +1,4 @@
-/** What the others hear of webhooks: who changed them, and deliveries that came to nothing. */
+/** What is published of webhooks: who changed them, and deliveries that failed for good. */
 import type { webhooksEvents } from '@cardea/contracts';
 import { type RelayTools, relay } from '@cardea/event-bus';
 import { ignoring } from '@cardea/event-store';

@@ -1,4 +1,4 @@
-/** The webhook dispatcher: what tenants are told of at addresses of their own choice, signed and at least once. */
+/** The webhook dispatcher: sends events to addresses of the tenants' own choice, signed and at least once. */
 import { type ServiceDefinition, serviceOf } from '@cardea/service';
 import { deliveriesModule, deliveriesStreams } from './deliveries/deliveries.module.ts';
 import { webhooksRelay } from './relay.ts';

@@ -119,7 +119,7 @@ describe('the delivery log', () => {
     const { store, sealer, positions } = rig.host.needsOf('webhooks');
     const tables = [webhooksTable, deliveriesTable(() => {}), healthTable(() => {})];
     const names = tables.map(({ name }) => name);
-    // The deleted one's deliveries are cancelled behind its deletion.
+    // The deleted one's deliveries are cancelled after its deletion.
     await untilTrue(async () => {
       const { rowCount } = await rig.shared.database.system.query(
         'SELECT 1 FROM webhooks.queue WHERE webhook_id = $1',

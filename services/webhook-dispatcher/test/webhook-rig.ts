@@ -39,7 +39,7 @@ export const isSigned = ({ headers, body }: Received, secret: string): boolean =
   `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 
 let users = 0;
-/** What identity tells of a new account. */
+/** What identity publishes of a new account. */
 export function userCreated(
   tenantId: string,
   more: { readonly id?: string; readonly display_name?: string } = {},

@@ -44,7 +44,7 @@ const WIDTH = 8;
 export interface Queue {
   claim(asking: Asking): Promise<Claim>;
   renew(deliveryIds: readonly string[], owner: string, until: Date): Promise<void>;
-  /** False when some may still be leased: another statement held their rows, e.g. a renewal. */
+  /** False when some may still be leased: another statement had locked their rows, e.g. a renewal. */
   release(deliveryIds: readonly string[], owner: string): Promise<boolean>;
   /**
    * Releases what the owner has leased and does not know of, for the answer of a claim or of a release was

@@ -5,7 +5,7 @@ import type { Clock } from '@cardea/runtime';
 import { deliveryIdOf } from './delivery.ts';
 
 const WAIT_MS = 5_000;
-/** Another process may have made the attempt; then only the table tells. */
+/** Another process may have made the attempt; then only the table shows it. */
 const LOOK_MS = 250;
 
 type Awaited = {

@@ -7,5 +7,8 @@ export const bodyOf = (event: WebhookEvent, at: Date, data: string): string =>
 
 const DATA = ',"data":';
 
-/** The text of `data` in a body that {@link bodyOf} made: nothing before it can hold the same mark. */
+/**
+ * The text of `data` in a body that {@link bodyOf} made: nothing before it can contain the same
+ * delimiter.
+ */
 export const dataOf = (body: string): string => body.slice(body.indexOf(DATA) + DATA.length, -1);

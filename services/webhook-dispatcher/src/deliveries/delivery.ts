@@ -15,9 +15,9 @@ export type DeliveryScheduled = {
     readonly app_id: string | null;
     readonly event: WebhookEvent;
     readonly origin: Origin;
-    /** The same for a delivery and its manual retries: receivers tell doubles by it. */
+    /** The same for a delivery and its manual retries: receivers recognize duplicates by it. */
     readonly message_id: string;
-    /** Id of the integration event that it tells of. */
+    /** Id of the integration event that it delivers. */
     readonly source: string | null;
     readonly retry_of: string | null;
     /** Whose key the body and the excerpts are sealed under. */

@@ -1,6 +1,6 @@
 /**
- * Bodies that tell of a deleted user become unreadable once none of them is on its way any more, three
- * hours after the deletion was heard of at the latest.
+ * Bodies about a deleted user become unreadable once none of them is to be sent any more, three hours
+ * after the deletion was received at the latest.
  */
 import { type IntegrationEvent, identityEvents } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
@@ -24,7 +24,7 @@ type Needs = {
   readonly clock: Clock;
 };
 
-/** In the transaction that also stores that the deletion was heard. */
+/** In the transaction that also stores that the deletion was received. */
 export async function noteDeletedUsers(
   sql: Transaction,
   events: readonly IntegrationEvent[],

@@ -93,7 +93,7 @@ async function apply(sql: Transaction, events: readonly Event[], schema: string)
     }
   }
   await write(sql, rows, schema);
-  // What comes behind a deletion stands as if it had come in a batch of its own.
+  // What follows a deletion is applied as if it had come in a batch of its own.
   const gone = [...deleted].filter((id) => !rows.has(id));
   if (gone.length === 0) return;
   await sql.query(`DELETE FROM ${schema}.health WHERE webhook_id = ANY($1::uuid[])`, [gone]);

@@ -32,7 +32,7 @@ export function afterAttempt(
   };
 }
 
-/** Enabled again: it is judged by what comes from now on. */
+/** Enabled again: only attempts from now on count. */
 export const afresh = (health: Health): Health => ({
   ...health,
   failingSince: null,

@@ -69,7 +69,7 @@ export class WebhookIndex {
     return this.#byTenant.get(tenantId)?.size ?? 0;
   }
 
-  /** The enabled webhooks that want to hear of it. */
+  /** The enabled webhooks that have subscribed to it. */
   matching({ tenantId, event, appId, at }: Happening): readonly IndexedWebhook[] {
     const ids = [...(this.#byTenant.get(tenantId) ?? [])];
     return ids

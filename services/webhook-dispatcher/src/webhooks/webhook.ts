@@ -1,6 +1,6 @@
 /**
- * A webhook: where a tenant wants to be told of which events. Its URL may carry a token and its keys
- * sign, so both are sealed; the origin of the URL is all that others get to see.
+ * A webhook: where a tenant wants to be sent which events. Its URL may contain a token and its keys sign,
+ * so both are encrypted fields; others see only the origin of the URL.
  */
 import type { WebhookEvent } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';

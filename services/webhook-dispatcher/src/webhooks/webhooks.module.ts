@@ -1,5 +1,7 @@
-/** Webhooks: the addresses of a tenant, what each wants to hear, and the secrets that sign for them. */
-
+/**
+ * Webhooks: the addresses of a tenant, the event types that each subscribes to, and the secrets that sign
+ * for them.
+ */
 import type { Module, ServiceNeeds } from '@cardea/service';
 import { changeWebhookRoute } from './change/change.route.ts';
 import { createWebhookRoute } from './create/create.route.ts';

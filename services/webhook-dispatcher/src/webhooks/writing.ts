@@ -1,4 +1,4 @@
-/** What every change of a webhook needs, and does behind its decision. */
+/** What every change of a webhook needs, and does after its decision. */
 import type { ServiceNeeds } from '@cardea/service';
 import type { WebhookIndex } from './webhook-index.ts';
 

@@ -16,7 +16,7 @@ export type Outcome = {
 };
 
 type Schedule = {
-  /** Waits behind the first, second, … attempt. */
+  /** Waits after the first, second, … attempt. */
   readonly delaysMs: readonly number[];
   /** From 0 to 1, by chance. */
   readonly chance: number;
@@ -30,7 +30,7 @@ export function recordAttempt(
   { delaysMs, chance }: Schedule,
 ): Decision<AttemptFact, 'delivery_not_found'> {
   if (delivery.status === 'absent') return refuse('delivery_not_found');
-  // Another process has sent the same attempt after this one's lease had lapsed, and told of it first.
+  // Another process has sent the same attempt after this one's lease had expired, and recorded it first.
   if (outcome.n <= delivery.attemptsMade) return accept();
   const { webhookId, appId, event, origin, attempts } = delivery;
   const attempt = {

@@ -16,7 +16,10 @@ const ID = '0198f3c2-0000-7000-8000-000000000001';
 const TENANT = 't';
 const SECOND = 1_000;
 
-/** One due delivery, a receiver that says 200, and a projection that passes nothing until it is told to. */
+/**
+ * One due delivery, a receiver that answers 200, and a projection that applies nothing until the test
+ * lets it.
+ */
 async function oneDelivery() {
   const clock = fakeClock('2030-01-01T00:00:00Z');
   const ids = uuidV7Ids(clock);

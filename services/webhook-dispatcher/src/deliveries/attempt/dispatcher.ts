@@ -50,7 +50,7 @@ type Ready =
       readonly give: () => void;
     };
 
-/** What an attempt leaves behind: a lease that nobody holds in hand any more, or nothing. */
+/** What remains of an attempt: a lease that no running attempt uses any more, or nothing. */
 type Left = 'leased' | 'done';
 
 export class Dispatcher {
@@ -69,9 +69,9 @@ export class Dispatcher {
   /** An outage may have left something leased that is not in hand. */
   #astray = false;
   #renewedMs: number;
-  /** The last claim may have left behind what is due, for want of a slot. */
+  /** The last claim may have left due deliveries, because the limit of concurrent attempts was reached. */
   #wanting = false;
-  /** Claimed, and without a slot yet. */
+  /** Claimed, and waiting for the limit of concurrent attempts. */
   #preparing = 0;
 
   constructor(needs: DispatcherNeeds) {
@@ -81,7 +81,7 @@ export class Dispatcher {
     this.#renewedMs = needs.clock.monotonicMs();
   }
 
-  /** Something may be due, or a slot is free again. */
+  /** Something may be due, or one more attempt may start. */
   wake(): void {
     this.#woken.abort();
   }
@@ -224,7 +224,7 @@ export class Dispatcher {
     return released ? 'done' : 'leased';
   }
 
-  /** An id of its own: two processes may come to tell of one attempt, and both are heard. */
+  /** An id of its own: two processes may record the same attempt, and both records count. */
   #commandOf({ tenantId, deliveryId }: Claimed): Command {
     const command = this.#needs.systemCommand(tenantId, 'attempt', deliveryId);
     return { ...command, id: this.#needs.ids.next() };

@@ -55,7 +55,7 @@ export async function prepare(
 
 type Ready = { readonly target: Target; readonly body: string };
 
-/** One span and one count per attempt; the receiver gets the trace of what it is told of. */
+/** One span and one count per attempt; the receiver gets the trace of the event that it is sent. */
 export async function send(needs: SendNeeds, claimed: Claimed, prepared: Ready): Promise<Sent> {
   const sent = await span('deliver', () => posted(needs, claimed, prepared), {
     attributes: { attempt: claimed.attemptsMade + 1 },

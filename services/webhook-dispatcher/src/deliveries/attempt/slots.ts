@@ -9,7 +9,7 @@ type Wanting = {
 };
 
 const PER_ORIGIN_MAX = 16;
-/** Of all slots, what one tenant may have. */
+/** How many of all concurrent attempts one tenant may have. */
 const TENANT_SHARE = 1 / 4;
 
 export class Slots {

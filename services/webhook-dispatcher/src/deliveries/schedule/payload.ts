@@ -1,6 +1,6 @@
 /**
- * What a webhook is told of an event on a topic. An event that a later erasure has emptied is not told:
- * there is nobody left whom it could be about.
+ * What a webhook is sent of an event on a topic. An event that a later erasure has emptied is not sent:
+ * it is about nobody any more.
  */
 import {
   approvalEvents,
@@ -33,7 +33,7 @@ type Snapshot = {
   readonly created_at: string;
 };
 
-/** Undefined where nothing is left that could be told. */
+/** Undefined where nothing is left to send. */
 function ofUser(snapshot: Snapshot) {
   const { id, email, display_name, email_verified, created_at } = snapshot;
   if (email === null) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Every event that a webhook wants to hear of becomes a delivery. The index of webhooks is level with
- * the log as of after the events had arrived, so that a webhook whose making was answered before an
+ * Every event that a webhook has subscribed to becomes a delivery. The index of webhooks is first brought
+ * level with the log as it was when the events had arrived, so that a webhook that was created before an
  * event always gets it.
  */
 import type { IntegrationEvent } from '@cardea/contracts';

@@ -12,7 +12,7 @@ export const createWebhook = (
     ? accept({ type: 'WebhookCreated', data })
     : refuse(repeatOf(webhook, data.request_hash));
 
-/** What a repeat under the same key is told: nobody can show it the secret of then. */
+/** The answer to a repeat under the same key: the secret of the first answer cannot be shown again. */
 export const repeatOf = (webhook: Webhook, requestHash: string | null): Repeated =>
   webhook.status === 'standing' && reusedKey(requestHash, webhook.requestHash) !== undefined
     ? 'idempotency_key_reused'

@@ -1,5 +1,5 @@
 /**
- * What a client was told, written outside of every process under test: each request before it is
+ * The answers that a client got, written outside of every process under test: each request before it is
  * sent, each answer once it came. After a crash it says what must be there, may be there, must not.
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';

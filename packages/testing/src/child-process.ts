@@ -91,7 +91,7 @@ function handle(what: ProcessToStart, child: ChildProcess): RigProcess {
     file?.write(chunk);
     output = (output + chunk).slice(-OUTPUT_CHARACTERS_MAX);
   };
-  // A letter of several bytes may come in two parts.
+  // A character of several bytes may arrive in two parts.
   child.stdout?.setEncoding('utf8').on('data', collect);
   child.stderr?.setEncoding('utf8').on('data', collect);
   let end: number | NodeJS.Signals | undefined;

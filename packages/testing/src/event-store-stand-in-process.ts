@@ -1,6 +1,6 @@
 /**
- * The stand-in as a process of its own: `node event-store-stand-in-process.ts [--port N]`. Prints one line
- * of JSON, `{"url", "port"}`, once it listens, and forgets everything when it ends.
+ * The fake event store as a process of its own: `node event-store-stand-in-process.ts [--port N]`. Prints
+ * one line of JSON, `{"url", "port"}`, once it listens, and forgets everything when it ends.
  */
 import { parseArgs } from 'node:util';
 import { startEventStoreStandIn } from './event-store-stand-in.ts';

@@ -1,4 +1,4 @@
-/** The stand-in's Read: streams and `$all`, both ways, filtered, and as a subscription. */
+/** Read of the fake event store: streams and `$all`, both ways, filtered, and as a subscription. */
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
@@ -33,7 +33,7 @@ type Subscribing = {
   readonly options: ReadReq.Options;
 };
 
-/** Goes on behind the given position, which itself is left out. */
+/** Continues after the given position, which itself is left out. */
 function subscribe({ records, subscriptions, call, options }: Subscribing): void {
   if (!options.hasAll()) {
     call.emit('error', failure(status.UNIMPLEMENTED, 'the stand-in subscribes to $all alone'));
@@ -123,7 +123,7 @@ function readStream(records: Records, call: ReadCall, options: ReadReq.Options):
   call.end();
 }
 
-/** Index of the first record at the position that the options name, or `beyond` behind it. */
+/** Index of the first record at the position that the options name, or `beyond` after it. */
 function startOf(records: Records, options: ReadReq.Options, beyond: bigint): number {
   const all = options.getAll();
   if (all?.hasPosition() === true) {

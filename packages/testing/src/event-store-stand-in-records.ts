@@ -1,6 +1,6 @@
 /**
- * What the stand-in of EventStoreDB remembers, and the real server's rules of what an append may do. All
- * records stand in one order, `$all`; their positions leave out most numbers, as offsets in a file do.
+ * What the fake of EventStoreDB stores, and the real server's rules of what an append may do. All records
+ * are in one order, `$all`; their positions leave out most numbers, as offsets in a file do.
  */
 
 export type StoredRecord = {
@@ -104,7 +104,7 @@ export function records() {
       for (const listener of listeners) queueMicrotask(listener);
       return { stored: true, last };
     },
-    /** Index in `all` of the first record at or behind the position. */
+    /** Index in `all` of the first record at or after the position. */
     indexAt: (position: bigint): number => {
       let [low, high] = [0, all.length];
       while (low < high) {
@@ -150,8 +150,8 @@ function isMet(state: StreamState, expected: Expected): boolean {
 
 /**
  * The record that an earlier append of the same events ended with. Below its expected revision the server
- * compares with what stands there, under `any` with what it remembers; at the expected revision it never
- * looks, so the same event id can be stored twice.
+ * compares with what is stored there, under `any` with the event ids that it has cached; at the expected
+ * revision it compares nothing, so the same event id can be stored twice.
  */
 function repeatOf(
   state: StreamState,

@@ -1,4 +1,4 @@
-/** How the stand-in spells ids, names and refusals on the wire. */
+/** How the fake event store encodes ids, names and refusals on the wire. */
 import type { StreamIdentifier, UUID } from '@eventstore/db-client/generated/shared_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import { Metadata, type ServiceError, type status } from '@grpc/grpc-js';

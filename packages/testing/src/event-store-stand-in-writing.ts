@@ -1,4 +1,4 @@
-/** The stand-in's Append, BatchAppend, Delete and Tombstone. */
+/** Append, BatchAppend, Delete and Tombstone of the fake event store. */
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import statuses from '@eventstore/db-client/generated/status_pb.js';
 import type {
@@ -29,7 +29,7 @@ export type AppendCall = ServerReadableStream<AppendReq, AppendResp>;
 export type BatchAppendCall = ServerDuplexStream<BatchAppendReq, BatchAppendResp>;
 type Answer<T> = (error: ServiceError | null, answer?: T) => void;
 
-/** Stores once the client has said all. */
+/** Stores once the client has sent everything. */
 export function append(records: Records, call: AppendCall, answer: Answer<AppendResp>): void {
   let options: AppendReq.Options | undefined;
   const proposed: Proposed[] = [];

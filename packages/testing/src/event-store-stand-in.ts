@@ -1,6 +1,6 @@
 /**
- * A stand-in for EventStoreDB on the wire: a gRPC server on the service descriptors of the client package,
- * in memory. The real client talks to it as it talks to the real server, which it is not.
+ * A fake of EventStoreDB on the wire: a gRPC server on the service descriptors of the client package, in
+ * memory. The real client talks to it as it talks to the real server, which it is not.
  */
 
 import { ServerFeaturesService } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';

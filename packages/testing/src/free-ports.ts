@@ -11,7 +11,10 @@ const FIRST = 12_000;
 const LAST = 32_000;
 const TRIES_MAX = 2_000;
 
-/** Each is held by a name of this machine, which is free again when we end, however we end. */
+/**
+ * Each is reserved by a socket name of this machine, which is released when the process ends, however it
+ * ends.
+ */
 const held: Server[] = [];
 
 export async function freePorts(count: number): Promise<readonly number[]> {
@@ -29,7 +32,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Between the search and the server's own start another rig could find the same one. */
+/** Between the search and the server's own start another fixture could find the same one. */
 async function isReserved(port: number): Promise<boolean> {
   if (process.platform !== 'linux') return true;
   const name = createServer();

@@ -16,7 +16,7 @@ export type KafkaOptions = {
   readonly dataDir: string;
   /** A free one unless given. */
   readonly port?: number;
-  /** Where a fault proxy listens: whoever comes in through `proxiedPort` is told to come back there. */
+  /** Where a fault proxy listens: clients that connect through `proxiedPort` are directed back there. */
   readonly proxyPort?: number;
   /** It goes on when this process ends: somebody else stops it, by its pid. */
   readonly outlivesUs?: boolean;
@@ -26,7 +26,7 @@ export type KafkaServer = {
   /** `host:port`. */
   readonly brokers: readonly string[];
   readonly port: number;
-  /** The listener behind a fault proxy. */
+  /** The listener that a fault proxy forwards to. */
   readonly proxiedPort: number;
   readonly pid: number;
   /** SIGKILL; resolves when it is gone. */
@@ -201,7 +201,7 @@ async function startBroker(
       if (over) return;
       const late = setTimeout(kill, STOP_MS_MAX);
       child.kill(name);
-      // One that was frozen hears no other signal.
+      // A stopped process handles no other signal.
       child.kill('SIGCONT');
       await ended;
       clearTimeout(late);

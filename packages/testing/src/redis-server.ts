@@ -98,7 +98,7 @@ async function startOn(port: number, { password, args = [] }: RedisOptions): Pro
   const endWith = async (name: NodeJS.Signals): Promise<void> => {
     const late = setTimeout(() => child.stdin.end(), STOP_MS_MAX);
     signal(name);
-    // One that was frozen hears no other signal.
+    // A stopped process handles no other signal.
     signal('SIGCONT');
     await ended;
     clearTimeout(late);
@@ -158,7 +158,7 @@ async function untilReady(of: {
   readonly isOver: () => boolean;
 }): Promise<void> {
   const deadline = performance.now() + READY_MS_MAX;
-  // Its own word: whoever answers at the port may be another.
+  // From its own output: the server that answers at the port may be another one.
   while (!/Ready to accept connections/.test(of.output())) {
     if (of.isOver()) {
       const text = of.output().trim();

@@ -1,5 +1,5 @@
 /**
- * Services under test on real PostgreSQL behind a real port. Where identity is not among them, the rig
+ * Services under test on real PostgreSQL with a real port. Where identity is not among them, the fixture
  * signs tokens with a key of its own and answers for the opaque keys that it made up.
  */
 import { randomBytes } from 'node:crypto';
@@ -67,7 +67,7 @@ export type RigEvent = {
   readonly type: string;
   readonly tenantId: string;
   readonly streamId: string;
-  /** Without `context`, which the rig adds. */
+  /** Without `context`, which the fixture adds. */
   readonly data: object;
 };
 
@@ -75,7 +75,7 @@ const NO_CONTEXT = { ip: null, user_agent: null, app_id: null, agent_id: null, r
 const VERSION = '0.0.0-test';
 
 export async function serviceRig(options: RigOptions): Promise<ServiceRig> {
-  // Mail without a server lands in files; a rig leaves none behind.
+  // Mail without a server is written to files; a fixture leaves none.
   const folder = mkdtempSync(join(tmpdir(), 'cardea-rig-'));
   const settings = settingsOf(options, folder);
   const clock = options.clock ?? systemClock;

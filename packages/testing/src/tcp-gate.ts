@@ -1,6 +1,6 @@
 /**
- * A port in front of a server, at which connections can be made to fail: cut, held up without a word, or
- * not even taken. Whoever stands behind it notices nothing but its clients' absence.
+ * A proxy in front of a server, at which connections can be made to fail: cut, frozen, or not accepted.
+ * The server notices nothing but its clients' absence.
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
@@ -36,7 +36,7 @@ export async function tcpGate(to: { readonly port: number }, port = 0): Promise<
     for (const socket of pair) {
       sockets.add(socket);
       socket.setNoDelay(true);
-      socket.on('error', () => {}); // the other side hears of it by its own end
+      socket.on('error', () => {}); // the other side notices by its own end
       socket.on('close', () => {
         sockets.delete(socket);
         for (const each of pair) each.destroy();

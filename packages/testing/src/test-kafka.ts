@@ -139,7 +139,7 @@ function tryToMake(folder: string): boolean {
   }
 }
 
-/** Renamed into place, so that nobody reads half of it. */
+/** Written under another name and renamed, so that nobody reads half of it. */
 function leave(file: string, note: Note): void {
   writeFileSync(`${file}.new`, JSON.stringify(note));
   renameSync(`${file}.new`, file);

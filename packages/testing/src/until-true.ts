@@ -5,9 +5,9 @@ const DEADLINE_MS = 90_000;
 const POLL_MS = 20;
 
 /**
- * Waits for a condition of the world outside, never for a length of time. Answers the first truthy
- * value; fails after the deadline with what it waited for and the last error. It looks at least once,
- * and once more behind the deadline: whoever waits may have been held up as long as what it waits for.
+ * Waits for a condition, never for a length of time. Answers the first truthy value; fails after the
+ * deadline with what it waited for and the last error. It checks at least once, and once more after the
+ * deadline: the machine may have been as slow for this process as for what it waits for.
  */
 export async function untilTrue<T>(
   condition: () => T | Promise<T>,

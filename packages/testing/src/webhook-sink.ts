@@ -1,4 +1,4 @@
-/** A receiver on loopback that remembers every request and answers what the test tells it to. */
+/** A receiver on loopback that records every request and answers what the test sets. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';

@@ -37,8 +37,8 @@ export const metrics = {
   httpInFlight: gauge('http_in_flight', 'Requests that have no answer yet.'),
   rateLimited: counter('rate_limited_total', 'Requests that a limit refused.', 'rule'),
 
-  commands: counter('command_total', 'Commands by what came of them.', 'command', 'outcome'),
-  appendDuration: seconds('append_duration_seconds', 'From the call to the durable answer.'),
+  commands: counter('command_total', 'Commands by outcome.', 'command', 'outcome'),
+  appendDuration: seconds('append_duration_seconds', 'From the call until the events are durable.'),
   appendBatchEvents: new Histogram({
     ...at('append_batch_events', 'Events that one transaction stored.', []),
     buckets: COUNTS,
@@ -56,9 +56,15 @@ export const metrics = {
     'Age of the first event not yet projected.',
     'projection',
   ),
-  parkedStreams: gauge('parked_streams', 'Streams set aside after a failure.', 'consumer'),
-  consistencyWait: seconds('consistency_wait_seconds', 'How long an answer waited for its tables.'),
-  consistencyTimeouts: counter('consistency_timeouts_total', 'Answers that stopped waiting.'),
+  parkedStreams: gauge('parked_streams', 'Streams parked after a failure.', 'consumer'),
+  consistencyWait: seconds(
+    'consistency_wait_seconds',
+    'How long a request waited for its projections.',
+  ),
+  consistencyTimeouts: counter(
+    'consistency_timeouts_total',
+    'Requests that stopped waiting for their projections.',
+  ),
 
   relayLagEvents: gauge(
     'relay_lag_events',
@@ -72,40 +78,44 @@ export const metrics = {
     'consumer',
     'topic',
   ),
-  consumerDuplicates: counter('consumer_duplicates_total', 'Records skipped as seen.', 'consumer'),
+  consumerDuplicates: counter(
+    'consumer_duplicates_total',
+    'Records skipped because they were applied before.',
+    'consumer',
+  ),
   deadLetters: counter('dead_letters_total', 'Records without a readable envelope.', 'consumer'),
 
-  logins: counter('login_total', 'Sign-ins by what came of them.', 'outcome'),
-  refreshReplays: counter('refresh_replays_total', 'Refresh tokens that came a second time.'),
+  logins: counter('login_total', 'Sign-ins by outcome.', 'outcome'),
+  refreshReplays: counter('refresh_replays_total', 'Refresh tokens that were used a second time.'),
   signingKeysUnreadable: counter(
     'signing_keys_unreadable_total',
-    'Signing keys that no JWT_SECRET opened; another took their place.',
+    'Signing keys that no JWT_SECRET decrypts; new keys replaced them.',
   ),
   hashQueueDepth: gauge('hash_queue_depth', 'Password hashes that wait for a permit.'),
   checkDuration: seconds('check_duration_seconds', 'Evaluation of one authorization check.'),
-  vends: counter('vend_total', 'Credential vends by what came of them.', 'outcome'),
+  vends: counter('vend_total', 'Credential vends by outcome.', 'outcome'),
   decryptionFailures: counter(
     'vault_decryption_failures_total',
-    'Secrets of the vault that are there and did not open.',
+    'Stored secrets of the vault that did not decrypt.',
   ),
   approvalsPending: gauge('approvals_pending', 'Approval requests that wait for a decision.'),
-  longPollsOpen: gauge('long_polls_open', 'Requests held open until something happens.'),
+  longPollsOpen: gauge('long_polls_open', 'Long polls that are open.'),
   webhookAttempts: counter('webhook_attempts_total', 'Delivery attempts by outcome.', 'outcome'),
   webhookOldestDue: gauge('webhook_oldest_due_seconds', 'How long the oldest delivery is due.'),
 
   auditIntegrityAlarms: counter(
     'audit_integrity_alarm',
-    'Audit rows that came a second time with another content.',
+    'Audit rows that arrived a second time with other content.',
   ),
 
   poolWaiting: gauge('pool_waiting', 'Callers that wait for a database connection.', 'pool'),
   poolTimeouts: counter('pool_timeouts_total', 'Callers that got no connection in time.', 'pool'),
   nestedConnections: counter(
     'nested_connections_total',
-    'Connections that were asked for inside an open transaction.',
+    'Connections that were requested inside an open transaction.',
   ),
   dependencyUp: gauge('dependency_up', '1 while a dependency answers.', 'name'),
-  buildInfo: gauge('build_info', 'Always 1; the version stands in the label.', 'version'),
+  buildInfo: gauge('build_info', 'Always 1; the version is in the label.', 'version'),
 } as const;
 
 const NANOSECONDS = 1e9;

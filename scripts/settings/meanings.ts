@@ -125,7 +125,7 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
   },
   JWT_EXPIRY: {
     group: 'identity',
-    text: `How long an access token lives. ${EVERYWHERE} Revocations are remembered for an hour longer.`,
+    text: `How long an access token lives. ${EVERYWHERE} Revocations are kept for an hour longer.`,
   },
   REFRESH_TOKEN_EXPIRY: {
     group: 'identity',

@@ -20,6 +20,8 @@ export type Table = {
   readonly name: string;
   readonly key: readonly string[];
   readonly columns: { readonly [column: string]: string };
+  /** Those that may be null. */
+  readonly nullable?: readonly string[];
 };
 
 export type ProjectionTools = {

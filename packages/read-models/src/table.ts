@@ -60,6 +60,7 @@ export function table<const C extends Columns, const Key extends keyof C & strin
         typeof type === 'string' ? type : type.orNull,
       ]),
     ),
+    nullable: Object.keys(columns).filter((column) => typeof columns[column] !== 'string'),
     put: (row) => ({ table: name, change: put(row) }),
     patch: (of, changed) => ({ table: name, change: patch(of, changed) }),
     remove: (of) => ({ table: name, change: remove(of) }),

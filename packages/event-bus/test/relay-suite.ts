@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { type IntegrationEvent, type ServiceName, topicOf } from '@cardea/contracts';
+import { discardParkedStream } from '@cardea/log-follower';
 import { type ProcessRig, untilTrue } from '@cardea/testing';
 import type { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -138,9 +139,17 @@ export function describeRelay(adapter: string, rig: () => RelayRig): void {
       await side.subscriber.run(countingConsumer('behind', topicOf(log)));
       const seen = () => effectsOf(rig().client, 'behind');
       await untilTrue(async () => countOf(await seen()) === 4);
-      await relay.stop();
       expect((await seen()).get('thing-1')).toEqual([1]);
       expect((await seen()).get('thing-2')).toEqual([1, 2, 3]);
+
+      // Discarded, the stream goes on with what comes next, without a new start of the relay.
+      const of = { schema: log, owner: `relay:${log}`, streamId: 'thing-1' };
+      expect(await discardParkedStream(side.needs.database, of)).toBe(1);
+      await untilTrue(() => side.relayDegraded().length === 0);
+      await appendRound(side.store, ['thing-1', 'thing-2'], 4);
+      await untilTrue(async () => countOf(await seen()) === 6);
+      await relay.stop();
+      expect((await seen()).get('thing-1')).toEqual([1, 4]);
     });
 
     it('is taken over by the process that stands by, without a loss', async () => {

@@ -1,3 +1,5 @@
+import { Outage } from '@cardea/runtime';
+
 /**
  * What Kafka's driver promises may stay open for as long as no broker answers; whoever waits for it
  * waits this long. The work itself goes on.
@@ -20,7 +22,7 @@ export const boundedEnd = async (end: Promise<void>, isAway = false): Promise<vo
 };
 
 /** No broker answered in time. */
-export class KafkaUnavailable extends Error {
+export class KafkaUnavailable extends Outage {
   override readonly name = 'KafkaUnavailable';
   constructor() {
     super('no broker answered in time');

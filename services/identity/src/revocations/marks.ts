@@ -1,5 +1,6 @@
 /** Every mark that still counts, from the tables: what the shared cache is filled with when it is empty. */
 import { CHANGES_FLOOR, type Mark } from '@cardea/auth';
+import { NotCaughtUp } from '@cardea/log-follower';
 import type { ServiceNeeds } from '@cardea/service';
 
 type Needs = Pick<
@@ -15,7 +16,7 @@ export async function standingMarks(needs: Needs): Promise<readonly Mark[]> {
   const { cache, database, settings, clock, store, positions } = needs;
   const head = await store.head('identity');
   if (!(await positions.reached(['revocations', 'users', 'sessions'], head, CATCH_UP_MS))) {
-    throw new Error('the tables are behind the log, so the marks would not be whole');
+    throw new NotCaughtUp('the tables are behind the log, so the marks would not be whole');
   }
   await cache.set(CHANGES_FLOOR, String(head));
   const since = new Date(clock.now().getTime() - settings.JWT_EXPIRY * 1000 - MARGIN_MS);

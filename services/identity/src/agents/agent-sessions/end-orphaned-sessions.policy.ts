@@ -1,5 +1,6 @@
 /** When an agent, its key, its user, a login or a delegation goes, the sessions that rested on it end. */
 import { ignoring, type RecordedEvent } from '@cardea/event-store';
+import { NotCaughtUp } from '@cardea/log-follower';
 import { policy, type ServiceNeeds } from '@cardea/service';
 import type { UserDirectory, UserEvent } from '../../accounts/accounts.module.ts';
 import type { SessionEvent } from '../../sessions/sessions.module.ts';
@@ -77,6 +78,6 @@ async function endOrphans(
   { reason, ...of }: Orphans,
 ): Promise<void> {
   const level = await needs.positions.reached(['agent_sessions'], position, CATCH_UP_MS);
-  if (!level) throw new Error('the table of agent sessions is behind the log');
+  if (!level) throw new NotCaughtUp('the table of agent sessions is behind the log');
   await endOpenSessions(needs, { tenantId, ...of }, { reason, cause });
 }

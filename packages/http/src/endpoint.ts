@@ -257,13 +257,3 @@ export function endpoint(contract: unknown, first: unknown, second?: unknown): E
     second === undefined ? { contract, handle: first } : { contract, admit: first, handle: second };
   return made as Endpoint;
 }
-
-/** For handlers of `['user']` endpoints: the door let only users in. */
-export function asUser(principal: Principal | undefined): UserPrincipal {
-  if (principal?.kind !== 'user') throw new Error('the door let in a caller that is no user');
-  return principal;
-}
-export function asAgent(principal: Principal | undefined): AgentPrincipal {
-  if (principal?.kind !== 'agent') throw new Error('the door let in a caller that is no agent');
-  return principal;
-}

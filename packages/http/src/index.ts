@@ -19,7 +19,7 @@ export type {
   TenantRule,
   Who,
 } from './endpoint.ts';
-export { asAgent, asUser, endpoint } from './endpoint.ts';
+export { endpoint } from './endpoint.ts';
 export { type HealthNeeds, healthEndpoints } from './health.ts';
 export type { Identify } from './idempotency.ts';
 export { readJson } from './json.ts';

@@ -61,8 +61,8 @@ export const shownGrant = (row: GrantRow): ShownGrant => ({
 });
 
 /** An agent sees its own grants and no others. */
-export const agentOnly = (principal: Principal | undefined): string | undefined =>
-  principal?.kind === 'agent' ? principal.id : undefined;
+export const agentOnly = (principal: Principal): string | undefined =>
+  principal.kind === 'agent' ? principal.id : undefined;
 
 export type GrantFilter = {
   readonly tenantId: string;

@@ -1,5 +1,5 @@
 /** The request as clients see it (`docs/contract.md` 2.11), and what the endpoints on it have in common. */
-import type { Principal } from '@cardea/auth';
+import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import { NullableTime, named, Time } from '@cardea/contracts';
 import type { ServiceNeeds } from '@cardea/service';
 import Type, { type Static } from 'typebox';
@@ -135,22 +135,19 @@ export const requestId = Type.Object({ id: Type.String({ minLength: 1, maxLength
 export const target = (id: string | null) => ({ type: 'approval_request', id });
 
 /** An admin who speaks as somebody else is no person here. */
-export const isImpersonated = (principal: Principal | undefined): boolean =>
-  principal?.kind === 'user' && principal.impersonatedBy !== null;
+export const isImpersonated = (principal: AgentPrincipal | UserPrincipal): boolean =>
+  principal.kind === 'user' && principal.impersonatedBy !== null;
 
 export function maySee(
-  principal: Principal | undefined,
+  principal: AgentPrincipal | UserPrincipal,
   of: { readonly user_id: string; readonly agent_id: string },
 ): boolean {
-  switch (principal?.kind) {
+  switch (principal.kind) {
     case 'user':
       if (isImpersonated(principal)) return false;
       return principal.id === of.user_id || principal.roles.includes('admin');
     case 'agent':
       return principal.id === of.agent_id;
-    case 'api_key':
-    case undefined:
-      return false;
   }
 }
 

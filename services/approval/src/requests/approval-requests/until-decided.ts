@@ -1,4 +1,5 @@
 /** Holds an answer until its request is decided, ends, or the caller has waited long enough. */
+import type { Principal } from '@cardea/auth';
 import type { Request } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import type { Changes } from './changes.ts';
@@ -13,13 +14,13 @@ type WaitDependencies = Pick<ServiceNeeds, 'streams' | 'clock' | 'systemCommand'
 
 export async function untilDecided(
   needs: WaitDependencies,
-  { tenantId, principal, signal, draining }: Request<unknown, unknown, unknown>,
+  { tenantId, principal, signal, draining }: Request<unknown, unknown, unknown, Principal>,
   { id, waitMs }: { readonly id: string; readonly waitMs: number },
 ): Promise<Standing | 'too_many_polls'> {
   const found = await needs.polls.wait<ApprovalRequest>({
     id,
     tenantId,
-    principal: `${tenantId} ${principal?.kind} ${principal?.id}`,
+    principal: `${tenantId} ${principal.kind} ${principal.id}`,
     waitMs,
     read: () => readRequest(needs, tenantId, id),
     isOver: ({ status }) => status !== 'pending',

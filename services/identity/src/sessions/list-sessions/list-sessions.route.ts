@@ -1,6 +1,6 @@
 /** A user's own sessions, one per signed-in device. */
 import { named, Time } from '@cardea/contracts';
-import { asUser, type Endpoint, endpoint } from '@cardea/http';
+import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { closed, USERS_ONLY } from '../../http/answers.ts';
@@ -44,8 +44,7 @@ export const listSessionsRoute = (needs: Needs): Endpoint =>
       notTaken: USERS_ONLY,
       reads: ['sessions', 'users'],
     },
-    async ({ principal }) => {
-      const user = asUser(principal);
+    async ({ principal: user }) => {
       const rows = await aliveSessions(needs.database, {
         tenantId: user.tenantId,
         userId: user.id,

@@ -1,5 +1,5 @@
 /** Ends one of a user's own sessions, or all but the caller's. */
-import { asUser, type Endpoint, endpoint } from '@cardea/http';
+import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import {
@@ -39,7 +39,7 @@ export const revokeSessionRoute = (needs: Needs): Endpoint =>
       waitsFor: ['sessions'],
     },
     async (request) => {
-      const { id: userId, tenantId } = asUser(request.principal);
+      const { id: userId, tenantId } = request.principal;
       const sid = request.params.id;
       const user = await needs.userDirectory.byId(tenantId, userId);
       const command = await needs.command(request);
@@ -72,7 +72,7 @@ export const revokeSessionsRoute = (needs: Needs): Endpoint =>
       waitsFor: ['users', 'sessions'],
     },
     async (request) => {
-      const caller = asUser(request.principal);
+      const caller = request.principal;
       const { id: userId, tenantId } = caller;
       const command = await needs.command(request);
       const [alive, keep] = await Promise.all([

@@ -45,7 +45,7 @@ export const revokeGrantRoute = (vault: RevokeDependencies): Endpoint =>
       const ok = { status: 'revoked' as const };
       if (row.revoked_at !== null) return { ok };
       const command = await vault.command(request);
-      const cause = principal?.kind === 'agent' ? 'agent' : 'admin';
+      const cause = principal.kind === 'agent' ? 'agent' : 'admin';
       const decided = await vault.streams.decideOn(slots, row.slot, command, (slot) =>
         revokeGrant({ grantId: row.grant_id, cause, now: command.now }, slot),
       );

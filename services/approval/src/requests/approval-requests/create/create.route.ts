@@ -1,3 +1,4 @@
+import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import type { Command } from '@cardea/event-store';
 import { endpoint, type Request } from '@cardea/http';
 import { newId, requestHash, reusedKey, type ServiceNeeds } from '@cardea/service';
@@ -50,7 +51,7 @@ type Refused = {
   readonly headers?: { readonly [name: string]: string };
 };
 
-type Asked = Request<unknown, unknown, Wanted>;
+type Asked = Request<unknown, unknown, Wanted, AgentPrincipal | UserPrincipal>;
 /** Who asks as what for whom, found fit to ask. */
 type Asker = {
   readonly origin: Origin;
@@ -111,11 +112,11 @@ async function fitToAsk(
   wanted: Wanted,
 ): Promise<Asker | Refused> {
   const { people, clock } = approval;
-  if (principal?.kind === 'user' && !(await isLive(approval, tenantId, principal.id))) {
+  if (principal.kind === 'user' && !(await isLive(approval, tenantId, principal.id))) {
     return { refused: 'unauthenticated' };
   }
   const lookAgent = () => people.agent(tenantId, wanted.agent_id);
-  const agent = principal?.kind === 'agent' ? await patiently(clock, lookAgent) : await lookAgent();
+  const agent = principal.kind === 'agent' ? await patiently(clock, lookAgent) : await lookAgent();
   const said = originOf(principal, wanted, agent?.ownerUserId ?? null);
   if ('refused' in said) return said;
   const lookUser = () => people.user(tenantId, wanted.user_id);
@@ -151,7 +152,7 @@ async function overLimit(
   origin: Origin,
 ): Promise<number | undefined> {
   if (origin === 'agent') return undefined;
-  const key = `new:${tenantId}:${principal?.kind}:${principal?.id}`;
+  const key = `new:${tenantId}:${principal.kind}:${principal.id}`;
   return counters.over(key, CALLER_PER_MINUTE_MAX, MINUTE_MS);
 }
 

@@ -1,5 +1,5 @@
 /** Who may ask whom for what over REST, and what the request then says. */
-import type { Principal } from '@cardea/auth';
+import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import { TTL_SECONDS_DEFAULT } from '../../limits.ts';
 import { cleaned, isClean } from '../../sanitize-text.ts';
 import type { Origin, RequestFacts, Severity } from '../request.ts';
@@ -33,11 +33,11 @@ export const readable = (body: Wanted): Wanted => ({
 
 /** As whom the caller asks; an agent's owner is known from its row. */
 export function originOf(
-  principal: Principal | undefined,
+  principal: AgentPrincipal | UserPrincipal,
   wanted: Pick<Wanted, 'agent_id' | 'user_id'>,
   ownerUserId: string | null,
 ): { readonly origin: Origin } | { readonly refused: 'agent_mismatch' | 'user_not_allowed' } {
-  switch (principal?.kind) {
+  switch (principal.kind) {
     case 'agent': {
       if (principal.id !== wanted.agent_id) return { refused: 'agent_mismatch' };
       const mine = [principal.userId, ownerUserId].includes(wanted.user_id);
@@ -50,9 +50,6 @@ export function originOf(
       return principal.roles.includes('admin')
         ? { origin: 'admin' }
         : { refused: 'user_not_allowed' };
-    case 'api_key':
-    case undefined:
-      return { refused: 'agent_mismatch' };
   }
 }
 

@@ -1,4 +1,4 @@
-import { asUser, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { PENDING_ROWS_MAX } from '../../limits.ts';
@@ -25,8 +25,7 @@ export const listPending = (approval: ListPendingDependencies) =>
       refusals: { unauthenticated: 401, user_session_required: 401 },
       reads: ['requests'],
     },
-    async ({ principal, tenantId }) => {
-      const user = asUser(principal);
+    async ({ principal: user, tenantId }) => {
       if (isImpersonated(user)) return { refused: 'user_session_required' };
       if (!(await isLive(approval, tenantId, user.id))) return { refused: 'unauthenticated' };
       const values = [approval.clock.now(), tenantId, user.id];

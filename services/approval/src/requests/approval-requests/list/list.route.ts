@@ -1,5 +1,5 @@
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
-import { asUser, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { STATUSES, type Status } from '../request.ts';
@@ -29,7 +29,7 @@ export const listRequests = (approval: ListDependencies) =>
       reads: ['requests'],
     },
     async ({ principal, tenantId, query }) => {
-      if (isImpersonated(asUser(principal))) return { refused: 'forbidden' };
+      if (isImpersonated(principal)) return { refused: 'forbidden' };
       const { status, offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
       const where = `WHERE r.tenant_id = $2 AND ${whereStatus(status)}`;
       const values = [approval.clock.now(), tenantId];

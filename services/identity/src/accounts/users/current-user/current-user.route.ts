@@ -1,5 +1,5 @@
 /** Who the caller is, in which tenant, and which applications the organization has there. */
-import { asUser, type Endpoint, endpoint } from '@cardea/http';
+import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { closed, USERS_ONLY } from '../../../http/answers.ts';
@@ -53,7 +53,7 @@ export const currentUserRoute = (needs: Needs): Endpoint =>
       reads: ['workspaces'],
     },
     async ({ principal }) => {
-      const { id, tenantId } = asUser(principal);
+      const { id, tenantId } = principal;
       const [user, tenant] = await Promise.all([
         needs.userDirectory.byId(tenantId, id),
         needs.workspaces.tenant(tenantId),

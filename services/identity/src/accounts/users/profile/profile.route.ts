@@ -1,6 +1,6 @@
 /** What a user sees and changes of their own account. */
 import { named } from '@cardea/contracts';
-import { asUser, type Endpoint, endpoint } from '@cardea/http';
+import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { badField, closed, profileFields, USERS_ONLY } from '../../../http/answers.ts';
@@ -34,7 +34,7 @@ export const getProfileRoute = (needs: Pick<Needs, 'userDirectory'>): Endpoint =
       refusals: { not_found: 404 },
     },
     async ({ principal }) => {
-      const { id, tenantId } = asUser(principal);
+      const { id, tenantId } = principal;
       const user = await needs.userDirectory.byId(tenantId, id);
       if (!exists(user)) return { refused: 'not_found' };
       return { ok: await profileOf(needs, user) };
@@ -60,7 +60,7 @@ export const updateProfileRoute = (needs: Needs): Endpoint =>
       waitsFor: ['users'],
     },
     async (request) => {
-      const { id: userId, tenantId } = asUser(request.principal);
+      const { id: userId, tenantId } = request.principal;
       const { body } = request;
       const name = body.display_name === undefined ? null : displayName(body.display_name);
       const picture = body.avatar_url === undefined ? null : avatarUrl(body.avatar_url);

@@ -1,5 +1,5 @@
 /** Sends the confirmation mail once more; says so also when there is nothing left to confirm. */
-import { asUser, type Endpoint, endpoint } from '@cardea/http';
+import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { closed, tooOften, USERS_ONLY } from '../../../http/answers.ts';
@@ -32,7 +32,7 @@ export const resendVerificationRoute = (needs: Needs): Endpoint =>
       notTaken: USERS_ONLY,
     },
     async (request) => {
-      const { id, tenantId } = asUser(request.principal);
+      const { id, tenantId } = request.principal;
       const user = await needs.userDirectory.byId(tenantId, id);
       if (!exists(user) || user.emailVerified) return { ok: SENT };
       const { emailHash } = user;

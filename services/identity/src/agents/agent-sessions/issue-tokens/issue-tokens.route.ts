@@ -1,5 +1,5 @@
 /** An agent gets new tokens for its session, or narrower ones. */
-import { asAgent, type Endpoint, endpoint } from '@cardea/http';
+import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import type { UserDirectory } from '../../../accounts/accounts.module.ts';
@@ -70,7 +70,7 @@ export const issueTokensRoute = (needs: Needs): Endpoint =>
     },
     async (request) => {
       const { body, tenantId, params } = request;
-      const agent = asAgent(request.principal);
+      const agent = request.principal;
       const { keyId } = agent;
       if (keyId === null) return { refused: 'invalid_agent_key' };
       const fault = body.services && servicesFault(body.services);

@@ -1,9 +1,9 @@
 /** An agent opens a session with its key, for itself or on behalf of a user. */
 
-import type { UserPrincipal } from '@cardea/auth';
+import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import { documented } from '@cardea/contracts';
 import { type Command, WriteContention } from '@cardea/event-store';
-import { asAgent, type Endpoint, endpoint, type Request } from '@cardea/http';
+import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { newId, repeatAnswer, requestHash, type ServiceNeeds } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import {
@@ -62,7 +62,7 @@ const Body = closed({
   purpose: Type.Optional(Type.String({ maxLength: PURPOSE_MAX })),
 });
 type StartBody = Static<typeof Body>;
-type Asked = Request<unknown, unknown, StartBody>;
+type Asked = Request<unknown, unknown, StartBody, AgentPrincipal>;
 
 export const startAgentSessionRoute = (needs: Needs): Endpoint =>
   endpoint(
@@ -93,8 +93,7 @@ export const startAgentSessionRoute = (needs: Needs): Endpoint =>
       waitsFor: ['agent_sessions'],
     },
     async (request) => {
-      const { body, tenantId } = request;
-      const agent = asAgent(request.principal);
+      const { body, tenantId, principal: agent } = request;
       const { keyId } = agent;
       if (keyId === null) return { refused: 'invalid_agent_key' };
       const fault = servicesFault(body.services);
@@ -125,10 +124,9 @@ type Granted = UserBehind & {
 };
 
 async function started(needs: Needs, request: Asked, granted: Granted) {
-  const { body, tenantId, principal } = request;
+  const { body, tenantId, principal: agent } = request;
   const { command, services } = granted;
   const { now } = command;
-  const agent = asAgent(principal);
   const ownHash = await requestHash(needs, request);
   const lifeMs = (body.ttl_seconds ?? TTL_DEFAULT_S) * MS;
   const facts: AgentSessionFacts = {

@@ -1,6 +1,6 @@
 /** The agents of a tenant, as lists and one by one. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
-import { asUser, type Endpoint, endpoint } from '@cardea/http';
+import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { closed, USERS_ONLY } from '../../../http/answers.ts';
@@ -53,7 +53,7 @@ export const myAgentsRoute = ({ database }: Pick<Needs, 'database'>): Endpoint =
       reads: ['agents', 'delegations', 'agent_sessions'],
     },
     async ({ principal, query }) => {
-      const { id: ofUser, tenantId } = asUser(principal);
+      const { id: ofUser, tenantId } = principal;
       const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
       const { rows, total } = await listAgents(database, { tenantId, offset, limit, ofUser });
       return { ok: { agents: rows, total, offset, limit } };

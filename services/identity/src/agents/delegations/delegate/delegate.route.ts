@@ -7,7 +7,7 @@ import {
   pageQuery,
   Time,
 } from '@cardea/contracts';
-import { asUser, type Endpoint, endpoint } from '@cardea/http';
+import { type Endpoint, endpoint } from '@cardea/http';
 import type { Database } from '@cardea/read-models';
 import { requestHash, reusedKey, type ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
@@ -85,7 +85,7 @@ export const grantDelegationRoute = (
       waitsFor: ['delegations'],
     },
     async (request) => {
-      const { id: userId, tenantId, impersonatedBy, clientId } = asUser(request.principal);
+      const { id: userId, tenantId, impersonatedBy, clientId } = request.principal;
       // Whoever looks through the user's eyes, or an app of theirs, does not let agents act for them.
       if (impersonatedBy !== null || clientId !== null) return { refused: 'forbidden' };
       const { body } = request;
@@ -133,7 +133,7 @@ export const listDelegationsRoute = ({
       reads: ['delegations'],
     },
     async ({ principal, query }) => {
-      const { id: userId, tenantId } = asUser(principal);
+      const { id: userId, tenantId } = principal;
       const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
       const of = { tenantId, userId, now: clock.now(), offset, limit };
       const { rows, total } = await listDelegations(database, of);
@@ -156,7 +156,7 @@ export const withdrawDelegationRoute = (needs: Needs): Endpoint =>
       waitsFor: ['delegations'],
     },
     async (request) => {
-      const { id: userId, tenantId } = asUser(request.principal);
+      const { id: userId, tenantId } = request.principal;
       const { id } = request.params;
       const command = await needs.command(request);
       const before = await needs.snapshots.load(delegations, { tenantId, id });

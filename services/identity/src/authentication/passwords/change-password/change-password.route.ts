@@ -1,5 +1,5 @@
 /** Sets a new password for the caller, who must know the old one. Every other session ends. */
-import { asUser, type Endpoint, endpoint } from '@cardea/http';
+import { type Endpoint, endpoint } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
@@ -54,7 +54,7 @@ export const changePasswordRoute = (needs: Needs): Endpoint =>
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
     async (request) => {
-      const caller = asUser(request.principal);
+      const caller = request.principal;
       const { current_password: current, new_password: next } = request.body;
       const tenant = await needs.workspaces.tenant(caller.tenantId);
       const policy = (tenant?.settings ?? TENANT_DEFAULTS).password_policy;

@@ -8,7 +8,7 @@ import {
   pageQuery,
   Time,
 } from '@cardea/contracts';
-import { asUser, type Endpoint, endpoint } from '@cardea/http';
+import { type Endpoint, endpoint } from '@cardea/http';
 import { repeatAnswer, requestHash, type ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { badField, closed } from '../../../http/answers.ts';
@@ -101,7 +101,7 @@ export const createApiKeyRoute = (needs: Needs): Endpoint =>
         scopes: body.scopes,
         environment,
         app_id: body.app_id ?? null,
-        created_by: asUser(principal).id,
+        created_by: principal.id,
         created_at: command.now.toISOString(),
         expires_at: expiresAt,
       };

@@ -15,7 +15,7 @@ const rows = table('agent_keys', {
     environment: 'text',
     allowed_cidrs: 'text[]',
     created_at: 'timestamptz',
-    expires_at: orNull('timestamptz'),
+    expires_at: 'timestamptz',
     last_used_at: orNull('timestamptz'),
     revoked_at: orNull('timestamptz'),
   },

@@ -85,7 +85,7 @@ export const headerParameters = {
     in: HEADER,
     description:
       'Tokens of earlier answers, up to 16 with commas between: nothing older is read. Of one log the highest position counts, so clients may merge tokens.',
-    schema: { type: 'string', minLength: 4, pattern: CONSISTENCY_PATTERN },
+    schema: { type: 'string', pattern: CONSISTENCY_PATTERN },
     example: 'identity-42',
   },
 };

@@ -1,0 +1,55 @@
+/** What is refused though the document allows it, each with the reason why no schema can say so. */
+import type { Finding } from './schemathesis.ts';
+
+type Reason = Partial<Pick<Finding, 'operation' | 'check' | 'code' | 'fault'>> & {
+  readonly why: string;
+};
+
+const REASONS: readonly Reason[] = [
+  { code: 'invalid_verification_token', why: 'a token is known to whom it was sent' },
+  { code: 'invalid_subject_token', why: 'a token is known to whom it was issued' },
+  { code: 'request_expired', why: 'a request for approval ends by the clock' },
+  { code: 'reset_token_expired', why: 'a token ends by the clock' },
+  { code: 'session_ended', why: 'a session ends by the clock or by its user' },
+  { code: 'delivery_not_found', why: 'there may be no such delivery' },
+  { code: 'webhook_unavailable', why: 'the webhook of a delivery may be gone' },
+  { code: 'idempotency_key_reused', why: 'depends on the requests before it' },
+  { code: 'unknown_role', why: 'each tenant has its own roles' },
+  { code: 'unknown_field', why: 'each service has its own fields' },
+  { code: 'unknown_approver', why: 'there may be no such user' },
+  { code: 'invalid_url', why: 'whether an address is private is known when it is read' },
+  { code: 'password_too_weak', why: 'a list of common passwords' },
+  { fault: 'owner_user_id known', why: 'there may be no such user' },
+  { fault: 'expires_at future date-time', why: 'what has passed changes with the clock' },
+  { fault: 'from order', why: 'the order of two fields' },
+  { fault: 'user_id exclusive', why: 'a token and a user exclude each other' },
+  { fault: 'offset not_with_cursor', why: 'two parameters exclude each other' },
+  { fault: 'cursor form', why: 'what a cursor holds is not for clients' },
+  { fault: 'avatar_url format', why: 'an address has to be read as URLs are' },
+  {
+    operation: 'POST /api/v1/vault/services',
+    code: 'invalid_request',
+    why: 'two fields of one name; a default above the most',
+  },
+  {
+    operation: 'PATCH /api/v1/vault/services/{name}',
+    code: 'invalid_request',
+    why: 'two fields of one name; a default above the most',
+  },
+  {
+    check: 'negative_data_rejection',
+    code: 'body_too_large',
+    why: 'a body is refused for its size before its form is looked at',
+  },
+];
+
+const POSITIVE = 'positive_data_acceptance';
+
+export const isUnsayable = (finding: Finding): boolean =>
+  REASONS.some(
+    ({ operation, check = POSITIVE, code, fault }) =>
+      check === finding.check &&
+      (operation ?? finding.operation) === finding.operation &&
+      (code ?? finding.code) === finding.code &&
+      (fault ?? finding.fault) === finding.fault,
+  );

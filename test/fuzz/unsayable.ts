@@ -19,6 +19,7 @@ const REASONS: readonly Reason[] = [
   { code: 'unknown_approver', why: 'there may be no such user' },
   { code: 'invalid_url', why: 'whether an address is private is known when it is read' },
   { code: 'password_too_weak', why: 'a list of common passwords' },
+  { fault: 'body nul', why: 'no text anywhere holds NUL: a rule of the reader, before any schema' },
   { fault: 'owner_user_id known', why: 'there may be no such user' },
   { fault: 'expires_at future date-time', why: 'what has passed changes with the clock' },
   { fault: 'from order', why: 'the order of two fields' },

@@ -56,10 +56,15 @@ describe('a request for a decision', () => {
   it('approval 2 is decided once, however many decide at once', async () => {
     const { ann, bot, id: tenant } = await rig.people('two');
     const { body } = await bot.post(REQUESTS, wanted());
+    // Who met others too often on a busy machine has decided nothing, and asks again.
+    const decide = async (verb: 'approve' | 'deny') => {
+      for (;;) {
+        const answer = await ann.post(`${REQUESTS}/${body.id}/${verb}`);
+        if (answer.code !== 'write_contention') return answer;
+      }
+    };
     const answers = await Promise.all(
-      Array.from({ length: 40 }, (_, at) =>
-        ann.post(`${REQUESTS}/${body.id}/${at % 2 === 0 ? 'approve' : 'deny'}`),
-      ),
+      Array.from({ length: 40 }, (_, at) => decide(at % 2 === 0 ? 'approve' : 'deny')),
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(39);

@@ -1,8 +1,7 @@
-/** What the command line does here; nothing turns there. */
+/** What the command line does here, where no loop runs. */
 import type { ServiceNeeds } from '@cardea/service';
-import { barredPolicies } from './policies/barred-approvers.ts';
-import { rotateKey } from './services/rotate-keys.ts';
-import { serviceParts } from './services/services.module.ts';
+import { barredPolicies } from './policies/policies.module.ts';
+import { rotateKey, serviceParts } from './services/services.module.ts';
 
 export const vaultOperations = (needs: ServiceNeeds) => ({
   rotateKey: (tenantId: string) => rotateKey({ ...needs, ...serviceParts(needs) }, tenantId),

@@ -5,7 +5,6 @@ import { epochs } from './epochs.ts';
 import { grantsModule, grantsStreams } from './grants/grants.module.ts';
 import { identityFacts } from './identity-facts/identity-facts.ts';
 import { policiesModule, policiesStreams } from './policies/policies.module.ts';
-import { vaultRelay } from './relay.ts';
 import { servicesModule, servicesStreams } from './services/services.module.ts';
 
 export { vaultOperations } from './operations.ts';
@@ -23,7 +22,6 @@ export const vaultService: ServiceDefinition = {
       services.module,
       policiesModule(shared),
       grantsModule({ ...shared, ...parts, shredTenant }),
-      { relay: vaultRelay },
     ]);
   },
 };

@@ -1,7 +1,6 @@
 /** The webhook dispatcher: sends events to addresses of the tenants' own choice, signed and at least once. */
 import { type ServiceDefinition, serviceOf } from '@cardea/service';
 import { deliveriesModule, deliveriesStreams } from './deliveries/deliveries.module.ts';
-import { webhooksRelay } from './relay.ts';
 import { webhooksModule, webhooksStreams } from './webhooks/webhooks.module.ts';
 
 export const webhooksService: ServiceDefinition = {
@@ -10,6 +9,6 @@ export const webhooksService: ServiceDefinition = {
   migrations: new URL('../migrations/', import.meta.url),
   build: (needs) => {
     const { module, index } = webhooksModule(needs);
-    return serviceOf([module, deliveriesModule({ ...needs, index }), { relay: webhooksRelay }]);
+    return serviceOf([module, deliveriesModule({ ...needs, index })]);
   },
 };

@@ -1,5 +1,4 @@
 /** Grants: what an agent may hold of a service's secrets, in which session and until when. */
-
 import type { Module, ServiceNeeds } from '@cardea/service';
 import QuickLRU from 'quick-lru';
 import type { Epochs } from '../epochs.ts';
@@ -11,6 +10,7 @@ import { identityConsumer } from './identity.consumer.ts';
 import { getGrantRoute, listGrantsRoute } from './list/list.route.ts';
 import { refusals } from './refusal.ts';
 import { refusalRecorder } from './refusal-recorder.ts';
+import { grantsRelay } from './relay.ts';
 import { reuseCounter } from './reuse.ts';
 import { revokeGrantRoute } from './revoke/revoke.route.ts';
 import { slots } from './slot.ts';
@@ -52,6 +52,7 @@ export function grantsModule(needs: GrantsDependencies): Module {
       revokeGrantRoute(shared),
     ],
     projections: [grantsProjection((tenantId) => void epochs.changed(tenantId))],
+    relay: grantsRelay,
     consumers: [identityConsumer(shared, needs.shredTenant)],
     policies: [clearAway(shared)],
     loops: [reuse.loop],

@@ -7,7 +7,6 @@
 import type { CurrentFacts } from '@cardea/contracts';
 import { factCopies, type ServiceNeeds, type UserFacts } from '@cardea/service';
 import { memo } from '../epochs.ts';
-import type { Approver } from '../policies/policy.ts';
 import {
   type Asked,
   type Facts,
@@ -39,7 +38,10 @@ export interface IdentityFacts {
   /** Who answers for the agent; null: nobody. */
   ownerOf(asked: Asked, changes: KnownChanges | undefined): Promise<string | null>;
   /** Asks again a while later, for the bus lags behind. */
-  isKnownApprover(tenantId: string, approver: Approver): Promise<boolean>;
+  isKnownApprover(
+    tenantId: string,
+    approver: string | { readonly user_id: string },
+  ): Promise<boolean>;
   /** Something new was heard in this process. */
   forget(): void;
 }

@@ -1,5 +1,4 @@
 /** Which vends need an approval, and whose. */
-
 import type { Module, ServiceNeeds } from '@cardea/service';
 import type { Epochs } from '../epochs.ts';
 import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
@@ -9,9 +8,11 @@ import { evaluatePoliciesRoute } from './evaluate/evaluate.route.ts';
 import { forgetOldPolicies } from './forget-old-policies.policy.ts';
 import { getPolicyRoute, listPoliciesRoute } from './list/list.route.ts';
 import { policySets } from './policy.ts';
+import { policiesRelay } from './relay.ts';
 import { removePolicyRoute } from './remove/remove.route.ts';
 
 export { approverOf, NOT_VOUCHED, type NoApproverReason } from './approver.ts';
+export { barredPolicies } from './barred-approvers.ts';
 export { type Demand, type Judgement, judge, type PolicyVersion } from './judge.ts';
 export { type PolicySet, policySets } from './policy.ts';
 
@@ -29,6 +30,7 @@ export const policiesModule = (needs: PoliciesDependencies): Module => ({
     changePolicyRoute(needs),
     removePolicyRoute(needs),
   ],
+  relay: policiesRelay,
   policies: [forgetOldPolicies(needs)],
 });
 

@@ -1,5 +1,4 @@
 /** Registered services with their secrets, kept under a key per tenant. */
-
 import { wrapKeys } from '@cardea/crypto';
 import type { Module, ServiceNeeds } from '@cardea/service';
 import { type DataKeys, dataKeys } from '../adapters/data-keys.ts';
@@ -10,6 +9,7 @@ import { changeServiceRoute } from './change/change.route.ts';
 import { deleteServiceRoute } from './delete/delete.route.ts';
 import { getServiceRoute, listServicesRoute } from './list/list.route.ts';
 import { registerServiceRoute } from './register/register.route.ts';
+import { servicesRelay } from './relay.ts';
 import { keyRotation } from './rotate-keys.ts';
 import { services } from './service.ts';
 import { servicesProjection } from './services.projection.ts';
@@ -18,6 +18,7 @@ import { sweepSecrets } from './sweep-secrets.ts';
 import { writeSecretsRoute } from './write-secrets/write-secrets.route.ts';
 
 export type { Catalog } from './catalog.ts';
+export { rotateKey } from './rotate-keys.ts';
 export * from './service.ts';
 
 export type ServicesDependencies = Pick<
@@ -57,6 +58,7 @@ export function servicesModule(needs: ServicesDependencies): {
       deleteServiceRoute(shared),
       writeSecretsRoute(shared),
     ],
+    relay: servicesRelay,
     projections: [servicesProjection((tenantId) => void needs.epochs.changed(tenantId))],
     loops: [sweepSecrets(shared), keyRotation(shared)],
     start: () => parts.keys.checkCanary(),

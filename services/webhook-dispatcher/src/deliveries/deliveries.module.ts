@@ -1,9 +1,7 @@
 /** Deliveries: what each webhook is to be sent, attempted until it is taken or given up. */
-
 import { outbound } from '@cardea/http';
 import { metrics } from '@cardea/runtime';
 import type { Module, ServiceNeeds } from '@cardea/service';
-import { postgresQueue } from '../adapters/queue.ts';
 import type { WebhookIndex } from '../webhooks/webhooks.module.ts';
 import { Dispatcher } from './attempt/dispatcher.ts';
 import { AttemptWatch } from './attempt-watch.ts';
@@ -15,6 +13,8 @@ import { eraseDeletedUsers } from './erase-deleted-users.ts';
 import { forgetOldAttempts } from './forget-old-attempts.ts';
 import { healthTable } from './health.projection.ts';
 import { listDeliveriesRoute } from './list/list.route.ts';
+import { postgresQueue } from './queue.ts';
+import { deliveriesRelay } from './relay.ts';
 import { retryDeliveryRoute } from './retry/retry.route.ts';
 import { scheduleDeliveries } from './schedule/schedule.consumer.ts';
 import { supersedeOnManualSuccess } from './supersede-on-manual-success.policy.ts';
@@ -51,6 +51,7 @@ export function deliveriesModule(needs: DeliveriesDependencies): Module {
       }),
       healthTable(() => dispatcher.wake()),
     ],
+    relay: deliveriesRelay,
     consumers: [scheduleDeliveries(shared)],
     policies: [cancelOnDisableOrDelete(shared), supersedeOnManualSuccess(shared)],
     loops: [

@@ -9,6 +9,7 @@ import { deleteWebhookRoute } from './delete/delete.route.ts';
 import { listEventTypesRoute } from './event-types/event-types.route.ts';
 import { getWebhookRoute } from './get/get.route.ts';
 import { listWebhooksRoute } from './list/list.route.ts';
+import { webhooksRelay } from './relay.ts';
 import { rotateSecretRoute } from './rotate-secret/rotate-secret.route.ts';
 import { webhooks } from './webhook.ts';
 import { WebhookIndex } from './webhook-index.ts';
@@ -51,6 +52,7 @@ export function webhooksModule(needs: WebhooksDependencies): {
       listEventTypesRoute(),
     ],
     projections: [webhooksTable],
+    relay: webhooksRelay,
     loops: [{ name: 'webhooks-index', run: index.run }],
     start: () => index.load(),
   };

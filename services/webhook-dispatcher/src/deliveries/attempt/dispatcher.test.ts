@@ -5,10 +5,10 @@ import { DatabaseUnavailable } from '@cardea/read-models';
 import { fakeClock, secret, systemRandom, uuidV7Ids } from '@cardea/runtime';
 import { silentLogger, untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
-import type { Claimed, Queue } from '../../adapters/queue.ts';
 import { issueSecret, readKeys } from '../../adapters/signing.ts';
 import type { IndexedWebhook, WebhookIndex } from '../../webhooks/webhook-index.ts';
 import { deliveries, streamOf } from '../delivery.ts';
+import type { Claimed, Queue } from '../queue.ts';
 import { schedule } from '../schedule-delivery.ts';
 import { Dispatcher } from './dispatcher.ts';
 

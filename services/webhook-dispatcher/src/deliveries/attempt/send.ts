@@ -2,10 +2,10 @@
 import type { Sealer } from '@cardea/crypto';
 import { excerptOf, type Outbound } from '@cardea/http';
 import { type Clock, currentTraceparent, metrics, span } from '@cardea/runtime';
-import type { Claimed } from '../../adapters/queue.ts';
 import { signatureHeaders } from '../../adapters/signing.ts';
 import type { Target, WebhookIndex } from '../../webhooks/webhooks.module.ts';
 import { type CancelCause, streamOf } from '../delivery.ts';
+import type { Claimed } from '../queue.ts';
 
 export type SendNeeds = {
   readonly index: WebhookIndex;

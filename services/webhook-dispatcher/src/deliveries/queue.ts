@@ -4,8 +4,8 @@
  */
 import type { WebhookEvent } from '@cardea/contracts';
 import type { Database } from '@cardea/read-models';
-import type { Origin } from '../deliveries/delivery.ts';
-import { CIRCUIT_OPENS_AT } from '../deliveries/health.ts';
+import type { Origin } from './delivery.ts';
+import { CIRCUIT_OPENS_AT } from './health.ts';
 
 export type Claimed = {
   readonly deliveryId: string;

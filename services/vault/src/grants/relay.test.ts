@@ -1,7 +1,7 @@
 import type { RecordedEvent } from '@cardea/event-store';
 import { describe, expect, it } from 'vitest';
-import type { CredentialReused } from './grants/slot.ts';
-import { vaultRelay } from './relay.ts';
+import { grantsRelay } from './relay.ts';
+import type { CredentialReused } from './slot.ts';
 
 const reused: CredentialReused['data'] = {
   grant_id: 'g1',
@@ -25,7 +25,7 @@ const reused: CredentialReused['data'] = {
   count: 3,
 };
 const told = (data: CredentialReused['data']) =>
-  vaultRelay['CredentialReused']?.({ data } as unknown as RecordedEvent, {
+  grantsRelay['CredentialReused']?.({ data } as unknown as RecordedEvent, {
     open: async () => null,
     history: async () => [],
   });

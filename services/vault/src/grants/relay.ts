@@ -1,0 +1,51 @@
+/** What is published of grants and refused vends: public fields of their own events, never a value. */
+import type { vaultEvents } from '@cardea/contracts';
+import { relay } from '@cardea/event-bus';
+import type { VendRefused } from './refusal.ts';
+import type { Held, SlotEvent } from './slot.ts';
+
+export const grantsRelay = relay<SlotEvent | VendRefused, typeof vaultEvents>({
+  CredentialGranted: ({ data }) => ({
+    type: 'vault.credential.granted',
+    data: {
+      ...grantOf(data),
+      credential_type: data.credential_type,
+      approval_id: data.approval_id,
+      granted_at: data.granted_at,
+      expires_at: data.expires_at,
+    },
+  }),
+  CredentialReused: ({ data }) => ({
+    type: 'vault.credential.reused',
+    data: {
+      ...grantOf(data),
+      grant_id: data.reused_grant_id,
+      // The slot may hold another grant by now, which rests on an approval of its own.
+      approval_id: data.reused_grant_id === data.grant_id ? data.approval_id : null,
+      count: data.count,
+    },
+  }),
+  GrantRevoked: ({ data }) => ({
+    type: 'vault.credential.revoked',
+    data: {
+      ...grantOf(data),
+      grant_id: data.revoked_grant_id,
+      cause: data.cause,
+      revoked_at: data.ended_at,
+    },
+  }),
+  VendRefused: ({ data: { fields, ...data } }) => ({
+    type: 'vault.credential.refused',
+    data: { ...data, fields: fields === null ? null : [...fields] },
+  }),
+});
+
+/** All grants of a slot have the same session, service and names of fields. */
+const grantOf = ({ grant_id, session_id, agent_id, user_id, service_name, fields }: Held) => ({
+  grant_id,
+  session_id,
+  agent_id,
+  user_id,
+  service_name,
+  fields: fields.map(({ name }) => name),
+});

@@ -1,0 +1,34 @@
+/** What is published of services: public fields of their own events, never a value. */
+import type { vaultEvents } from '@cardea/contracts';
+import { relay } from '@cardea/event-bus';
+import { ignoring, type ReservationEvent } from '@cardea/event-store';
+import type { ServiceEvent } from './service.ts';
+
+export const servicesRelay = relay<ServiceEvent | ReservationEvent, typeof vaultEvents>({
+  ServiceRegistered: ({ data: { service_id, service_name, service } }) => ({
+    type: 'vault.service.registered',
+    data: {
+      service_id,
+      service_name,
+      credential_type: service?.credential_type ?? 'static',
+      fields: service?.fields.map(({ name }) => name) ?? [],
+    },
+  }),
+  ServiceChanged: ({ data: { service_id, service_name, changed } }) => ({
+    type: 'vault.service.changed',
+    data: { service_id, service_name, changed: [...changed] },
+  }),
+  ServiceDeleted: ({ data: { service_id, service_name } }) => ({
+    type: 'vault.service.deleted',
+    data: { service_id, service_name },
+  }),
+  SecretVersionWritten: ({ data: { service_id, service_name, field, version } }) => ({
+    type: 'vault.secret.written',
+    data: { service_id, service_name, field, version },
+  }),
+  SecretVersionDestroyed: ({ data: { service_id, service_name, field, version } }) => ({
+    type: 'vault.secret.destroyed',
+    data: { service_id, service_name, field, version },
+  }),
+  ...ignoring('names that are reserved and given back stay private', 'Reserved', 'Released'),
+});

@@ -1,0 +1,34 @@
+/** What is published of deliveries: those that a user asked for, and those that failed for good. */
+import type { webhooksEvents } from '@cardea/contracts';
+import { relay } from '@cardea/event-bus';
+import { ignoring } from '@cardea/event-store';
+import { type DeliveryFact, deliveryIdOf } from './delivery.ts';
+
+export const deliveriesRelay = relay<DeliveryFact, typeof webhooksEvents>({
+  // A delivery that follows from an event is not published; one that a user asked for is.
+  DeliveryScheduled: ({ streamId, data }) => {
+    const named = { webhook_id: data.webhook_id, delivery_id: deliveryIdOf(streamId) };
+    switch (data.origin) {
+      case 'event':
+        return undefined;
+      case 'test':
+        return { type: 'webhook.tested', data: named };
+      case 'manual': {
+        const { retry_of, event } = data;
+        if (retry_of === null) throw new Error('a manual retry of nothing');
+        return { type: 'delivery.retried', data: { ...named, retry_of, event } };
+      }
+    }
+  },
+  DeliveryFailed: ({ streamId, data: { webhook_id, event, n, status_code, error } }) => {
+    const delivery_id = deliveryIdOf(streamId);
+    const failed = { webhook_id, delivery_id, event, attempts: n, status_code, error };
+    return { type: 'delivery.failed', data: failed };
+  },
+  ...ignoring(
+    'attempts have a list of their own',
+    'DeliveryAttempted',
+    'DeliverySucceeded',
+    'DeliveryCancelled',
+  ),
+});

@@ -35,7 +35,7 @@ import {
   verifyEmailRoute,
 } from './users/verify-email/verify-email.route.ts';
 
-export type { Accounts } from './accounts.ts';
+export { ACCOUNT_APPENDS, type Accounts } from './accounts.ts';
 export type { AdminMade, NewAdmin } from './create-admin.ts';
 export type { AgentSessionRevocation } from './dependents.ts';
 export { emailAddress, type ToAscii } from './email-address.ts';

@@ -44,6 +44,9 @@ export type Created =
 
 type Reservations = typeof signupReservations;
 
+/** Streams that making an account appends to: the address's reservation and the user. */
+export const ACCOUNT_APPENDS = 2;
+
 export type Accounts = {
   /** Whether the name is held now by `owner`. `command` must be of the tenant that the stream is in. */
   readonly hold: (

@@ -3,7 +3,7 @@ import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import { ignoring } from '@cardea/event-store';
 import type { RegistrationEvent } from './registrations/registration.ts';
-import type { SigninEvent } from './signins/signin.ts';
+import type { SigninEvent } from './attempts/sign-in.ts';
 
 export const authenticationRelay = relay<SigninEvent | RegistrationEvent, typeof identityEvents>({
   SignInFailed: ({ data }) => {

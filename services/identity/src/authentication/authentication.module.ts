@@ -11,6 +11,9 @@ import type {
 import type { PostOffice } from '../mail/mail.module.ts';
 import type { LoginSessions } from '../sessions/sessions.module.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
+import { endAttempt } from './attempts/end-attempt.ts';
+import { showPassword } from './attempts/show-password.ts';
+import { signins } from './attempts/sign-in.ts';
 import { authenticationRelay } from './authentication-relay.ts';
 import { changePasswordRoute } from './passwords/change-password/change-password.route.ts';
 import { forgotPasswordRoute } from './passwords/forgot-password/forgot-password.route.ts';
@@ -22,8 +25,6 @@ import {
 import { registerRoute } from './registrations/register/register.route.ts';
 import { registrations } from './registrations/registration.ts';
 import { signUpRoute } from './registrations/sign-up/sign-up.route.ts';
-import { signInGuard } from './sign-in-guard.ts';
-import { signins } from './signins/signin.ts';
 
 type Needs = Pick<
   ServiceNeeds,
@@ -49,7 +50,11 @@ type Needs = Pick<
 };
 
 export function authenticationModule(given: Needs): Module {
-  const needs = { ...given, signInGuard: signInGuard(given) };
+  const needs = {
+    ...given,
+    showPassword: showPassword(given),
+    endAttempt: endAttempt(given),
+  };
   return {
     endpoints: [
       signUpRoute(needs),

@@ -44,3 +44,10 @@ export const tooOften = ({ retryAfterSeconds }: { readonly retryAfterSeconds: nu
     refused: 'rate_limited',
     headers: { 'Retry-After': String(retryAfterSeconds) },
   }) as const;
+
+/** The answer to whoever was wrong too often. */
+export const tooManyAttempts = ({ retryAfterSeconds }: { readonly retryAfterSeconds: number }) =>
+  ({
+    refused: 'too_many_attempts',
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  }) as const;

@@ -12,7 +12,7 @@ import { onetimes } from './onetimes/onetime.ts';
 
 export { mailLimit } from './mail-limit.ts';
 export { devMailboxRoutes } from './mailboxes/dev-mailbox/dev-mailbox.route.ts';
-export { type PostOffice, postOffice } from './post-office.ts';
+export { type MailRequest, type PostOffice, postOffice } from './post-office.ts';
 
 type Needs = Pick<
   ServiceNeeds,

@@ -14,11 +14,13 @@ import { sessionsProjection } from './sessions.projection.ts';
 import { sessionsRelay } from './sessions-relay.ts';
 
 export { aliveSessions } from './alive-sessions.ts';
-export type { LoginSessions } from './login-sessions.ts';
+export type { LoginSessions, Tokens } from './login-sessions.ts';
 export {
   isAlive,
   type Session,
   type SessionEvent,
+  type SessionFacts,
+  type SessionOrigin,
   sessions,
 } from './session.ts';
 export { ownSession, surroundingsOf } from './surroundings.ts';

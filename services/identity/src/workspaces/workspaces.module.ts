@@ -25,7 +25,13 @@ export {
   type TenantFacts,
   type TenantSettings,
 } from './tenants/tenant.ts';
-export { companyName, DEPLOYMENT, type NewWorkspace, type Workspaces } from './workspaces.ts';
+export {
+  companyName,
+  DEPLOYMENT,
+  type NewWorkspace,
+  TENANT_APPENDS,
+  type Workspaces,
+} from './workspaces.ts';
 
 type Needs = Pick<
   ServiceNeeds,

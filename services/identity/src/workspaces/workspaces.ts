@@ -25,6 +25,9 @@ export type NewWorkspace = {
   readonly environment: Environment;
 };
 
+/** Streams that making a tenant appends to: organization, slug and tenant. */
+export const TENANT_APPENDS = 3;
+
 export type Workspaces = {
   /** Undefined when there is no such tenant, or none any more. */
   readonly tenant: (id: string) => Promise<TenantFacts | undefined>;

@@ -16,13 +16,15 @@ import { closed, PASSWORD_BODY_MAX_BYTES, USERS_ONLY } from '../../../http/answe
 import { newPasswordField } from '../../../http/input-fields.ts';
 import { ownSession } from '../../../sessions/sessions.module.ts';
 import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces.module.ts';
-import type { SignInGuard } from '../../sign-in-guard.ts';
+import { confirming } from '../../attempts/attempt.ts';
+import { wrongCredential } from '../../attempts/end-attempt.ts';
+import type { ShowPassword } from '../../attempts/show-password.ts';
 
 type Needs = Pick<ServiceNeeds, 'command' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'seal'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly passwords: Pick<Passwords, 'hash'>;
-  readonly signInGuard: Pick<SignInGuard, 'attempt'>;
+  readonly showPassword: ShowPassword;
   readonly revokeAgentSessions: Pick<AgentSessionRevocation, 'ofUser'>;
 };
 
@@ -64,23 +66,17 @@ export const changePasswordRoute = (needs: Needs): Endpoint =>
       if (!exists(user)) return { refused: 'invalid_credentials' };
 
       const command = await needs.command(request);
-      const attempt = await needs.signInGuard.attempt(
+      const { attempt } = await needs.showPassword(
+        confirming(user),
         {
           emailHash: user.emailHash,
-          user,
           password: current,
           method: 'change_password',
           ip: request.ip,
         },
         { ...command, id: uuidFrom(command.id, 'attempt') },
       );
-      if (attempt.outcome === 'limited' || attempt.outcome === 'blocked') {
-        return {
-          refused: attempt.outcome === 'limited' ? 'rate_limited' : 'too_many_attempts',
-          headers: { 'Retry-After': String(attempt.retryAfterSeconds) },
-        };
-      }
-      if (attempt.outcome !== 'right') return { refused: 'invalid_credentials' };
+      if (attempt.status === 'refused') return wrongCredential(attempt);
 
       const phc = await needs.passwords.hash(next);
       const of = { tenantId: caller.tenantId, userId: caller.id };

@@ -4,6 +4,7 @@ import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { alreadyCreated, newId, type ServiceNeeds } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import {
+  ACCOUNT_APPENDS,
   type Accounts,
   displayName,
   type ExistingUser,
@@ -24,13 +25,15 @@ import {
 import { displayNameField, emailField, newPasswordField } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { PostOffice } from '../../../mail/mail.module.ts';
-import type { LoginSessions } from '../../../sessions/sessions.module.ts';
 import {
   isUniform,
   type TenantFacts,
   tenantOfPublishableKey,
   type Workspaces,
 } from '../../../workspaces/workspaces.module.ts';
+import { begin, meet } from '../../attempts/attempt.ts';
+import type { EndAttempt } from '../../attempts/end-attempt.ts';
+import { appendsOf, step } from '../steps.ts';
 import { CHECK_YOUR_EMAIL, pad, unnamed } from '../taken-address.ts';
 
 type Needs = Pick<
@@ -40,7 +43,7 @@ type Needs = Pick<
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'hashOf'>;
   readonly accounts: Pick<Accounts, 'create'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly loginSessions: Pick<LoginSessions, 'start'>;
+  readonly endAttempt: EndAttempt;
   readonly postOffice: Pick<PostOffice, 'request'>;
   readonly passwords: Pick<Passwords, 'hash'>;
   readonly toAscii: ToAscii;
@@ -150,54 +153,90 @@ type Registering = {
   readonly displayName: string | null;
 };
 
+/** In this order. The mail is sent to the owner of a taken address, too, so it hides nothing. */
+const STEPS = {
+  account: step(ACCOUNT_APPENDS, createAccount),
+  mail: step(1, askForMail),
+  session: step(1, startSession),
+} as const;
+
+type Making = Registering & {
+  readonly userId: string;
+  readonly emailHash: string;
+  readonly passwordHash: string;
+  readonly command: Command;
+};
+
 async function registered(needs: Needs, request: Asked, of: Registering) {
-  const { userDirectory, accounts, postOffice, passwords } = needs;
   const { tenant, email } = of;
   const userId = newId(needs, request, 'user');
   const repeat = await repeatedCreation(needs, request, { tenantId: tenant.id, userId });
   if (repeat !== undefined) return repeat;
 
-  const emailHash = await userDirectory.hashOf(tenant.id, email);
-  const passwordHash = await passwords.hash(request.body.password);
+  const emailHash = await needs.userDirectory.hashOf(tenant.id, email);
+  const passwordHash = await needs.passwords.hash(request.body.password);
   const command = await needs.command(request, {
     tenantId: tenant.id,
     actor: { type: 'user', id: userId },
   });
-  const created = await accounts.create(
+  const making = { ...of, userId, emailHash, passwordHash, command };
+  const created = await STEPS.account.run(needs, making);
+  if (created.outcome === 'deleted') return alreadyCreated(userId);
+  const mailed = await STEPS.mail.run(needs, making, created.outcome === 'taken');
+  if (created.outcome === 'taken') {
+    const withSession = !tenant.settings.email_verification_required;
+    const hidden = [STEPS.account, ...(withSession ? [STEPS.session] : [])];
+    await pad(needs, command, appendsOf(hidden));
+    return { ok: withoutTokens(tenant), wrote: mailed };
+  }
+  const ended = await STEPS.session.run(needs, making, { request, user: created.user });
+  if (ended.status === 'refused') {
+    const isKnown = ended.reason === 'email_not_verified' && !isUniform(tenant.settings);
+    const ok = isKnown
+      ? { user_id: userId, verification_required: true as const }
+      : withoutTokens(tenant);
+    return { ok, wrote: mailed ?? created.position };
+  }
+  const { email_verified: _verified, mfa_required: _mfa, ...ok } = ended.signedIn;
+  return { ok, wrote: ended.wrote };
+}
+
+async function createAccount({ accounts }: Needs, of: Making) {
+  return accounts.create(
     {
-      id: userId,
-      email,
-      emailHash,
+      id: of.userId,
+      email: of.email,
+      emailHash: of.emailHash,
       emailVerified: false,
       displayName: of.displayName,
       avatarUrl: null,
       roles: ['member'],
-      passwordHash,
+      passwordHash: of.passwordHash,
       via: 'register',
       vouched: false,
       requestHash: null,
     },
-    command,
+    of.command,
   );
-  if (created.outcome === 'deleted') return alreadyCreated(userId);
-  const verification = tenant.settings.email_verification_required;
-  const taken = created.outcome === 'taken';
-  const mail = { purpose: taken ? 'notice' : 'verify', email, emailHash, userId: null } as const;
-  const mailed = await postOffice.request(
-    taken ? mail : { ...mail, userId },
-    taken ? unnamed(command) : command,
-  );
-  if (taken) {
-    await pad(needs, command, verification ? 2 : 3);
-    return { ok: withoutTokens(tenant), wrote: mailed };
-  }
-  if (verification) {
-    const ok = isUniform(tenant.settings)
-      ? withoutTokens(tenant)
-      : { user_id: userId, verification_required: true as const };
-    return { ok, wrote: mailed ?? created.position };
-  }
-  return await withSession(needs, request, { ...of, user: created.user, command });
+}
+
+async function askForMail({ postOffice }: Needs, of: Making, isTaken: boolean) {
+  const { email, emailHash, userId, command } = of;
+  return isTaken
+    ? postOffice.request({ purpose: 'notice', email, emailHash, userId: null }, unnamed(command))
+    : postOffice.request({ purpose: 'verify', email, emailHash, userId }, command);
+}
+
+/** Who just chose the password knows it. */
+async function startSession(
+  { endAttempt }: Needs,
+  { tenant, command }: Making,
+  { request, user }: { readonly request: Asked; readonly user: ExistingUser },
+) {
+  const { settings } = tenant;
+  const begun = begin({ via: 'register', first: 'password', further: [], user, settings });
+  const attempt = meet(begun, 'password', true);
+  return endAttempt(attempt, { request, tenant, readAt: command.now }, command);
 }
 
 const withoutTokens = (tenant: TenantFacts) =>
@@ -208,28 +247,3 @@ const withoutTokens = (tenant: TenantFacts) =>
         verification_required: true as const,
       }
     : { status: CHECK_YOUR_EMAIL, user_id: '' as const };
-
-async function withSession(
-  needs: Pick<Needs, 'ids' | 'loginSessions'>,
-  request: Asked,
-  of: Registering & { readonly user: ExistingUser; readonly command: Command },
-) {
-  const { user, tenant, command } = of;
-  const started = await needs.loginSessions.start(
-    {
-      sid: newId(needs, request, 'session'),
-      user,
-      readAt: command.now,
-      tenant,
-      via: 'register',
-      method: 'password',
-      amr: ['pwd'],
-      ip: request.ip,
-      userAgent: request.userAgent,
-      appId: request.appId ?? null,
-    },
-    command,
-  );
-  if (started === 'erased') return { ok: withoutTokens(tenant) };
-  return { ok: { user_id: user.id, ...started.tokens }, wrote: started.position };
-}

@@ -5,8 +5,10 @@ import { uuidFrom } from '@cardea/runtime';
 import { alreadyCreated, newId, type ServiceNeeds } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import {
+  ACCOUNT_APPENDS,
   type Accounts,
   displayName,
+  type ExistingUser,
   emailAddress,
   type Passwords,
   passwordFault,
@@ -28,16 +30,20 @@ import {
   newPasswordField,
 } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
-import type { PostOffice } from '../../../mail/mail.module.ts';
-import type { LoginSessions } from '../../../sessions/sessions.module.ts';
+import type { MailRequest, PostOffice } from '../../../mail/mail.module.ts';
 import { signupReservations } from '../../../streams/reservation.ts';
 import {
   companyName,
   DEPLOYMENT,
   type NewWorkspace,
+  TENANT_APPENDS,
   TENANT_DEFAULTS,
+  type TenantFacts,
   type Workspaces,
 } from '../../../workspaces/workspaces.module.ts';
+import { begin, meet } from '../../attempts/attempt.ts';
+import type { EndAttempt } from '../../attempts/end-attempt.ts';
+import { appendsOf, step } from '../steps.ts';
 import { CHECK_YOUR_EMAIL, pad, unnamed } from '../taken-address.ts';
 
 type Needs = Pick<
@@ -47,7 +53,7 @@ type Needs = Pick<
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'hashOf'>;
   readonly accounts: Pick<Accounts, 'create' | 'hold'>;
   readonly workspaces: Pick<Workspaces, 'createApplication' | 'createTenant'>;
-  readonly loginSessions: Pick<LoginSessions, 'start'>;
+  readonly endAttempt: EndAttempt;
   readonly postOffice: Pick<PostOffice, 'request'>;
   readonly passwords: Pick<Passwords, 'hash'>;
   readonly toAscii: ToAscii;
@@ -60,9 +66,6 @@ const Body = closed({
   display_name: Type.Optional(displayNameField),
 });
 type Asked = Request<object, object, Static<typeof Body>>;
-
-/** Appends of a success beside the mail: sign-up, organization, slug, tenant, e-mail, user, application, session. */
-const OTHER_APPENDS = 8;
 
 export const signUpRoute = (needs: Needs): Endpoint =>
   endpoint(
@@ -118,70 +121,103 @@ export const signUpRoute = (needs: Needs): Endpoint =>
     },
   );
 
-type Told = { readonly email: string; readonly company: string; readonly name: string | null };
+type SignUp = {
+  readonly email: string;
+  readonly company: string;
+  readonly name: string | null;
+};
+type Making = SignUp & {
+  readonly userId: string;
+  readonly workspace: NewWorkspace;
+  readonly passwordHash: string;
+  readonly command: Command;
+};
 
-async function signedUp(needs: Needs, request: Asked, { email, company, name }: Told) {
+/** In this order; a repeat of the command meets what the first has made. */
+const STEPS = {
+  reservation: step(1, reserveAddress),
+  tenant: step(TENANT_APPENDS, async ({ workspaces }: Needs, { workspace, command }: Making) =>
+    workspaces.createTenant(workspace, command),
+  ),
+  account: step(ACCOUNT_APPENDS, createAccount),
+  application: step(1, async ({ workspaces }: Needs, { workspace, command }: Making) =>
+    workspaces.createApplication(workspace, command),
+  ),
+  mail: step(1, async ({ postOffice }: Needs, mail: MailRequest, command: Command) =>
+    postOffice.request(mail, command),
+  ),
+  session: step(1, startSession),
+} as const;
+
+async function signedUp(needs: Needs, request: Asked, of: SignUp) {
   const userId = newId(needs, request, 'user');
-  const workspace = newWorkspace(needs, request, company);
+  const workspace = newWorkspace(needs, request, of.company);
   const { tenantId } = workspace;
   const repeat = await repeatedCreation(needs, request, { tenantId, userId });
   if (repeat !== undefined) return repeat;
 
   const passwordHash = await needs.passwords.hash(request.body.password);
-  const command = await needs.command(request, {
-    tenantId,
-    actor: { type: 'user', id: userId },
-  });
-  const signup = await needs.accounts.hold(
+  const actor = { type: 'user', id: userId } as const;
+  const command = await needs.command(request, { tenantId, actor });
+  const making = { ...of, userId, workspace, passwordHash, command };
+  const reserved = await STEPS.reservation.run(needs, making);
+  if (!reserved.held) return await taken(needs, { ...of, tenantId: reserved.by.tenantId }, command);
+  const tenant = await STEPS.tenant.run(needs, making);
+  const created = await STEPS.account.run(needs, making);
+  if (created.outcome === 'deleted') return alreadyCreated(userId);
+  if (created.outcome === 'taken') throw new Error('an address is taken in a tenant just made');
+  const { user } = created;
+  await STEPS.application.run(needs, making);
+  const mail = { purpose: 'verify', email: of.email, emailHash: user.emailHash, userId } as const;
+  await STEPS.mail.run(needs, mail, command);
+  const ended = await STEPS.session.run(needs, making, { request, user, tenant });
+  if (ended.status === 'refused') return { ok: { status: CHECK_YOUR_EMAIL, user_id: '' as const } };
+  const { mfa_required: _mfa, ...signedIn } = ended.signedIn;
+  return { ok: { ...signedIn, tenant_id: tenantId }, wrote: ended.wrote };
+}
+
+async function reserveAddress({ accounts, sealer }: Needs, of: Making) {
+  const { email, userId, workspace, command } = of;
+  return accounts.hold(
     signupReservations,
     {
-      id: await needs.sealer.indexHash('deployment', 'signup', email),
-      owner: { tenantId, userId },
+      id: await sealer.indexHash('deployment', 'signup', email),
+      owner: { tenantId: workspace.tenantId, userId },
     },
     { ...command, metadata: { ...command.metadata, tenantId: DEPLOYMENT } },
   );
-  if (!signup.held) return await taken(needs, { email, tenantId: signup.by.tenantId }, command);
+}
 
-  const tenant = await needs.workspaces.createTenant(workspace, command);
-  const emailHash = await needs.userDirectory.hashOf(tenantId, email);
-  const created = await needs.accounts.create(
+async function createAccount({ accounts, userDirectory }: Needs, of: Making) {
+  return accounts.create(
     {
-      id: userId,
-      email,
-      emailHash,
+      id: of.userId,
+      email: of.email,
+      emailHash: await userDirectory.hashOf(of.workspace.tenantId, of.email),
       emailVerified: false,
-      displayName: name,
+      displayName: of.name,
       avatarUrl: null,
       roles: ['owner', 'admin'],
-      passwordHash,
+      passwordHash: of.passwordHash,
       via: 'signup',
       vouched: true,
       requestHash: null,
     },
-    command,
+    of.command,
   );
-  if (created.outcome === 'deleted') return alreadyCreated(userId);
-  if (created.outcome === 'taken') throw new Error('an address is taken in a tenant just made');
-  await needs.workspaces.createApplication(workspace, command);
-  await needs.postOffice.request({ purpose: 'verify', email, emailHash, userId }, command);
-  const started = await needs.loginSessions.start(
-    {
-      sid: newId(needs, request, 'session'),
-      user: created.user,
-      readAt: command.now,
-      tenant,
-      via: 'signup',
-      method: 'password',
-      amr: ['pwd'],
-      ip: request.ip,
-      userAgent: request.userAgent,
-      appId: request.appId ?? null,
-    },
-    command,
-  );
-  if (started === 'erased') return { ok: { status: CHECK_YOUR_EMAIL, user_id: '' as const } };
-  const ok = { user_id: userId, tenant_id: tenantId, ...started.tokens, email_verified: false };
-  return { ok, wrote: started.position };
+}
+
+/** Who just chose the password knows it. */
+async function startSession(
+  { endAttempt }: Needs,
+  { command }: Making,
+  of: { readonly request: Asked; readonly user: ExistingUser; readonly tenant: TenantFacts },
+) {
+  const { request, user, tenant } = of;
+  const { settings } = tenant;
+  const begun = begin({ via: 'signup', first: 'password', further: [], user, settings });
+  const attempt = meet(begun, 'password', true);
+  return endAttempt(attempt, { request, tenant, readAt: command.now }, command);
 }
 
 const newWorkspace = (
@@ -199,7 +235,7 @@ const newWorkspace = (
 
 /** Tells the holder of the address, in their own tenant, and nobody else anything. */
 async function taken(
-  needs: Pick<Needs, 'postOffice' | 'streams' | 'userDirectory'>,
+  needs: Needs,
   { email, tenantId }: { readonly email: string; readonly tenantId: string },
   command: Command,
 ) {
@@ -212,10 +248,9 @@ async function taken(
     id: uuidFrom(command.id, 'notice'),
     metadata: { ...rest, tenantId },
   };
-  const wrote = await needs.postOffice.request(
-    { purpose: 'notice', email, emailHash, userId: null },
-    theirs,
-  );
-  await pad(needs, { ...theirs, id: command.id }, OTHER_APPENDS);
+  const mail = { purpose: 'notice', email, emailHash, userId: null } as const;
+  const wrote = await STEPS.mail.run(needs, mail, theirs);
+  const hidden = appendsOf(Object.values(STEPS)) - STEPS.mail.appends;
+  await pad(needs, { ...theirs, id: command.id }, hidden);
   return { ok: { status: CHECK_YOUR_EMAIL, user_id: '' as const }, wrote };
 }

@@ -4,6 +4,7 @@
  * networks that have succeeded before.
  */
 import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
+import type { Refusal } from './attempt.ts';
 
 /** Misses within this time count together. */
 const WINDOW_MS = 15 * 60_000;
@@ -46,7 +47,7 @@ export type SigninEvent =
       readonly data: {
         readonly user_id: string | null;
         readonly method: string;
-        readonly reason: FailureReason;
+        readonly reason: Refusal;
         readonly failures: number;
         readonly blocked_until: string | null;
         readonly after: SigninFacts;
@@ -56,13 +57,6 @@ export type SigninEvent =
       readonly type: 'SignInCleared';
       readonly data: { readonly user_id: string; readonly after: SigninFacts };
     };
-
-export type FailureReason =
-  | 'invalid_credentials'
-  | 'disabled'
-  | 'email_not_verified'
-  | 'password_login_disabled'
-  | 'blocked';
 
 export const signins: Stream<Signin, SigninEvent> = {
   noun: 'signin',
@@ -100,7 +94,7 @@ export const levelOf = (signin: Signin, prefix: string): number =>
 export type Failure = {
   readonly userId: string | null;
   readonly method: string;
-  readonly reason: FailureReason;
+  readonly reason: Refusal;
   readonly prefix: string;
   readonly now: Date;
 };

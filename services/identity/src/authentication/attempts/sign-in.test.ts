@@ -9,7 +9,7 @@ import {
   meetBlock,
   type Signin,
   signins,
-} from './signin.ts';
+} from './sign-in.ts';
 
 const start = new Date('2026-01-01T10:00:00Z').getTime();
 const minute = (minutes: number) => new Date(start + minutes * 60_000);

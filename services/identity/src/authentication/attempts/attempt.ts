@@ -1,0 +1,137 @@
+/**
+ * One attempt to become known: who it is about, which factors are met and which are due, and what it
+ * ends in. It is a value; nothing is stored of it before it ends.
+ */
+import { type ExistingUser, exists, type User } from '../../accounts/accounts.module.ts';
+import type { SessionOrigin } from '../../sessions/sessions.module.ts';
+import type { TenantSettings } from '../../workspaces/workspaces.module.ts';
+
+/**
+ * Each way to sign in: the tenant's name for it (`auth_methods`), what tokens say of it (RFC 8176), and
+ * whether it leaves a session or a token alone. Whoever met one that proves the address has shown that
+ * it is theirs.
+ */
+export const FACTORS = {
+  password: { amr: 'pwd', leaves: 'session', provesAddress: false },
+} as const satisfies {
+  readonly [factor: string]: {
+    readonly amr: string;
+    readonly leaves: 'session' | 'token';
+    readonly provesAddress: boolean;
+  };
+};
+export type Factor = keyof typeof FACTORS;
+
+/** What stands against an attempt although its first factor is right. */
+export type Objection = `${Factor}_login_disabled` | 'email_not_verified';
+export type Refusal =
+  | 'invalid_credentials'
+  | 'disabled'
+  /** Too many attempts with the address; from the network. */
+  | 'blocked'
+  | 'limited'
+  /** The account was deleted meanwhile, and nothing of it can be written down any more. */
+  | 'erased'
+  | Objection;
+
+export type OpenAttempt = {
+  readonly status: 'open';
+  readonly via: SessionOrigin;
+  readonly first: Factor;
+  /** Null where nobody was found: it goes on as if somebody was, and ends refused. */
+  readonly user: ExistingUser | null;
+  readonly objection: Objection | undefined;
+  readonly met: readonly Factor[];
+  readonly due: readonly Factor[];
+};
+export type Refused = {
+  readonly status: 'refused';
+  readonly reason: Refusal;
+  readonly retryAfterSeconds?: number;
+};
+export type Attempt = OpenAttempt | Refused;
+
+export type Begin = {
+  readonly via: SessionOrigin;
+  readonly first: Factor;
+  /** Factors that the account asks for beside the first. */
+  readonly further: readonly Factor[];
+  readonly user: User;
+  readonly settings: Pick<TenantSettings, 'auth_methods' | 'email_verification_required'>;
+};
+
+export const begin = ({ via, first, further, user, settings }: Begin): OpenAttempt => ({
+  status: 'open',
+  via,
+  first,
+  user: exists(user) ? user : null,
+  objection: objectionTo({ via, first, user, settings }),
+  met: [],
+  due: [first, ...further],
+});
+
+function objectionTo({
+  via,
+  first,
+  user,
+  settings,
+}: Omit<Begin, 'further'>): Objection | undefined {
+  // Making an account is no use of a way to sign in.
+  if (via === 'login' && !settings.auth_methods.includes(first)) return `${first}_login_disabled`;
+  if (FACTORS[first].provesAddress || !settings.email_verification_required) return undefined;
+  return exists(user) && !user.emailVerified ? 'email_not_verified' : undefined;
+}
+
+export const isObjection = (reason: Refusal): reason is Objection =>
+  reason === 'email_not_verified' || reason.endsWith('_login_disabled');
+
+/** Somebody who is known shows their password once more; nothing speaks against that. */
+export const confirming = (user: ExistingUser): OpenAttempt => ({
+  status: 'open',
+  via: 'login',
+  first: 'password',
+  user,
+  objection: undefined,
+  met: [],
+  due: ['password'],
+});
+
+/** The factor was shown, rightly or not. What is wrong with the account is told to nobody who was wrong. */
+export function meet(attempt: OpenAttempt, factor: Factor, isRight: boolean): Attempt {
+  const { user, objection, met, due } = attempt;
+  if (!isRight || user === null || !due.includes(factor)) return refuse('invalid_credentials');
+  if (user.status !== 'active') return refuse('disabled');
+  if (objection !== undefined) return refuse(objection);
+  return { ...attempt, met: [...met, factor], due: due.filter((other) => other !== factor) };
+}
+
+/** The attempt goes no further. */
+export const refuse = (reason: Refusal, retryAfterSeconds?: number): Refused => ({
+  status: 'refused',
+  reason,
+  ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+});
+
+export type Conclusion = {
+  /** Not yet anything: further factors are due. */
+  readonly ends: 'due' | 'session' | 'token';
+  readonly user: ExistingUser;
+  readonly via: SessionOrigin;
+  readonly method: Factor;
+  readonly amr: readonly string[];
+  readonly mfaRequired: boolean;
+};
+
+/** What the attempt comes to, whose first factor is met. */
+export function conclude({ user, via, first, met, due }: OpenAttempt): Conclusion {
+  if (user === null || due.includes(first)) throw new Error('nobody was identified');
+  const mfaRequired = due.length > 0;
+  return {
+    ends: mfaRequired ? 'due' : FACTORS[first].leaves,
+    user,
+    via,
+    method: first,
+    amr: [...met.map((factor) => FACTORS[factor].amr), ...(met.length > 1 ? ['mfa'] : [])],
+    mfaRequired,
+  };
+}

@@ -1,0 +1,138 @@
+/**
+ * The one way to try a password: attempts are counted before the hash and given back when they were
+ * right, so that of many at once no more than the limit are evaluated; addresses that nobody has cost
+ * and record the same.
+ */
+import type { Sealer } from '@cardea/crypto';
+import type { Command, Streams } from '@cardea/event-store';
+import { networkOf } from '@cardea/http';
+import { uuidFrom } from '@cardea/runtime';
+import type { RateLimit, RateLimits } from '@cardea/service';
+import type { Passwords } from '../../accounts/accounts.module.ts';
+import { LIMITS } from '../../http/limits.ts';
+import { userPlace } from '../../streams/seals.ts';
+import { type Attempt, meet, type OpenAttempt, type Refused, refuse } from './attempt.ts';
+import {
+  blockOf,
+  clearSignIn,
+  FAILURES_PER_PREFIX_MAX,
+  type Failure,
+  failSignIn,
+  levelOf,
+  meetBlock,
+  signins,
+} from './sign-in.ts';
+
+const MINUTE_MS = 60_000;
+/** As long as misses count together in the stream. */
+const PAIR_LIMIT: RateLimit = {
+  name: 'signin_pair',
+  points: FAILURES_PER_PREFIX_MAX,
+  windowMs: 15 * MINUTE_MS,
+  per: 'other',
+};
+
+export type ShownPassword = {
+  readonly emailHash: string;
+  readonly password: string;
+  /** What it is shown for, as failures are recorded. */
+  readonly method: string;
+  readonly ip: string;
+};
+
+export type ShowPassword = (
+  attempt: OpenAttempt,
+  shown: ShownPassword,
+  command: Command,
+) => Promise<{
+  readonly attempt: Attempt;
+  /** Of the right password, with today's parameters; undefined where it has them. */
+  readonly rehashed?: string | undefined;
+}>;
+
+type Needs = {
+  readonly streams: Streams;
+  readonly sealer: Sealer;
+  readonly passwords: Pick<Passwords, 'verify'>;
+  readonly limits: RateLimits;
+};
+
+export function showPassword(needs: Needs): ShowPassword {
+  const { streams, sealer, limits } = needs;
+  return async (attempt, shown, command) => {
+    const { tenantId } = command.metadata;
+    const { emailHash, method, ip } = shown;
+    const byIp = await limits.look(LIMITS.signInFailuresByIp, ip);
+    if (!byIp.allowed) return { attempt: refuse('limited', byIp.retryAfterSeconds) };
+    const prefix = await sealer.indexHash({ tenantId }, 'network', networkOf(ip));
+    const of = { userId: attempt.user?.id ?? null, method, prefix, now: command.now };
+    const { state } = await streams.load(signins, { tenantId, id: emailHash });
+    const block = blockOf(state, prefix, command.now);
+    if (block !== undefined) {
+      const failure: Failure = { ...of, reason: 'blocked' };
+      const own = { ...command, id: uuidFrom(command.id, 'blocked') };
+      await streams.decideOn(signins, emailHash, own, (signin) => meetBlock(failure, signin));
+      const leftMs = block.until.getTime() - command.now.getTime();
+      return { attempt: refuse('blocked', Math.max(1, Math.ceil(leftMs / 1000))) };
+    }
+    const pairKey = `${tenantId}:${emailHash}:${prefix}:${levelOf(state, prefix)}`;
+    const byPair = await limits.take(PAIR_LIMIT, pairKey);
+    if (!byPair.allowed) return { attempt: refuse('blocked', byPair.retryAfterSeconds) };
+    const { right, rehashed } = await verify(needs, attempt, shown).catch(async (error) => {
+      await byPair.giveBack(); // turned away unevaluated
+      throw error;
+    });
+    const met = meet(attempt, 'password', right);
+    if (met.status === 'refused') {
+      await fail(needs, { ...of, refused: met, emailHash, ip }, command);
+      return { attempt: met };
+    }
+    await byPair.giveBack();
+    await clear(needs, { userId: attempt.user?.id ?? '', prefix, emailHash }, command);
+    return { attempt: met, rehashed };
+  };
+}
+
+/** Without a usable hash it does the same work and says no. */
+async function verify(
+  { sealer, passwords }: Needs,
+  { user }: OpenAttempt,
+  { password }: ShownPassword,
+) {
+  const sealed = user?.passwordHash ?? null;
+  const phc =
+    sealed === null || user === null
+      ? null
+      : await sealer.open(sealed, userPlace(user.id, 'password_hash'));
+  return passwords.verify(phc, password);
+}
+
+async function fail(
+  { streams, limits }: Needs,
+  of: Omit<Failure, 'reason'> & {
+    readonly refused: Refused;
+    readonly emailHash: string;
+    readonly ip: string;
+  },
+  command: Command,
+): Promise<void> {
+  const { refused, emailHash, ip, ...failure } = of;
+  await streams.decideOn(signins, emailHash, command, (signin) =>
+    failSignIn({ ...failure, reason: refused.reason }, signin),
+  );
+  await limits.take(LIMITS.signInFailuresByIp, ip);
+}
+
+async function clear(
+  { streams }: Needs,
+  {
+    emailHash,
+    ...of
+  }: { readonly userId: string; readonly prefix: string; readonly emailHash: string },
+  command: Command,
+): Promise<void> {
+  const { tenantId } = command.metadata;
+  const { state } = await streams.load(signins, { tenantId, id: emailHash });
+  if (clearSignIn(of, state).events.length === 0) return;
+  await streams.decideOn(signins, emailHash, command, (signin) => clearSignIn(of, signin));
+}

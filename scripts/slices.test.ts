@@ -52,6 +52,9 @@ const isOfSlice = (file: string): boolean =>
 /** Decided on by what several verbs share; what is there is held by tests over HTTP. */
 const DECIDED_ELSEWHERE = [
   'services/identity/src/accounts/users/resend-verification',
+  'services/identity/src/authentication/mailed-secrets/send-code',
+  'services/identity/src/authentication/mailed-secrets/send-link',
+  'services/identity/src/authentication/mailed-secrets/verify-code',
   'services/identity/src/authentication/passwords/change-password',
   'services/identity/src/authentication/passwords/forgot-password',
   'services/identity/src/authentication/passwords/log-in',

@@ -22,7 +22,13 @@ import {
   authenticationStreams,
 } from './authentication/authentication.module.ts';
 import { credentialsModule, credentialsStreams } from './credentials/credentials.module.ts';
-import { devMailboxRoutes, mailModule, mailStreams, postOffice } from './mail/mail.module.ts';
+import {
+  codeBox,
+  devMailboxRoutes,
+  mailModule,
+  mailStreams,
+  postOffice,
+} from './mail/mail.module.ts';
 import { revocationsModule } from './revocations/revocations.module.ts';
 import { aliveSessions, sessionsModule, sessionsStreams } from './sessions/sessions.module.ts';
 import {
@@ -86,6 +92,7 @@ const driversOf = (settings: ServiceNeeds['settings']): IdentityDrivers => ({
 export function identityModules(needs: ServiceNeeds, drivers: IdentityDrivers) {
   const snapshots = snapshotCache(needs.store);
   const outbox = postOffice({ ...needs, snapshots });
+  const codeKeys = needs.derive('JWT_SECRET', 'otp/v1');
   const revokeAgentSessions = agentSessionRevocation(needs);
 
   const signingKeys = signingKeysModule(needs);
@@ -99,6 +106,8 @@ export function identityModules(needs: ServiceNeeds, drivers: IdentityDrivers) {
     revokeAgentSessions,
     workspaces: workspaces.workspaces,
     postOffice: outbox,
+    codeKeys,
+    codes: codeBox({ ...needs, snapshots, codeKeys }),
     aliveSessions: (of: Parameters<typeof aliveSessions>[1]) => aliveSessions(needs.database, of),
   };
   const accounts = accountsModule(shared);
@@ -112,6 +121,7 @@ export function identityModules(needs: ServiceNeeds, drivers: IdentityDrivers) {
   const authentication = authenticationModule({ ...shared, ...accounts, ...sessions });
   const mail = mailModule({
     ...needs,
+    codeKeys,
     tenant: workspaces.workspaces.tenant,
     recipient: async (tenantId, mailbox) => {
       const user = await userDirectory.byHash(tenantId, mailbox);

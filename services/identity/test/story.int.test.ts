@@ -40,7 +40,7 @@ describe('the story of an account', () => {
     const known = await rig.rest.post('/api/v1/auth/identify', { publishable_key });
     expect(known.body).toMatchObject({
       tenant_id: ann.tenantId,
-      auth_methods: { password: true, otp: false },
+      auth_methods: { password: true, otp: true },
     });
 
     const email = 'Zoë.Bob@Exämple.com';

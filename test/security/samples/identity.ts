@@ -34,6 +34,20 @@ async function registered(world: Fortress): Promise<string> {
 const confirmation = async (world: Fortress) =>
   mailedToken(world, await registered(world), /confirm/i);
 
+/** Asks for mail of this kind, and gives what it says. */
+async function mailedTo(world: Fortress, path: string, about: RegExp) {
+  const email = await registered(world);
+  const { tenantId: tenant } = world.a;
+  expectStatus(await world.rest.post(path, { email }, { tenant }), 200);
+  return untilTrue(
+    async () => {
+      const { body } = await world.rest.get('/dev/mailbox', { query: { to: email } });
+      return body.messages.find(({ subject }: { subject: string }) => about.test(subject));
+    },
+    { what: `mail to ${email}` },
+  );
+}
+
 async function resetToken(world: Fortress): Promise<string> {
   const email = await registered(world);
   const { tenantId: tenant } = world.a;
@@ -66,6 +80,17 @@ const ofPeople: Samples = {
   verify_email_by_link: publicly(async (world) => ({
     query: { token: await confirmation(world) },
   })),
+  send_magic_link: publicly((world) => ({ body: { email: world.newEmail() } })),
+  verify_magic_link: publicly(async (world) => {
+    const { link } = await mailedTo(world, '/api/v1/auth/magic-link', /sign in/i);
+    return { body: { token: String(link).split('#token=')[1] } };
+  }),
+  magic_link_page: publicly(() => ({})),
+  send_otp: publicly((world) => ({ body: { email: world.newEmail() } })),
+  verify_otp: publicly(async (world) => {
+    const { code } = await mailedTo(world, '/api/v1/auth/otp/send', /code/i);
+    return { body: { code } };
+  }),
   jwks: publicly(() => ({})),
   dev_mailbox: publicly(({ a }) => ({ query: { to: a.owner.email } })),
   empty_dev_mailbox: publicly(() => ({})),

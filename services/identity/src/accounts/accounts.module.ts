@@ -40,7 +40,7 @@ export type { AdminMade, NewAdmin } from './create-admin.ts';
 export type { AgentSessionRevocation } from './dependents.ts';
 export { emailAddress, type ToAscii } from './email-address.ts';
 export { type Passwords, passwordFault } from './passwords/passwords.ts';
-export type { UserDirectory, UserSnapshot } from './user-directory.ts';
+export { readSnapshot, type UserDirectory } from './user-directory.ts';
 export { endSessions } from './users/end-sessions/end-sessions.ts';
 export { displayName } from './users/profile-fields.ts';
 export { repeatedCreation } from './users/repeated-creation.ts';
@@ -54,6 +54,7 @@ export {
   type UserEvent,
   users,
 } from './users/user.ts';
+export { verifyEmail } from './users/verify-email/verify-email.ts';
 
 type Needs = Pick<
   ServiceNeeds,

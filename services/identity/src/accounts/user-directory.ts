@@ -95,3 +95,20 @@ export const snapshotOf = (
   vouched: user.vouched,
   created_at: user.createdAt,
 });
+
+/** As it was written down with a sign-in; of somebody who was erased since there is their id alone. */
+export const readSnapshot = (
+  text: string | null,
+  { id, at }: { readonly id: string; readonly at: string },
+): UserSnapshot =>
+  text === null
+    ? {
+        id,
+        email: null,
+        display_name: null,
+        email_verified: false,
+        roles: [],
+        status: 'active',
+        created_at: at,
+      }
+    : JSON.parse(text);

@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import { sha256 } from '@cardea/crypto';
 
-type Page = 'verify' | 'reset';
+type Page = 'verify' | 'reset' | 'magic_link';
 
 const STYLE =
   'body{font:16px/1.5 system-ui,sans-serif;max-width:26rem;margin:15vh auto;padding:0 1rem}' +
@@ -15,6 +15,10 @@ const FORMS: Record<Page, { readonly title: string; readonly form: string }> = {
   verify: {
     title: 'Confirm your e-mail address',
     form: '<button>Confirm</button>',
+  },
+  magic_link: {
+    title: 'Sign in',
+    form: '<button>Sign in</button>',
   },
   reset: {
     title: 'Choose a new password',

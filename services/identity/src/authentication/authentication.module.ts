@@ -1,5 +1,5 @@
-/** How people become known: by password, and by making an account. */
-
+/** How people become known: by password, by what was mailed to them, and by making an account. */
+import type { DerivedKeys } from '@cardea/crypto';
 import type { Module, ServiceNeeds } from '@cardea/service';
 import type {
   Accounts,
@@ -8,13 +8,20 @@ import type {
   ToAscii,
   UserDirectory,
 } from '../accounts/accounts.module.ts';
-import type { PostOffice } from '../mail/mail.module.ts';
-import type { LoginSessions } from '../sessions/sessions.module.ts';
+import type { CodeBox, PostOffice } from '../mail/mail.module.ts';
+import type { AccessTokens, LoginSessions } from '../sessions/sessions.module.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
 import { endAttempt } from './attempts/end-attempt.ts';
 import { showPassword } from './attempts/show-password.ts';
 import { signins } from './attempts/sign-in.ts';
 import { authenticationRelay } from './authentication-relay.ts';
+import { sendCodeRoute } from './mailed-secrets/send-code/send-code.route.ts';
+import { sendLinkRoute } from './mailed-secrets/send-link/send-link.route.ts';
+import { verifyCodeRoute } from './mailed-secrets/verify-code/verify-code.route.ts';
+import {
+  magicLinkPageRoute,
+  verifyLinkRoute,
+} from './mailed-secrets/verify-link/verify-link.route.ts';
 import { changePasswordRoute } from './passwords/change-password/change-password.route.ts';
 import { forgotPasswordRoute } from './passwords/forgot-password/forgot-password.route.ts';
 import { logInRoute } from './passwords/log-in/log-in.route.ts';
@@ -34,6 +41,7 @@ type Needs = Pick<
   | 'identify'
   | 'ids'
   | 'limits'
+  | 'random'
   | 'revocations'
   | 'sealer'
   | 'settings'
@@ -44,6 +52,10 @@ type Needs = Pick<
   readonly passwords: Passwords;
   readonly workspaces: Workspaces;
   readonly postOffice: PostOffice;
+  readonly codes: CodeBox;
+  /** Derived for `otp/v1`. */
+  readonly codeKeys: DerivedKeys;
+  readonly accessTokens: AccessTokens;
   readonly loginSessions: LoginSessions;
   readonly revokeAgentSessions: Pick<AgentSessionRevocation, 'ofUser'>;
   readonly toAscii: ToAscii;
@@ -64,6 +76,11 @@ export function authenticationModule(given: Needs): Module {
       resetPasswordRoute(needs),
       resetPasswordPageRoute(),
       changePasswordRoute(needs),
+      sendLinkRoute(needs),
+      verifyLinkRoute(needs),
+      magicLinkPageRoute(),
+      sendCodeRoute(needs),
+      verifyCodeRoute(needs),
     ],
     relay: authenticationRelay,
   };

@@ -13,6 +13,20 @@ export const tokenFields = {
   expires_in: Type.Integer(),
 };
 
+/** Of a sign-in that leaves no session. */
+export const accessTokenFields = {
+  user_id: Type.String(),
+  access_token: Type.String(),
+  expires_in: Type.Integer(),
+};
+
+/** What was asked for is on its way, if anybody has the address. */
+export const sentFields = {
+  challenge_id: Type.String(),
+  status: Type.Literal('sent'),
+  message: Type.String(),
+};
+
 export const message = closed({ message: Type.String() });
 
 /** `docs/contract.md` 2.1. */

@@ -10,5 +10,16 @@ export const mailRelay = relay<MailboxEvent | OnetimeEvent, typeof identityEvent
     type: 'mail.requested',
     data: { purpose: data.purpose, user_id: data.user_id },
   }),
+  // Nobody was looked up.
+  CodeFailed: ({ data }) => ({
+    type: 'user.login_failed',
+    data: {
+      user_id: null,
+      method: data.purpose,
+      reason: 'invalid_credentials',
+      failures: data.failures,
+      blocked_until: null,
+    },
+  }),
   ...ignoring('how mail fares is private', 'MailDeferred', 'MailSettled', 'SecretUsed', 'Issued'),
 });

@@ -3,13 +3,14 @@
  * waits anywhere; a crash in between only draws another.
  */
 import type { MailPurpose } from '@cardea/contracts';
-import type { Sealer } from '@cardea/crypto';
-import { accept, type Command, type Streams } from '@cardea/event-store';
+import type { DerivedKeys, Sealer } from '@cardea/crypto';
+import { accept, type Command, refuse, type Streams } from '@cardea/event-store';
 import type { Database } from '@cardea/read-models';
 import type { Clock, Ids, Logger, Random, Settings } from '@cardea/runtime';
 import type { Loop } from '@cardea/service';
 import { drawLinkToken, onetimeIdOf } from '../adapters/link-token.ts';
 import type { Mail, MailTransport } from '../adapters/mail-transport.ts';
+import type { OtpFormat } from '../workspaces/workspaces.module.ts';
 import { type LetterKind, letter } from './mailboxes/letters.ts';
 import {
   deferMail,
@@ -18,12 +19,15 @@ import {
   mailboxes,
   settleMail,
 } from './mailboxes/mailbox.ts';
+import { codeIds, drawCode, printCode } from './mailed-code.ts';
 import { onetimes } from './onetimes/onetime.ts';
 
 /** Pauses after each failure; behind the last the mail is given up with an alarm. */
 const RETRY_AFTER_MS = [60_000, 5 * 60_000, 30 * 60_000, 2 * 3600_000];
 const BATCH_MAX = 16;
 const POLL_MS = 1_000;
+/** Codes that are drawn until one is free. */
+const DRAWS_MAX = 8;
 
 type Waiting = {
   readonly mailbox: string;
@@ -43,7 +47,10 @@ export type Recipients = {
   readonly tenant: (id: string) => Promise<
     | {
         readonly displayName: string;
-        readonly settings: { readonly app_url: string | null };
+        readonly settings: {
+          readonly app_url: string | null;
+          readonly otp: { readonly format: OtpFormat };
+        };
       }
     | undefined
   >;
@@ -53,6 +60,8 @@ type Needs = Recipients & {
   readonly database: Pick<Database, 'asSystem'>;
   readonly streams: Streams;
   readonly sealer: Sealer;
+  /** Derived for `otp/v1`. */
+  readonly codeKeys: DerivedKeys;
   readonly clock: Clock;
   readonly random: Random;
   readonly ids: Ids;
@@ -158,24 +167,31 @@ async function write(
   if (purpose === 'verify' && user.emailVerified) return 'nobody';
   const to = await sealer.open(errand.email, { streamId: `mailbox-${mailbox}`, field: 'email' });
   if (to === null) return 'nobody';
-  const link =
-    kind === 'notice'
-      ? null
-      : await issueLink(needs, waiting, {
-          userId: user.id,
-          expiresAt: errand.expires_at,
-          pages: tenant.settings.app_url ?? `${needs.settings.PUBLIC_URL}/api/v1/auth`,
-        });
-  const words = letter(kind, { link, tenantName: tenant.displayName });
-  return { id: needs.ids.next(), to, ...words, link, code: null };
+  const of = { userId: user.id, expiresAt: errand.expires_at };
+  const { app_url, otp } = tenant.settings;
+  const pages = app_url ?? `${needs.settings.PUBLIC_URL}/api/v1/auth`;
+  const isLink = kind !== 'notice' && kind !== 'otp';
+  const link = isLink ? await issueLink(needs, waiting, { ...of, pages, flow: FLOWS[kind] }) : null;
+  const code = kind === 'otp' ? await issueCode(needs, waiting, { ...of, ...otp }) : null;
+  const words = letter(kind, { link, code, tenantName: tenant.displayName });
+  return { id: needs.ids.next(), to, ...words, link, code };
 }
 
-const FLOWS = { verify: 'verify-email', reset: 'reset-password' } as const;
+const FLOWS = {
+  verify: 'verify-email',
+  reset: 'reset-password',
+  magic_link: 'magic-link/verify',
+} as const;
 
 async function issueLink(
   { streams, random, systemCommand }: Needs,
   { mailbox, purpose, generation, tenant_id: tenantId }: Waiting,
-  of: { readonly userId: string; readonly expiresAt: string; readonly pages: string },
+  of: {
+    readonly userId: string;
+    readonly expiresAt: string;
+    readonly pages: string;
+    readonly flow: string;
+  },
 ): Promise<string> {
   const token = drawLinkToken(tenantId, random);
   const id = onetimeIdOf(purpose, tenantId, token);
@@ -183,13 +199,32 @@ async function issueLink(
   await streams.decideOn(onetimes, id, systemCommand(tenantId, 'issue', id), () =>
     accept({ type: 'Issued', data }),
   );
-  const flow = purpose === 'reset' ? FLOWS.reset : FLOWS.verify;
   // Behind the # it reaches no server log and no link scanner.
-  return `${of.pages}/${flow}#token=${token}`;
+  return `${of.pages}/${of.flow}#token=${token}`;
+}
+
+/** A code that was drawn before stays what it was, so another one is drawn. */
+async function issueCode(
+  { streams, random, systemCommand, codeKeys }: Needs,
+  { mailbox, purpose, generation, tenant_id: tenantId }: Waiting,
+  of: { readonly userId: string; readonly expiresAt: string; readonly format: OtpFormat },
+): Promise<string> {
+  const data = { purpose, user_id: of.userId, mailbox, generation, expires_at: of.expiresAt };
+  for (let draw = 0; draw < DRAWS_MAX; draw += 1) {
+    const code = drawCode(of.format, random);
+    const named = { format: of.format, code };
+    const [id = ''] = codeIds(codeKeys, tenantId, named, { mailbox, generation });
+    const command = systemCommand(tenantId, 'issue', id, String(generation), mailbox);
+    const issued = await streams.decideOn(onetimes, id, command, (onetime) =>
+      onetime.status === 'none' ? accept({ type: 'Issued', data }) : refuse('taken'),
+    );
+    if (issued.accepted) return printCode(code);
+  }
+  throw new Error('every code that was drawn is taken');
 }
 
 const letterKindOf = (purpose: MailPurpose): LetterKind | undefined =>
-  purpose === 'verify' || purpose === 'reset' || purpose === 'notice' ? purpose : undefined;
+  purpose === 'invitation' ? undefined : purpose;
 
 async function settle(needs: Needs, waiting: Waiting, outcome: MailOutcome): Promise<void> {
   const command = commandOf(needs, waiting, 'settle');

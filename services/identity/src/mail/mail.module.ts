@@ -1,5 +1,5 @@
 /** Mail to people: what was asked for, and its sending. */
-
+import type { DerivedKeys } from '@cardea/crypto';
 import type { Module, ServiceNeeds } from '@cardea/service';
 import { mailFolder, smtpTransport } from '../adapters/mail-transport.ts';
 import { bell } from './bell.ts';
@@ -10,8 +10,10 @@ import { mailQueueProjection } from './mailboxes/mail-queue.projection.ts';
 import { mailboxes } from './mailboxes/mailbox.ts';
 import { onetimes } from './onetimes/onetime.ts';
 
+export { type CodeBox, type CodeFault, codeBox } from './code-box.ts';
 export { mailLimit } from './mail-limit.ts';
 export { devMailboxRoutes } from './mailboxes/dev-mailbox/dev-mailbox.route.ts';
+export { drawChallenge, mailboxOfChallenge } from './mailed-code.ts';
 export { type MailRequest, type PostOffice, postOffice } from './post-office.ts';
 
 type Needs = Pick<
@@ -26,7 +28,10 @@ type Needs = Pick<
   | 'streams'
   | 'systemCommand'
 > &
-  Recipients;
+  Recipients & {
+    /** Derived for `otp/v1`. */
+    readonly codeKeys: DerivedKeys;
+  };
 
 export function mailModule(needs: Needs): Module {
   const { transport, folder } = transportsOf(needs);

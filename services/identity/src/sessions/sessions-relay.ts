@@ -2,7 +2,7 @@
 import type { identityEvents } from '@cardea/contracts';
 import { type RelayTools, relay } from '@cardea/event-bus';
 import { ignored } from '@cardea/event-store';
-import type { UserSnapshot } from '../accounts/accounts.module.ts';
+import { readSnapshot } from '../accounts/accounts.module.ts';
 import { deviceOf } from '../adapters/device.ts';
 import type { SessionEvent, SessionFacts } from './session.ts';
 
@@ -17,9 +17,7 @@ export const sessionsRelay = relay<SessionEvent, typeof identityEvents>({
     return {
       type: 'user.login',
       data: {
-        ...(user === null
-          ? erasedUser(data.user_id, data.started_at)
-          : (JSON.parse(user) as UserSnapshot)),
+        ...readSnapshot(user, { id: data.user_id, at: data.started_at }),
         method: data.method,
         amr: [...data.amr],
         session,
@@ -57,13 +55,3 @@ async function loginSessionOf(data: SessionFacts, streamId: string, tools: Relay
     expires_at: data.expires_at,
   };
 }
-
-const erasedUser = (id: string, at: string): UserSnapshot => ({
-  id,
-  email: null,
-  display_name: null,
-  email_verified: false,
-  roles: [],
-  status: 'active',
-  created_at: at,
-});

@@ -13,6 +13,7 @@ import { sessions } from './session.ts';
 import { sessionsProjection } from './sessions.projection.ts';
 import { sessionsRelay } from './sessions-relay.ts';
 
+export type { AccessTokens } from './access-tokens.ts';
 export { aliveSessions } from './alive-sessions.ts';
 export type { LoginSessions, Tokens } from './login-sessions.ts';
 export {

@@ -19,6 +19,13 @@ export const sessionPlace = (userId: string, sid: string, field: SessionField): 
 });
 export type SessionField = 'ip' | 'user_agent' | 'user' | 'refreshed_by';
 
+/** Who signed in without a session; it goes with the user. */
+export const signInPlace = (userId: string, emailHash: string): SealedPlace => ({
+  subject: userSubject(userId),
+  streamId: `signin-${emailHash}`,
+  field: 'user',
+});
+
 /** The address of a mailbox, which may be nobody's: kept for a few days only. */
 export const mailboxPlace = (tenantId: string, mailbox: string, at: Date): SealedPlace => ({
   subject: `transient:${tenantId}:${at.toISOString().slice(0, 10)}`,

@@ -19,6 +19,7 @@ import { workspacesRelay } from './workspaces-relay.ts';
 export { tenantOfPublishableKey } from './applications/publishable-key.ts';
 export {
   isUniform,
+  type OtpFormat,
   type PasswordPolicy,
   type RefreshMode,
   TENANT_DEFAULTS,

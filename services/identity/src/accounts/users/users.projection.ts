@@ -11,10 +11,15 @@ import {
 import type { UserEvent } from './user.ts';
 
 /** All that this table needs to know of a sign-in. */
-type SignIn = {
-  readonly type: 'SessionStarted';
-  readonly data: { readonly user_id: string; readonly started_at: string };
-};
+type SignIn =
+  | {
+      readonly type: 'SessionStarted';
+      readonly data: { readonly user_id: string; readonly started_at: string };
+    }
+  | {
+      readonly type: 'SignedIn';
+      readonly data: { readonly user_id: string; readonly at: string };
+    };
 
 const users = table('users', {
   key: ['id'],
@@ -131,6 +136,7 @@ export const usersProjection = projection<UserEvent | SignIn>()({
     UserDeleted: ({ data }) => row(users.remove({ id: data.id })),
     SessionStarted: ({ data }) =>
       row(users.patch({ id: data.user_id }, { last_login_at: data.started_at })),
+    SignedIn: ({ data }) => row(users.patch({ id: data.user_id }, { last_login_at: data.at })),
     ...ignoring('the row stays as it is', 'UserAbandoned', 'PasswordRehashed'),
   },
 });

@@ -13,6 +13,8 @@ import type { TenantSettings } from '../../workspaces/workspaces.module.ts';
  */
 export const FACTORS = {
   password: { amr: 'pwd', leaves: 'session', provesAddress: false },
+  magic_link: { amr: 'otp', leaves: 'token', provesAddress: true },
+  otp: { amr: 'otp', leaves: 'token', provesAddress: true },
 } as const satisfies {
   readonly [factor: string]: {
     readonly amr: string;
@@ -22,8 +24,14 @@ export const FACTORS = {
 };
 export type Factor = keyof typeof FACTORS;
 
+type Leaving<Left extends 'session' | 'token'> = {
+  [F in Factor]: (typeof FACTORS)[F]['leaves'] extends Left ? F : never;
+}[Factor];
+export type SessionFactor = Leaving<'session'>;
+export type TokenFactor = Leaving<'token'>;
+
 /** What stands against an attempt although its first factor is right. */
-export type Objection = `${Factor}_login_disabled` | 'email_not_verified';
+export type Objection = 'login_disabled' | 'email_not_verified';
 export type Refusal =
   | 'invalid_credentials'
   | 'disabled'
@@ -34,10 +42,10 @@ export type Refusal =
   | 'erased'
   | Objection;
 
-export type OpenAttempt = {
+export type OpenAttempt<F extends Factor = Factor> = {
   readonly status: 'open';
   readonly via: SessionOrigin;
-  readonly first: Factor;
+  readonly first: F;
   /** Null where nobody was found: it goes on as if somebody was, and ends refused. */
   readonly user: ExistingUser | null;
   readonly objection: Objection | undefined;
@@ -49,18 +57,24 @@ export type Refused = {
   readonly reason: Refusal;
   readonly retryAfterSeconds?: number;
 };
-export type Attempt = OpenAttempt | Refused;
+export type Attempt<F extends Factor = Factor> = OpenAttempt<F> | Refused;
 
-export type Begin = {
+export type Begin<F extends Factor = Factor> = {
   readonly via: SessionOrigin;
-  readonly first: Factor;
+  readonly first: F;
   /** Factors that the account asks for beside the first. */
   readonly further: readonly Factor[];
   readonly user: User;
   readonly settings: Pick<TenantSettings, 'auth_methods' | 'email_verification_required'>;
 };
 
-export const begin = ({ via, first, further, user, settings }: Begin): OpenAttempt => ({
+export const begin = <F extends Factor>({
+  via,
+  first,
+  further,
+  user,
+  settings,
+}: Begin<F>): OpenAttempt<F> => ({
   status: 'open',
   via,
   first,
@@ -77,16 +91,13 @@ function objectionTo({
   settings,
 }: Omit<Begin, 'further'>): Objection | undefined {
   // Making an account is no use of a way to sign in.
-  if (via === 'login' && !settings.auth_methods.includes(first)) return `${first}_login_disabled`;
+  if (via === 'login' && !settings.auth_methods.includes(first)) return 'login_disabled';
   if (FACTORS[first].provesAddress || !settings.email_verification_required) return undefined;
   return exists(user) && !user.emailVerified ? 'email_not_verified' : undefined;
 }
 
-export const isObjection = (reason: Refusal): reason is Objection =>
-  reason === 'email_not_verified' || reason.endsWith('_login_disabled');
-
 /** Somebody who is known shows their password once more; nothing speaks against that. */
-export const confirming = (user: ExistingUser): OpenAttempt => ({
+export const confirming = (user: ExistingUser): OpenAttempt<'password'> => ({
   status: 'open',
   via: 'login',
   first: 'password',
@@ -97,7 +108,11 @@ export const confirming = (user: ExistingUser): OpenAttempt => ({
 });
 
 /** The factor was shown, rightly or not. What is wrong with the account is told to nobody who was wrong. */
-export function meet(attempt: OpenAttempt, factor: Factor, isRight: boolean): Attempt {
+export function meet<F extends Factor>(
+  attempt: OpenAttempt<F>,
+  factor: Factor,
+  isRight: boolean,
+): Attempt<F> {
   const { user, objection, met, due } = attempt;
   if (!isRight || user === null || !due.includes(factor)) return refuse('invalid_credentials');
   if (user.status !== 'active') return refuse('disabled');

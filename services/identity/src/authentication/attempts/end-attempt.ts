@@ -3,14 +3,29 @@ import type { Command } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
 import { metrics } from '@cardea/runtime';
 import { newId, type ServiceNeeds } from '@cardea/service';
+import { type UserDirectory, users, verifyEmail } from '../../accounts/accounts.module.ts';
 import { tooManyAttempts, tooOften } from '../../http/answers.ts';
-
-import type { LoginSessions, Tokens } from '../../sessions/sessions.module.ts';
+import type { AccessTokens, LoginSessions, Tokens } from '../../sessions/sessions.module.ts';
+import { signInPlace } from '../../streams/seals.ts';
 import type { TenantFacts } from '../../workspaces/workspaces.module.ts';
-import { type Attempt, conclude, isObjection, type Refused, refuse } from './attempt.ts';
+import {
+  type Attempt,
+  type Conclusion,
+  conclude,
+  FACTORS,
+  type Refused,
+  refuse,
+  type SessionFactor,
+  type TokenFactor,
+} from './attempt.ts';
+import { signIn, signins } from './sign-in.ts';
 
-type Needs = Pick<ServiceNeeds, 'ids'> & {
+const MS = 1_000;
+
+type Needs = Pick<ServiceNeeds, 'ids' | 'sealer' | 'streams'> & {
+  readonly userDirectory: Pick<UserDirectory, 'emailOf' | 'snapshot'>;
   readonly loginSessions: Pick<LoginSessions, 'start'>;
+  readonly accessTokens: AccessTokens;
 };
 
 export type Ending = {
@@ -20,50 +35,109 @@ export type Ending = {
   readonly readAt: Date;
 };
 
-export type Ended =
-  | Refused
-  | {
-      readonly status: 'session';
-      /** As every answer of a sign-in shows it. */
-      readonly signedIn: Tokens & {
-        readonly user_id: string;
-        readonly email_verified: boolean;
-        readonly mfa_required: boolean;
-      };
-      readonly wrote: bigint | undefined;
-    };
-
-export type EndAttempt = (attempt: Attempt, of: Ending, command: Command) => Promise<Ended>;
-
-export const endAttempt =
-  (needs: Needs): EndAttempt =>
-  async (attempt, of, command) => {
-    if (attempt.status === 'refused') return attempt;
-    const { ends, user, mfaRequired, ...how } = conclude(attempt);
-    if (ends !== 'session') throw new Error('no verb can meet a further factor');
-    const { request, tenant, readAt } = of;
-    const started = await needs.loginSessions.start(
-      {
-        sid: newId(needs, request, 'session'),
-        user,
-        readAt,
-        tenant,
-        ...how,
-        ip: request.ip,
-        userAgent: request.userAgent,
-        appId: request.appId ?? null,
-      },
-      command,
-    );
-    if (started === 'erased') return refuse('erased');
-    const signedIn = {
-      user_id: user.id,
-      ...started.tokens,
-      email_verified: user.emailVerified,
-      mfa_required: mfaRequired,
-    };
-    return { status: 'session', signedIn, wrote: started.position };
+/** As every answer of a sign-in shows it. */
+type InSession = {
+  readonly status: 'session';
+  readonly signedIn: Tokens & {
+    readonly user_id: string;
+    readonly email_verified: boolean;
+    readonly mfa_required: boolean;
   };
+  readonly wrote: bigint | undefined;
+};
+type InToken = {
+  readonly status: 'token';
+  readonly signedIn: {
+    readonly user_id: string;
+    readonly access_token: string;
+    readonly expires_in: number;
+  };
+  readonly wrote: bigint | undefined;
+};
+
+/** Which of them fits, the first factor says; the other does not compile. */
+export type EndAttempt = {
+  readonly inSession: (
+    attempt: Attempt<SessionFactor>,
+    of: Ending,
+    command: Command,
+  ) => Promise<Refused | InSession>;
+  readonly inToken: (
+    attempt: Attempt<TokenFactor>,
+    of: Ending,
+    command: Command,
+  ) => Promise<Refused | InToken>;
+};
+
+export const endAttempt = (needs: Needs): EndAttempt => ({
+  inSession: async (attempt, of, command) =>
+    attempt.status === 'refused' ? attempt : startSession(needs, conclude(attempt), of, command),
+  inToken: async (attempt, of, command) =>
+    attempt.status === 'refused' ? attempt : issueToken(needs, conclude(attempt), of, command),
+});
+
+async function startSession(
+  needs: Needs,
+  { ends, user, mfaRequired, ...how }: Conclusion,
+  { request, tenant, readAt }: Ending,
+  command: Command,
+): Promise<Refused | InSession> {
+  if (ends === 'due') throw new Error('no verb can meet a further factor');
+  const started = await needs.loginSessions.start(
+    {
+      sid: newId(needs, request, 'session'),
+      user,
+      readAt,
+      tenant,
+      ...how,
+      ip: request.ip,
+      userAgent: request.userAgent,
+      appId: request.appId ?? null,
+    },
+    command,
+  );
+  if (started === 'erased') return refuse('erased');
+  const signedIn = {
+    user_id: user.id,
+    ...started.tokens,
+    email_verified: user.emailVerified,
+    mfa_required: mfaRequired,
+  };
+  return { status: 'session', signedIn, wrote: started.position };
+}
+
+/** An access token alone: what it rests on is the user, and nothing refreshes it. */
+async function issueToken(
+  needs: Needs,
+  { ends, user, method, amr }: Conclusion,
+  { request, tenant, readAt }: Ending,
+  command: Command,
+): Promise<Refused | InToken> {
+  if (ends === 'due') throw new Error('no verb can meet a further factor');
+  const { sealer, streams, userDirectory } = needs;
+  const snapshot = JSON.stringify(await userDirectory.snapshot(user));
+  const sealed = await sealer.seal(tenant.id, signInPlace(user.id, user.emailHash), snapshot);
+  if (sealed === 'erased') return refuse('erased');
+  const by = { user_id: user.id, method, amr, user: sealed, now: command.now };
+  const signed = await streams.decideOn(signins, user.emailHash, command, (signin) =>
+    signIn(by, signin),
+  );
+  if (FACTORS[method].provesAddress && !user.emailVerified) {
+    await streams.decideOn(users, user.id, command, (state) => verifyEmail(command.now, state));
+  }
+  const { token, expiresIn } = needs.accessTokens.issue({
+    user,
+    readAt,
+    email: await userDirectory.emailOf(user),
+    tenant,
+    sid: null,
+    authTime: Math.floor(command.now.getTime() / MS),
+    amr,
+    appId: request.appId ?? null,
+  });
+  const signedIn = { user_id: user.id, access_token: token, expires_in: expiresIn };
+  return { status: 'token', signedIn, wrote: signed.position };
+}
 
 /** How a wrong credential is answered, whatever else there is to say of the account. */
 export function wrongCredential({ reason, retryAfterSeconds = 0 }: Refused) {
@@ -73,8 +147,11 @@ export function wrongCredential({ reason, retryAfterSeconds = 0 }: Refused) {
 }
 
 /** As a login answers: what stands against it is told to whoever had the right credential. */
-export const refusalOfLogin = (refused: Refused) =>
-  isObjection(refused.reason) ? { refused: refused.reason } : wrongCredential(refused);
+export function refusalOfLogin(refused: Refused) {
+  if (refused.reason === 'email_not_verified') return { refused: refused.reason } as const;
+  if (refused.reason === 'login_disabled') return { refused: 'password_login_disabled' } as const;
+  return wrongCredential(refused);
+}
 
 /** Counts what came of a sign-in. */
 export function countSignIn(attempt: Attempt): void {
@@ -86,7 +163,7 @@ const OUTCOMES: { readonly [reason in Refused['reason']]: string } = {
   disabled: 'wrong',
   erased: 'wrong',
   email_not_verified: 'objection',
-  password_login_disabled: 'objection',
+  login_disabled: 'objection',
   blocked: 'blocked',
   limited: 'limited',
 };

@@ -11,12 +11,20 @@ import type { RateLimit, RateLimits } from '@cardea/service';
 import type { Passwords } from '../../accounts/accounts.module.ts';
 import { LIMITS } from '../../http/limits.ts';
 import { userPlace } from '../../streams/seals.ts';
-import { type Attempt, meet, type OpenAttempt, type Refused, refuse } from './attempt.ts';
+import {
+  type Attempt,
+  meet,
+  type OpenAttempt,
+  type Refusal,
+  type Refused,
+  refuse,
+} from './attempt.ts';
 import {
   blockOf,
   clearSignIn,
   FAILURES_PER_PREFIX_MAX,
   type Failure,
+  type FailureReason,
   failSignIn,
   levelOf,
   meetBlock,
@@ -41,11 +49,11 @@ export type ShownPassword = {
 };
 
 export type ShowPassword = (
-  attempt: OpenAttempt,
+  attempt: OpenAttempt<'password'>,
   shown: ShownPassword,
   command: Command,
 ) => Promise<{
-  readonly attempt: Attempt;
+  readonly attempt: Attempt<'password'>;
   /** Of the right password, with today's parameters; undefined where it has them. */
   readonly rehashed?: string | undefined;
 }>;
@@ -118,10 +126,22 @@ async function fail(
 ): Promise<void> {
   const { refused, emailHash, ip, ...failure } = of;
   await streams.decideOn(signins, emailHash, command, (signin) =>
-    failSignIn({ ...failure, reason: refused.reason }, signin),
+    failSignIn({ ...failure, reason: recorded(refused.reason) }, signin),
   );
   await limits.take(LIMITS.signInFailuresByIp, ip);
 }
+
+const recorded = (reason: Refusal): FailureReason => {
+  switch (reason) {
+    case 'login_disabled':
+      return 'password_login_disabled';
+    case 'limited':
+    case 'erased':
+      return 'invalid_credentials';
+    default:
+      return reason;
+  }
+};
 
 async function clear(
   { streams }: Needs,

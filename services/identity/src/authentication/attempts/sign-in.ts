@@ -3,8 +3,9 @@
  * from one network close that network out for a while; a hundred in an hour close out all but the
  * networks that have succeeded before.
  */
+
+import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
-import type { Refusal } from './attempt.ts';
 
 /** Misses within this time count together. */
 const WINDOW_MS = 15 * 60_000;
@@ -47,16 +48,36 @@ export type SigninEvent =
       readonly data: {
         readonly user_id: string | null;
         readonly method: string;
-        readonly reason: Refusal;
+        readonly reason: FailureReason;
         readonly failures: number;
         readonly blocked_until: string | null;
         readonly after: SigninFacts;
       };
     }
+  /** A sign-in that leaves no session. */
+  | {
+      readonly type: 'SignedIn';
+      readonly data: SignedInBy & { readonly at: string; readonly after: SigninFacts };
+    }
   | {
       readonly type: 'SignInCleared';
       readonly data: { readonly user_id: string; readonly after: SigninFacts };
     };
+
+export type FailureReason =
+  | 'invalid_credentials'
+  | 'disabled'
+  | 'email_not_verified'
+  | 'password_login_disabled'
+  | 'blocked';
+
+export type SignedInBy = {
+  readonly user_id: string;
+  readonly method: string;
+  readonly amr: readonly string[];
+  /** The user as of then, as JSON; what is told to others needs nothing else. */
+  readonly user: Sealed;
+};
 
 export const signins: Stream<Signin, SigninEvent> = {
   noun: 'signin',
@@ -65,6 +86,7 @@ export const signins: Stream<Signin, SigninEvent> = {
   evolve: (_before, { type, data }) => {
     switch (type) {
       case 'SignInFailed':
+      case 'SignedIn':
       case 'SignInCleared':
         return { status: 'seen', ...data.after };
     }
@@ -94,7 +116,7 @@ export const levelOf = (signin: Signin, prefix: string): number =>
 export type Failure = {
   readonly userId: string | null;
   readonly method: string;
-  readonly reason: Refusal;
+  readonly reason: FailureReason;
   readonly prefix: string;
   readonly now: Date;
 };
@@ -147,6 +169,16 @@ export function meetBlock(failure: Failure, signin: Signin): Decision<SigninEven
   });
 }
 
+/** Changes nothing of what was counted: who has a mailbox may still be guessing at a password. */
+export function signIn(
+  signedIn: SignedInBy & { readonly now: Date },
+  signin: Signin,
+): Decision<SigninEvent, never> {
+  const { now, ...by } = signedIn;
+  const after = signin.status === 'none' ? nothingSeen(now) : factsOf(signin);
+  return accept({ type: 'SignedIn', data: { ...by, at: now.toISOString(), after } });
+}
+
 /** After a success: the network is known and starts from nothing. Says nothing when that is so already. */
 export function clearSignIn(
   { userId, prefix }: { readonly userId: string; readonly prefix: string },
@@ -170,6 +202,12 @@ export function clearSignIn(
     },
   });
 }
+
+const factsOf = ({ prefixes, all, known_prefixes }: SigninFacts): SigninFacts => ({
+  prefixes,
+  all,
+  known_prefixes,
+});
 
 const nothingSeen = (now: Date): SigninFacts => ({
   prefixes: [],

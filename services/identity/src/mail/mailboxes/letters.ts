@@ -1,5 +1,5 @@
 /** The words of each mail. Values that people chose are escaped in HTML and stand in no header. */
-export type LetterKind = 'verify' | 'reset' | 'notice';
+export type LetterKind = 'verify' | 'reset' | 'notice' | 'magic_link' | 'otp';
 
 export type Letter = {
   readonly subject: string;
@@ -8,8 +8,9 @@ export type Letter = {
 };
 
 type Of = {
-  /** Null for letters that ask for nothing. */
+  /** Null for letters that ask for nothing, or show a code. */
   readonly link: string | null;
+  readonly code: string | null;
   readonly tenantName: string;
 };
 
@@ -26,6 +27,18 @@ const WORDS: Record<LetterKind, { subject: string; lead: string; call: string; e
     call: 'Choose a new password',
     end: 'The link works once, for one hour. If you did not ask for it, do nothing.',
   },
+  magic_link: {
+    subject: 'Sign in',
+    lead: 'somebody asked for a link to sign in with this address.',
+    call: 'Sign in',
+    end: 'The link works once, for 15 minutes. If you did not ask for it, do nothing.',
+  },
+  otp: {
+    subject: 'Your code to sign in',
+    lead: 'somebody asked for a code to sign in with this address.',
+    call: 'Your code',
+    end: 'The code works once, for 10 minutes. Give it to nobody. If you did not ask for it, do nothing.',
+  },
   notice: {
     subject: 'You already have an account',
     lead: 'somebody tried to register with this address, which already has an account.',
@@ -34,14 +47,16 @@ const WORDS: Record<LetterKind, { subject: string; lead: string; call: string; e
   },
 };
 
-export function letter(kind: LetterKind, { link, tenantName }: Of): Letter {
+export function letter(kind: LetterKind, { link, code, tenantName }: Of): Letter {
   const { subject, lead, call, end } = WORDS[kind];
+  const shown = link ?? code;
   const from = `This mail comes from ${oneLine(tenantName)}.`;
-  const text = [`Hello,`, lead, ...(link === null ? [] : [`${call}: ${link}`]), end, from].join(
+  const text = [`Hello,`, lead, ...(shown === null ? [] : [`${call}: ${shown}`]), end, from].join(
     '\n\n',
   );
+  const codeShown = code === null ? '' : `<p>${escapeHtml(call)}: <b>${escapeHtml(code)}</b></p>`;
   const button =
-    link === null ? '' : `<p><a href="${escapeHtml(link)}">${escapeHtml(call)}</a></p>`;
+    link === null ? codeShown : `<p><a href="${escapeHtml(link)}">${escapeHtml(call)}</a></p>`;
   const html =
     `<!doctype html><html lang="en"><body><p>Hello,</p><p>${escapeHtml(lead)}</p>` +
     `${button}<p>${escapeHtml(end)}</p><p>${escapeHtml(from)}</p></body></html>`;

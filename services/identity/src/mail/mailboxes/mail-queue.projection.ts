@@ -41,6 +41,7 @@ export const mailQueueProjection = (wake: () => void) =>
         rows.patch(keyOf(event), { attempts: event.data.attempts, due_at: event.data.retry_at }),
       ],
       MailSettled: (event) => [rows.remove(keyOf(event))],
+      CodeFailed: ignored('a wrong code changes no mail'),
       SecretUsed: ignored('what was sent is in the queue no longer'),
     },
     onCommitted: (events) => {

@@ -14,6 +14,8 @@ export type Errand = {
   /** Sent, or not to be sent any more. */
   readonly settled: boolean;
   readonly email: Sealed;
+  /** Wrong codes that were tried, where any were. */
+  readonly failures?: number;
 };
 export type MailboxFacts = {
   readonly errands: { readonly [purpose in MailPurpose]?: Errand };
@@ -37,7 +39,8 @@ export type MailboxEvent =
       readonly data: Told & { readonly attempts: number; readonly retry_at: string };
     }
   | { readonly type: 'MailSettled'; readonly data: Told & { readonly outcome: MailOutcome } }
-  | { readonly type: 'SecretUsed'; readonly data: Told };
+  | { readonly type: 'SecretUsed'; readonly data: Told }
+  | { readonly type: 'CodeFailed'; readonly data: Told & { readonly failures: number } };
 
 export const mailboxes: Stream<Mailbox, MailboxEvent> = {
   noun: 'mailbox',
@@ -49,6 +52,7 @@ export const mailboxes: Stream<Mailbox, MailboxEvent> = {
       case 'MailDeferred':
       case 'MailSettled':
       case 'SecretUsed':
+      case 'CodeFailed':
         return { status: 'seen', ...data.after };
     }
   },
@@ -112,6 +116,40 @@ export function useSecret(
   if (now >= new Date(errand.expires_at)) return refuse('expired');
   const after = withErrand(mailbox, purpose, { ...errand, used: true });
   return accept({ type: 'SecretUsed', data: { purpose, generation, after } });
+}
+
+/** Wrong codes until none is looked at any more, whichever it is. */
+export const CODE_FAILURES_MAX = 5;
+/** How long an expired code is told from a wrong one. */
+const EXPIRED_TOLD_MS = 24 * 3600_000;
+
+export type TryCode = {
+  /** Of the code; null for one that was never sent to this mailbox. */
+  readonly generation: number | null;
+  readonly now: Date;
+};
+
+/** A code works as any secret, but not once too many wrong ones were tried. */
+export function tryCode(
+  { generation, now }: TryCode,
+  mailbox: Mailbox,
+): Decision<MailboxEvent, 'invalid' | 'expired' | 'too_many_attempts'> {
+  const errand = errandOf(mailbox, 'otp');
+  if (errand === undefined) return refuse('invalid');
+  const { failures = 0, generation: current } = errand;
+  if (failures >= CODE_FAILURES_MAX) return refuse('too_many_attempts');
+  const sinceMs = now.getTime() - new Date(errand.expires_at).getTime();
+  if (generation !== current) {
+    if (errand.used || sinceMs >= 0) return refuse('invalid');
+    const missed = { ...errand, failures: failures + 1 };
+    const after = withErrand(mailbox, 'otp', missed);
+    const data = { purpose: 'otp', generation: current, failures: missed.failures, after } as const;
+    return refuse('invalid', { type: 'CodeFailed', data });
+  }
+  if (errand.used || sinceMs >= EXPIRED_TOLD_MS) return refuse('invalid');
+  if (sinceMs >= 0) return refuse('expired');
+  const after = withErrand(mailbox, 'otp', { ...errand, used: true });
+  return accept({ type: 'SecretUsed', data: { purpose: 'otp', generation: current, after } });
 }
 
 type Sending = { readonly purpose: MailPurpose; readonly generation: number };

@@ -16,6 +16,9 @@ export type PasswordPolicy = {
   readonly common: 'allow' | 'refuse';
 };
 
+/** Codes to sign in by: eight characters that name their mailbox; or six digits, which do not. */
+export type OtpFormat = 'base32' | 'digits6';
+
 /** Who may make an account: anybody; whom an administrator invited or made; whom one made. */
 export const REGISTRATION_MODES = ['open', 'invited', 'closed'] as const;
 export type RegistrationSettings = {
@@ -43,6 +46,7 @@ export type TenantSettings = {
   readonly app_url: string | null;
   readonly session: { readonly absolute_ttl: number };
   readonly refresh: { readonly mode: RefreshMode; readonly leeway_seconds: number };
+  readonly otp: { readonly format: OtpFormat };
   readonly registration: RegistrationSettings;
   readonly approval_channels: readonly string[];
 };
@@ -56,6 +60,7 @@ export const TENANT_DEFAULTS: TenantSettings = {
   app_url: null,
   session: { absolute_ttl: 30 * 24 * 3600 },
   refresh: { mode: 'leeway', leeway_seconds: 10 },
+  otp: { format: 'base32' },
   registration: { mode: 'open', uniform_response: null },
   approval_channels: ['email', 'webhook'],
 };

@@ -86,7 +86,7 @@ export const logInRoute = (needs: Needs): Endpoint =>
       const { attempt, rehashed } = await needs.showPassword(begun, shown, command);
       countSignIn(attempt);
       if (rehashed !== undefined && exists(user)) await rehash(needs, user, rehashed, command);
-      const ended = await needs.endAttempt(attempt, { request, tenant, readAt }, command);
+      const ended = await needs.endAttempt.inSession(attempt, { request, tenant, readAt }, command);
       return ended.status === 'refused'
         ? refusalOfLogin(ended)
         : { ok: ended.signedIn, wrote: ended.wrote };

@@ -236,7 +236,7 @@ async function startSession(
   const { settings } = tenant;
   const begun = begin({ via: 'register', first: 'password', further: [], user, settings });
   const attempt = meet(begun, 'password', true);
-  return endAttempt(attempt, { request, tenant, readAt: command.now }, command);
+  return endAttempt.inSession(attempt, { request, tenant, readAt: command.now }, command);
 }
 
 const withoutTokens = (tenant: TenantFacts) =>

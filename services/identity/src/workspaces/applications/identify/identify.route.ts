@@ -12,7 +12,7 @@ type Needs = Pick<ServiceNeeds, 'database' | 'limits'> & {
 };
 
 /** Ways to sign in that this release has; a tenant may have allowed more for later. */
-const METHODS_BUILT: ReadonlySet<string> = new Set(['password']);
+const METHODS_BUILT: ReadonlySet<string> = new Set(['password', 'magic_link', 'otp']);
 
 export const identifyRoute = (needs: Needs): Endpoint =>
   endpoint(

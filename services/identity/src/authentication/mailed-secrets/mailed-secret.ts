@@ -1,0 +1,94 @@
+/**
+ * Signing in by a secret that was mailed. Asking for one looks nobody up: the mail is written later, if
+ * somebody has the address.
+ */
+import type { DerivedKeys } from '@cardea/crypto';
+import type { Command } from '@cardea/event-store';
+import type { Request } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
+import { emailAddress, type ToAscii, type UserDirectory } from '../../accounts/accounts.module.ts';
+import { tooOften } from '../../http/answers.ts';
+import { drawChallenge, mailLimit, type PostOffice } from '../../mail/mail.module.ts';
+import type { TenantFacts, Workspaces } from '../../workspaces/workspaces.module.ts';
+import { begin, meet } from '../attempts/attempt.ts';
+import type { EndAttempt } from '../attempts/end-attempt.ts';
+
+type MailedFactor = 'magic_link' | 'otp';
+
+const SENT = 'if the address has an account, a mail is on its way';
+
+export type SendNeeds = Pick<ServiceNeeds, 'command' | 'limits' | 'random'> & {
+  readonly userDirectory: Pick<UserDirectory, 'hashOf'>;
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+  readonly postOffice: Pick<PostOffice, 'request'>;
+  /** Derived for `otp/v1`. */
+  readonly codeKeys: DerivedKeys;
+  readonly toAscii: ToAscii;
+};
+
+/** The same reads and one append for every address. */
+export async function send(
+  needs: SendNeeds,
+  request: Request<unknown, unknown, { readonly email: string }>,
+  purpose: MailedFactor,
+) {
+  const email = emailAddress(request.body.email, needs.toAscii);
+  if (email === undefined) return { refused: 'invalid_email' } as const;
+  const tenant = await needs.workspaces.tenant(request.tenantId);
+  if (tenant === undefined) return { refused: 'tenant_not_found' } as const;
+  if (!tenant.settings.auth_methods.includes(purpose)) {
+    return { disabled: true } as const;
+  }
+  const emailHash = await needs.userDirectory.hashOf(tenant.id, email);
+  const of = { tenantId: tenant.id, emailHash, ip: request.ip };
+  const limited = await mailLimit(needs.limits, of);
+  if (limited !== undefined) return tooOften(limited);
+  const command = await needs.command(request, { tenantId: tenant.id });
+  const wrote = await needs.postOffice.request(
+    { purpose, email, emailHash, userId: null },
+    command,
+  );
+  const challenge_id = drawChallenge(
+    needs.codeKeys,
+    { tenantId: tenant.id, mailbox: emailHash },
+    needs.random,
+  );
+  return { ok: { challenge_id, status: 'sent', message: SENT }, wrote } as const;
+}
+
+export type VerifyNeeds = Pick<ServiceNeeds, 'clock' | 'command'> & {
+  readonly userDirectory: Pick<UserDirectory, 'byId'>;
+  readonly endAttempt: EndAttempt;
+};
+
+/** `redeem` uses the secret up, and tells what became of that: of two at once one wins. */
+export async function signInBy<Fault>(
+  needs: VerifyNeeds,
+  request: Request<unknown, unknown, unknown>,
+  of: {
+    readonly factor: MailedFactor;
+    readonly tenant: TenantFacts;
+    readonly userId: string;
+    readonly redeem: (command: Command) => Promise<Fault | 'redeemed'>;
+  },
+) {
+  const { factor, tenant, userId } = of;
+  const readAt = needs.clock.now();
+  const user = await needs.userDirectory.byId(tenant.id, userId);
+  const command = await needs.command(request, {
+    tenantId: tenant.id,
+    actor: { type: 'user', id: userId },
+  });
+  const redeemed = await of.redeem(command);
+  if (redeemed !== 'redeemed') return { fault: redeemed } as const;
+  const { settings } = tenant;
+  const begun = begin({ via: 'login', first: factor, further: [], user, settings });
+  const ended = await needs.endAttempt.inToken(
+    meet(begun, factor, true),
+    { request, tenant, readAt },
+    command,
+  );
+  if (ended.status === 'token') return { ok: ended.signedIn, wrote: ended.wrote } as const;
+  // What stands against a sign-in is told to whoever had the secret; all else is a wrong secret.
+  return { fault: ended.reason === 'login_disabled' ? ended.reason : 'invalid' } as const;
+}

@@ -1,0 +1,37 @@
+/** Mails a code to sign in by. Nobody is looked up, so the answer can tell nothing. */
+import { type Endpoint, endpoint } from '@cardea/http';
+import { closed, PASSWORD_BODY_MAX_BYTES, sentFields } from '../../../http/answers.ts';
+import { emailField } from '../../../http/input-fields.ts';
+import { codeCookie } from '../code-cookie.ts';
+import { type SendNeeds, send } from '../mailed-secret.ts';
+
+export const sendCodeRoute = (needs: SendNeeds): Endpoint =>
+  endpoint(
+    {
+      name: 'send_otp',
+      summary: 'Ask for a mail with a code to sign in by',
+      tag: 'Authentication',
+      method: 'post',
+      path: '/api/v1/auth/otp/send',
+      who: 'anyone',
+      tenant: 'required',
+      area: 'user',
+      body: closed({ email: emailField }),
+      ok: closed(sentFields),
+      refusals: {
+        invalid_email: 400,
+        otp_login_disabled: 403,
+        tenant_not_found: 404,
+        rate_limited: 429,
+      },
+      noStore: true,
+      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
+    },
+    async (request) => {
+      const answer = await send(needs, request, 'otp');
+      if ('disabled' in answer) return { refused: 'otp_login_disabled' };
+      return 'refused' in answer
+        ? answer
+        : { ...answer, headers: { 'Set-Cookie': codeCookie(answer.ok.challenge_id) } };
+    },
+  );

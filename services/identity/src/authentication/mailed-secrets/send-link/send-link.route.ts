@@ -1,0 +1,32 @@
+/** Mails a link to sign in by. Nobody is looked up, so the answer can tell nothing. */
+import { type Endpoint, endpoint } from '@cardea/http';
+import { closed, PASSWORD_BODY_MAX_BYTES, sentFields } from '../../../http/answers.ts';
+import { emailField } from '../../../http/input-fields.ts';
+import { type SendNeeds, send } from '../mailed-secret.ts';
+
+export const sendLinkRoute = (needs: SendNeeds): Endpoint =>
+  endpoint(
+    {
+      name: 'send_magic_link',
+      summary: 'Ask for a mail with a link to sign in by',
+      tag: 'Authentication',
+      method: 'post',
+      path: '/api/v1/auth/magic-link',
+      who: 'anyone',
+      tenant: 'required',
+      area: 'user',
+      body: closed({ email: emailField }),
+      ok: closed(sentFields),
+      refusals: {
+        invalid_email: 400,
+        magic_link_login_disabled: 403,
+        tenant_not_found: 404,
+        rate_limited: 429,
+      },
+      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
+    },
+    async (request) => {
+      const answer = await send(needs, request, 'magic_link');
+      return 'disabled' in answer ? { refused: 'magic_link_login_disabled' } : answer;
+    },
+  );

@@ -1,0 +1,105 @@
+/** Signs in by a mailed link: an access token, no session. A link works once, and opens a page by itself. */
+import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import type { ServiceNeeds } from '@cardea/service';
+import Type, { type Static } from 'typebox';
+import { hostedPage } from '../../../adapters/hosted-page.ts';
+import { tenantOfToken } from '../../../adapters/link-token.ts';
+import {
+  accessTokenFields,
+  closed,
+  PASSWORD_BODY_MAX_BYTES,
+  tooOften,
+} from '../../../http/answers.ts';
+import { LIMITS } from '../../../http/limits.ts';
+import type { PostOffice } from '../../../mail/mail.module.ts';
+import type { TenantFacts, Workspaces } from '../../../workspaces/workspaces.module.ts';
+import { signInBy, type VerifyNeeds } from '../mailed-secret.ts';
+
+type Needs = VerifyNeeds &
+  Pick<ServiceNeeds, 'limits'> & {
+    readonly workspaces: Pick<Workspaces, 'tenant'>;
+    readonly postOffice: Pick<PostOffice, 'peek' | 'redeem'>;
+  };
+
+const PATH = '/api/v1/auth/magic-link/verify';
+const Body = closed({ token: Type.String() });
+type Asked = Request<object, object, Static<typeof Body>>;
+
+export const verifyLinkRoute = (needs: Needs): Endpoint =>
+  endpoint(
+    {
+      name: 'verify_magic_link',
+      summary: 'Sign in by a mailed link',
+      tag: 'Authentication',
+      method: 'post',
+      path: PATH,
+      who: 'anyone',
+      tenant: 'optional',
+      area: 'user',
+      body: Body,
+      ok: closed(accessTokenFields),
+      refusals: {
+        invalid_link: 401,
+        magic_link_login_disabled: 403,
+        link_expired: 410,
+        rate_limited: 429,
+      },
+      noStore: true,
+      waitsFor: ['users'],
+      recordsItsRefusals: true,
+      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
+    },
+    async (request) => {
+      const byIp = await needs.limits.look(LIMITS.secretFailuresByIp, request.ip);
+      if (!byIp.allowed) return tooOften(byIp);
+      const tenantId = tenantOfToken(request.body.token) ?? '';
+      const tenant = await needs.workspaces.tenant(tenantId);
+      const named = request.tenantId === '' || request.tenantId === tenantId;
+      const answer =
+        tenant === undefined || !named ? INVALID : await verified(needs, request, tenant);
+      if ('refused' in answer) await needs.limits.take(LIMITS.secretFailuresByIp, request.ip);
+      return answer;
+    },
+  );
+
+const INVALID = { refused: 'invalid_link' } as const;
+const DISABLED = { refused: 'magic_link_login_disabled' } as const;
+const EXPIRED = { refused: 'link_expired' } as const;
+
+async function verified({ postOffice, ...needs }: Needs, request: Asked, tenant: TenantFacts) {
+  const { token } = request.body;
+  const at = { tenantId: tenant.id, now: needs.clock.now() };
+  const peeked = await postOffice.peek('magic_link', token, at);
+  if ('fault' in peeked) return peeked.fault === 'expired' ? EXPIRED : INVALID;
+  const answer = await signInBy(needs, request, {
+    factor: 'magic_link',
+    tenant,
+    userId: peeked.userId,
+    redeem: async (command) => {
+      const redeemed = await postOffice.redeem('magic_link', token, command);
+      return 'fault' in redeemed ? redeemed.fault : 'redeemed';
+    },
+  });
+  if (answer.fault === undefined) return answer;
+  if (answer.fault === 'login_disabled') return DISABLED;
+  return answer.fault === 'expired' ? EXPIRED : INVALID;
+}
+
+/** Where the mail's link leads when the tenant has no page of its own. */
+export const magicLinkPageRoute = (): Endpoint =>
+  endpoint(
+    {
+      name: 'magic_link_page',
+      summary: 'Page of the link to sign in by',
+      tag: 'Authentication',
+      method: 'get',
+      path: PATH,
+      who: 'anyone',
+      tenant: 'none',
+      area: 'user',
+      ok: Type.String(),
+      okMediaType: 'text/html',
+      refusals: {},
+    },
+    async () => ({ raw: hostedPage('magic_link') }),
+  );

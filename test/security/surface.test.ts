@@ -173,6 +173,11 @@ it('S20 a challenge names no document that is not there', async () => {
   }
 });
 
+/** The one cookie: it binds a mailed code to the browser that asked for it, and says nothing of anybody. */
+const CODE_PATH = '/api/v1/auth/otp/send';
+const CODE_COOKIE =
+  /^__Host-otp=ch_[\w-]{64}; Path=\/; Max-Age=600; Secure; HttpOnly; SameSite=Strict$/;
+
 function faultsOf(
   headers: Headers,
   { status, path }: { readonly status: number; readonly path: string },
@@ -181,7 +186,10 @@ function faultsOf(
   if (headers.get('x-content-type-options') !== 'nosniff') faults.push('nosniff');
   if (!/^max-age=\d{7,}/.test(headers.get('strict-transport-security') ?? '')) faults.push('HSTS');
   if (!/^[\w.-]{8,64}$/.test(headers.get('x-request-id') ?? '')) faults.push('X-Request-Id');
-  for (const telling of ['x-powered-by', 'server', 'access-control-allow-origin', 'set-cookie']) {
+  const cookie = headers.get('set-cookie');
+  if (cookie !== null && !(path === CODE_PATH && CODE_COOKIE.test(cookie)))
+    faults.push('no cookie');
+  for (const telling of ['x-powered-by', 'server', 'access-control-allow-origin']) {
     if (headers.has(telling)) faults.push(`no ${telling}`);
   }
   const challenge = headers.get('www-authenticate') ?? '';

@@ -91,5 +91,5 @@ export type RelayMapper = (
   },
 ) => Promise<Mapped | readonly Mapped[] | undefined> | Mapped | readonly Mapped[] | undefined;
 
-/** Reads a log behind its checkpoint, maps, publishes, then moves the checkpoint. */
+/** Reads a log after its checkpoint, maps, publishes, then moves the checkpoint. */
 export type RelayDefinition = { readonly log: Log; readonly map: RelayMapper };

@@ -60,7 +60,7 @@ export function openPositions(options: PositionsOptions): PositionBoard {
     looking = undefined;
   };
 
-  const silence = options.leader.listen(POSITIONS_CHANNEL, (payload) => {
+  const unlisten = options.leader.listen(POSITIONS_CHANNEL, (payload) => {
     if (payload === undefined) {
       look().catch(() => {}); // the session is new; whoever waits looks again
       return;
@@ -83,7 +83,7 @@ export function openPositions(options: PositionsOptions): PositionBoard {
       return await reached;
     },
     close: async () => {
-      silence();
+      unlisten();
       closing.abort();
       waiting.end();
       await looking;

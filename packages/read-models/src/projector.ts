@@ -124,8 +124,8 @@ export class Projector {
         continue;
       }
       try {
-        const said = projection.on[event.type]?.(event, tools);
-        const mine = said instanceof Promise ? await said : said;
+        const mapped = projection.on[event.type]?.(event, tools);
+        const mine = mapped instanceof Promise ? await mapped : mapped;
         for (const change of mine ?? []) changes.push(this.#known(change));
         applied.push(event);
       } catch (error) {

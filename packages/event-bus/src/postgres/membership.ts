@@ -44,8 +44,8 @@ export const membership = (consumer: string, needs: Needs): Membership => {
   const wanted = new Map<string, Wanted>();
 
   const want = (name: string): Wanted => {
-    const standing = wanted.get(name);
-    if (standing !== undefined && standing.lease?.lost.aborted !== true) return standing;
+    const known = wanted.get(name);
+    if (known !== undefined && known.lease?.lost.aborted !== true) return known;
     const given: Wanted = { lease: undefined, cancel: new AbortController() };
     wanted.set(name, given);
     void locks.hold(name, AbortSignal.any([stopped.signal, given.cancel.signal])).then((lease) => {
@@ -56,10 +56,10 @@ export const membership = (consumer: string, needs: Needs): Membership => {
     return given;
   };
   const giveBack = async (name: string): Promise<void> => {
-    const standing = wanted.get(name);
+    const known = wanted.get(name);
     wanted.delete(name);
-    standing?.cancel.abort();
-    await standing?.lease?.release();
+    known?.cancel.abort();
+    await known?.lease?.release();
   };
 
   const members = async (): Promise<readonly string[]> => {

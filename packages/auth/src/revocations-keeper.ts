@@ -58,8 +58,9 @@ export function keeperOf(needs: Needs, { marks, hearing }: Own) {
       return true;
     } catch (error) {
       if (refill === undefined) throw error;
-      unlessAway(error);
+      // Whatever went wrong, it is made good at the next check: nobody may ask for it again.
       owed = true;
+      unlessAway(error);
       return false;
     }
   };
@@ -79,16 +80,16 @@ export function keeperOf(needs: Needs, { marks, hearing }: Own) {
         owedUnmarks.delete(markKey(kind, id));
         unmarkedMeanwhile?.delete(markKey(kind, id));
       }
-      const all = ids.map((id) => (at === undefined ? { kind, id } : { kind, id, at }));
-      await orOwe(write(kind, all));
+      await orOwe(write(kind, marksOf(kind, ids, at)));
     },
     unmark: async (kind: RevocationKind, ids: readonly string[]): Promise<void> => {
       for (const id of ids) {
         marks.remove(kind, id);
         unmarkedMeanwhile?.add(markKey(kind, id));
       }
-      if (await orOwe(erase(kind, ids))) return;
       for (const id of ids) owe(owedUnmarks, { kind, id });
+      if (!(await orOwe(erase(kind, ids)))) return;
+      for (const id of ids) owedUnmarks.delete(markKey(kind, id));
     },
     orOwe,
     heardUnmarked: (kind: RevocationKind, ids: readonly string[]): void => {
@@ -103,6 +104,9 @@ export function keeperOf(needs: Needs, { marks, hearing }: Own) {
     },
   };
 }
+
+const marksOf = (kind: RevocationKind, ids: readonly string[], at?: number): readonly Mark[] =>
+  ids.map((id) => (at === undefined ? { kind, id } : { kind, id, at }));
 
 function owe(unmarks: Map<string, Mark>, mark: Mark): void {
   unmarks.set(markKey(mark.kind, mark.id), mark);

@@ -11,12 +11,7 @@ import {
 } from './accounts/accounts.module.ts';
 import { argon2, type PasswordFunction } from './adapters/argon2.ts';
 import { mailFolder } from './adapters/mail-transport.ts';
-import {
-  agentOfKey,
-  agentSessionRevocation,
-  agentsModule,
-  agentsStreams,
-} from './agents/agents.module.ts';
+import { agentOfKey, agentsModule, agentsStreams } from './agents/agents.module.ts';
 import {
   authenticationModule,
   authenticationStreams,
@@ -29,8 +24,8 @@ import {
   mailStreams,
   postOffice,
 } from './mail/mail.module.ts';
-import { revocationsModule } from './revocations/revocations.module.ts';
-import { aliveSessions, sessionsModule, sessionsStreams } from './sessions/sessions.module.ts';
+import { revocationsModule, revokingStreams } from './revocations/revocations.module.ts';
+import { sessionsModule, sessionsStreams } from './sessions/sessions.module.ts';
 import {
   type KeyOperations,
   keyOperations,
@@ -89,11 +84,12 @@ const driversOf = (settings: ServiceNeeds['settings']): IdentityDrivers => ({
 });
 
 /** Each module is given what it names of the service's means and of the modules before it. */
-export function identityModules(needs: ServiceNeeds, drivers: IdentityDrivers) {
+export function identityModules(given: ServiceNeeds, drivers: IdentityDrivers) {
+  // Whatever is decided revokes what it ends before anybody is answered.
+  const needs = { ...given, streams: revokingStreams(given) };
   const snapshots = snapshotCache(needs.store);
   const outbox = postOffice({ ...needs, snapshots });
   const codeKeys = needs.derive('JWT_SECRET', 'otp/v1');
-  const revokeAgentSessions = agentSessionRevocation(needs);
 
   const signingKeys = signingKeysModule(needs);
   const { sign } = signingKeys.signingKeys;
@@ -103,12 +99,10 @@ export function identityModules(needs: ServiceNeeds, drivers: IdentityDrivers) {
     ...drivers,
     sign,
     snapshots,
-    revokeAgentSessions,
     workspaces: workspaces.workspaces,
     postOffice: outbox,
     codeKeys,
     codes: codeBox({ ...needs, snapshots, codeKeys }),
-    aliveSessions: (of: Parameters<typeof aliveSessions>[1]) => aliveSessions(needs.database, of),
   };
   const accounts = accountsModule(shared);
   const { userDirectory } = accounts;

@@ -15,7 +15,6 @@ import { settleAdministrators } from './administrators/settle-administrators.pol
 import { bootstrapAdmin } from './bootstrap.ts';
 import { callersByStream } from './callers.ts';
 import { type AdminMade, createAdmin, type NewAdmin } from './create-admin.ts';
-import type { AgentSessionRevocation, AliveSessions } from './dependents.ts';
 import type { ToAscii } from './email-address.ts';
 import { hashGate } from './passwords/hash-gate.ts';
 import { type Passwords, passwords } from './passwords/passwords.ts';
@@ -37,7 +36,6 @@ import {
 
 export { ACCOUNT_APPENDS, type Accounts } from './accounts.ts';
 export type { AdminMade, NewAdmin } from './create-admin.ts';
-export type { AgentSessionRevocation } from './dependents.ts';
 export { emailAddress, type ToAscii } from './email-address.ts';
 export { type Passwords, passwordFault } from './passwords/passwords.ts';
 export { readSnapshot, type UserDirectory } from './user-directory.ts';
@@ -66,7 +64,6 @@ type Needs = Pick<
   | 'limits'
   | 'log'
   | 'positions'
-  | 'revocations'
   | 'sealer'
   | 'settings'
   | 'store'
@@ -76,8 +73,6 @@ type Needs = Pick<
   readonly snapshots: SnapshotCache;
   readonly workspaces: Workspaces;
   readonly postOffice: PostOffice;
-  readonly aliveSessions: AliveSessions;
-  readonly revokeAgentSessions: AgentSessionRevocation;
   readonly passwordFunction: PasswordFunction;
   readonly toAscii: ToAscii;
 };

@@ -2,7 +2,7 @@
 
 import type { SignToken } from '@cardea/auth';
 import type { Module, ServiceNeeds } from '@cardea/service';
-import type { AgentSessionRevocation, UserDirectory } from '../accounts/accounts.module.ts';
+import type { UserDirectory } from '../accounts/accounts.module.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
 import {
@@ -18,11 +18,9 @@ import { agentSessions } from './agent-sessions/agent-session.ts';
 import { agentSessionsProjection } from './agent-sessions/agent-sessions.projection.ts';
 import { endAgentSessionRoute } from './agent-sessions/end/end.route.ts';
 import { endExpiredSessions } from './agent-sessions/end-expired-sessions.ts';
-import { openSessions } from './agent-sessions/end-many.ts';
 import { endOrphanedSessions } from './agent-sessions/end-orphaned-sessions.policy.ts';
 import { issueTokensRoute } from './agent-sessions/issue-tokens/issue-tokens.route.ts';
 import { getAgentSessionRoute, listAgentSessionsRoute } from './agent-sessions/list/list.route.ts';
-import { revokeAgentSessionsBy, revokeAgentSessionsOf } from './agent-sessions/revoke-with-user.ts';
 import { startAgentSessionRoute } from './agent-sessions/start/start.route.ts';
 import { agentTokens } from './agent-tokens.ts';
 import {
@@ -51,7 +49,13 @@ export { type AgentKeyEvent, agentKeys } from './agent-keys/agent-key.ts';
 export { agentOfKey } from './agent-keys/agent-of-key.ts';
 export { type AgentSessionEvent, agentSessions } from './agent-sessions/agent-session.ts';
 export { whyEnded } from './agent-sessions/basis.ts';
+export { openSessions } from './agent-sessions/end-many.ts';
+export {
+  agentSessionsEndedByUser,
+  agentSessionsOfLogin,
+} from './agent-sessions/ended-with-user.ts';
 export { type AgentEvent, agents } from './agents/agent.ts';
+export type { DelegationEvent } from './delegations/delegation.ts';
 
 type Needs = Pick<
   ServiceNeeds,
@@ -63,7 +67,6 @@ type Needs = Pick<
   | 'limits'
   | 'positions'
   | 'random'
-  | 'revocations'
   | 'sealer'
   | 'settings'
   | 'streams'
@@ -80,7 +83,6 @@ export function agentsModule(given: Needs): Module {
     ...given,
     agentNames: agentNames(given),
     agentTokens: agentTokens(given),
-    liveAgentSessions: (of: Parameters<typeof openSessions>[1]) => openSessions(given.database, of),
   };
   return {
     endpoints: [
@@ -115,13 +117,5 @@ export function agentsModule(given: Needs): Module {
     offers: { identity: { facts: currentFacts(needs) } },
   };
 }
-
-/** What whoever ends accounts and logins does to the agent sessions that rest on them. */
-export const agentSessionRevocation = (
-  needs: Pick<ServiceNeeds, 'database' | 'positions' | 'revocations'>,
-): AgentSessionRevocation => ({
-  ofUser: (user, at) => revokeAgentSessionsOf(needs, user, at),
-  ofLogin: (sid, at) => revokeAgentSessionsBy(needs, sid, at),
-});
 
 export const agentsStreams = [agents, agentKeys, agentSessions, delegations];

@@ -1,13 +1,7 @@
 /** How people become known: by password, by what was mailed to them, and by making an account. */
 import type { DerivedKeys } from '@cardea/crypto';
 import type { Module, ServiceNeeds } from '@cardea/service';
-import type {
-  Accounts,
-  AgentSessionRevocation,
-  Passwords,
-  ToAscii,
-  UserDirectory,
-} from '../accounts/accounts.module.ts';
+import type { Accounts, Passwords, ToAscii, UserDirectory } from '../accounts/accounts.module.ts';
 import type { CodeBox, PostOffice } from '../mail/mail.module.ts';
 import type { AccessTokens, LoginSessions } from '../sessions/sessions.module.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
@@ -42,7 +36,6 @@ type Needs = Pick<
   | 'ids'
   | 'limits'
   | 'random'
-  | 'revocations'
   | 'sealer'
   | 'settings'
   | 'streams'
@@ -57,7 +50,6 @@ type Needs = Pick<
   readonly codeKeys: DerivedKeys;
   readonly accessTokens: AccessTokens;
   readonly loginSessions: LoginSessions;
-  readonly revokeAgentSessions: Pick<AgentSessionRevocation, 'ofUser'>;
   readonly toAscii: ToAscii;
 };
 

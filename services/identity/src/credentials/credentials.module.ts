@@ -39,7 +39,6 @@ type Needs = Pick<
   | 'ids'
   | 'log'
   | 'random'
-  | 'revocations'
   | 'sealer'
   | 'streams'
   | 'systemCommand'

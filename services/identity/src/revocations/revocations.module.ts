@@ -6,6 +6,8 @@ import { endings } from './endings.ts';
 import { standingMarks } from './marks.ts';
 import { revocationsProjection } from './revocations.projection.ts';
 
+export { revokingStreams } from './revoking-streams.ts';
+
 type Needs = Pick<
   ServiceNeeds,
   'cache' | 'clock' | 'database' | 'positions' | 'revocations' | 'settings' | 'store' | 'streams'

@@ -1,20 +1,7 @@
 /** Keeps `revocations`, from which the shared cache is filled again when it comes back empty. */
-import type { RevocationKind } from '@cardea/auth';
 import { ignoring, type RecordedEvent } from '@cardea/event-store';
 import { orNull, projection, type TableChange, table } from '@cardea/read-models';
-import type { UserEvent } from '../accounts/accounts.module.ts';
-import type { AgentEvent, AgentKeyEvent, AgentSessionEvent } from '../agents/agents.module.ts';
-import type { ApiKeyEvent } from '../credentials/credentials.module.ts';
-import type { SessionEvent } from '../sessions/sessions.module.ts';
-
-type Event =
-  | UserEvent
-  | SessionEvent
-  | AgentEvent
-  | ApiKeyEvent
-  | AgentKeyEvent
-  | AgentSessionEvent;
-type Ending = Pick<RecordedEvent, 'metadata' | 'time'> & { readonly data: { readonly id: string } };
+import { type RevokingEvent, revocationsOf } from './revocation-rules.ts';
 
 const rows = table('revocations', {
   key: ['kind', 'id'],
@@ -27,21 +14,23 @@ const rows = table('revocations', {
   },
 });
 
-const mark = (
-  kind: RevocationKind,
-  { data, metadata, time }: Ending,
-  tokensBefore: number | null = null,
-): readonly TableChange[] => [
-  rows.put({
-    kind,
-    id: data.id,
-    tenant_id: metadata.tenantId,
-    marked_at: time.toISOString(),
-    tokens_before: tokensBefore,
-  }),
-];
+/** What the rules say of an event's own ids; whatever else it ends is found in other tables. */
+const kept = (event: RecordedEvent): readonly TableChange[] =>
+  revocationsOf([event]).flatMap((one): readonly TableChange[] => {
+    if ('lift' in one) return [rows.remove({ kind: one.lift, id: one.id })];
+    if (!('list' in one)) return [];
+    return [
+      rows.put({
+        kind: one.list,
+        id: one.id,
+        tenant_id: event.metadata.tenantId,
+        marked_at: event.time.toISOString(),
+        tokens_before: one.before ?? null,
+      }),
+    ];
+  });
 
-const NOTHING_ENDS = ignoring(
+const NOTHING_KEPT = ignoring(
   'no token is taken back by it, or not by an id of its own',
   'UserAbandoned',
   'UserRegistered',
@@ -64,27 +53,26 @@ const NOTHING_ENDS = ignoring(
   'AgentKeyRotated',
   'AgentSessionStarted',
   'AgentSessionRenewed',
+  'DelegationGranted',
+  'DelegationWithdrawn',
 );
 
-export const revocationsProjection = projection<Event>()({
+export const revocationsProjection = projection<RevokingEvent>()({
   name: 'revocations',
   log: 'identity',
   tables: [rows],
   on: {
-    UserDisabled: (event) => mark('user', event),
-    UserDeleted: (event) => mark('user', event),
-    UserEnabled: ({ data }) => [rows.remove({ kind: 'user', id: data.id })],
-    RolesChanged: (event) => {
-      const { tokens_before } = event.data;
-      return tokens_before === undefined ? [] : mark('rank', event, tokens_before);
-    },
-    SessionRevoked: (event) => mark('sid', event),
-    AgentSuspended: (event) => mark('agent', event),
-    AgentDeleted: (event) => mark('agent', event),
-    AgentResumed: ({ data }) => [rows.remove({ kind: 'agent', id: data.id })],
-    ApiKeyRevoked: (event) => mark('key', event),
-    AgentKeyRevoked: (event) => mark('key', event),
-    AgentSessionEnded: (event) => mark('asid', event),
-    ...NOTHING_ENDS,
+    UserDisabled: kept,
+    UserDeleted: kept,
+    UserEnabled: kept,
+    RolesChanged: kept,
+    SessionRevoked: kept,
+    AgentSuspended: kept,
+    AgentDeleted: kept,
+    AgentResumed: kept,
+    ApiKeyRevoked: kept,
+    AgentKeyRevoked: kept,
+    AgentSessionEnded: kept,
+    ...NOTHING_KEPT,
   },
 });

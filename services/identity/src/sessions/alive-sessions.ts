@@ -18,6 +18,8 @@ export type AliveSession = {
 
 /** Sessions that one user's list shows at most. */
 const SESSIONS_MAX = 1_000;
+/** Sessions of one user that one event ends at most. */
+const ENDED_MAX = 10_000;
 
 export async function aliveSessions(
   database: Database,
@@ -35,4 +37,27 @@ export async function aliveSessions(
     ),
   );
   return rows;
+}
+
+/** Sessions that began in an earlier epoch of their user, but for the one that was kept; all without an epoch. */
+export async function endedLogins(
+  database: Pick<Database, 'asTenant'>,
+  of: {
+    readonly tenantId: string;
+    readonly userId: string;
+    readonly epoch: number | null;
+    readonly keep: string | null;
+    readonly now: Date;
+  },
+): Promise<readonly string[]> {
+  const { rows } = await database.asTenant(of.tenantId, (sql) =>
+    sql.query<{ id: string }>(
+      `SELECT id FROM identity.sessions
+       WHERE tenant_id = $1 AND user_id = $2 AND revoked_at IS NULL AND expires_at > $3
+         AND ($4::integer IS NULL OR user_epoch < $4) AND id IS DISTINCT FROM $5
+       ORDER BY last_active_at DESC, id DESC LIMIT $6`,
+      [of.tenantId, of.userId, of.now, of.epoch, of.keep, ENDED_MAX],
+    ),
+  );
+  return rows.map(({ id }) => id);
 }

@@ -2,7 +2,7 @@
 
 import type { SignToken } from '@cardea/auth';
 import type { Module, ServiceNeeds } from '@cardea/service';
-import type { AgentSessionRevocation, UserDirectory } from '../accounts/accounts.module.ts';
+import type { UserDirectory } from '../accounts/accounts.module.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
 import { type AccessTokens, accessTokens } from './access-tokens.ts';
 import { listSessionsRoute } from './list-sessions/list-sessions.route.ts';
@@ -14,7 +14,7 @@ import { sessionsProjection } from './sessions.projection.ts';
 import { sessionsRelay } from './sessions-relay.ts';
 
 export type { AccessTokens } from './access-tokens.ts';
-export { aliveSessions } from './alive-sessions.ts';
+export { endedLogins } from './alive-sessions.ts';
 export type { LoginSessions, Tokens } from './login-sessions.ts';
 export {
   isAlive,
@@ -36,7 +36,6 @@ type Needs = Pick<
   | 'limits'
   | 'positions'
   | 'random'
-  | 'revocations'
   | 'sealer'
   | 'settings'
   | 'store'
@@ -45,7 +44,6 @@ type Needs = Pick<
   readonly sign: SignToken;
   readonly userDirectory: UserDirectory;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly revokeAgentSessions: AgentSessionRevocation;
 };
 
 export function sessionsModule(given: Needs): {

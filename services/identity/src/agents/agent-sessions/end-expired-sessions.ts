@@ -4,10 +4,7 @@ import { type Loop, type ServiceNeeds, sweeping } from '@cardea/service';
 import type { UserDirectory } from '../../accounts/accounts.module.ts';
 import { endIfOver, endOne } from './end-many.ts';
 
-type Needs = Pick<
-  ServiceNeeds,
-  'clock' | 'database' | 'revocations' | 'streams' | 'systemCommand'
-> & {
+type Needs = Pick<ServiceNeeds, 'clock' | 'database' | 'streams' | 'systemCommand'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
 };
 

@@ -7,10 +7,7 @@ import { agentSessions, type EndReason } from './agent-session.ts';
 import { whyEnded } from './basis.ts';
 import { endAgentSession } from './end/end.ts';
 
-type Needs = Pick<
-  ServiceNeeds,
-  'clock' | 'database' | 'revocations' | 'streams' | 'systemCommand'
-> & {
+type Needs = Pick<ServiceNeeds, 'clock' | 'database' | 'streams' | 'systemCommand'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
 };
 
@@ -84,13 +81,12 @@ export async function endIfOver(needs: Needs, of: One): Promise<void> {
 }
 
 export async function endOne(
-  needs: Pick<Needs, 'revocations' | 'streams' | 'systemCommand'>,
+  needs: Pick<Needs, 'streams' | 'systemCommand'>,
   of: One & { readonly reason: EndReason },
 ): Promise<void> {
   const command = needs.systemCommand(of.tenantId, 'end agent session', uuidFrom(of.cause, of.id));
   const end = { reason: of.reason, now: command.now };
-  const decided = await needs.streams.decideOn(agentSessions, of.id, command, (session) =>
+  await needs.streams.decideOn(agentSessions, of.id, command, (session) =>
     endAgentSession(end, session),
   );
-  if (decided.accepted) await needs.revocations.mark('asid', [of.id]);
 }

@@ -12,7 +12,7 @@ import { endOpenSessions, type OpenOf } from './end-many.ts';
 
 type Needs = Pick<
   ServiceNeeds,
-  'clock' | 'database' | 'positions' | 'revocations' | 'streams' | 'systemCommand'
+  'clock' | 'database' | 'positions' | 'streams' | 'systemCommand'
 > & {
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
 };

@@ -12,12 +12,7 @@ import { type Endpoint, endpoint, networkOf, type Request } from '@cardea/http';
 import { metrics } from '@cardea/runtime';
 import type { ServiceNeeds } from '@cardea/service';
 import Type, { type Static } from 'typebox';
-import {
-  type AgentSessionRevocation,
-  exists,
-  type User,
-  type UserDirectory,
-} from '../../accounts/accounts.module.ts';
+import { exists, type User, type UserDirectory } from '../../accounts/accounts.module.ts';
 import { closed, PASSWORD_BODY_MAX_BYTES, tokenFields, tooOften } from '../../http/answers.ts';
 import { LIMITS } from '../../http/limits.ts';
 import { sessionPlace } from '../../streams/seals.ts';
@@ -29,20 +24,11 @@ import { refresh } from './refresh.ts';
 
 type Needs = Pick<
   ServiceNeeds,
-  | 'clock'
-  | 'command'
-  | 'limits'
-  | 'positions'
-  | 'revocations'
-  | 'sealer'
-  | 'settings'
-  | 'store'
-  | 'streams'
+  'clock' | 'command' | 'limits' | 'positions' | 'sealer' | 'settings' | 'store' | 'streams'
 > & {
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly loginSessions: Pick<LoginSessions, 'tokensOf'>;
-  readonly revokeAgentSessions: Pick<AgentSessionRevocation, 'ofLogin'>;
   readonly refreshKeys: DerivedKeys;
 };
 
@@ -105,7 +91,8 @@ async function exchanged(needs: Needs, request: Asked, token: RefreshToken) {
   if (!decided.accepted) {
     if (decided.reason === 'refresh_token_rotated') metrics.refreshReplays.inc();
     if (decided.position !== undefined && decided.events.some(isRevocation)) {
-      await endedByReplay(needs, token.sid, { tenantId, position: decided.position });
+      // It is gone from the list that is asked for next.
+      await needs.positions.reached(['sessions'], decided.position, LIST_WAIT_MS);
     }
     return { refused: decided.reason, wrote: decided.position } as const;
   }
@@ -175,17 +162,6 @@ async function madeBy(
 }
 
 const isRevocation = ({ type }: SessionEvent): boolean => type === 'SessionRevoked';
-
-/** A family that ended so is refused by introspection, and gone from the list that is asked for next. */
-async function endedByReplay(
-  needs: Pick<Needs, 'positions' | 'revocations' | 'revokeAgentSessions'>,
-  sid: string,
-  at: { readonly tenantId: string; readonly position: bigint },
-): Promise<void> {
-  await needs.revocations.mark('sid', [sid]);
-  await needs.revokeAgentSessions.ofLogin(sid, at);
-  await needs.positions.reached(['sessions'], at.position, LIST_WAIT_MS);
-}
 
 const INVALID = { refused: 'invalid_refresh_token' } as const;
 const ROTATED = { refused: 'refresh_token_rotated' } as const;

@@ -2,22 +2,15 @@
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
-import {
-  type AgentSessionRevocation,
-  endSessions,
-  exists,
-  type UserDirectory,
-  users,
-} from '../../accounts/accounts.module.ts';
+import { endSessions, exists, type UserDirectory, users } from '../../accounts/accounts.module.ts';
 import { closed, USERS_ONLY } from '../../http/answers.ts';
 import { aliveSessions } from '../alive-sessions.ts';
 import { sessions } from '../session.ts';
 import { ownSession, surroundingsOf } from '../surroundings.ts';
 import { revokeSession } from './revoke-session.ts';
 
-type Needs = Pick<ServiceNeeds, 'command' | 'database' | 'revocations' | 'streams'> & {
+type Needs = Pick<ServiceNeeds, 'command' | 'database' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
-  readonly revokeAgentSessions: Pick<AgentSessionRevocation, 'ofLogin' | 'ofUser'>;
 };
 
 export const revokeSessionRoute = (needs: Needs): Endpoint =>
@@ -48,8 +41,6 @@ export const revokeSessionRoute = (needs: Needs): Endpoint =>
         revokeSession({ userId, reason: 'user', now: command.now, surroundings }, session),
       );
       if (!decided.accepted) return { refused: decided.reason };
-      await needs.revocations.mark('sid', [sid]);
-      await needs.revokeAgentSessions.ofLogin(sid, { tenantId, position: decided.position });
       return { ok: { status: 'revoked' as const }, wrote: decided.position };
     },
   );
@@ -87,9 +78,6 @@ export const revokeSessionsRoute = (needs: Needs): Endpoint =>
       if (!decided.accepted || !exists(decided.state)) return { refused: 'not_found' };
       const { keepSid } = decided.state;
       const ended = alive.map(({ id }) => id).filter((id) => id !== keepSid);
-      await needs.revocations.mark('sid', ended);
-      const at = { tenantId, position: decided.position };
-      await needs.revokeAgentSessions.ofUser(decided.state, at);
       const kept = keepSid === null ? 0 : 1;
       return { ok: { revoked: ended.length, kept }, wrote: decided.position };
     },

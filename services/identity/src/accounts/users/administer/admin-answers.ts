@@ -1,7 +1,6 @@
 /** What the administrators' endpoints on accounts have in common: shapes, callers, ranks. */
 import type { Principal } from '@cardea/auth';
 import { NullableTime, named, Time } from '@cardea/contracts';
-import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { closed, profileFields } from '../../../http/answers.ts';
 import type { TenantSettings } from '../../../workspaces/workspaces.module.ts';
@@ -10,7 +9,7 @@ import { type ExistingUser, ROLES, rankOf } from '../user.ts';
 import type { AdminUser } from './admin-users.ts';
 import type { Administrator } from './administer.ts';
 
-type Needs = Pick<ServiceNeeds, 'revocations'> & {
+type Needs = {
   readonly userDirectory: Pick<UserDirectory, 'open'>;
 };
 
@@ -74,16 +73,4 @@ export async function shown(
     updated_at: user.updatedAt,
   };
   return shape;
-}
-
-/** The tokens of a closed account are refused at once, before this answers. */
-export async function mark(
-  { revocations }: Pick<Needs, 'revocations'>,
-  userId: string,
-  of: { readonly status: 'active' | 'disabled' | undefined; readonly sids: readonly string[] },
-): Promise<void> {
-  if (of.status === 'active') await revocations.unmark('user', [userId]);
-  if (of.status !== 'disabled') return;
-  await revocations.mark('user', [userId]);
-  await revocations.mark('sid', of.sids);
 }

@@ -8,7 +8,6 @@ import { avatarUrlField, displayNameField, nullable } from '../../../http/input-
 import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces.module.ts';
 import type { Accounts } from '../../accounts.ts';
 import type { Administrators } from '../../administrators/administrators.ts';
-import type { AgentSessionRevocation, AliveSessions } from '../../dependents.ts';
 import type { UserDirectory } from '../../user-directory.ts';
 import { avatarUrl, displayName } from '../profile-fields.ts';
 import { exists } from '../user.ts';
@@ -18,7 +17,6 @@ import {
   areKnownRoles,
   COMMON,
   Id,
-  mark,
   Roles,
   Status,
   shown,
@@ -28,13 +26,11 @@ import { findUser } from './admin-users.ts';
 import { administer, deleteUser } from './administer.ts';
 import { decideOnUser } from './decide-on-user.ts';
 
-type Needs = Pick<ServiceNeeds, 'clock' | 'command' | 'database' | 'revocations' | 'streams'> & {
+type Needs = Pick<ServiceNeeds, 'clock' | 'command' | 'database' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'open' | 'seal'>;
   readonly accounts: Pick<Accounts, 'releaseAddress'>;
   readonly administrators: Pick<Administrators, 'leave' | 'settle'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly aliveSessions: AliveSessions;
-  readonly revokeAgentSessions: Pick<AgentSessionRevocation, 'ofUser'>;
 };
 
 export const updateUserRoute = (needs: Needs): Endpoint =>
@@ -81,7 +77,6 @@ export const updateUserRoute = (needs: Needs): Endpoint =>
       if (!exists(await needs.userDirectory.byId(tenantId, params.id)))
         return { refused: 'not_found' };
       const command = await needs.command(request);
-      const alive = await needs.aliveSessions({ ...of, now: command.now });
       const profile = await sealedProfile(needs, of, {
         ...(body.display_name === undefined ? {} : { displayName: name }),
         ...(body.avatar_url === undefined ? {} : { avatarUrl: picture }),
@@ -99,13 +94,6 @@ export const updateUserRoute = (needs: Needs): Endpoint =>
         administer({ ...change, ...on }, user),
       );
       if (!decided.done) return { refused: decided.reason };
-      await mark(needs, params.id, { status: body.status, sids: alive.map(({ id }) => id) });
-      if (body.status === 'disabled' && exists(decided.state)) {
-        await needs.revokeAgentSessions.ofUser(decided.state, {
-          tenantId,
-          position: decided.position,
-        });
-      }
       if (!exists(decided.state)) return { refused: 'not_found' };
       const row = await findUser(needs.database, { tenantId, id: params.id });
       const ok = await shown(needs, decided.state, row?.last_login_at);
@@ -151,13 +139,11 @@ export const deleteUserRoute = (needs: Needs): Endpoint =>
       const { tenantId, params } = request;
       const of = { tenantId, userId: params.id };
       const command = await needs.command(request);
-      const alive = await needs.aliveSessions({ ...of, now: command.now });
       const by = administratorOf(request.principal);
       const decided = await decideOnUser(needs, of, command, ({ mayLeave }, user) =>
         deleteUser({ by, mayLeave, now: command.now }, user),
       );
       if (!decided.done) return { refused: decided.reason };
-      await mark(needs, params.id, { status: 'disabled', sids: alive.map(({ id }) => id) });
       const emailHash = decided.state.status === 'deleted' ? decided.state.emailHash : '';
       // The policy does the same after a crash; here it frees the address before the answer.
       await needs.accounts.releaseAddress({ ...of, emailHash }, command);

@@ -12,11 +12,10 @@ import {
 import { uuidFrom } from '@cardea/runtime';
 import type { ServiceNeeds } from '@cardea/service';
 import type { Administrators } from '../../administrators/administrators.ts';
-import { tellChanged } from '../tell-changed.ts';
 import { exists, isActiveAdmin, type User, type UserEvent, users } from '../user.ts';
 import type { AdministerRefusal } from './administer.ts';
 
-type Needs = Pick<ServiceNeeds, 'clock' | 'revocations' | 'streams'> & {
+type Needs = Pick<ServiceNeeds, 'clock' | 'streams'> & {
   readonly administrators: Pick<Administrators, 'leave' | 'settle'>;
 };
 
@@ -61,7 +60,6 @@ export async function decideOnUser(
     if (decided.reason === 'leaves') throw new Error('who was marked as leaving may leave');
     return { done: false, reason: decided.reason };
   }
-  await tellChanged(needs, of, decided);
   const gains = decided.events.some(
     ({ type }) => type === 'RolesChanged' || type === 'UserEnabled',
   );
@@ -75,7 +73,7 @@ export async function decideOnUser(
  * So the time of ending must lie after the append; answers the position of what said so last.
  */
 async function endTokens(
-  { streams, revocations, clock }: Pick<Needs, 'clock' | 'revocations' | 'streams'>,
+  { streams, clock }: Pick<Needs, 'clock' | 'streams'>,
   { userId }: Of,
   command: Command,
   events: readonly UserEvent[],
@@ -93,7 +91,6 @@ async function endTokens(
     before = tokensBeforeIn(decided.events) ?? before;
     position = decided.position ?? position;
   }
-  await revocations.mark('rank', [userId], before);
   return position;
 }
 

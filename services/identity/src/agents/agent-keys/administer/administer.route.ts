@@ -4,12 +4,7 @@ import { type Endpoint, endpoint } from '@cardea/http';
 import { repeatAnswer, requestHash, type ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import { isNetwork } from '../../../adapters/network.ts';
-import {
-  drawKey,
-  drawSecret,
-  environmentOf,
-  stampsEndedBy,
-} from '../../../credentials/credentials.module.ts';
+import { drawKey, drawSecret, environmentOf } from '../../../credentials/credentials.module.ts';
 import { badField, closed } from '../../../http/answers.ts';
 import { networkField } from '../../../http/input-fields.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
@@ -26,10 +21,7 @@ import {
 import { agentKeys, issueAgentKey, revokeAgentKey, rotateAgentKey } from '../agent-key.ts';
 import { listAgentKeys, prefixOfAgentKey } from './list-agent-keys.ts';
 
-type Needs = Pick<
-  ServiceNeeds,
-  'command' | 'database' | 'random' | 'revocations' | 'sealer' | 'streams'
-> & {
+type Needs = Pick<ServiceNeeds, 'command' | 'database' | 'random' | 'sealer' | 'streams'> & {
   readonly snapshots: Pick<SnapshotCache, 'load'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
@@ -201,16 +193,13 @@ export const rotateAgentKeyRoute = (needs: Needs): Endpoint =>
         rotateAgentKey(rotate, key),
       );
       if (!decided.accepted || decided.state.status === 'none') return { refused: 'not_found' };
-      await needs.revocations.mark('key', stampsEndedBy(id, decided.state.secret));
       const until = new Date(command.now.getTime() + graceSeconds * MS);
       const ok = { id, key: text, previous_valid_until: until.toISOString() };
       return { ok, wrote: decided.position };
     },
   );
 
-export const revokeAgentKeyRoute = (
-  needs: Pick<Needs, 'command' | 'revocations' | 'streams'>,
-): Endpoint =>
+export const revokeAgentKeyRoute = (needs: Pick<Needs, 'command' | 'streams'>): Endpoint =>
   endpoint(
     {
       ...AGENTS,
@@ -232,7 +221,6 @@ export const revokeAgentKeyRoute = (
         revokeAgentKey({ agentId, now: command.now }, key),
       );
       if (!decided.accepted) return { refused: decided.reason };
-      await needs.revocations.mark('key', [id]);
       return { ok: { status: 'agent key revoked' as const }, wrote: decided.position };
     },
   );

@@ -8,7 +8,7 @@ import { PATH, SESSIONS, SessionId } from '../session-shape.ts';
 import { READERS, sees } from '../sight.ts';
 import { endAgentSession } from './end.ts';
 
-type Needs = Pick<ServiceNeeds, 'command' | 'revocations' | 'streams'>;
+type Needs = Pick<ServiceNeeds, 'command' | 'streams'>;
 
 export const endAgentSessionRoute = (needs: Needs): Endpoint =>
   endpoint(
@@ -36,7 +36,6 @@ export const endAgentSessionRoute = (needs: Needs): Endpoint =>
         endAgentSession(end, session),
       );
       if (!decided.accepted) return { refused: 'not_found' };
-      await needs.revocations.mark('asid', [id]);
       return { ok: { data: { status: 'ended' as const } }, wrote: decided.position };
     },
   );

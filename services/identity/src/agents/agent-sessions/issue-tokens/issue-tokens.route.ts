@@ -29,7 +29,7 @@ import {
 import { authorityOfSession } from '../standing.ts';
 import { type IssueRefusal, issueTokens } from './issue-tokens.ts';
 
-type Needs = Pick<ServiceNeeds, 'command' | 'ids' | 'limits' | 'revocations' | 'streams'> & {
+type Needs = Pick<ServiceNeeds, 'command' | 'ids' | 'limits' | 'streams'> & {
   readonly snapshots: Pick<SnapshotCache, 'load'>;
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
   readonly agentTokens: Pick<AgentTokens, 'issue'>;
@@ -99,11 +99,6 @@ export const issueTokensRoute = (needs: Needs): Endpoint =>
         return refusal(decided.reason, { asked, held: session.services, authority });
       }
       const { position } = decided;
-      if (session.epoch > before.epoch && position !== undefined) {
-        const { id } = params;
-        const change = { tenantId, kind: 'agent_session', id, position, narrows: true } as const;
-        await needs.revocations.changed(change);
-      }
       const tokens = needs.agentTokens.issue({
         tenantId,
         session,

@@ -34,15 +34,7 @@ import { startAgentSession } from './start.ts';
 
 type Needs = Pick<
   ServiceNeeds,
-  | 'authenticator'
-  | 'clock'
-  | 'command'
-  | 'ids'
-  | 'limits'
-  | 'revocations'
-  | 'sealer'
-  | 'streams'
-  | 'systemCommand'
+  'authenticator' | 'clock' | 'command' | 'ids' | 'limits' | 'sealer' | 'streams' | 'systemCommand'
 > & {
   readonly snapshots: Pick<SnapshotCache, 'load'>;
   readonly userDirectory: Pick<UserDirectory, 'byId'>;

@@ -5,13 +5,7 @@ import { exists, type UserDirectory } from '../../../accounts/accounts.module.ts
 import { badField, closed } from '../../../http/answers.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import type { AgentNames } from '../../agent-names.ts';
-import {
-  type AgentEvent,
-  type AgentFields,
-  agents,
-  type ExistingAgent,
-  isThere,
-} from '../agent.ts';
+import { type AgentFields, agents, type ExistingAgent, isThere } from '../agent.ts';
 import {
   AGENTS,
   AGENTS_WRITE,
@@ -30,10 +24,7 @@ import { shownAgent } from '../list-agents.ts';
 import { normalised } from '../service-grant.ts';
 import { changeAgent, createAgent, deleteAgent } from './administer.ts';
 
-type Needs = Pick<
-  ServiceNeeds,
-  'command' | 'database' | 'ids' | 'revocations' | 'sealer' | 'streams'
-> & {
+type Needs = Pick<ServiceNeeds, 'command' | 'database' | 'ids' | 'sealer' | 'streams'> & {
   readonly snapshots: Pick<SnapshotCache, 'load'>;
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
   readonly agentNames: Pick<AgentNames, 'hashOf' | 'hold' | 'release'>;
@@ -165,23 +156,12 @@ export const changeAgentRoute = (needs: Needs): Endpoint =>
       if (!decided.accepted || !isThere(decided.state)) return { refused: 'not_found' };
       if (isRenamed) await needs.agentNames.release(before.nameHash, id, command);
       const { state, position } = decided;
-      if (position !== undefined && decided.events.some(changesReach)) {
-        await needs.revocations.changed({
-          tenantId,
-          kind: 'agent',
-          id,
-          position,
-          narrows: true,
-        });
-      }
-      if (state.status === 'suspended') await needs.revocations.mark('agent', [id]);
-      else if (body.status === 'active') await needs.revocations.unmark('agent', [id]);
       return { ok: shownAgent(state.agent, of(tenantId, state)), wrote: position };
     },
   );
 
 export const deleteAgentRoute = (
-  needs: Pick<Needs, 'agentNames' | 'command' | 'revocations' | 'streams'>,
+  needs: Pick<Needs, 'agentNames' | 'command' | 'streams'>,
 ): Endpoint =>
   endpoint(
     {
@@ -204,17 +184,12 @@ export const deleteAgentRoute = (
         deleteAgent(command.now, agent),
       );
       if (!decided.accepted) return { refused: decided.reason };
-      await needs.revocations.mark('agent', [id]);
       if (decided.state.status === 'deleted') {
         await needs.agentNames.release(decided.state.nameHash, id, command);
       }
       return { ok: { status: 'agent deleted' as const }, wrote: decided.position };
     },
   );
-
-/** Who answers for an agent decides what it may have, so a new owner counts as less allowed. */
-const changesReach = ({ type, data }: AgentEvent): boolean =>
-  type === 'AgentChanged' && (data.services !== undefined || data.owner_user_id !== undefined);
 
 const of = (tenant_id: string, { status }: ExistingAgent) => ({ tenant_id, status });
 

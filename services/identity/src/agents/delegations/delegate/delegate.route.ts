@@ -24,21 +24,11 @@ import {
 import { type DelegationData, delegationId, delegations } from '../delegation.ts';
 import { grantDelegation, withdrawDelegation } from './delegate.ts';
 
-type Needs = Pick<
-  ServiceNeeds,
-  'clock' | 'command' | 'database' | 'positions' | 'revocations' | 'sealer' | 'streams'
-> & {
+type Needs = Pick<ServiceNeeds, 'clock' | 'command' | 'database' | 'sealer' | 'streams'> & {
   readonly snapshots: Pick<SnapshotCache, 'load'>;
-  /** Open sessions of an agent on behalf of a user, as the table knows them. */
-  readonly liveAgentSessions: (of: {
-    readonly tenantId: string;
-    readonly userId: string;
-    readonly agentId: string;
-  }) => Promise<readonly string[]>;
 };
 
 const PATH = '/api/v1/me/delegations';
-const CATCH_UP_MS = 2_000;
 const COMMON = {
   tag: 'Self-service',
   who: ['user'],
@@ -156,24 +146,14 @@ export const withdrawDelegationRoute = (needs: Needs): Endpoint =>
       waitsFor: ['delegations'],
     },
     async (request) => {
-      const { id: userId, tenantId } = request.principal;
+      const { id: userId } = request.principal;
       const { id } = request.params;
       const command = await needs.command(request);
-      const before = await needs.snapshots.load(delegations, { tenantId, id });
       const decided = await needs.streams.decideOn(delegations, id, command, (delegation) =>
         withdrawDelegation({ userId, now: command.now }, delegation),
       );
       if (!decided.accepted) return { refused: decided.reason };
-      // The policy ends the sessions; their tokens end before this answers.
-      if (before.status === 'granted') {
-        const { position } = decided;
-        if (position !== undefined) {
-          // Sessions that began a moment ago count too.
-          await needs.positions.reached(['agent_sessions'], position, CATCH_UP_MS);
-        }
-        const of = { tenantId, userId, agentId: before.agent_id };
-        await needs.revocations.mark('asid', await needs.liveAgentSessions(of));
-      }
+      // The policy ends the sessions; their tokens ended with the decision.
       return { ok: { status: 'delegation withdrawn' as const }, wrote: decided.position };
     },
   );

@@ -4,7 +4,6 @@ import { uuidFrom } from '@cardea/runtime';
 import type { ServiceNeeds } from '@cardea/service';
 import Type from 'typebox';
 import {
-  type AgentSessionRevocation,
   exists,
   type Passwords,
   passwordFault,
@@ -25,7 +24,6 @@ type Needs = Pick<ServiceNeeds, 'command' | 'streams'> & {
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly passwords: Pick<Passwords, 'hash'>;
   readonly showPassword: ShowPassword;
-  readonly revokeAgentSessions: Pick<AgentSessionRevocation, 'ofUser'>;
 };
 
 export const changePasswordRoute = (needs: Needs): Endpoint =>
@@ -94,8 +92,6 @@ export const changePasswordRoute = (needs: Needs): Endpoint =>
         setPassword(set, state),
       );
       if (!decided.accepted || !exists(decided.state)) return { refused: 'invalid_credentials' };
-      const at = { tenantId: caller.tenantId, position: decided.position };
-      await needs.revokeAgentSessions.ofUser(decided.state, at);
       return { ok: { status: 'password changed' as const }, wrote: decided.position };
     },
   );

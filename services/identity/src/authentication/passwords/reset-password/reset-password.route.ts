@@ -3,7 +3,6 @@ import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import type { ServiceNeeds } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import {
-  type AgentSessionRevocation,
   exists,
   type Passwords,
   passwordFault,
@@ -17,22 +16,17 @@ import { closed, message, PASSWORD_BODY_MAX_BYTES, tooOften } from '../../../htt
 import { newPasswordField } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { PostOffice } from '../../../mail/mail.module.ts';
-import { aliveSessions } from '../../../sessions/sessions.module.ts';
 import {
   TENANT_DEFAULTS,
   type TenantFacts,
   type Workspaces,
 } from '../../../workspaces/workspaces.module.ts';
 
-type Needs = Pick<
-  ServiceNeeds,
-  'clock' | 'command' | 'database' | 'limits' | 'revocations' | 'streams'
-> & {
+type Needs = Pick<ServiceNeeds, 'clock' | 'command' | 'database' | 'limits' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'seal'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly postOffice: Pick<PostOffice, 'peek' | 'redeem'>;
   readonly passwords: Pick<Passwords, 'hash'>;
-  readonly revokeAgentSessions: Pick<AgentSessionRevocation, 'ofUser'>;
 };
 
 const Body = closed({ token: Type.String(), new_password: newPasswordField });
@@ -83,7 +77,7 @@ const INVALID = { refused: 'invalid_reset_token' } as const;
 const EXPIRED = { refused: 'reset_token_expired' } as const;
 
 async function reset(needs: Needs, request: Asked, { id: tenantId }: TenantFacts) {
-  const { postOffice, passwords, userDirectory, streams, database } = needs;
+  const { postOffice, passwords, userDirectory, streams } = needs;
   const { token, new_password: password } = request.body;
   // A hash is dear, so a worthless token is turned away before it; the token is used up only behind it.
   const peeked = await postOffice.peek('reset', token, { tenantId, now: needs.clock.now() });
@@ -99,15 +93,9 @@ async function reset(needs: Needs, request: Asked, { id: tenantId }: TenantFacts
 
   const hash = await userDirectory.seal({ tenantId, userId }, 'password_hash', phc);
   if (hash === 'erased') return INVALID;
-  const ended = await aliveSessions(database, { tenantId, userId, now: command.now });
   const set = { hash, by: 'reset', keep: null, now: command.now } as const;
   const decided = await streams.decideOn(users, userId, command, (user) => setPassword(set, user));
   if (!decided.accepted || !exists(decided.state)) return INVALID;
-  await needs.revocations.mark(
-    'sid',
-    ended.map(({ id }) => id),
-  );
-  await needs.revokeAgentSessions.ofUser(decided.state, { tenantId, position: decided.position });
   return { ok: { message: 'password reset' }, wrote: decided.position };
 }
 

@@ -15,15 +15,11 @@ import { badField, closed } from '../../../http/answers.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { drawKey, drawSecret, environmentOf, futureMoment } from '../../key-issuing.ts';
-import { stampsEndedBy } from '../../key-secret.ts';
 import { type ApiKeyData, apiKeys, issueApiKey, revokeApiKey, rotateApiKey } from '../api-key.ts';
 import { isScope, SCOPE_DESCRIPTIONS, SCOPES } from '../scopes.ts';
 import { listApiKeys, prefixOfApiKey } from './list-api-keys.ts';
 
-type Needs = Pick<
-  ServiceNeeds,
-  'command' | 'database' | 'random' | 'revocations' | 'sealer' | 'streams'
-> & {
+type Needs = Pick<ServiceNeeds, 'command' | 'database' | 'random' | 'sealer' | 'streams'> & {
   readonly snapshots: Pick<SnapshotCache, 'load'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
@@ -189,14 +185,11 @@ export const rotateApiKeyRoute = (needs: Needs): Endpoint =>
         rotateApiKey(rotate, key),
       );
       if (!decided.accepted || decided.state.status === 'none') return { refused: 'not_found' };
-      await needs.revocations.mark('key', stampsEndedBy(params.id, decided.state.secret));
       return { ok: { key: text }, wrote: decided.position };
     },
   );
 
-export const revokeApiKeyRoute = (
-  needs: Pick<Needs, 'command' | 'revocations' | 'streams'>,
-): Endpoint =>
+export const revokeApiKeyRoute = (needs: Pick<Needs, 'command' | 'streams'>): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -217,7 +210,6 @@ export const revokeApiKeyRoute = (
         revokeApiKey(command.now, key),
       );
       if (!decided.accepted) return { refused: decided.reason };
-      await needs.revocations.mark('key', [id]);
       return { ok: { status: 'revoked' as const }, wrote: decided.position };
     },
   );

@@ -1,0 +1,53 @@
+/** Agent sessions whose user or login ended what they rest on; a policy says of each that it has ended. */
+import type { Database } from '@cardea/read-models';
+import type { User } from '../../accounts/accounts.module.ts';
+import type { AgentSessionFacts } from './agent-session.ts';
+import { endedByUser, type OnBehalf } from './basis.ts';
+
+const SESSIONS_MAX = 10_000;
+
+type Row = {
+  readonly id: string;
+  readonly via: AgentSessionFacts['via'];
+  readonly user_id: string;
+  readonly user_epoch: number | null;
+  readonly subject_sid: string | null;
+  readonly created_at: Date;
+};
+
+/** `user` as it is now: its epoch has risen, or the account was closed. */
+export async function agentSessionsEndedByUser(
+  database: Pick<Database, 'asTenant'>,
+  of: { readonly tenantId: string; readonly id: string },
+  user: User,
+): Promise<readonly string[]> {
+  const rows = await openRows(database, of.tenantId, { column: 'user_id', id: of.id });
+  const ended = rows.filter((row) => {
+    const session: OnBehalf = { ...row, created_at: row.created_at.toISOString() };
+    return endedByUser(session, user) !== undefined;
+  });
+  return ended.map(({ id }) => id);
+}
+
+export async function agentSessionsOfLogin(
+  database: Pick<Database, 'asTenant'>,
+  { tenantId, sid }: { readonly tenantId: string; readonly sid: string },
+): Promise<readonly string[]> {
+  const rows = await openRows(database, tenantId, { column: 'subject_sid', id: sid });
+  return rows.map(({ id }) => id);
+}
+
+async function openRows(
+  database: Pick<Database, 'asTenant'>,
+  tenantId: string,
+  of: { readonly column: 'user_id' | 'subject_sid'; readonly id: string },
+): Promise<readonly Row[]> {
+  const { rows } = await database.asTenant(tenantId, (sql) =>
+    sql.query<Row>(
+      `SELECT id, via, user_id, user_epoch, subject_sid, created_at FROM identity.agent_sessions
+       WHERE tenant_id = $1 AND ${of.column} = $2 AND ended_at IS NULL LIMIT $3`,
+      [tenantId, of.id, SESSIONS_MAX],
+    ),
+  );
+  return rows;
+}

@@ -1,0 +1,112 @@
+/**
+ * Streams whose decisions revoke: what the rules say of the events stands in the shared cache before
+ * whoever decided goes on. So no route, policy or loop has to think of it, and none can forget it.
+ */
+import type { Revocations } from '@cardea/auth';
+import type { DomainEvent, Streams } from '@cardea/event-store';
+import type { ServiceNeeds } from '@cardea/service';
+import { users } from '../accounts/accounts.module.ts';
+import {
+  agentKeys,
+  agentSessionsEndedByUser,
+  agentSessionsOfLogin,
+  openSessions,
+} from '../agents/agents.module.ts';
+import { apiKeys, stampsEndedBy } from '../credentials/credentials.module.ts';
+import { endedLogins } from '../sessions/sessions.module.ts';
+import { type Revocation, revocationsOf } from './revocation-rules.ts';
+
+type Needs = Pick<ServiceNeeds, 'clock' | 'database' | 'positions' | 'streams'> & {
+  readonly revocations: Pick<Revocations, 'mark' | 'unmark' | 'changed'>;
+};
+type At = { readonly tenantId: string; readonly position: bigint };
+
+/** What began before the event is in the tables by then. */
+const TABLE_WAIT_MS = 2_000;
+
+export function revokingStreams(needs: Needs): Streams {
+  const { streams } = needs;
+  const revoke = async (
+    decided: { readonly events: readonly DomainEvent[]; readonly position: bigint | undefined },
+    tenantId: string,
+  ): Promise<void> => {
+    const { events, position } = decided;
+    if (position === undefined) return;
+    for (const one of revocationsOf(events)) {
+      await carryOut(needs, one, { tenantId, position });
+    }
+  };
+  return {
+    ...streams,
+    decideOn: async (stream, id, command, decide) => {
+      const decided = await streams.decideOn(stream, id, command, decide);
+      await revoke(decided, command.metadata.tenantId);
+      return decided;
+    },
+    decideOnMany: async (stream, commands) => {
+      const all = await streams.decideOnMany(stream, commands);
+      for (const [at, { command }] of commands.entries()) {
+        const decided = all[at];
+        if (decided !== undefined) await revoke(decided, command.metadata.tenantId);
+      }
+      return all;
+    },
+    decideFrom: async (stream, last, command, decide) => {
+      const decided = await streams.decideFrom(stream, last, command, decide);
+      await revoke(decided, command.metadata.tenantId);
+      return decided;
+    },
+  };
+}
+
+async function carryOut(needs: Needs, one: Revocation, at: At): Promise<void> {
+  const { revocations } = needs;
+  const { tenantId, position } = at;
+  if ('list' in one) return revocations.mark(one.list, [one.id], one.before);
+  if ('lift' in one) return revocations.unmark(one.lift, [one.id]);
+  if ('changed' in one) {
+    const { changed: kind, id, narrows } = one;
+    return revocations.changed({ tenantId, kind, id, position, narrows });
+  }
+  if ('stampsOf' in one) return revocations.mark('key', await endedStamps(needs, one, tenantId));
+  const ids = await endedSessions(needs, one, at);
+  return revocations.mark('loginsOf' in one ? 'sid' : 'asid', ids);
+}
+
+async function endedStamps(
+  { streams }: Needs,
+  { stampsOf: id, kind }: Extract<Revocation, { stampsOf: string }>,
+  tenantId: string,
+): Promise<readonly string[]> {
+  const { state } =
+    kind === 'api_key'
+      ? await streams.load(apiKeys, { tenantId, id })
+      : await streams.load(agentKeys, { tenantId, id });
+  return state.status === 'none' ? [] : stampsEndedBy(id, state.secret);
+}
+
+type OfSessions = Exclude<
+  Revocation,
+  { list: unknown } | { lift: unknown } | { changed: unknown } | { stampsOf: unknown }
+>;
+
+async function endedSessions(
+  { clock, database, positions, streams }: Needs,
+  one: OfSessions,
+  { tenantId, position }: At,
+): Promise<readonly string[]> {
+  const table = 'loginsOf' in one ? 'sessions' : 'agent_sessions';
+  await positions.reached([table], position, TABLE_WAIT_MS);
+  if ('loginsOf' in one) {
+    const { loginsOf: userId, epoch, keep } = one;
+    return endedLogins(database, { tenantId, userId, epoch, keep, now: clock.now() });
+  }
+  if ('agentSessionsBy' in one) {
+    return agentSessionsOfLogin(database, { tenantId, sid: one.agentSessionsBy });
+  }
+  if ('agentSessionsOf' in one) {
+    const of = { tenantId, id: one.agentSessionsOf };
+    return agentSessionsEndedByUser(database, of, (await streams.load(users, of)).state);
+  }
+  return openSessions(database, { tenantId, ...one.agentSessionsOfDelegation });
+}

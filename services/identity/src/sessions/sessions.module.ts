@@ -20,7 +20,6 @@ export {
   isAlive,
   type Session,
   type SessionEvent,
-  type SessionFacts,
   type SessionOrigin,
   sessions,
 } from './session.ts';

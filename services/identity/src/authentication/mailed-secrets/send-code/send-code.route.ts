@@ -16,6 +16,7 @@ export const sendCodeRoute = (needs: SendNeeds): Endpoint =>
       who: 'anyone',
       tenant: 'required',
       area: 'user',
+      retry: 'never',
       body: closed({ email: emailField }),
       ok: closed(sentFields),
       refusals: {

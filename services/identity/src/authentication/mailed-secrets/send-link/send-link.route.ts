@@ -15,6 +15,7 @@ export const sendLinkRoute = (needs: SendNeeds): Endpoint =>
       who: 'anyone',
       tenant: 'required',
       area: 'user',
+      retry: 'never',
       body: closed({ email: emailField }),
       ok: closed(sentFields),
       refusals: {

@@ -52,6 +52,7 @@ export const verifyCodeRoute = (needs: Needs): Endpoint =>
       who: 'anyone',
       tenant: 'required',
       area: 'user',
+      retry: 'never',
       body: Body,
       ok: closed(accessTokenFields),
       refusals: {

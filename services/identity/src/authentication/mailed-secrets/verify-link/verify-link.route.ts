@@ -36,6 +36,7 @@ export const verifyLinkRoute = (needs: Needs): Endpoint =>
       who: 'anyone',
       tenant: 'optional',
       area: 'user',
+      retry: 'never',
       body: Body,
       ok: closed(accessTokenFields),
       refusals: {

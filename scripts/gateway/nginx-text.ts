@@ -9,7 +9,7 @@ export const block = (opening: string, inside: readonly string[]): string =>
 export const lines = (text: string): readonly string[] => text.split('\n');
 
 /** Headers of every answer that is the gateway's own. */
-export const DRESS = [
+export const DEFAULT_HEADERS = [
   'add_header X-Request-Id $request_id always;',
   'add_header X-Served-By gateway always;',
   'add_header X-Content-Type-Options nosniff always;',

@@ -1,10 +1,10 @@
 /** What the gateway answers where no service does: our error body, the code from the status. */
-import { block, DRESS, lines } from './nginx-text.ts';
+import { block, DEFAULT_HEADERS, lines } from './nginx-text.ts';
 
 /** Internal places that write a body; a client that asks for them is told that nothing is there. */
-export const ERROR_PLACE = '/gateway-error';
-export const ERROR_PLACE_IN_CAPITALS = '/gateway-error-in-capitals';
-export const MALFORMED_PLACE = '/gateway-malformed';
+export const ERROR_LOCATION = '/gateway-error';
+export const ERROR_LOCATION_IN_CAPITALS = '/gateway-error-in-capitals';
+export const MALFORMED_LOCATION = '/gateway-malformed';
 
 /** What a client is told where no service answers: status, code, message. */
 const OWN_ERRORS = [
@@ -29,8 +29,8 @@ export const OWN_STATUSES = OWN_ERRORS.map(([status]) => status)
   .join(' ');
 
 export const errorPages: readonly string[] = [
-  `error_page ${OWN_STATUSES} ${ERROR_PLACE};`,
-  `error_page ${MALFORMED.join(' ')} = ${MALFORMED_PLACE};`,
+  `error_page ${OWN_STATUSES} ${ERROR_LOCATION};`,
+  `error_page ${MALFORMED.join(' ')} = ${MALFORMED_LOCATION};`,
 ];
 
 export function errorMaps(): readonly string[] {
@@ -57,9 +57,9 @@ export function errorMaps(): readonly string[] {
 }
 
 export const errorPlaces = (): readonly string[] => [
-  ...errorPlace(ERROR_PLACE, 200, '$error_code'),
-  ...errorPlace(ERROR_PLACE_IN_CAPITALS, 200, '$error_code_in_capitals'),
-  ...errorPlace(MALFORMED_PLACE, 400, '$error_code', [
+  ...errorPlace(ERROR_LOCATION, 200, '$error_code'),
+  ...errorPlace(ERROR_LOCATION_IN_CAPITALS, 200, '$error_code_in_capitals'),
+  ...errorPlace(MALFORMED_LOCATION, 400, '$error_code', [
     'if ($unreadable_path) {',
     `    return 404 ${ownBody('$error_code')};`,
     '}',
@@ -80,7 +80,7 @@ const errorPlace = (
     block(`location = ${place}`, [
       'internal;',
       'default_type "application/json; charset=utf-8";',
-      ...DRESS,
+      ...DEFAULT_HEADERS,
       'add_header Retry-After $retry_after always;',
       'add_header Allow $allow always;',
       ...before,

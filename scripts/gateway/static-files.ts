@@ -1,6 +1,6 @@
 /** The documents that the gateway serves by itself. */
 import { documentation } from '@cardea/http';
-import { block, DRESS, lines } from './nginx-text.ts';
+import { block, DEFAULT_HEADERS, lines } from './nginx-text.ts';
 
 type StaticFile = {
   readonly path: string;
@@ -49,7 +49,7 @@ const staticFile = ({ path, file, type, headers = [] }: StaticFile): readonly st
       'gzip_vary on;',
       // The type as it is written here has its charset in it, which the list of types would not match.
       'gzip_types *;',
-      ...DRESS,
+      ...DEFAULT_HEADERS,
       ...headers.map(([name, value]) => `add_header ${name} "${value}" always;`),
     ]),
   );

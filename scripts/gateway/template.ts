@@ -5,12 +5,12 @@
 import { SERVICE_NAMES } from '@cardea/contracts';
 import { block, given, lines } from './nginx-text.ts';
 import {
-  ERROR_PLACE,
-  ERROR_PLACE_IN_CAPITALS,
+  ERROR_LOCATION,
+  ERROR_LOCATION_IN_CAPITALS,
   errorMaps,
   errorPages,
   errorPlaces,
-  MALFORMED_PLACE,
+  MALFORMED_LOCATION,
   OWN_STATUSES,
 } from './own-errors.ts';
 import { BODY_LIMIT_BYTES, type GatewayRoute } from './routes.ts';
@@ -115,9 +115,9 @@ map $request $unreadable_path {
 map $uri $odd {
     volatile;
     default $sent_oddly;
-    ${ERROR_PLACE} 0;
-    ${ERROR_PLACE_IN_CAPITALS} 0;
-    ${MALFORMED_PLACE} 0;
+    ${ERROR_LOCATION} 0;
+    ${ERROR_LOCATION_IN_CAPITALS} 0;
+    ${MALFORMED_LOCATION} 0;
 }`;
 
 const http = (routes: readonly GatewayRoute[]): string =>
@@ -190,7 +190,7 @@ function location({
 }: GatewayRoute): readonly string[] {
   const own = [
     ...(bodyLimitBytes > BODY_LIMIT_BYTES ? [`client_max_body_size ${bodyLimitBytes};`] : []),
-    ...(upperCaseCodes ? [`error_page ${OWN_STATUSES} ${ERROR_PLACE_IN_CAPITALS};`] : []),
+    ...(upperCaseCodes ? [`error_page ${OWN_STATUSES} ${ERROR_LOCATION_IN_CAPITALS};`] : []),
     `proxy_pass http://${service};`,
   ];
   return lines(block(`location ${matcherOf(path)}`, own));

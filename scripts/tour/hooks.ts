@@ -1,6 +1,6 @@
 /** Steps 4 and 14: webhooks are set up, tested, and arrive signed. */
 import { as, type Cast } from './cast.ts';
-import { expect, lookUntil } from './player.ts';
+import { expect, pollUntil } from './player.ts';
 import { isSigned } from './receiver.ts';
 
 export async function webhookIsSet(cast: Cast): Promise<void> {
@@ -24,7 +24,7 @@ export async function webhookIsSet(cast: Cast): Promise<void> {
   player.tell('webhook.test arrived, signature verified');
   // It is written down behind the receiver's answer.
   const list = { method: 'GET', path: '/api/v1/webhooks/deliveries', headers: admin };
-  await lookUntil(player, list, ({ body }) => body.deliveries?.[0] !== undefined);
+  await pollUntil(player, list, ({ body }) => body.deliveries?.[0] !== undefined);
   const log = await player.call(list, 200);
   expect(log.body.deliveries[0]?.success === true, 'the delivery listed', log.body);
   cast.expectedAudit.add('admin.webhook.create').add('admin.webhook.test');

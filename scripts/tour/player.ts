@@ -22,7 +22,7 @@ export type Reply = {
   // biome-ignore lint/suspicious/noExplicitAny: the tour checks what it reads, field by field.
   readonly body: any;
 };
-export type Told = {
+export type Response = {
   readonly step: number;
   readonly sentence: string;
   readonly calls: readonly { readonly line: string; readonly shown: string }[];
@@ -44,7 +44,10 @@ export type Player = {
   tell(sentence: string): void;
 };
 
-export function player(base: string, print: (line: string) => void): Player & { told(): Told[] } {
+export function player(
+  base: string,
+  print: (line: string) => void,
+): Player & { told(): Response[] } {
   const steps: { step: number; sentence: string; calls: { line: string; shown: string }[] }[] = [];
   const tellLine = (line: string, shown: string): void => {
     steps.at(-1)?.calls.push({ line, shown });
@@ -71,7 +74,7 @@ export function player(base: string, print: (line: string) => void): Player & { 
 }
 
 /** Looks until it is so, or long enough; whoever goes on from there says what was expected. */
-export async function lookUntil(
+export async function pollUntil(
   { look }: Pick<Player, 'look'>,
   call: Call,
   isSo: (reply: Reply) => boolean,

@@ -12,10 +12,10 @@ import {
 } from './agents.ts';
 import { as, type Cast } from './cast.ts';
 import { webhookIsSet, webhooksArrived } from './hooks.ts';
-import { adminSignsIn, colleagueRegisters, companySignsUp, sessionEnds } from './people.ts';
-import { expect, lookUntil, type Player, type Reply } from './player.ts';
+import { expect, type Player, pollUntil, type Reply } from './player.ts';
 import { receiver } from './receiver.ts';
 import { keyHasScopes, relationsDecide } from './relations.ts';
+import { adminSignsIn, colleagueRegisters, companySignsUp, sessionEnds } from './users.ts';
 
 export async function playStory(player: Player, mailbox: string | undefined): Promise<void> {
   const cast: Cast = {
@@ -73,7 +73,7 @@ async function auditTellsAll(cast: Cast): Promise<void> {
     [...cast.expectedAudit].filter((type) => !types(reply).includes(type));
   // Rows come over topics; how often a secret was handed out again is told once a second.
   const call = { method: 'GET', path, headers };
-  const log = await lookUntil(player, call, (reply) => missingIn(reply).length === 0);
+  const log = await pollUntil(player, call, (reply) => missingIn(reply).length === 0);
   expect(missingIn(log).length === 0, 'a row of each step', { missing: missingIn(log) });
   await player.call({ method: 'GET', path, headers }, 200, ['count']);
   const csv = await player.call({ method: 'GET', path: '/api/v1/audit/events.csv', headers }, 200);

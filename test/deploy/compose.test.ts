@@ -2,10 +2,10 @@ import { parseEnv } from 'node:util';
 import { readSettings, SETTING_FORMS } from '@cardea/runtime';
 import { describe, expect, it } from 'vitest';
 import { filledIn, readCompose, referencesIn, VariableMissing } from './rules/compose-file.ts';
+import { composeMutants, service } from './rules/compose-mutants.ts';
 import * as rules from './rules/compose-rules.ts';
 import type { ComposeSubject } from './rules/compose-subject.ts';
 import { brokenRules } from './rules/rule.ts';
-import { service, spoiltCompose } from './rules/spoilt-compose.ts';
 
 const text = rules.fileText('docker-compose.yml');
 const example = parseEnv(rules.fileText('.env.example')) as { [name: string]: string };
@@ -100,14 +100,14 @@ describe('.env.example', () => {
 });
 
 describe('O6 a compose file', () => {
-  it.each(spoiltCompose)('O6 with $what is refused by $breaks.name', ({ breaks, spoil }) => {
+  it.each(composeMutants)('O6 with $what is refused by $breaks.name', ({ breaks, spoil }) => {
     const { file, variables } = structuredClone(subject());
     spoil(file);
     expect(brokenRules(rules.composeRules, { file, variables })).toContain(breaks.name);
   });
 
   it('O6 has for each rule a broken one', () => {
-    const tried = new Set(spoiltCompose.map(({ breaks }) => breaks.name));
+    const tried = new Set(composeMutants.map(({ breaks }) => breaks.name));
     expect(rules.composeRules.map(({ name }) => name).filter((name) => !tried.has(name))).toEqual(
       [],
     );

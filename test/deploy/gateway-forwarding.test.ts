@@ -1,11 +1,11 @@
 /** What services get to see of a request, and how often. */
 import { describe, expect, it } from 'vitest';
 import { askRaw, rawly } from '../raw-http.ts';
-import { edgeRig, REQUEST_ID } from './gateway-rig.ts';
+import { edgeFixture, REQUEST_ID } from './gateway-fixture.ts';
 import type { Upstream } from './gateway-upstreams.ts';
 
 const TRIES = 20;
-const rig = edgeRig();
+const fixture = edgeFixture();
 
 describe('what a client says of itself', () => {
   const FORGED = [
@@ -20,11 +20,14 @@ describe('what a client says of itself', () => {
     'X-Forwarded-Port: 1',
   ];
   const seenHeaders = () =>
-    (rig.service.seen.at(-1)?.headers ?? []).map(([name, value]) => [name.toLowerCase(), value]);
+    (fixture.service.seen.at(-1)?.headers ?? []).map(([name, value]) => [
+      name.toLowerCase(),
+      value,
+    ]);
   const named = (pattern: RegExp) => seenHeaders().filter(([name = '']) => pattern.test(name));
 
   it('is replaced by what the gateway knows', async () => {
-    await askRaw(rig.gateway.port, '/api/v1/auth/me', { headers: FORGED });
+    await askRaw(fixture.gateway.port, '/api/v1/auth/me', { headers: FORGED });
     expect(named(/forwarded|real|request-id/)).toEqual([
       ['x-request-id', expect.stringMatching(REQUEST_ID)],
       ['x-forwarded-for', '127.0.0.1'],
@@ -41,7 +44,7 @@ describe('what a client says of itself', () => {
       ...FORGED.filter((line) => !/^x-forwarded-for/i.test(line)),
       `X-Forwarded-For: ${said}`,
     ];
-    await askRaw(rig.behindProxy.port, '/api/v1/auth/me', { headers });
+    await askRaw(fixture.behindProxy.port, '/api/v1/auth/me', { headers });
     expect(named(/forwarded|real|request-id/)).toEqual([
       ['x-request-id', expect.stringMatching(REQUEST_ID)],
       ['x-forwarded-for', believed],
@@ -61,7 +64,7 @@ describe('what a client says of itself', () => {
       'Upgrade: websocket',
       'X-Service-Tenant: t1',
     ];
-    await rawly(rig.gateway.port, `${lines.join('\r\n')}\r\n\r\n`);
+    await rawly(fixture.gateway.port, `${lines.join('\r\n')}\r\n\r\n`);
     const names = seenHeaders().map(([name]) => name);
     expect(names.toSorted()).toEqual([
       'host',
@@ -80,7 +83,7 @@ describe('what a client says of itself', () => {
       'X-Service-Tenant: t2',
       `traceparent: 00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
     ];
-    await askRaw(rig.gateway.port, '/api/v1/auth/me', { headers: lines });
+    await askRaw(fixture.gateway.port, '/api/v1/auth/me', { headers: lines });
     expect(
       named(/^(authorization|idempotency|x-service|traceparent)/).map((pair) => pair.join(': ')),
     ).toEqual(lines.map((line) => line.replace(/^[^:]+/, (name) => name.toLowerCase())));
@@ -93,21 +96,21 @@ describe('a replica that fails', () => {
 
   it('costs no GET: the other one is asked', async () => {
     for (let n = 0; n < TRIES; n += 1) {
-      expect((await askRaw(rig.gateway.port, '/api/v1/fga/tuples')).status).toBe(200);
+      expect((await askRaw(fixture.gateway.port, '/api/v1/fga/tuples')).status).toBe(200);
     }
-    expect(count(rig.service, 'GET')).toBe(TRIES);
-    expect(count(rig.dead, 'GET')).toBeGreaterThan(0);
+    expect(count(fixture.service, 'GET')).toBe(TRIES);
+    expect(count(fixture.dead, 'GET')).toBeGreaterThan(0);
   });
 
   it.each(['POST', 'PATCH'])('gets a %s once, and nobody gets it again', async (method) => {
     const statuses: number[] = [];
     for (let n = 0; n < TRIES; n += 1) {
       const more = { method, headers: ['Content-Length: 2'], body: '{}' };
-      statuses.push((await askRaw(rig.gateway.port, '/api/v1/fga/check', more)).status);
+      statuses.push((await askRaw(fixture.gateway.port, '/api/v1/fga/check', more)).status);
     }
     const failed = statuses.filter((status) => status === 502).length;
-    expect(count(rig.dead, method)).toBe(failed);
-    expect(count(rig.service, method)).toBe(TRIES - failed);
+    expect(count(fixture.dead, method)).toBe(failed);
+    expect(count(fixture.service, method)).toBe(TRIES - failed);
     expect(failed).toBeGreaterThan(0);
     expect(failed).toBeLessThan(TRIES);
   });
@@ -115,8 +118,8 @@ describe('a replica that fails', () => {
   it('takes no connection: then a POST goes to the other one, for nobody saw it', async () => {
     for (let n = 0; n < TRIES; n += 1) {
       const more = { method: 'POST', headers: ['Content-Length: 2'], body: '{}' };
-      expect((await askRaw(rig.gateway.port, '/api/v1/webhooks', more)).status).toBe(200);
+      expect((await askRaw(fixture.gateway.port, '/api/v1/webhooks', more)).status).toBe(200);
     }
-    expect(count(rig.service, 'POST')).toBe(TRIES);
+    expect(count(fixture.service, 'POST')).toBe(TRIES);
   });
 });

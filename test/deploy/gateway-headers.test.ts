@@ -1,12 +1,12 @@
 /** What an answer tells of the machinery behind it: that nginx stands in front, and nothing more. */
 import { describe, expect, it } from 'vitest';
 import { askRaw, rawly, readAnswer } from '../raw-http.ts';
-import { edgeRig } from './gateway-rig.ts';
+import { edgeFixture } from './gateway-fixture.ts';
 
 /** Debian's nginx names itself without a module more; its version stays its own. */
 const NAME = 'nginx';
 const TELLING = /^(x-powered-by|via|x-aspnet.*|x-runtime|x-generator|x-upstream.*)$/;
-const rig = edgeRig();
+const fixture = edgeFixture();
 
 describe('S20 an answer through the gateway', () => {
   it.each([
@@ -15,7 +15,7 @@ describe('S20 an answer through the gateway', () => {
     ['for a service that is away', '/api/v1/vault/services', 502],
     ['that is a file of its own', '/openapi.json', 200],
   ])('%s names no version and no framework', async (_whose, path, status) => {
-    const answer = await askRaw(rig.gateway.port, path);
+    const answer = await askRaw(fixture.gateway.port, path);
     expect(answer.status).toBe(status);
     expect(answer.headers['server']).toBe(NAME);
     expect(Object.keys(answer.headers).filter((name) => TELLING.test(name))).toEqual([]);
@@ -23,7 +23,7 @@ describe('S20 an answer through the gateway', () => {
   });
 
   it('to bytes that are no request names none either', async () => {
-    const answer = readAnswer(await rawly(rig.gateway.port, 'NONSENSE\r\n\r\n'));
+    const answer = readAnswer(await rawly(fixture.gateway.port, 'NONSENSE\r\n\r\n'));
     expect(answer.status).toBe(400);
     expect(answer.headers['server']).toBe(NAME);
     expect(answer.body).not.toMatch(/nginx|<html/i);

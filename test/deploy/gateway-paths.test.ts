@@ -3,11 +3,11 @@ import { testForm } from '@cardea/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { askRaw } from '../raw-http.ts';
-import { edgeRig, faultsOf } from './gateway-rig.ts';
+import { edgeFixture, faultsOf } from './gateway-fixture.ts';
 
 const CHANGES_MAX = 3;
 const RUNS = testForm.long ? 50_000 : 1_000;
-const rig = edgeRig();
+const fixture = edgeFixture();
 
 const filled = (path: string): string => path.replaceAll(/\{\w+\}/g, 'x7');
 
@@ -25,7 +25,7 @@ function plainly(url: string): boolean {
   const path = url.split('?', 1)[0] ?? '';
   const read = path.split('/').map((part) => decodeURIComponent(part));
   const clean = read.every((part) => part !== '.' && part !== '..');
-  return clean && rig.routes.some((route) => isAt(route.path, read.join('/')));
+  return clean && fixture.routes.some((route) => isAt(route.path, read.join('/')));
 }
 
 /** Paths that somebody could take for this one. */
@@ -40,7 +40,7 @@ function oddly(path: string): readonly string[] {
   return [
     `${real}/`,
     // Where an id may stand, the longer word is one.
-    ...(rig.routes.some((route) => isAt(route.path, longer)) ? [] : [filled(longer)]),
+    ...(fixture.routes.some((route) => isAt(route.path, longer)) ? [] : [filled(longer)]),
     ...replaced('//'),
     ...replaced('%2f'),
     ...replaced('%2F'),
@@ -68,14 +68,14 @@ function oddly(path: string): readonly string[] {
 describe('O5 a path that is none', () => {
   it('is answered 404 in our words, and no service sees it', async () => {
     const wrong: string[] = [];
-    for (const { path } of rig.routes) {
+    for (const { path } of fixture.routes) {
       for (const odd of oddly(path)) {
-        const faults = faultsOf(await askRaw(rig.gateway.port, odd), 404, 'not_found');
+        const faults = faultsOf(await askRaw(fixture.gateway.port, odd), 404, 'not_found');
         wrong.push(...faults.map((fault) => `${odd}: ${fault}`));
       }
     }
     expect(wrong).toEqual([]);
-    expect(rig.service.seen.map(({ url }) => url)).toEqual([]);
+    expect(fixture.service.seen.map(({ url }) => url)).toEqual([]);
   });
 
   it('F1 means to its service what it meant to nginx, whatever was done to it', async () => {
@@ -100,17 +100,18 @@ describe('O5 a path that is none', () => {
     const changes = fc.array(change, { minLength: 1, maxLength: CHANGES_MAX });
     let forwarded = 0;
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...rig.routes), changes, async (route, made) => {
+      fc.asyncProperty(fc.constantFrom(...fixture.routes), changes, async (route, made) => {
         let sent = filled(route.path);
         for (const { at, cut, piece: put } of made) {
           const place = at % sent.length;
           sent = sent.slice(0, place) + put + sent.slice(place + cut);
         }
-        rig.service.seen.length = 0;
-        const { status, body } = await askRaw(rig.gateway.port, `/${sent.slice(1)}`);
+        fixture.service.seen.length = 0;
+        const { status, body } = await askRaw(fixture.gateway.port, `/${sent.slice(1)}`);
         if (status >= 400) expect(body).toContain('"request_id"');
-        for (const { url } of rig.service.seen) expect([url, plainly(url)]).toEqual([url, true]);
-        forwarded += rig.service.seen.length;
+        for (const { url } of fixture.service.seen)
+          expect([url, plainly(url)]).toEqual([url, true]);
+        forwarded += fixture.service.seen.length;
       }),
       { numRuns: RUNS, seed: testForm.seed },
     );
@@ -128,9 +129,9 @@ describe('O5 a path that is none', () => {
     '/docs/x',
   ])('is %s', async (path) => {
     for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
-      expect(faultsOf(await askRaw(rig.gateway.port, path, { method }), 404, 'not_found')).toEqual(
-        [],
-      );
+      expect(
+        faultsOf(await askRaw(fixture.gateway.port, path, { method }), 404, 'not_found'),
+      ).toEqual([]);
     }
   });
 
@@ -148,16 +149,16 @@ describe('O5 a path that is none', () => {
     '/api/v1/%2e%2e/%2e%2e/internal/introspect',
   ])('S25 is %s, which is for nobody outside', async (path) => {
     for (const method of ['GET', 'POST', 'PUT']) {
-      expect(faultsOf(await askRaw(rig.gateway.port, path, { method }), 404, 'not_found')).toEqual(
-        [],
-      );
+      expect(
+        faultsOf(await askRaw(fixture.gateway.port, path, { method }), 404, 'not_found'),
+      ).toEqual([]);
     }
-    expect(rig.service.seen).toEqual([]);
+    expect(fixture.service.seen).toEqual([]);
   });
 
   it('lets its query be as odd as it likes', async () => {
     const url = '/api/v1/auth/me?a=//../%2e%2f;\\%00';
-    expect((await askRaw(rig.gateway.port, url)).status).toBe(200);
-    expect(rig.service.seen.map((each) => each.url)).toEqual([url]);
+    expect((await askRaw(fixture.gateway.port, url)).status).toBe(200);
+    expect(fixture.service.seen.map((each) => each.url)).toEqual([url]);
   });
 });

@@ -2,9 +2,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as rules from './rules/kubernetes-rules.ts';
+import { manifestMutants } from './rules/manifest-mutants.ts';
 import { documentsIn, kustomizationOf, type Manifests, readManifests } from './rules/manifests.ts';
 import { brokenRules, type Rule } from './rules/rule.ts';
-import { spoiltManifests } from './rules/spoilt-manifests.ts';
 import * as traffic from './rules/traffic-rules.ts';
 
 const BASE = 'deploy/k8s/base';
@@ -64,14 +64,14 @@ describe('the manifests', () => {
 });
 
 describe('O6 a manifest', () => {
-  it.each(spoiltManifests)('O6 with $what is refused by $breaks.name', ({ breaks, spoil }) => {
+  it.each(manifestMutants)('O6 with $what is refused by $breaks.name', ({ breaks, spoil }) => {
     const all = structuredClone(original);
     spoil(all);
     expect(brokenRules(ALL, all)).toContain(breaks.name);
   });
 
   it('O6 has for each rule a broken one', () => {
-    const tried = new Set(spoiltManifests.map(({ breaks }) => breaks.name));
+    const tried = new Set(manifestMutants.map(({ breaks }) => breaks.name));
     expect(ALL.map(({ name }) => name).filter((name) => !tried.has(name))).toEqual([]);
   });
 });

@@ -1,10 +1,10 @@
 /** Exports of the audit log whose clients go away or read nothing more; everybody else is served as ever. */
 import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
-import { processRig, type RestDriver, testDatabase, untilTrue } from '@cardea/testing';
+import { processFixture, type RestDriver, testDatabase, untilTrue } from '@cardea/testing';
 import { Client } from 'pg';
 import { afterAll, expect, it } from 'vitest';
-import { type Company, company } from '../cluster-rig.ts';
+import { type Company, company } from '../cluster-fixture.ts';
 import { ADMIN, type Instance, instance } from './instance.ts';
 
 const ABORTED = 25;
@@ -21,7 +21,7 @@ const TEST_MS_MAX = 600_000;
 const PATH = '/api/v1/audit/events.csv';
 
 const database = testDatabase();
-const rig = processRig();
+const fixture = processFixture();
 const open: IncomingMessage[] = [];
 afterAll(() => {
   for (const each of open) each.destroy();
@@ -109,7 +109,7 @@ const patience = (): AbortSignal => AbortSignal.timeout(ANSWER_MS_MAX);
 it('audit 5 exports that are broken off or stand still take nothing from other tenants', {
   timeout: TEST_MS_MAX,
 }, async () => {
-  const cardea = await instance(rig, { DATABASE_URL: database.url });
+  const cardea = await instance(fixture, { DATABASE_URL: database.url });
   const running = await cardea.start();
   const admin = await cardea.admin();
   const companies: Company[] = [];

@@ -6,11 +6,17 @@ import { fileURLToPath } from 'node:url';
 import { UnknownWrapKey, wrapKeys } from '@cardea/crypto';
 import { secret } from '@cardea/runtime';
 import { services } from '@cardea/standalone';
-import { processRig, type ServiceRig, serviceRig, testDatabase, untilTrue } from '@cardea/testing';
+import {
+  processFixture,
+  type ServiceFixture,
+  serviceFixture,
+  testDatabase,
+  untilTrue,
+} from '@cardea/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { machinesOf, startSession } from '../security/machines.ts';
-import { expectStatus, type People, type Person, peopleOf } from '../security/people.ts';
+import { agentsAndKeysOf, startSession } from '../security/agents-and-keys.ts';
+import { expectStatus, type Person, type Users, usersOf } from '../security/users.ts';
 
 const CARDEA = fileURLToPath(new URL('../../services/standalone/src/cardea.ts', import.meta.url));
 const CHEAP = { ARGON2_MEMORY: '64', ARGON2_TIME: '1', RATE_LIMIT_FACTOR: '1000' };
@@ -37,13 +43,13 @@ const idOf = (letter: Letter): string =>
   ).current.id;
 
 const database = testDatabase();
-const processes = processRig();
+const processes = processFixture();
 const folder = mkdtempSync(join(tmpdir(), 'cardea-changed-secrets-'));
-const replicas: ServiceRig[] = [];
+const replicas: ServiceFixture[] = [];
 let sql: Client;
 
-const replica = (env: { readonly [name: string]: string }): Promise<ServiceRig> =>
-  serviceRig({
+const replica = (env: { readonly [name: string]: string }): Promise<ServiceFixture> =>
+  serviceFixture({
     databaseUrl: database.url,
     definitions: services.filter(({ name }) => name === 'identity' || name === 'vault'),
     env: { ...CHEAP, PUBLIC_URL: 'http://cardea.test', ...env },
@@ -93,41 +99,41 @@ type Traffic = {
   readonly done: () => number;
   readonly failures: readonly string[];
   /** Requests under way at it. */
-  at(rig: ServiceRig | undefined): number;
+  at(fixture: ServiceFixture | undefined): number;
   stop(): Promise<void>;
 };
 let traffic: Traffic | undefined;
 
 /** Vends, fresh and live, sign-ins and refreshes, at one replica after the other, until it is stopped. */
-function startTraffic(people: People, owner: Person, member: Person, key: string): Traffic {
+function startTraffic(people: Users, owner: Person, member: Person, key: string): Traffic {
   const failures: string[] = [];
-  const underWay = new Map<ServiceRig, number>();
+  const underWay = new Map<ServiceFixture, number>();
   let done = 0;
   let stopped = false;
   let refresh = member.refresh;
   const { tenantId: tenant } = owner;
-  const round = async (rig: ServiceRig): Promise<void> => {
+  const round = async (fixture: ServiceFixture): Promise<void> => {
     const note = (what: string, status: number, text: string): void => {
       done += 1;
       if (status >= 300) failures.push(`${what}: ${status} ${text}`);
     };
-    const renewed = await rig.rest.post('/api/v1/auth/refresh', { refresh_token: refresh });
+    const renewed = await fixture.rest.post('/api/v1/auth/refresh', { refresh_token: refresh });
     note('refresh', renewed.status, renewed.text);
     refresh = renewed.body.refresh_token ?? refresh;
     const body = { email: owner.email, password: 'a long enough phrase' };
-    const signedIn = await rig.rest.post('/api/v1/auth/login', body, { tenant });
+    const signedIn = await fixture.rest.post('/api/v1/auth/login', body, { tenant });
     note('login', signedIn.status, signedIn.text);
     const access = renewed.body.access_token;
-    const session = await startSession(rig.rest, { ...member, access }, key);
+    const session = await startSession(fixture.rest, { ...member, access }, key);
     for (const force_refresh of [false, false, true]) {
       const vend = { service_name: 'billing', fields: ['api_key'], force_refresh };
       const path = `/api/v1/agent/sessions/${session.sessionId}/credentials`;
       const headers = { 'x-service-token': session.capability };
-      const given = await rig.rest.post(path, vend, { bearer: key, tenant, headers });
+      const given = await fixture.rest.post(path, vend, { bearer: key, tenant, headers });
       note('vend', given.status, given.text);
       if (given.body?.data?.fields?.api_key !== 'sk-kept-through-it-all') failures.push('no value');
     }
-    const made = await rig.rest.post(
+    const made = await fixture.rest.post(
       '/api/v1/admin/users',
       { email: people.newEmail(), roles: ['member'] },
       { tenant, bearer: signedIn.body.access_token },
@@ -136,16 +142,16 @@ function startTraffic(people: People, owner: Person, member: Person, key: string
   };
   const running = (async () => {
     for (let turn = 0; !stopped; turn += 1) {
-      const rig = replicas[turn % 2] as ServiceRig;
-      underWay.set(rig, (underWay.get(rig) ?? 0) + 1);
-      await round(rig).catch((error: unknown) => failures.push(String(error)));
-      underWay.set(rig, (underWay.get(rig) ?? 1) - 1);
+      const fixture = replicas[turn % 2] as ServiceFixture;
+      underWay.set(fixture, (underWay.get(fixture) ?? 0) + 1);
+      await round(fixture).catch((error: unknown) => failures.push(String(error)));
+      underWay.set(fixture, (underWay.get(fixture) ?? 1) - 1);
     }
   })();
   return {
     done: () => done,
     failures,
-    at: (rig) => (rig === undefined ? 0 : (underWay.get(rig) ?? 0)),
+    at: (fixture) => (fixture === undefined ? 0 : (underWay.get(fixture) ?? 0)),
     stop: async () => {
       stopped = true;
       await running;
@@ -159,8 +165,8 @@ beforeAll(async () => {
   sql = new Client({ connectionString: database.url });
   await sql.connect();
   for (const _ of [0, 1]) replicas.push(await replica(secrets('A')));
-  const [one] = replicas as [ServiceRig];
-  const people = peopleOf(one.rest);
+  const [one] = replicas as [ServiceFixture];
+  const people = usersOf(one.rest);
   const owner = await people.signUp('Acme');
   const member = await people.addUser(owner, ['member']);
   const by = one.rest.as({ bearer: owner.access, tenant: owner.tenantId });
@@ -168,7 +174,7 @@ beforeAll(async () => {
   expectStatus(await by.post('/api/v1/vault/services', service), 201);
   const value = { fields: { api_key: 'sk-kept-through-it-all' } };
   expectStatus(await by.put('/api/v1/vault/services/billing/secrets', value), 200);
-  const { agent } = await machinesOf(one.rest, { owner, member });
+  const { agent } = await agentsAndKeysOf(one.rest, { owner, member });
   const { sealer } = one.host.needsOf('identity');
   for (let nth = 0; nth < SUBJECTS; nth += 1) {
     const place = { subject: `user:many-${nth}`, streamId: 'user-x', field: 'email' };
@@ -235,7 +241,7 @@ describe('the secrets of a deployment', () => {
     const before = await keysInUse();
     for (const env of [secrets('A'), secrets('B'), secrets('A', 'B')]) {
       const refused = await replica(env).then(
-        async (rig) => rig.stop(),
+        async (fixture) => fixture.stop(),
         (error: unknown) => error,
       );
       expect(refused).toBeInstanceOf(UnknownWrapKey);

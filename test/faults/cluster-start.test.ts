@@ -1,16 +1,16 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { processRig } from '@cardea/testing';
+import { processFixture } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('../../scripts/cluster.ts', import.meta.url));
 
-const rig = processRig();
+const fixture = processFixture();
 
 describe('R25 a cluster that cannot start', () => {
   it('says which parts are missing, and how to install them', async () => {
-    const refused = await rig.start({
+    const refused = await fixture.start({
       name: 'cluster-without-parts',
       script: MAIN,
       args: ['--temp'],
@@ -32,14 +32,18 @@ describe('R25 a cluster that cannot start', () => {
       NGINX_BINARY: 'true',
     };
     const args = ['--temp', '--port', String(port)];
-    const refused = await rig.start({ name: 'cluster-port', script: MAIN, args, env });
+    const refused = await fixture.start({ name: 'cluster-port', script: MAIN, args, env });
     expect(await refused.ended).toBe(78);
     expect(refused.output()).toContain(`port ${port} is taken (PORT or --port)`);
     holder.close();
   });
 
   it('refuses a flag that it does not know with what may be said instead', async () => {
-    const refused = await rig.start({ name: 'cluster-flags', script: MAIN, args: ['--colour'] });
+    const refused = await fixture.start({
+      name: 'cluster-flags',
+      script: MAIN,
+      args: ['--colour'],
+    });
     expect(await refused.ended).toBe(2);
     expect(refused.output()).toContain('--replicas N');
   });

@@ -4,7 +4,7 @@ import { type IntegrationEvent, type ServiceName, topicOf } from '@cardea/contra
 import { kafkaClient, readTopic } from '@cardea/event-bus';
 import { type RestDriver, silentLogger, testForm } from '@cardea/testing';
 import { expect, it } from 'vitest';
-import { company, testCluster } from '../cluster-rig.ts';
+import { company, testCluster } from '../cluster-fixture.ts';
 import { type Chance, chance } from './chance.ts';
 import { openPolls } from './long-polls.ts';
 import { steadyReads } from './steady-reads.ts';

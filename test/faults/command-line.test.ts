@@ -1,15 +1,15 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { processRig, untilTrue } from '@cardea/testing';
+import { processFixture, untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { instance } from './instance.ts';
 
 const CARDEA = fileURLToPath(new URL('../../services/standalone/src/cardea.ts', import.meta.url));
-const rig = processRig();
+const fixture = processFixture();
 
 async function cardea(folder: string, ...words: readonly string[]) {
-  const running = await rig.start({
+  const running = await fixture.start({
     name: `cardea-${words[0]}`,
     script: CARDEA,
     args: [...words, '--data', folder, '--json'],
@@ -31,7 +31,7 @@ type Check = { readonly name: string; readonly status: string };
 
 describe('O13 the command line', () => {
   it('works beside a running instance with a database of its own, and on the stopped one', async () => {
-    const standalone = await instance(rig, {});
+    const standalone = await instance(fixture, {});
     const running = await standalone.start();
     const isReady = async () => {
       const answer = await fetch(`${standalone.management}/readyz`);

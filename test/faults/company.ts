@@ -114,7 +114,7 @@ const tuple = (user: string) => ({
 });
 
 /** What is asked of one process, whoever made what it is about. */
-export function doors(rest: RestDriver, tenant: string) {
+export function addresses(rest: RestDriver, tenant: string) {
   const as = (bearer?: string) => rest.as({ tenant, bearer });
   return {
     logIn: (email: string = ADMIN.email, password: string = ADMIN.password) =>
@@ -128,7 +128,7 @@ export function doors(rest: RestDriver, tenant: string) {
         { service_name: service, fields: ['password'] },
         { headers: { 'x-service-token': capability } },
       ),
-    vendGated: (machine: Machine) => doors(rest, tenant).vend(machine, GATED),
+    vendGated: (machine: Machine) => addresses(rest, tenant).vend(machine, GATED),
     /** Held open until somebody decides, half a minute at most. */
     longPoll: (token: string, approvalId: string) =>
       as(token).get(`/api/v1/ciba/requests/${approvalId}/poll`),
@@ -143,7 +143,7 @@ export function doors(rest: RestDriver, tenant: string) {
   };
 }
 
-export type Doors = ReturnType<typeof doors>;
+export type Addresses = ReturnType<typeof addresses>;
 
 /** Credentials that somebody has ended, each in its own way, and how each looks at a door. */
 export async function revokeEach(of: Company): Promise<Revoked> {
@@ -181,7 +181,7 @@ export type Revoked = {
 };
 
 /** Status by what was tried; all are live before they are revoked. */
-export async function triesOf(at: Doors, of: Revoked): Promise<{ [tried: string]: number }> {
+export async function triesOf(at: Addresses, of: Revoked): Promise<{ [tried: string]: number }> {
   const tries: { readonly [tried: string]: Promise<RestAnswer> } = {
     'key checks': at.check(of.key, 'ann'),
     'person reads': at.profile(of.person.token),
@@ -214,7 +214,7 @@ const sidOf = (token: string): string =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')).sid;
 
 /** With a cache every process is told, and the word may still be on its way when the answer is not any more. */
-export async function untilRevoked(at: Doors, of: Revoked): Promise<void> {
+export async function untilRevoked(at: Addresses, of: Revoked): Promise<void> {
   await untilTrue(async () => isDeepStrictEqual(await triesOf(at, of), REVOKED), {
     deadlineMs: NOTICE_MS_MAX,
     what: 'all that was revoked is refused',

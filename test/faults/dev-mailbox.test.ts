@@ -1,9 +1,9 @@
 import { request } from 'node:http';
-import { processRig } from '@cardea/testing';
+import { processFixture } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { instance } from './instance.ts';
 
-const rig = processRig();
+const fixture = processFixture();
 /** No administrator is named, so that the start makes one. */
 const OWN_ADMIN = { ADMIN_EMAIL: '', ADMIN_PASSWORD: '', ARGON2_MEMORY: '64', ARGON2_TIME: '1' };
 
@@ -22,7 +22,7 @@ const statusOf = (
 
 describe('S21 the mailbox of development', () => {
   it('S21 is not there, nor is the password told, where others can connect', async () => {
-    const open = await instance(rig, { ...OWN_ADMIN, HOST: '0.0.0.0' });
+    const open = await instance(fixture, { ...OWN_ADMIN, HOST: '0.0.0.0' });
     const running = await open.start();
     for (const method of ['GET', 'DELETE', 'PUT', 'OPTIONS']) {
       expect(await statusOf(open.base, { method }), method).toBe(404);
@@ -40,7 +40,7 @@ describe('S21 the mailbox of development', () => {
   });
 
   it('S21 is there on loopback, for whoever asks it directly', async () => {
-    const { base, start } = await instance(rig, { ...OWN_ADMIN, HOST: 'localhost' });
+    const { base, start } = await instance(fixture, { ...OWN_ADMIN, HOST: 'localhost' });
     const running = await start();
     expect(running.output()).toContain('"password"');
     expect(await statusOf(base)).toBe(200);

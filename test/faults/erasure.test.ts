@@ -7,8 +7,8 @@ import { rebuildProjection } from '@cardea/read-models';
 import { type Clock, systemClock } from '@cardea/runtime';
 import { services } from '@cardea/standalone';
 import {
-  type ServiceRig,
-  serviceRig,
+  type ServiceFixture,
+  serviceFixture,
   testDatabase,
   untilTrue,
   type WebhookSink,
@@ -16,10 +16,10 @@ import {
 } from '@cardea/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agentsAndKeysOf } from '../security/agents-and-keys.ts';
 import { dumpOf } from '../security/dump.ts';
-import { machinesOf } from '../security/machines.ts';
-import { expectStatus, PASSWORD, type Person, peopleOf } from '../security/people.ts';
-import { canariesOf, hits, type Place } from '../security/search.ts';
+import { canariesOf, hits, type Location } from '../security/search.ts';
+import { expectStatus, PASSWORD, type Person, usersOf } from '../security/users.ts';
 
 const PERSON = {
   email: 'vera.lindqvist-okonkwo@example.com',
@@ -38,11 +38,11 @@ const START_MS_MAX = 120_000;
 const database = testDatabase();
 const folder = mkdtempSync(join(tmpdir(), 'cardea-erasure-'));
 let receiver: WebhookSink;
-let rig: ServiceRig;
+let fixture: ServiceFixture;
 let owner: Person;
 let person: Person;
 
-const start = (daysLater: number): Promise<ServiceRig> => {
+const start = (daysLater: number): Promise<ServiceFixture> => {
   const clock: Clock = {
     ...systemClock,
     now: () => new Date(Date.now() + daysLater * DAY_MS),
@@ -54,23 +54,23 @@ const start = (daysLater: number): Promise<ServiceRig> => {
     ARGON2_TIME: '1',
     CARDEA_DATA: folder,
   };
-  return serviceRig({ databaseUrl: database.url, definitions: services, clock, env });
+  return serviceFixture({ databaseUrl: database.url, definitions: services, clock, env });
 };
-const byOwner = () => rig.rest.as({ bearer: owner.access, tenant: owner.tenantId });
+const byOwner = () => fixture.rest.as({ bearer: owner.access, tenant: owner.tenantId });
 
 beforeAll(async () => {
   receiver = await webhookSink();
-  rig = await start(0);
+  fixture = await start(0);
   await storyOfThePerson();
 }, START_MS_MAX);
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
   await receiver?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
 async function storyOfThePerson(): Promise<void> {
-  const people = peopleOf(rig.rest);
+  const people = usersOf(fixture.rest);
   owner = await people.signUp('Acme');
   const { tenantId: tenant } = owner;
   const events = ['user.created', 'user.login', 'approval.requested', 'approval.denied'];
@@ -80,17 +80,19 @@ async function storyOfThePerson(): Promise<void> {
   const made = { email, password: PASSWORD, display_name, roles: ['member'] };
   expectStatus(await byOwner().post('/api/v1/admin/users', made), 201);
   person = await people.logIn({ tenantId: tenant, email });
-  const own = rig.rest.as({ bearer: person.access, tenant });
+  const own = fixture.rest.as({ bearer: person.access, tenant });
   const profile = { display_name: PERSON.renamed, avatar_url };
   expectStatus(await own.patch('/api/v1/user/profile', profile), 200);
   for (const password of ['a wrong password of hers', PASSWORD]) {
-    await rig.rest.post('/api/v1/auth/login', { email, password }, { tenant });
+    await fixture.rest.post('/api/v1/auth/login', { email, password }, { tenant });
   }
-  expectStatus(await rig.rest.post('/api/v1/auth/forgot-password', { email }, { tenant }), 200);
-  await rig.rest.post('/api/v1/auth/register', { ...made, roles: undefined }, { tenant });
-  const renewed = await rig.rest.post('/api/v1/auth/refresh', { refresh_token: person.refresh });
+  expectStatus(await fixture.rest.post('/api/v1/auth/forgot-password', { email }, { tenant }), 200);
+  await fixture.rest.post('/api/v1/auth/register', { ...made, roles: undefined }, { tenant });
+  const renewed = await fixture.rest.post('/api/v1/auth/refresh', {
+    refresh_token: person.refresh,
+  });
   expectStatus(renewed, 200);
-  const { agent } = await machinesOf(rig.rest, { owner, member: person });
+  const { agent } = await agentsAndKeysOf(fixture.rest, { owner, member: person });
   const { reason } = PERSON;
   const ask = { agent_id: agent.id, user_id: person.userId, action: 'write_data', reason };
   const asked = await untilTrue(async () => {
@@ -116,14 +118,14 @@ const FIELDS = [
   ['secret', 'description'],
 ].flat();
 
-type Opened = { readonly texts: readonly Place[]; readonly unopened: readonly string[] };
+type Opened = { readonly texts: readonly Location[]; readonly unopened: readonly string[] };
 
 /** Every sealed field of every event that the keys that are left still open. */
 async function openedEvents(): Promise<Opened> {
-  const texts: Place[] = [];
+  const texts: Location[] = [];
   const unopened: string[] = [];
   for (const { name } of services) {
-    const { store, sealer } = rig.host.needsOf(name);
+    const { store, sealer } = fixture.host.needsOf(name);
     const fields = (await store.readLog(name, 0n, 100_000)).flatMap(
       ({ type, streamId, data, metadata }) =>
         sealedIn({ data, metadata }).map((each) => ({ type, streamId, ...each })),
@@ -168,8 +170,8 @@ async function openedAt(
 
 async function rebuildEverything(): Promise<number> {
   let parked = 0;
-  for (const { service, projection } of rig.host.projections) {
-    const { store, sealer, log } = rig.host.needsOf(service);
+  for (const { service, projection } of fixture.host.projections) {
+    const { store, sealer, log } = fixture.host.needsOf(service);
     const { parkedStreams } = await rebuildProjection({
       connectionString: database.url,
       projection,
@@ -184,7 +186,7 @@ async function rebuildEverything(): Promise<number> {
 }
 
 const isErased = (schema: string, subject: string) => async () => {
-  const { rows } = await rig.shared.database.system.query<{ gone: boolean }>(
+  const { rows } = await fixture.shared.database.system.query<{ gone: boolean }>(
     `SELECT wrapped IS NULL AS gone FROM ${schema}.subject_keys WHERE subject_id = $1`,
     [subject],
   );
@@ -221,10 +223,10 @@ describe('R26 a person who was deleted', () => {
   it('is gone a week later: rebuilt, dumped, opened, exported', {
     timeout: START_MS_MAX,
   }, async () => {
-    await rig.stop();
+    await fixture.stop();
     await ageTopics();
-    rig = await start(WEEK_AND_A_DAY);
-    owner = await peopleOf(rig.rest).logIn(owner);
+    fixture = await start(WEEK_AND_A_DAY);
+    owner = await usersOf(fixture.rest).logIn(owner);
     const mailDay = `transient:${owner.tenantId}:${new Date().toISOString().slice(0, 10)}`;
     await untilTrue(isErased('identity', mailDay), { what: 'the keys of the day are erased' });
     const isForgotten = async () => hits(canaries, await dumpOf(database.url)).length === 0;
@@ -237,7 +239,7 @@ describe('R26 a person who was deleted', () => {
     expect(hits(canaries, texts)).toEqual([]);
     expect(hits(canariesOf('owner', owner.email), texts)).not.toEqual([]);
 
-    const exported: Place[] = [];
+    const exported: Location[] = [];
     for (const path of ['/api/v1/audit/events', '/api/v1/audit/events.csv']) {
       const { status, text } = await byOwner().get(path, { query: { limit: '1000' } });
       expect(status).toBe(200);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type LocalPostgres, startLocalPostgres } from '@cardea/local-postgres';
 import {
-  processRig,
+  processFixture,
   type RestDriver,
   testForm,
   untilTrue,
@@ -28,7 +28,7 @@ const ANSWER_MS = 20;
 const UNDER_WAY_MAX = 300;
 const TEST_MS_MAX = 600_000;
 
-const rig = processRig();
+const fixture = processFixture();
 const folder = mkdtempSync(join(tmpdir(), 'cardea-frozen-'));
 const sinks: WebhookSink[] = [];
 let postgres: LocalPostgres | undefined;
@@ -43,7 +43,7 @@ it('R12 a database that stands still for 3 s leaves no delivery behind, and none
 }, async () => {
   postgres = await startLocalPostgres({ dataFolder: folder, password: 'for-this-test' });
   await postgres.createDatabase('cardea');
-  const cardea = await instance(rig, {
+  const cardea = await instance(fixture, {
     DATABASE_URL: postgres.connectionString('cardea'),
     ARGON2_MEMORY: '8',
     ARGON2_TIME: '1',

@@ -1,8 +1,8 @@
-import { freePort, processRig, startRedis, testDatabase, untilTrue } from '@cardea/testing';
+import { freePort, processFixture, startRedis, testDatabase, untilTrue } from '@cardea/testing';
 import { describe, expect, inject, it } from 'vitest';
 import { type Instance, instance } from './instance.ts';
 
-const rig = processRig();
+const fixture = processFixture();
 /** Many times what a calm machine takes. */
 const SEEN_MS_MAX = 120_000;
 const ANSWER_MS_MAX = 20_000;
@@ -36,7 +36,7 @@ const signsIn = async (cardea: Instance): Promise<void> => {
 describe('O8 R20 a loop that has stopped turning', () => {
   const database = testDatabase();
   it('makes the process not ready within 20 s, by its name', async () => {
-    const cardea = await instance(rig, {
+    const cardea = await instance(fixture, {
       DATABASE_URL: database.url,
       ...CHEAP_HASHES,
       // The start is over by then; each sign-in turns all projections of identity.
@@ -71,7 +71,7 @@ describe('O8 a dependency that is away', () => {
   const withoutRedis = testDatabase();
 
   it('Kafka: the API goes on, and readiness says what is missing', async () => {
-    const cardea = await instance(rig, {
+    const cardea = await instance(fixture, {
       DATABASE_URL: withoutKafka.url,
       KAFKA_BROKERS: `127.0.0.1:${await freePort()}`,
     });
@@ -97,7 +97,7 @@ describe('O8 a dependency that is away', () => {
     const server = inject('redis');
     if ('missing' in server) return context.skip(server.missing);
     const redis = await startRedis();
-    const cardea = await instance(rig, {
+    const cardea = await instance(fixture, {
       DATABASE_URL: withoutRedis.url,
       REDIS_URL: redis.url,
     });

@@ -1,8 +1,8 @@
-import { processRig, testDatabase } from '@cardea/testing';
+import { processFixture, testDatabase } from '@cardea/testing';
 import { expect, it } from 'vitest';
 import { instance } from './instance.ts';
 
-const rig = processRig();
+const fixture = processFixture();
 const database = testDatabase();
 
 it('R11 a request that was killed between the use of its Idempotency-Key and what it makes goes on', async () => {
@@ -10,7 +10,7 @@ it('R11 a request that was killed between the use of its Idempotency-Key and wha
     DATABASE_URL: database.url,
     CARDEA_FAILPOINT: 'idempotency.after_use=kill',
   };
-  const cardea = await instance(rig, env);
+  const cardea = await instance(fixture, env);
   const doomed = await cardea.start();
   const post = async () =>
     cardea.rest

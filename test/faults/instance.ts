@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
+  type FixtureProcess,
   freePorts,
-  type ProcessRig,
+  type ProcessFixture,
   type RestDriver,
-  type RigProcess,
   restDriver,
 } from '@cardea/testing';
 import { afterAll } from 'vitest';
@@ -23,7 +23,7 @@ export type Instance = {
   readonly folder: string;
   readonly rest: RestDriver;
   /** Starts it, or starts it again; resolves when it serves. */
-  start(...flags: readonly string[]): Promise<RigProcess>;
+  start(...flags: readonly string[]): Promise<FixtureProcess>;
   /** Signs the admin in: what to send with every call. */
   admin(): Promise<{ readonly bearer: string; readonly tenant: string }>;
 };
@@ -35,7 +35,7 @@ afterAll(() => {
 });
 
 export async function instance(
-  rig: ProcessRig,
+  fixture: ProcessFixture,
   env: { readonly [name: string]: string },
 ): Promise<Instance> {
   const folder = mkdtempSync(join(tmpdir(), 'cardea-faults-'));
@@ -50,7 +50,7 @@ export async function instance(
     folder,
     rest,
     async start(...flags) {
-      const running = await rig.start({
+      const running = await fixture.start({
         name: 'standalone',
         script: MAIN,
         args: ['--data', folder, '--port', String(port), ...flags],

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { type IntegrationEvent, topicOf } from '@cardea/contracts';
 import { createTopics, kafkaClient, readTopic } from '@cardea/event-bus';
 import {
+  type FixtureProcess,
   type KafkaServer,
   needKafka,
-  processRig,
+  processFixture,
   type RestDriver,
-  type RigProcess,
   silentLogger,
   startKafka,
   testDatabase,
@@ -30,7 +30,7 @@ const GROWTH_MB_MAX = 100;
 const LOOKS_COMPARED = 20;
 
 needKafka();
-const rig = processRig();
+const fixture = processFixture();
 const database = testDatabase();
 const folder = mkdtempSync(join(tmpdir(), 'cardea-kafka-'));
 let kafka: KafkaServer | undefined;
@@ -46,7 +46,7 @@ it('R9 Kafka killed under load costs the API nothing, shows as degraded, and dra
   kafka = await startKafka({ dataDir: folder });
   const client = kafkaClient({ brokers: kafka.brokers, log: silentLogger });
   await createTopics(client, { replication: 1 });
-  const cardea = await instance(rig, {
+  const cardea = await instance(fixture, {
     DATABASE_URL: database.url,
     KAFKA_BROKERS: kafka.brokers.join(','),
   });
@@ -101,7 +101,7 @@ async function readiness(cardea: Instance): Promise<{ code: number; status: stri
  * What readiness says while the broker is away, until it has been missed, and how large the process is
  * then: the least of the last looks, for garbage goes, and what waits for the broker stays.
  */
-async function watched(cardea: Instance, running: RigProcess, ms: number) {
+async function watched(cardea: Instance, running: FixtureProcess, ms: number) {
   const seen = { codes: new Set<number>(), megabytes: Number.POSITIVE_INFINITY };
   const recent: number[] = [];
   const enough = performance.now() + ms;
@@ -119,6 +119,6 @@ async function watched(cardea: Instance, running: RigProcess, ms: number) {
   return seen;
 }
 
-function residentMb({ pid }: RigProcess): number {
+function residentMb({ pid }: FixtureProcess): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { processRig, type RestDriver, testDatabase, testForm } from '@cardea/testing';
+import { processFixture, type RestDriver, testDatabase, testForm } from '@cardea/testing';
 import { expect, it } from 'vitest';
 import { chance } from './chance.ts';
 import { instance } from './instance.ts';
@@ -13,14 +13,14 @@ const KILL_MS_MAX = 60_000;
 /** Until everything has arrived, and was looked at. */
 const LOOK_MS_MAX = 240_000;
 
-const rig = processRig();
+const fixture = processFixture();
 const database = testDatabase();
 
 it('R1 SIGKILL at random moments under mixed writes loses nothing that was acknowledged and doubles nothing', {
   timeout: KILLS * KILL_MS_MAX + LOOK_MS_MAX,
 }, async () => {
   const random = chance();
-  const cardea = await instance(rig, { DATABASE_URL: database.url });
+  const cardea = await instance(fixture, { DATABASE_URL: database.url });
   let running = await cardea.start();
   let rest: RestDriver = cardea.rest.as(await cardea.admin());
   const load = mixedWrites(join(cardea.folder, 'acked'), () => rest);

@@ -1,6 +1,6 @@
 /** Many long polls at once, of people who each may keep ten open. */
 import { type RestAnswer, type RestDriver, untilTrue } from '@cardea/testing';
-import type { Company, TestCluster } from '../cluster-rig.ts';
+import type { Company, TestCluster } from '../cluster-fixture.ts';
 
 const POLLS_PER_PERSON = 10;
 const TTL_SECONDS = 600;

@@ -7,7 +7,7 @@ import { FOLDERS } from '@cardea/cluster';
 import {
   freePorts,
   needRedis,
-  processRig,
+  processFixture,
   restDriver,
   startRedis,
   testDatabase,
@@ -15,7 +15,7 @@ import {
 } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-const rig = processRig();
+const fixture = processFixture();
 const database = testDatabase();
 needRedis();
 
@@ -53,7 +53,7 @@ const settings = () => ({
   SHUTDOWN_DELAY: '0s',
 });
 const start = (folder: string, env: { readonly [name: string]: string }) =>
-  rig.start({ name: folder, script: 'src/main.ts', cwd: folderOf(folder), env });
+  fixture.start({ name: folder, script: 'src/main.ts', cwd: folderOf(folder), env });
 const readiness = async () => {
   const answer = await fetch(`http://127.0.0.1:${ports[1]}/readyz`);
   return { code: answer.status, ...((await answer.json()) as { checks: object; status: string }) };

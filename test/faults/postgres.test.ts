@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LocalPostgres, startLocalPostgres } from '@cardea/local-postgres';
-import { processRig, type RestDriver, untilTrue } from '@cardea/testing';
+import { processFixture, type RestDriver, untilTrue } from '@cardea/testing';
 import { afterAll, expect, it } from 'vitest';
 import { instance } from './instance.ts';
 import { expectClean, mixedWrites } from './writes.ts';
@@ -14,7 +14,7 @@ const AWAY_MS = 2000;
 const WELL_AGAIN_MS = 120_000;
 const TEST_MS_MAX = 600_000;
 
-const rig = processRig();
+const fixture = processFixture();
 const folder = mkdtempSync(join(tmpdir(), 'cardea-postgres-'));
 let postgres: LocalPostgres | undefined;
 afterAll(() => {
@@ -29,7 +29,7 @@ it('R7 PostgreSQL killed and started again under load gives 503s, no exit, and r
 }, async () => {
   postgres = await startPostgres();
   await postgres.createDatabase('cardea');
-  const cardea = await instance(rig, { DATABASE_URL: postgres.connectionString('cardea') });
+  const cardea = await instance(fixture, { DATABASE_URL: postgres.connectionString('cardea') });
   const running = await cardea.start();
   const caller = await cardea.admin();
   const rest: RestDriver = cardea.rest.as(caller);
@@ -67,7 +67,7 @@ it('R7 PostgreSQL killed and started again under load gives 503s, no exit, and r
 });
 
 it('R7 a standalone instance starts its own PostgreSQL again when it is killed', async () => {
-  const cardea = await instance(rig, {});
+  const cardea = await instance(fixture, {});
   const running = await cardea.start();
   const rest = cardea.rest.as(await cardea.admin());
   const reads = async () => (await rest.get('/api/v1/fga/tuples')).status;

@@ -3,20 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rebuildProjection, type Table } from '@cardea/read-models';
 import { services } from '@cardea/standalone';
-import { type ServiceRig, serviceRig, testDatabase, untilTrue } from '@cardea/testing';
+import { type ServiceFixture, serviceFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { player } from '../../scripts/tour/player.ts';
 import { playStory } from '../../scripts/tour/story.ts';
 
 const database = testDatabase();
 const folder = mkdtempSync(join(tmpdir(), 'cardea-rebuild-'));
-let rig: ServiceRig;
+let fixture: ServiceFixture;
 beforeAll(async () => {
   const env = { CARDEA_DATA: folder };
-  rig = await serviceRig({ databaseUrl: database.url, definitions: services, env });
+  fixture = await serviceFixture({ databaseUrl: database.url, definitions: services, env });
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -29,7 +29,7 @@ const WORKING_STATE = ['lease_owner', 'lease_until'];
 /** All rows, by key. */
 async function dump(schema: string, { name, key, columns }: Table): Promise<readonly unknown[]> {
   const kept = Object.keys(columns).filter((column) => !WORKING_STATE.includes(column));
-  const { rows } = await rig.shared.database.system.query(
+  const { rows } = await fixture.shared.database.system.query(
     `SELECT ${kept.join(', ')} FROM ${schema}.${name} ORDER BY ${key.join(', ')}`,
   );
   return rows;
@@ -37,12 +37,12 @@ async function dump(schema: string, { name, key, columns }: Table): Promise<read
 
 it('R5 every table that is rebuilt from the first event equals the one that served', async () => {
   await playStory(
-    player(rig.baseUrl, () => undefined),
-    rig.baseUrl,
+    player(fixture.baseUrl, () => undefined),
+    fixture.baseUrl,
   );
   let rowsSeen = 0;
   parked.length = 0;
-  for (const of of rig.host.projections) {
+  for (const of of fixture.host.projections) {
     const { live, rebuilt } = await untilTrue(() => bothWays(of), {
       what: `a log that stood still while ${of.service}.${of.projection.name} was rebuilt`,
     });
@@ -53,11 +53,11 @@ it('R5 every table that is rebuilt from the first event equals the one that serv
   expect(rowsSeen).toBeGreaterThan(20);
 });
 
-type Served = ServiceRig['host']['projections'][number];
+type Served = ServiceFixture['host']['projections'][number];
 
 /** The tables as they served and as they were rebuilt; undefined when an event came in between. */
 async function bothWays({ service, projection }: Served) {
-  const { store, positions, sealer, log } = rig.host.needsOf(service);
+  const { store, positions, sealer, log } = fixture.host.needsOf(service);
   const head = await store.head(service);
   if (!(await positions.reached([projection.name], head, REACHED_MS_MAX))) return undefined;
   const dumpAll = () => Promise.all(projection.tables.map((table) => dump(service, table)));

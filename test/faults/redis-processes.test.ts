@@ -14,7 +14,7 @@ import {
 } from '@cardea/testing';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { nginxCommand, startGateway } from '../../scripts/gateway/start.ts';
-import { company, doors, LIVE, REVOKED, revokeEach, triesOf, untilRevoked } from './company.ts';
+import { addresses, company, LIVE, REVOKED, revokeEach, triesOf, untilRevoked } from './company.ts';
 
 const AWAY_MS = 3_000;
 /** A calm machine takes a second or two; one that never tries again takes for ever. */
@@ -63,7 +63,7 @@ it('R8 no process of six lets in who was revoked before or while Redis was away,
   const signedUp = await rest.post('/api/v1/auth/signup', { ...account, company_name: 'First' });
   const tenant: string = signedUp.body.tenant_id;
   const people = await company(rest, tenant, account);
-  const at = doors(rest, tenant);
+  const at = addresses(rest, tenant);
   const [before, during] = [await revokeEach(people), await revokeEach(people)];
   expect(await triesOf(at, before)).toEqual(LIVE);
   expect(await triesOf(at, during)).toEqual(LIVE);

@@ -1,10 +1,10 @@
 /** Two whole instances on one database and one Redis, which dies and comes back with nothing. */
 import { randomBytes } from 'node:crypto';
 import {
+  type FixtureProcess,
   needRedis,
-  processRig,
+  processFixture,
   type RedisServer,
-  type RigProcess,
   startRedis,
   testDatabase,
   testForm,
@@ -13,10 +13,10 @@ import {
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectWoken } from '../woken-poll.ts';
 import {
+  type Addresses,
+  addresses,
   type Company,
   company,
-  type Doors,
-  doors,
   LIVE,
   REVOKED,
   revokeEach,
@@ -41,12 +41,16 @@ const BLOCK_MS = 60_000;
 const PACE_MAX = 12;
 
 needRedis();
-const rig = processRig();
+const fixture = processFixture();
 const database = testDatabase();
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 let redis: RedisServer;
-let both: readonly { readonly at: Doors; readonly own: Instance; readonly running: RigProcess }[];
+let both: readonly {
+  readonly at: Addresses;
+  readonly own: Instance;
+  readonly running: FixtureProcess;
+}[];
 let people: Company;
 const restartRedis = async (): Promise<void> => {
   redis = await startRedis({ port: redis.port });
@@ -62,13 +66,13 @@ beforeAll(async () => {
     ISSUER: 'http://localhost:8080',
     DATABASE_POOL_SIZE: '8',
   };
-  const [a, b] = [await instance(rig, env), await instance(rig, env)];
+  const [a, b] = [await instance(fixture, env), await instance(fixture, env)];
   const running = [await a.start(), await b.start()];
   const { tenant } = await a.admin();
   both = [a, b].map((own, at) => ({
     own,
-    at: doors(own.rest, tenant),
-    running: running[at] as RigProcess,
+    at: addresses(own.rest, tenant),
+    running: running[at] as FixtureProcess,
   }));
   people = await company(a.rest, tenant);
 }, START_MS_MAX);
@@ -122,7 +126,7 @@ function linesPerSecond(output: string): number {
 }
 
 /** What a process prints from now on. */
-const fromNow = (running: RigProcess): (() => string) => {
+const fromNow = (running: FixtureProcess): (() => string) => {
   const from = running.output().length;
   return () => running.output().slice(from);
 };
@@ -142,7 +146,7 @@ it('R8 O8 with Redis killed and back empty, work goes on, what was revoked stays
   const work = await traffic(both, people);
   const refreshTokens = [await people.revokedRefreshToken()];
   const decided = await asked();
-  const [one, other] = both.map(({ at }) => at) as [Doors, Doors];
+  const [one, other] = both.map(({ at }) => at) as [Addresses, Addresses];
 
   const waiting = other.longPoll(decided.person.token, decided.approvalId);
   waiting.catch(() => undefined); // met where it is awaited

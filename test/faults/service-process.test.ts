@@ -4,7 +4,7 @@ import { FOLDERS } from '@cardea/cluster';
 import {
   freePorts,
   needRedis,
-  processRig,
+  processFixture,
   startRedis,
   testDatabase,
   untilTrue,
@@ -12,7 +12,7 @@ import {
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-const rig = processRig();
+const fixture = processFixture();
 const database = testDatabase();
 needRedis();
 
@@ -41,7 +41,7 @@ const settings = () => ({
 });
 
 const start = (folder: string, args: readonly string[], env: { [name: string]: string }) =>
-  rig.start({ name: folder, script: 'src/main.ts', cwd: folderOf(folder), args, env });
+  fixture.start({ name: folder, script: 'src/main.ts', cwd: folderOf(folder), args, env });
 
 const probe = async (path: string) => {
   const answer = await fetch(`http://127.0.0.1:${ports[1]}${path}`);

@@ -1,4 +1,10 @@
-import { processRig, testForm, untilTrue, type WebhookSink, webhookSink } from '@cardea/testing';
+import {
+  processFixture,
+  testForm,
+  untilTrue,
+  type WebhookSink,
+  webhookSink,
+} from '@cardea/testing';
 import { afterAll, expect, it } from 'vitest';
 import { chance } from './chance.ts';
 import { instance } from './instance.ts';
@@ -12,7 +18,7 @@ const LONG_MINUTES = 30;
 const THERE_MS_MAX = 120_000;
 const TEST_MS_MAX = 45 * MINUTE_MS;
 
-const rig = processRig();
+const fixture = processFixture();
 let sink: WebhookSink | undefined;
 afterAll(() => sink?.close());
 
@@ -20,7 +26,11 @@ it('R17 eight clients at once get nothing but answers, and all that they did is 
   timeout: TEST_MS_MAX,
 }, async () => {
   sink = await webhookSink();
-  const cardea = await instance(rig, { ARGON2_MEMORY: '8', ARGON2_TIME: '1', JWT_EXPIRY: '2h' });
+  const cardea = await instance(fixture, {
+    ARGON2_MEMORY: '8',
+    ARGON2_TIME: '1',
+    JWT_EXPIRY: '2h',
+  });
   const running = await cardea.start();
   const tenants: Tenant[] = [];
   for (let at = 0; at < TENANTS; at += 1) {

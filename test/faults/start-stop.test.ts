@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { processRig, testDatabase, untilTrue } from '@cardea/testing';
+import { processFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { instance } from './instance.ts';
 
@@ -11,13 +11,13 @@ const OWNER_ONLY = 0o077;
 const READY_MS_MAX = 20_000;
 const FROZEN_MS = 2_000;
 
-const rig = processRig();
+const fixture = processFixture();
 
 describe('R25 starting and stopping', () => {
   const database = testDatabase();
   const another = testDatabase();
   it('keeps data and secrets over a second start, for the owner alone', async () => {
-    const cardea = await instance(rig, { DATABASE_URL: database.url });
+    const cardea = await instance(fixture, { DATABASE_URL: database.url });
     const first = await cardea.start();
     const tenant = first.ready?.[1];
     expect(statSync(`${cardea.folder}/secrets.json`).mode & OWNER_ONLY).toBe(0);
@@ -29,7 +29,7 @@ describe('R25 starting and stopping', () => {
     expect(readFileSync(`${cardea.folder}/secrets.json`, 'utf8')).toBe(secrets);
     await cardea.admin();
 
-    const third = await rig.start({
+    const third = await fixture.start({
       name: 'second-on-one-folder',
       script: MAIN,
       args: ['--data', cardea.folder],
@@ -41,7 +41,7 @@ describe('R25 starting and stopping', () => {
   });
 
   it('refuses a database whose keys another ENCRYPTION_KEY has wrapped', async () => {
-    const refused = await rig.start({
+    const refused = await fixture.start({
       name: 'other-key',
       script: MAIN,
       args: ['--temp'],
@@ -55,7 +55,7 @@ describe('R25 starting and stopping', () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
     const { port } = holder.address() as AddressInfo;
-    const refused = await rig.start({
+    const refused = await fixture.start({
       name: 'port-taken',
       script: MAIN,
       args: ['--temp', '--port', String(port)],
@@ -63,7 +63,7 @@ describe('R25 starting and stopping', () => {
     });
     expect(await refused.ended).toBe(78);
     expect(refused.output()).toContain(`${port} is taken (PORT or --port)`);
-    const probes = await rig.start({
+    const probes = await fixture.start({
       name: 'management-port-taken',
       script: MAIN,
       args: ['--temp'],
@@ -75,7 +75,7 @@ describe('R25 starting and stopping', () => {
   });
 
   it('O4 names every bad setting at once, and none of their values', async () => {
-    const refused = await rig.start({
+    const refused = await fixture.start({
       name: 'bad-settings',
       script: MAIN,
       args: ['--temp'],
@@ -100,7 +100,7 @@ describe('R25 starting and stopping', () => {
   });
 
   it('refuses a flag that it does not know', async () => {
-    const refused = await rig.start({ name: 'bad-flag', script: MAIN, args: ['--colour'] });
+    const refused = await fixture.start({ name: 'bad-flag', script: MAIN, args: ['--colour'] });
     expect(await refused.ended).toBe(2);
     expect(refused.output()).toContain('--data DIR');
   });
@@ -109,7 +109,7 @@ describe('R25 starting and stopping', () => {
 describe('R20 a process that does not turn', () => {
   const database = testDatabase();
   it('is not ready while it is frozen, and ready again when it goes on', async () => {
-    const cardea = await instance(rig, { DATABASE_URL: database.url });
+    const cardea = await instance(fixture, { DATABASE_URL: database.url });
     const running = await cardea.start();
     const ready = async (ms = READY_MS_MAX) => {
       const signal = AbortSignal.timeout(ms);

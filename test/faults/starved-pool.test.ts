@@ -1,6 +1,6 @@
 import { authzService } from '@cardea/authz';
 import { type Clock, systemClock } from '@cardea/runtime';
-import { serviceRig, testDatabase, untilTrue } from '@cardea/testing';
+import { serviceFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, expect, it } from 'vitest';
 
 const LOOPS = 4;
@@ -17,21 +17,22 @@ afterAll(async () => {
 it('a process whose loops get no connection any more is not live, and says why', async () => {
   let aheadMs = 0;
   const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
-  const rig = await serviceRig({
+  const fixture = await serviceFixture({
     databaseUrl: database.url,
     definitions: [authzService],
     clock,
   });
-  stopping.push(() => rig.stop());
+  stopping.push(() => fixture.stop());
   const livez = async () => {
-    const answer = await fetch(`${rig.managementUrl}/livez`);
+    const answer = await fetch(`${fixture.managementUrl}/livez`);
     return { status: answer.status, text: await answer.text() };
   };
   const end = Promise.withResolvers<void>();
   const lost = Array.from({ length: LOOPS }, () =>
-    rig.shared.database.asSystem(() => end.promise).catch(() => undefined),
+    fixture.shared.database.asSystem(() => end.promise).catch(() => undefined),
   );
-  const silentMs = () => rig.shared.database.pools().find(({ pool }) => pool === 'loops')?.silentMs;
+  const silentMs = () =>
+    fixture.shared.database.pools().find(({ pool }) => pool === 'loops')?.silentMs;
   await untilTrue(() => (silentMs() ?? 0) > 0, { what: 'somebody waits for a connection' });
   expect((await livez()).status).toBe(200);
   aheadMs = SILENT_MS_MAX;

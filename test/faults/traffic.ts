@@ -1,5 +1,5 @@
 /** Everyday work at every instance: people sign in and stay so, keys check, machines get what they may have. */
-import type { Company, Doors } from './company.ts';
+import type { Addresses, Company } from './company.ts';
 
 const PAUSE_MS = 40;
 /** A session may be refreshed 300 times a minute. */
@@ -14,7 +14,7 @@ export type Traffic = {
 
 /** From now until it is stopped. */
 export async function traffic(
-  all: readonly { readonly at: Doors }[],
+  all: readonly { readonly at: Addresses }[],
   people: Company,
 ): Promise<Traffic> {
   const failures: string[] = [];

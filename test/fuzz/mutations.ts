@@ -3,7 +3,7 @@ import type { Random } from '@cardea/runtime';
 import type { Ask } from '../security/sample.ts';
 
 /** Stands in every odd text, so that an answer which repeats input is told by it. */
-export const MARK = 'zq7mark31';
+export const MUTATION = 'zq7mark31';
 
 export type Sent = {
   readonly ask: Ask;
@@ -22,7 +22,7 @@ export const dice = (random: Random): Dice => ({
 const LONG = 5_000;
 const DEEP = 40;
 const deep = (): unknown => {
-  let value: unknown = MARK;
+  let value: unknown = MUTATION;
   for (let depth = 0; depth < DEEP; depth += 1) value = [value];
   return value;
 };
@@ -36,28 +36,38 @@ const ODD: readonly unknown[] = [
   0.1,
   '',
   ' ',
-  MARK,
-  `${MARK}\u0000`,
-  `${MARK}\ud800`,
-  `\u202e${MARK}\ufeff`,
-  `'; DROP TABLE ${MARK}; --`,
-  `%00%ff${MARK}`,
-  `../../${MARK}`,
-  `{{${MARK}}}`,
-  MARK.repeat(LONG / MARK.length),
+  MUTATION,
+  `${MUTATION}\u0000`,
+  `${MUTATION}\ud800`,
+  `\u202e${MUTATION}\ufeff`,
+  `'; DROP TABLE ${MUTATION}; --`,
+  `%00%ff${MUTATION}`,
+  `../../${MUTATION}`,
+  `{{${MUTATION}}}`,
+  MUTATION.repeat(LONG / MUTATION.length),
   '0197f0f0-0000-7000-8000-000000000001',
   '9999-99-99T99:99:99Z',
   '+010000-01-01T00:00:00Z',
   [],
   {},
-  [MARK, MARK],
-  { [MARK]: MARK },
-  { constructor: MARK },
+  [MUTATION, MUTATION],
+  { [MUTATION]: MUTATION },
+  { constructor: MUTATION },
   deep(),
 ];
 const ODD_TEXTS = ODD.filter((value): value is string => typeof value === 'string');
 /** What a header line can carry. */
-const ODD_LINES = ['', ' ', MARK, `${MARK},${MARK}`, '"', '=', 'é', MARK.repeat(100), 'identity-1'];
+const ODD_LINES = [
+  '',
+  ' ',
+  MUTATION,
+  `${MUTATION},${MUTATION}`,
+  '"',
+  '=',
+  'é',
+  MUTATION.repeat(100),
+  'identity-1',
+];
 const HEADERS = [
   'idempotency-key',
   'x-service-app-id',
@@ -80,7 +90,7 @@ const withBody =
     const body = change(structuredClone({ ...sent.ask.body }), roll);
     return { ...sent, ask: { ...sent.ask, body: body as object } };
   };
-const some = (body: object, roll: Dice): string => roll.pick([...Object.keys(body), MARK]);
+const some = (body: object, roll: Dice): string => roll.pick([...Object.keys(body), MUTATION]);
 
 const mutations: readonly Mutation[] = [
   withBody((body, roll) => ({ ...body, [some(body, roll)]: roll.pick(ODD) })),
@@ -91,7 +101,7 @@ const mutations: readonly Mutation[] = [
   }),
   withBody((body, roll) => {
     const name = some(body, roll);
-    return { ...body, [name]: roll.pick([[body[name]], { [MARK]: body[name] }]) };
+    return { ...body, [name]: roll.pick([[body[name]], { [MUTATION]: body[name] }]) };
   }),
   withBody((_, roll) => roll.pick(ODD)),
   (sent, roll) => {
@@ -99,11 +109,18 @@ const mutations: readonly Mutation[] = [
     const cut = text.slice(0, -1);
     return {
       ...sent,
-      raw: roll.pick([cut, `${text}${MARK}`, `${cut},"__proto__":{}}`, `\ufeff${text}`]),
+      raw: roll.pick([cut, `${text}${MUTATION}`, `${cut},"__proto__":{}}`, `\ufeff${text}`]),
     };
   },
   ({ ask, ...sent }, roll) => {
-    const name = roll.pick([...Object.keys(ask.query ?? {}), 'limit', 'offset', 'from', 'q', MARK]);
+    const name = roll.pick([
+      ...Object.keys(ask.query ?? {}),
+      'limit',
+      'offset',
+      'from',
+      'q',
+      MUTATION,
+    ]);
     return { ...sent, ask: { ...ask, query: { ...ask.query, [name]: roll.pick(ODD_TEXTS) } } };
   },
   ({ ask, ...sent }, roll) => {
@@ -124,7 +141,7 @@ const mutations: readonly Mutation[] = [
     ...sent,
     path: roll.pick([
       (path) => `${path}/`,
-      (path) => `${path}/${MARK}`,
+      (path) => `${path}/${MUTATION}`,
       (path) => path.replace('/v1/', '//v1/'),
       (path) => path.replace('/api/', '/api/%2e%2e/'),
       (path) => `${path}%`,

@@ -5,7 +5,7 @@ import { type Knocker, knockers } from '../security/callers.ts';
 import { catalogueOf, type Entry, successOf } from '../security/catalogue.ts';
 import { type Fortress, fortress } from '../security/fortress.ts';
 import { type Ask, pathOf, send, titleOf } from '../security/sample.ts';
-import { dice, MARK, mutated } from './mutations.ts';
+import { dice, MUTATION, mutated } from './mutations.ts';
 
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 1_500);
 const SEED = process.env['FUZZ_SEED'] ?? String(testForm.seed);
@@ -77,7 +77,7 @@ async function shot(target: Target, roll: ReturnType<typeof dice>): Promise<read
     });
     const faults: string[] = [];
     if (status >= 500) faults.push(`${what}: ${status} ${text}`);
-    if (status >= 400 && text.includes(MARK)) faults.push(`${what}: input in ${text}`);
+    if (status >= 400 && text.includes(MUTATION)) faults.push(`${what}: input in ${text}`);
     if (/node:internal|\.ts:\d+/.test(text)) faults.push(`${what}: a stack in ${text}`);
     return faults;
   } catch (error) {

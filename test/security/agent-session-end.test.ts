@@ -6,14 +6,14 @@ import { services } from '@cardea/standalone';
 import {
   needRedis,
   type RestAnswer,
-  type ServiceRig,
-  serviceRig,
+  type ServiceFixture,
+  serviceFixture,
   startRedis,
   testDatabase,
   untilTrue,
 } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { claimsOf, expectStatus, PASSWORD, type People, type Person, peopleOf } from './people.ts';
+import { claimsOf, expectStatus, PASSWORD, type Person, type Users, usersOf } from './users.ts';
 
 const SERVICE = 'warehouse';
 const FIELDS = ['password'];
@@ -23,9 +23,9 @@ const NEW_PASSWORD = 'another long enough phrase';
 needRedis();
 const database = testDatabase();
 const folder = mkdtempSync(join(tmpdir(), 'cardea-agent-sessions-'));
-const replicas: ServiceRig[] = [];
+const replicas: ServiceFixture[] = [];
 let stopRedis: (() => Promise<unknown>) | undefined;
-let people: People;
+let people: Users;
 let owner: Person;
 let agent: { readonly id: string; readonly key: string };
 
@@ -45,8 +45,8 @@ beforeAll(async () => {
       RATE_LIMIT_FACTOR: '1000',
     },
   };
-  replicas.push(await serviceRig(options), await serviceRig(options));
-  people = peopleOf(at(0).rest);
+  replicas.push(await serviceFixture(options), await serviceFixture(options));
+  people = usersOf(at(0).rest);
   owner = await people.signUp('Acme');
   const admin = by(0, owner);
   const service = { name: SERVICE, credential_type: 'static', fields: [{ name: 'password' }] };
@@ -64,7 +64,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function at(replica: number): ServiceRig {
+function at(replica: number): ServiceFixture {
   const found = replicas[replica];
   if (found === undefined) throw new Error('The replicas exist from beforeAll on.');
   return found;

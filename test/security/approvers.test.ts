@@ -1,9 +1,9 @@
 /** Who may say yes to an agent: nobody whom an agent could have made up. */
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SERVICE_GRANT, startSession } from './agents-and-keys.ts';
 import { type Fortress, fortress } from './fortress.ts';
-import { SERVICE_GRANT, startSession } from './machines.ts';
-import { expectStatus, PASSWORD, type Person } from './people.ts';
+import { expectStatus, PASSWORD, type Person } from './users.ts';
 
 const START_MS_MAX = 240_000;
 const VALUE = 'a value that a stranger wants';

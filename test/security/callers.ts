@@ -1,9 +1,9 @@
 /** Everyone who could knock at a door of tenant A, and what they would hear if they had no right to. */
 import type { Caller, Contract } from '@cardea/http';
 import type { Call } from '@cardea/testing';
+import { scopesOf } from './agents-and-keys.ts';
 import type { Fortress, House } from './fortress.ts';
-import { scopesOf } from './machines.ts';
-import type { Person } from './people.ts';
+import type { Person } from './users.ts';
 
 export type CallerName =
   | 'none'
@@ -170,9 +170,9 @@ function notTakenAs({ notTaken }: Contract, kind: Exclude<Kind, { is: 'nobody' }
 }
 
 function refused(contract: Contract, status: number, code: string) {
-  return { passes: false as const, status, code: inWordsOf(contract, code) };
+  return { passes: false as const, status, code: inCodesOf(contract, code) };
 }
 
 /** A code of the door as this endpoint spells it. */
-export const inWordsOf = ({ doorCodes, upperCaseCodes }: Contract, code: string): string =>
+export const inCodesOf = ({ doorCodes, upperCaseCodes }: Contract, code: string): string =>
   doorCodes?.[code] ?? (upperCaseCodes === true ? code.toUpperCase() : code);

@@ -10,10 +10,10 @@ import { knockers } from './callers.ts';
 import { catalogueOf } from './catalogue.ts';
 import { dumpOf } from './dump.ts';
 import { type Fortress, fortress } from './fortress.ts';
-import { expectStatus, PASSWORD } from './people.ts';
 import { send, titleOf } from './sample.ts';
 import { mailedToken } from './samples/identity.ts';
-import { type Canary, canariesOf, hits, type Place } from './search.ts';
+import { type Canary, canariesOf, hits, type Location } from './search.ts';
+import { expectStatus, PASSWORD } from './users.ts';
 
 const ADMIN_PASSWORD = 'canary-Zx81-of-the-first-administrator';
 const NEW_PASSWORD = 'canary-Qm42-of-a-changed-password';
@@ -35,7 +35,7 @@ let world: Fortress;
 const canaries: Canary[] = [];
 /** Handed out by mail, so that one mail may hold each. */
 const mailed: Canary[] = [];
-const refusedAnswers: Place[] = [];
+const refusedAnswers: Location[] = [];
 
 const remember = (name: string, value: unknown): void => {
   if (typeof value !== 'string' || value === '') throw new Error(`the story shows no ${name}`);
@@ -195,9 +195,9 @@ async function settled(): Promise<void> {
 
 const adminOfA = () => world.rest.as({ bearer: world.a.owner.access, tenant: world.a.tenantId });
 
-const logs = (): readonly Place[] => [{ name: 'the log', text: world.lines.join('\n') }];
+const logs = (): readonly Location[] => [{ name: 'the log', text: world.lines.join('\n') }];
 
-async function mails(): Promise<readonly Place[]> {
+async function mails(): Promise<readonly Location[]> {
   const folder = join(world.mailFolder, 'mail');
   const names = await readdir(folder, { recursive: true });
   const files = names.filter((name) => name.endsWith('.eml'));
@@ -261,7 +261,7 @@ it('S15 a mail holds the one secret that it is for', async () => {
 });
 
 it('S15 no list, export, metric or delivery shows a secret again', async () => {
-  const places: Place[] = world.receiver.received.map(({ body, headers }) => ({
+  const places: Location[] = world.receiver.received.map(({ body, headers }) => ({
     name: 'a delivery',
     text: `${JSON.stringify(headers)} ${body}`,
   }));

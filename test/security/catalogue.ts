@@ -2,11 +2,11 @@
 import type { Endpoint } from '@cardea/http';
 import type { Fortress } from './fortress.ts';
 import type { Sample, Samples } from './sample.ts';
+import { machineSamples } from './samples/agents-and-keys.ts';
 import { approvalSamples } from './samples/approval.ts';
 import { auditSamples } from './samples/audit.ts';
 import { authzSamples } from './samples/authz.ts';
 import { identitySamples } from './samples/identity.ts';
-import { machineSamples } from './samples/machines.ts';
 import { vaultSamples } from './samples/vault.ts';
 import { webhookSamples } from './samples/webhooks.ts';
 

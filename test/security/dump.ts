@@ -1,8 +1,8 @@
 /** Every row of every table, as text: what somebody has who has stolen the database. */
 import { Client, escapeIdentifier } from 'pg';
-import type { Place } from './search.ts';
+import type { Location } from './search.ts';
 
-export async function dumpOf(connectionString: string): Promise<readonly Place[]> {
+export async function dumpOf(connectionString: string): Promise<readonly Location[]> {
   const client = new Client({ connectionString });
   await client.connect();
   try {
@@ -10,7 +10,7 @@ export async function dumpOf(connectionString: string): Promise<readonly Place[]
       `SELECT schemaname AS schema, tablename AS name FROM pg_tables
        WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
     );
-    const places: Place[] = [];
+    const places: Location[] = [];
     for (const { schema, name } of tables) {
       const table = `${escapeIdentifier(schema)}.${escapeIdentifier(name)}`;
       const { rows } = await client.query<{ row: string }>(`SELECT t::text AS row FROM ${table} t`);

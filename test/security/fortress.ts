@@ -10,14 +10,14 @@ import { type Clock, systemClock } from '@cardea/runtime';
 import { services } from '@cardea/standalone';
 import {
   type RestDriver,
-  type ServiceRig,
-  serviceRig,
+  type ServiceFixture,
+  serviceFixture,
   untilTrue,
   type WebhookSink,
   webhookSink,
 } from '@cardea/testing';
-import { type Machines, machinesOf } from './machines.ts';
-import { claimsOf, expectStatus, type People, type Person, peopleOf } from './people.ts';
+import { type AgentsAndKeys, agentsAndKeysOf } from './agents-and-keys.ts';
+import { claimsOf, expectStatus, type Person, type Users, usersOf } from './users.ts';
 
 /** Older than any access token lives. */
 const LONG_AGO_MS = -2 * 60 * 60 * 1000;
@@ -30,11 +30,11 @@ export type House = {
   readonly owner: Person;
   readonly admin: Person;
   readonly member: Person;
-  readonly machines: Machines;
+  readonly machines: AgentsAndKeys;
 };
 
-export type Fortress = ServiceRig &
-  People & {
+export type Fortress = ServiceFixture &
+  Users & {
     readonly a: House;
     readonly b: House;
     /** Of A; undefined where a world is made over HTTP alone, which gives nobody that role. */
@@ -59,7 +59,7 @@ export async function fortress({ databaseUrl, env = {} }: Options): Promise<Fort
   const receiver = await webhookSink();
   const lines: string[] = [];
   const clock = shiftedClock();
-  const rig = await serviceRig({
+  const fixture = await serviceFixture({
     databaseUrl,
     definitions: services,
     clock,
@@ -72,20 +72,20 @@ export async function fortress({ databaseUrl, env = {} }: Options): Promise<Fort
     },
     onLog: (line) => lines.push(line),
   });
-  const people = peopleOf(rig.rest);
+  const people = usersOf(fixture.rest);
   clock.shift(LONG_AGO_MS);
   const founder = await people.signUp('Acme');
   const expired = founder.access;
   clock.shift(0);
-  const a = await houseOf(rig, people, await people.logIn(founder));
-  const b = await houseOf(rig, people, await people.signUp('Bolt'));
+  const a = await houseOf(fixture, people, await people.logIn(founder));
+  const b = await houseOf(fixture, people, await people.signUp('Bolt'));
   const revoked = await people.logIn(a.member);
-  await endSession(rig.rest, revoked);
+  await endSession(fixture.rest, revoked);
   return {
-    ...rig,
+    ...fixture,
     a,
     b,
-    systemAdmin: await systemAdminOf(rig, people, a),
+    systemAdmin: await systemAdminOf(fixture, people, a),
     expired,
     revoked,
     lines,
@@ -93,7 +93,7 @@ export async function fortress({ databaseUrl, env = {} }: Options): Promise<Fort
     receiver,
     ...people,
     async stop() {
-      await rig.stop();
+      await fixture.stop();
       await receiver.close();
       await rm(mailFolder, { recursive: true, force: true });
     },
@@ -119,8 +119,8 @@ const userStreams: Stream<undefined, DomainEvent> = {
 
 /** As the first administrator of a deployment has the role: by no request. */
 async function systemAdminOf(
-  { host }: Pick<ServiceRig, 'host'>,
-  people: People,
+  { host }: Pick<ServiceFixture, 'host'>,
+  people: Users,
   { owner }: House,
 ): Promise<Person> {
   const made = await people.addUser(owner, ['admin']);
@@ -136,12 +136,12 @@ async function systemAdminOf(
 
 /** Made over HTTP alone, so that it can stand in any instance. */
 export async function houseOf(
-  rig: Pick<ServiceRig, 'rest'>,
-  people: People,
+  fixture: Pick<ServiceFixture, 'rest'>,
+  people: Users,
   owner: Person,
 ): Promise<House> {
   const { tenantId } = owner;
-  const rest = rig.rest.as({ bearer: owner.access, tenant: tenantId });
+  const rest = fixture.rest.as({ bearer: owner.access, tenant: tenantId });
   const { body } = await rest.get('/api/v1/admin/applications');
   const member = await people.addUser(owner, ['member']);
   const house = {
@@ -151,7 +151,7 @@ export async function houseOf(
     admin: await people.addUser(owner, ['admin']),
     member,
     // The agent acts for somebody whom no sample touches: a password that is set ends its session.
-    machines: await machinesOf(rig.rest, {
+    machines: await agentsAndKeysOf(fixture.rest, {
       owner,
       member: await people.addUser(owner, ['member']),
     }),

@@ -6,20 +6,20 @@ import { askRaw } from '../raw-http.ts';
 import { knockers } from './callers.ts';
 import { catalogueOf, successOf } from './catalogue.ts';
 import { type Fortress, fortress } from './fortress.ts';
-import { type Doors, openDoors } from './gateway-doors.ts';
-import { expectStatus } from './people.ts';
+import { type Addresses, openAddresses } from './gateway-addresses.ts';
 import { send, titleOf } from './sample.ts';
+import { expectStatus } from './users.ts';
 
 const command = needNginx();
 const database = testDatabase();
 let world: Fortress;
-let doors: Doors;
+let doors: Addresses;
 let through: Fortress;
 let poll: ReturnType<typeof undecidedPoll>;
 beforeAll(async () => {
   if (command === undefined) return;
   world = await fortress({ databaseUrl: database.url });
-  doors = await openDoors(world);
+  doors = await openAddresses(world);
   const { endpoints } = world.host;
   through = { ...world, rest: restDriver({ baseUrl: doors.gateway.url, endpoints }) };
   // It takes as long as a poll may, so it goes on beside all others.

@@ -5,14 +5,14 @@ import { services } from '@cardea/standalone';
 import {
   needRedis,
   type RedisServer,
-  type ServiceRig,
-  serviceRig,
+  type ServiceFixture,
+  serviceFixture,
   startRedis,
   testDatabase,
 } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Machines, machinesOf } from './machines.ts';
-import { type Person, peopleOf } from './people.ts';
+import { type AgentsAndKeys, agentsAndKeysOf } from './agents-and-keys.ts';
+import { type Person, usersOf } from './users.ts';
 
 needRedis();
 const database = testDatabase();
@@ -30,9 +30,9 @@ const DOORS = [
 ] as const;
 
 let redis: RedisServer;
-let both: readonly ServiceRig[] = [];
+let both: readonly ServiceFixture[] = [];
 let owner: Person;
-let machines: Machines;
+let machines: AgentsAndKeys;
 
 beforeAll(async () => {
   redis = await startRedis();
@@ -45,21 +45,24 @@ beforeAll(async () => {
     TRUSTED_PROXIES: '127.0.0.1/32',
     RATE_LIMIT_FACTOR: '1',
   };
-  const start = () => serviceRig({ databaseUrl: database.url, definitions: services, env });
+  const start = () => serviceFixture({ databaseUrl: database.url, definitions: services, env });
   both = [await start(), await start()];
-  const { rest } = both[0] as ServiceRig;
-  const people = peopleOf(rest);
+  const { rest } = both[0] as ServiceFixture;
+  const people = usersOf(rest);
   owner = await people.signUp('Acme');
-  machines = await machinesOf(rest, { owner, member: await people.addUser(owner, ['member']) });
+  machines = await agentsAndKeysOf(rest, {
+    owner,
+    member: await people.addUser(owner, ['member']),
+  });
 });
 afterAll(async () => {
-  for (const rig of both) await rig.stop();
+  for (const fixture of both) await fixture.stop();
   await redis?.kill();
 });
 
 /** At the one instance and the other by turns. */
 const knock = async (number: number, path: string, of: { bearer: string; ip: string }) => {
-  const { rest } = both[number % both.length] as ServiceRig;
+  const { rest } = both[number % both.length] as ServiceFixture;
   const headers = { 'x-forwarded-for': of.ip };
   const call = { bearer: of.bearer, tenant: owner.tenantId, headers };
   return rest.get(path, call);

@@ -4,11 +4,11 @@
  */
 import type { Endpoint } from '@cardea/http';
 import type { TSchema } from 'typebox';
+import { SERVICE_GRANT } from './agents-and-keys.ts';
 import { catalogueOf, type Entry } from './catalogue.ts';
 import type { Fortress } from './fortress.ts';
-import { SERVICE_GRANT } from './machines.ts';
-import { claimsOf, PASSWORD, type Person } from './people.ts';
 import { type Ask, send, titleOf } from './sample.ts';
+import { claimsOf, PASSWORD, type Person } from './users.ts';
 
 export const OWN_PASSWORD = 'known to whoever searches';
 const ROUNDS_MAX = 6;

@@ -3,7 +3,7 @@ import type { Endpoint } from '@cardea/http';
 import { testDatabase } from '@cardea/testing';
 import type { TSchema } from 'typebox';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { inWordsOf, knockers } from './callers.ts';
+import { inCodesOf, knockers } from './callers.ts';
 import { catalogueOf, type Entry, successOf } from './catalogue.ts';
 import { type Fortress, fortress } from './fortress.ts';
 import { send, titleOf } from './sample.ts';
@@ -52,7 +52,7 @@ async function row(entry: Entry): Promise<readonly string[]> {
     if (own.has(field)) continue;
     const body = { ...ask.body, [field]: value };
     const { status, code, text } = await send(world, endpoint, { ...ask, body }, { as, tenant });
-    if (status !== 400 || code !== inWordsOf(contract, 'invalid_request')) {
+    if (status !== 400 || code !== inCodesOf(contract, 'invalid_request')) {
       surprises.push(`${titleOf(endpoint)} with ${field}: 400 expected, got ${status} ${text}`);
     }
   }

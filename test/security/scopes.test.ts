@@ -1,10 +1,10 @@
 /** A scope gives what its description names, and no chain of calls leads further. */
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SERVICE_GRANT } from './agents-and-keys.ts';
 import { type Fortress, fortress } from './fortress.ts';
-import { SERVICE_GRANT } from './machines.ts';
-import { expectStatus } from './people.ts';
 import { harmTo, type Reached, reachOf, type Victims } from './reach.ts';
+import { expectStatus } from './users.ts';
 
 const SECRET = 'the value that no scope names';
 const SCOPES = [

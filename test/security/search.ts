@@ -1,7 +1,7 @@
 /** Looks for secrets where none may be: in every spelling that a careless program gives them. */
 
 export type Canary = { readonly name: string; readonly value: string };
-export type Place = { readonly name: string; readonly text: string };
+export type Location = { readonly name: string; readonly text: string };
 
 /** Shorter parts of a credential are public: ids, algorithms, counters. */
 const TELLING_CHARS = 24;
@@ -24,7 +24,7 @@ export const canariesOf = (name: string, value: string): readonly Canary[] => {
   ];
 };
 
-export const hits = (canaries: readonly Canary[], places: readonly Place[]): readonly string[] =>
+export const hits = (canaries: readonly Canary[], places: readonly Location[]): readonly string[] =>
   canaries.flatMap((canary) =>
     spellings(canary.value).flatMap(({ spelling, needle }) =>
       places

@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import type { Endpoint } from '@cardea/http';
 import { numberedId, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { inWordsOf, type Knocker, knockers } from './callers.ts';
+import { inCodesOf, type Knocker, knockers } from './callers.ts';
 import { catalogueOf, type Entry, successOf } from './catalogue.ts';
 import { type Fortress, fortress } from './fortress.ts';
 import { type Ids, references } from './references.ts';
@@ -82,7 +82,7 @@ async function headerRow(entry: Entry): Promise<readonly string[]> {
   const surprises: string[] = [];
   const expectAnswer = async (form: string, tenants: readonly string[], code: string) => {
     const answer = await rawSend(endpoint, ask, { as, tenants });
-    if (answer.code !== inWordsOf(contract, code)) {
+    if (answer.code !== inCodesOf(contract, code)) {
       surprises.push(
         `${titleOf(endpoint)} with a tenant header ${form}: ${code} expected, got ${answer.status} ${answer.text}`,
       );

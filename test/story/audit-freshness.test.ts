@@ -6,7 +6,7 @@ import { createTopics, kafkaClient } from '@cardea/event-bus';
 import {
   type KafkaServer,
   needKafka,
-  processRig,
+  processFixture,
   type RestDriver,
   silentLogger,
   startKafka,
@@ -19,7 +19,7 @@ const ACTS = 200;
 const WRITERS = 4;
 const TEST_MS_MAX = 900_000;
 
-const rig = processRig();
+const fixture = processFixture();
 
 const tuple = (name: string) => ({
   user_type: 'user',
@@ -71,7 +71,7 @@ async function actAndList(rest: RestDriver) {
 }
 
 async function story(bus: string, env: { readonly [name: string]: string }): Promise<void> {
-  const cardea = await instance(rig, env);
+  const cardea = await instance(fixture, env);
   await cardea.start();
   const rest = cardea.rest.as(await cardea.admin());
   const key = await rest.post('/api/v1/api-keys', { name: 'others', scopes: ['fga:write'] });

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { SERVICE_NAMES } from '@cardea/contracts';
-import { processRig, type RestDriver, untilTrue } from '@cardea/testing';
+import { processFixture, type RestDriver, untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { player } from '../../scripts/tour/player.ts';
 import { playStory } from '../../scripts/tour/story.ts';
-import { company, testCluster } from '../cluster-rig.ts';
+import { company, testCluster } from '../cluster-fixture.ts';
 import { expectWoken } from '../woken-poll.ts';
 
 const PAIRS = 1_000;
@@ -21,7 +21,7 @@ const SECRETS = {
   ENCRYPTION_KEY: randomBytes(32).toString('hex'),
 };
 const processes = testCluster({ replicas: 2, env: SECRETS });
-const besides = processRig();
+const besides = processFixture();
 const CARDEA = fileURLToPath(new URL('../../services/standalone/src/cardea.ts', import.meta.url));
 /** What an admin may read at each service. */
 const READABLE = {

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import {
   freePorts,
   needRedis,
-  processRig,
+  processFixture,
   type RedisServer,
   startRedis,
   testDatabase,
@@ -54,7 +54,7 @@ const TELL_LOADS = `data:text/javascript,${encodeURIComponent(
    } });`,
 )}`;
 
-const rig = processRig();
+const fixture = processFixture();
 /** Where mails are laid down. */
 const folder = mkdtempSync(join(tmpdir(), 'cardea-traces-'));
 const database = testDatabase();
@@ -95,7 +95,7 @@ const tracing = (): { [name: string]: string } => ({
 
 async function start(service: string, env: { [name: string]: string }) {
   const [api, management, internal] = await freePorts(3);
-  const running = await rig.start({
+  const running = await fixture.start({
     name: service,
     script: 'src/main.ts',
     cwd: fileURLToPath(new URL(`../../services/${service}/`, import.meta.url)),

@@ -2,12 +2,12 @@
 import { type RestDriver, restDriver, webhookSink } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { product } from '../../scripts/gateway/files.ts';
-import { testCluster } from '../cluster-rig.ts';
+import { testCluster } from '../cluster-fixture.ts';
 import { knockers } from '../security/callers.ts';
 import { catalogueOf, successOf } from '../security/catalogue.ts';
 import { type Fortress, houseOf } from '../security/fortress.ts';
-import { peopleOf } from '../security/people.ts';
 import { send, titleOf } from '../security/sample.ts';
+import { usersOf } from '../security/users.ts';
 
 const processes = testCluster({ replicas: 1, env: { ARGON2_MEMORY: '8', ARGON2_TIME: '1' } });
 /** What the samples ask of a world; nobody here knocks whom they do not let in. */
@@ -58,7 +58,7 @@ function withMail(rest: RestDriver, mailbox: string): RestDriver {
 }
 
 async function worldAt(rest: Fortress['rest']): Promise<Fortress> {
-  const people = peopleOf(rest);
+  const people = usersOf(rest);
   const a = await houseOf({ rest }, people, await people.signUp('Acme'));
   const b = await houseOf({ rest }, people, await people.signUp('Bolt'));
   const world: World = { rest, a, b, receiver, ...people };

@@ -1,5 +1,5 @@
 /** An owner says how long the audit log is kept, and the audit projector hears of it. */
-import { processRig, testDatabase, untilTrue } from '@cardea/testing';
+import { processFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
 import { instance } from '../faults/instance.ts';
@@ -8,7 +8,7 @@ const PATH = '/api/v1/admin/organization';
 const PASSWORD = 'a password that nobody guesses';
 
 const database = testDatabase();
-const rig = processRig();
+const fixture = processFixture();
 
 async function retentionOf(tenant: string): Promise<number | undefined> {
   const client = new Client({ connectionString: database.url });
@@ -25,7 +25,7 @@ async function retentionOf(tenant: string): Promise<number | undefined> {
 }
 
 it('audit 13 an owner sets how long the audit log of the organization is kept', async () => {
-  const cardea = await instance(rig, { DATABASE_URL: database.url });
+  const cardea = await instance(fixture, { DATABASE_URL: database.url });
   await cardea.start();
   const caller = await cardea.admin();
   const owner = cardea.rest.as(caller);

@@ -1,4 +1,4 @@
-import { startEventStoreStandIn, temporaryInstance } from '@cardea/testing';
+import { startFakeEventStore, temporaryInstance } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { player } from '../../scripts/tour/player.ts';
 import { playStory } from '../../scripts/tour/story.ts';
@@ -16,7 +16,7 @@ describe('the story', () => {
   });
 
   it('Q5 holds at every step with its events in EventStoreDB, as far as its stand-in goes', async () => {
-    const standIn = await startEventStoreStandIn();
+    const standIn = await startFakeEventStore();
     const instance = await temporaryInstance(quiet, { EVENTSTORE_URL: standIn.url });
     try {
       await playStory(player(instance.base, quiet), instance.base);

@@ -1,5 +1,11 @@
 import { services } from '@cardea/standalone';
-import { type ServiceRig, serviceRig, testDatabase, untilTrue, webhookSink } from '@cardea/testing';
+import {
+  type ServiceFixture,
+  serviceFixture,
+  testDatabase,
+  untilTrue,
+  webhookSink,
+} from '@cardea/testing';
 import { context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import {
@@ -25,15 +31,15 @@ const ATTRIBUTES = [
 const exporter = new InMemorySpanExporter();
 const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
 const database = testDatabase();
-let rig: ServiceRig;
+let fixture: ServiceFixture;
 
 beforeAll(async () => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   trace.setGlobalTracerProvider(provider);
-  rig = await serviceRig({ databaseUrl: database.url, definitions: services, env: CHEAP });
+  fixture = await serviceFixture({ databaseUrl: database.url, definitions: services, env: CHEAP });
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
   trace.disable();
   context.disable();
 });
@@ -49,13 +55,13 @@ const linkedToTrace = (name: string): readonly ReadableSpan[] =>
 describe('the spans of a call', () => {
   it('lead from the caller over the log and the topics to the receiver of a webhook', async () => {
     const sink = await webhookSink();
-    const signedUp = await rig.rest.post('/api/v1/auth/signup', {
+    const signedUp = await fixture.rest.post('/api/v1/auth/signup', {
       email: 'tracer@example.com',
       password: PASSWORD,
       company_name: 'Traced',
     });
     const { access_token: bearer, tenant_id: tenant } = signedUp.body;
-    const admin = rig.rest.as({ bearer, tenant });
+    const admin = fixture.rest.as({ bearer, tenant });
     await admin.post('/api/v1/webhooks', { url: `${sink.url}/hook`, events: ['user.created'] });
     const traceparent = `00-${TRACE}-${CALLER}-01`;
     const made = await admin.post(
@@ -87,7 +93,7 @@ describe('the spans of a call', () => {
   });
 
   it('cover what the story does, and say nothing but what their list allows', async () => {
-    await playStory(player(rig.baseUrl, quiet), rig.baseUrl);
+    await playStory(player(fixture.baseUrl, quiet), fixture.baseUrl);
     const names = () => new Set(spans().map(({ name }) => name.replace(/ .*/, ' ')));
     await untilTrue(() => names().size >= NAMES.length, { what: 'spans of each name' });
     expect([...names()].toSorted()).toEqual(NAMES.toSorted());

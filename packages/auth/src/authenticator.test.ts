@@ -2,7 +2,7 @@ import { issueKey } from '@cardea/crypto';
 import { fakeClock } from '@cardea/runtime';
 import { describe, expect, it } from 'vitest';
 import { authenticator, isAllowedFrom } from './authenticator.ts';
-import type { IntrospectedKey, Mark, UserPrincipal } from './principal.ts';
+import type { IntrospectedKey, Revocation, UserPrincipal } from './principal.ts';
 
 const HERE = '192.0.2.1';
 const MISSES_MAX = 10;
@@ -33,7 +33,7 @@ function rig() {
   const marked = new Set<string>();
   const known = new Map<string, IntrospectedKey>();
   const stretch: { now: number | undefined } = { now: 0 };
-  const looked: Mark[] = [];
+  const looked: Revocation[] = [];
   const live = new Set<string>();
   let asked = 0;
   let counted = 0;

@@ -5,8 +5,8 @@ import type {
   Authenticator,
   IntrospectedKey,
   KeyMisses,
-  Mark,
   Principal,
+  Revocation,
   Revocations,
   TooManyMisses,
 } from './principal.ts';
@@ -20,7 +20,7 @@ import type { TokenVerifier } from './token-verifier.ts';
 const INTROSPECTION_MS = 30_000;
 const INTROSPECTIONS_MAX = 10_000;
 
-export type AuthenticatorNeeds = {
+export type AuthenticatorDependencies = {
   readonly verifier: TokenVerifier;
   /** Identity's answer on an opaque key; undefined = inactive. Throws when identity cannot be asked. */
   readonly introspect: (credential: string) => Promise<IntrospectedKey | undefined>;
@@ -33,7 +33,7 @@ export type AuthenticatorNeeds = {
  * Verifies tokens by their signature and keys by introspection; both are also checked against the
  * revocation list.
  */
-export function authenticator(needs: AuthenticatorNeeds): Authenticator {
+export function authenticator(needs: AuthenticatorDependencies): Authenticator {
   const byKey = keyHolders(needs);
   return {
     authenticate: async (bearer, ip) => {
@@ -43,7 +43,7 @@ export function authenticator(needs: AuthenticatorNeeds): Authenticator {
     },
     confirm: async (principal) => {
       if (principal.kind !== 'user') return principal;
-      const marks = [principal.id, principal.impersonatedBy].flatMap((id): Mark[] =>
+      const marks = [principal.id, principal.impersonatedBy].flatMap((id): Revocation[] =>
         id === null
           ? []
           : [
@@ -71,7 +71,7 @@ export function authenticator(needs: AuthenticatorNeeds): Authenticator {
  * A key that is taken costs no count, and one that was taken here before is asked for however many
  * others missed from its address: a neighbour's guesses stop nobody who works.
  */
-function keyHolders(needs: AuthenticatorNeeds) {
+function keyHolders(needs: AuthenticatorDependencies) {
   const { misses } = needs;
   const introspected = introspections(needs);
   return async (bearer: string, ip: string): Promise<Principal | TooManyMisses | undefined> => {
@@ -104,7 +104,7 @@ type Held = {
  * Positive answers are cached, negative ones never, so that a new key works at once. While revocations
  * may be missed, identity is asked every time.
  */
-function introspections({ introspect, revocations, clock }: AuthenticatorNeeds) {
+function introspections({ introspect, revocations, clock }: AuthenticatorDependencies) {
   const held = expiringCache<string, Held>(clock, {
     entriesMax: INTROSPECTIONS_MAX,
     ttlMs: INTROSPECTION_MS,

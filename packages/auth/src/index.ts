@@ -1,4 +1,4 @@
-export { type AuthenticatorNeeds, authenticator, isAllowedFrom } from './authenticator.ts';
+export { type AuthenticatorDependencies, authenticator, isAllowedFrom } from './authenticator.ts';
 export {
   authorityKey,
   CHANGED_TTL_MS,
@@ -17,16 +17,20 @@ export type {
   IntrospectedKey,
   KeyMisses,
   Looked,
-  Mark,
   Principal,
-  RefillMarks,
+  RefillRevocations,
+  Revocation,
   RevocationKind,
   Revocations,
   TooManyMisses,
   UserPrincipal,
 } from './principal.ts';
 export { capabilityOf, principalOf } from './principal-of.ts';
-export { type MirroredRevocations, type RevocationsNeeds, revocations } from './revocations.ts';
+export {
+  type MirroredRevocations,
+  type RevocationsDependencies,
+  revocations,
+} from './revocations.ts';
 export { type SigningKeys, type SignToken, signer } from './signer.ts';
 export {
   exportPrivateKey,
@@ -53,7 +57,12 @@ export {
   dropOnKeysChanged,
   KEYS_CHANGED,
   type TokenVerifier,
-  type TokenVerifierNeeds,
+  type TokenVerifierDependencies,
   tokenVerifier,
 } from './token-verifier.ts';
-export { CLOCK_TOLERANCE_S, type Verified, type VerifyNeeds, verifyToken } from './verify-token.ts';
+export {
+  CLOCK_TOLERANCE_S,
+  type Verified,
+  type VerifyDependencies,
+  verifyToken,
+} from './verify-token.ts';

@@ -123,14 +123,14 @@ export interface Authenticator {
  * process. `rank` ends those access tokens of a user that were issued before a time.
  */
 export type RevocationKind = 'sid' | 'user' | 'key' | 'agent' | 'asid' | 'rank';
-export type Mark = {
+export type Revocation = {
   readonly kind: RevocationKind;
   readonly id: string;
   /** Of `rank` alone, Unix seconds: the time before which issued tokens end; when asked, the token's own. */
   readonly at?: number;
 };
 /** All revocations that still count: those of the last JWT_EXPIRY + 1 h. */
-export type RefillMarks = () => Promise<readonly Mark[]>;
+export type RefillRevocations = () => Promise<readonly Revocation[]>;
 export interface Revocations {
   /**
    * When it resolves, the revocation is in the cache and published to all processes. While the cache is
@@ -154,13 +154,13 @@ export interface Revocations {
    */
   stretch(): number | undefined;
   /** Live: from the shared cache, else from identity. Throws when neither answers. */
-  look(marks: readonly Mark[], keys?: readonly string[]): Promise<Looked>;
+  look(marks: readonly Revocation[], keys?: readonly string[]): Promise<Looked>;
   /**
    * Identity, which can read all revocations from its tables, passes the function that does so before its
    * first request; from then on they are written again whenever the cache has lost them. Resolves when
    * they are written, or when the cache is away.
    */
-  keepFilled(all: RefillMarks): Promise<void>;
+  keepFilled(all: RefillRevocations): Promise<void>;
 }
 export type Looked = {
   readonly marked: readonly boolean[];
@@ -168,4 +168,4 @@ export type Looked = {
   readonly values: readonly (string | undefined)[] | undefined;
 };
 /** What identity's streams say: which of these are revoked, ended, disabled or deleted. Throws when it cannot be asked. */
-export type Ended = (marks: readonly Mark[]) => Promise<readonly boolean[]>;
+export type Ended = (marks: readonly Revocation[]) => Promise<readonly boolean[]>;

@@ -1,28 +1,28 @@
 /** Revokes, and, where identity runs, keeps the revocation list in the cache complete across outages. */
 import { type Cache, CacheUnavailable, type Clock } from '@cardea/runtime';
-import type { Mark, RefillMarks, RevocationKind } from './principal.ts';
+import type { RefillRevocations, Revocation, RevocationKind } from './principal.ts';
 import type { Hearing } from './revocations-hearing.ts';
-import { type Mirror, markKey } from './revocations-mirror.ts';
+import { type Mirror, revocationKey } from './revocations-mirror.ts';
 import { CHANNEL, GENERATION, KINDS, type Notice, writeNotice } from './revocations-notice.ts';
 
 const IDS_PER_NOTICE = 500;
 /** Beyond it the oldest are dropped: what they revoke ends by itself, only later. */
 const OWED_UNMARKS_MAX = 10_000;
 
-type Needs = { readonly cache: Cache; readonly clock: Clock; readonly ttlMs: number };
+type Dependencies = { readonly cache: Cache; readonly clock: Clock; readonly ttlMs: number };
 type Own = { readonly marks: Mirror; readonly hearing: Hearing };
 
-export function keeperOf(needs: Needs, { marks, hearing }: Own) {
+export function keeperOf(needs: Dependencies, { marks, hearing }: Own) {
   const { cache, clock } = needs;
-  let refill: RefillMarks | undefined;
+  let refill: RefillRevocations | undefined;
   /** Marks that the cache did not take, and others that it did not give up. */
   let owed = false;
-  const owedUnmarks = new Map<string, Mark>();
+  const owedUnmarks = new Map<string, Revocation>();
   /** Withdrawn while the list is being read, which may have been too early to see it. */
   let unmarkedMeanwhile: Set<string> | undefined;
 
   const { write, writeAll, erase } = writerOf(needs);
-  const fillOnce = async (read: RefillMarks): Promise<void> => {
+  const fillOnce = async (read: RefillRevocations): Promise<void> => {
     const [since, losses] = [marks.now(), hearing.losses()];
     owed = false;
     const unmarked = new Set<string>();
@@ -33,7 +33,7 @@ export function keeperOf(needs: Needs, { marks, hearing }: Own) {
         owedUnmarks.delete(key);
       }
       const all = await read();
-      const standing = all.filter(({ kind, id }) => !unmarked.has(markKey(kind, id)));
+      const standing = all.filter(({ kind, id }) => !unmarked.has(revocationKey(kind, id)));
       for (const { kind, id, at } of standing) marks.add(kind, id, at);
       await writeAll(standing);
       await cache.set(GENERATION, clock.now().toISOString());
@@ -68,7 +68,7 @@ export function keeperOf(needs: Needs, { marks, hearing }: Own) {
     isKept: () => refill !== undefined,
     owes: () => owed || owedUnmarks.size > 0,
     fill,
-    keepFilled: async (all: RefillMarks): Promise<void> => {
+    keepFilled: async (all: RefillRevocations): Promise<void> => {
       refill = all;
       // Always at first: whoever kept them before may have owed some.
       await fill().catch(unlessAway);
@@ -77,23 +77,23 @@ export function keeperOf(needs: Needs, { marks, hearing }: Own) {
       // First here: whatever becomes of the cache, this process knows.
       for (const id of ids) {
         marks.add(kind, id, at);
-        owedUnmarks.delete(markKey(kind, id));
-        unmarkedMeanwhile?.delete(markKey(kind, id));
+        owedUnmarks.delete(revocationKey(kind, id));
+        unmarkedMeanwhile?.delete(revocationKey(kind, id));
       }
       await orOwe(write(kind, marksOf(kind, ids, at)));
     },
     unmark: async (kind: RevocationKind, ids: readonly string[]): Promise<void> => {
       for (const id of ids) {
         marks.remove(kind, id);
-        unmarkedMeanwhile?.add(markKey(kind, id));
+        unmarkedMeanwhile?.add(revocationKey(kind, id));
       }
       for (const id of ids) owe(owedUnmarks, { kind, id });
       if (!(await orOwe(erase(kind, ids)))) return;
-      for (const id of ids) owedUnmarks.delete(markKey(kind, id));
+      for (const id of ids) owedUnmarks.delete(revocationKey(kind, id));
     },
     orOwe,
     heardUnmarked: (kind: RevocationKind, ids: readonly string[]): void => {
-      for (const id of ids) unmarkedMeanwhile?.add(markKey(kind, id));
+      for (const id of ids) unmarkedMeanwhile?.add(revocationKey(kind, id));
     },
     tellAll: (names: readonly string[]): void => {
       if (refill === undefined) return;
@@ -105,40 +105,43 @@ export function keeperOf(needs: Needs, { marks, hearing }: Own) {
   };
 }
 
-const marksOf = (kind: RevocationKind, ids: readonly string[], at?: number): readonly Mark[] =>
-  ids.map((id) => (at === undefined ? { kind, id } : { kind, id, at }));
+const marksOf = (
+  kind: RevocationKind,
+  ids: readonly string[],
+  at?: number,
+): readonly Revocation[] => ids.map((id) => (at === undefined ? { kind, id } : { kind, id, at }));
 
-function owe(unmarks: Map<string, Mark>, mark: Mark): void {
-  unmarks.set(markKey(mark.kind, mark.id), mark);
+function owe(unmarks: Map<string, Revocation>, mark: Revocation): void {
+  unmarks.set(revocationKey(mark.kind, mark.id), mark);
   const [oldest] = unmarks.keys();
   if (unmarks.size > OWED_UNMARKS_MAX && oldest !== undefined) unmarks.delete(oldest);
 }
 
 /** Each change is written to the cache first, then published. */
-function writerOf({ cache, ttlMs }: Needs) {
+function writerOf({ cache, ttlMs }: Dependencies) {
   type Told = Extract<Notice, { readonly kind: RevocationKind }>;
   const tell = async (notice: Told): Promise<void> => {
     for (const ids of chunks(notice.ids)) {
       await cache.publish(CHANNEL, writeNotice({ ...notice, ids }));
     }
   };
-  const writeRank = async ({ kind, id, at = 0 }: Mark): Promise<void> => {
+  const writeRank = async ({ kind, id, at = 0 }: Revocation): Promise<void> => {
     // What another process has written meanwhile may be later than what was read here.
-    await cache.raise(markKey(kind, id), BigInt(at), ttlMs);
+    await cache.raise(revocationKey(kind, id), BigInt(at), ttlMs);
     await tell({ word: '+', kind, ids: [id], at });
   };
-  const write = async (kind: RevocationKind, all: readonly Mark[]): Promise<void> => {
+  const write = async (kind: RevocationKind, all: readonly Revocation[]): Promise<void> => {
     if (kind === 'rank') {
       for (const mark of all) await writeRank(mark);
       return;
     }
     const ids = all.map(({ id }) => id);
     for (const some of chunks(ids)) {
-      await cache.setMany(some.map((id) => ({ key: markKey(kind, id), value: '1', ttlMs })));
+      await cache.setMany(some.map((id) => ({ key: revocationKey(kind, id), value: '1', ttlMs })));
     }
     await tell({ word: '+', kind, ids });
   };
-  const writeAll = async (marks: readonly Mark[]): Promise<void> => {
+  const writeAll = async (marks: readonly Revocation[]): Promise<void> => {
     for (const kind of KINDS) {
       await write(
         kind,
@@ -147,7 +150,7 @@ function writerOf({ cache, ttlMs }: Needs) {
     }
   };
   const erase = async (kind: RevocationKind, ids: readonly string[]): Promise<void> => {
-    for (const id of ids) await cache.delete(markKey(kind, id));
+    for (const id of ids) await cache.delete(revocationKey(kind, id));
     await tell({ word: '-', kind, ids });
   };
   return { write, writeAll, erase };

@@ -18,7 +18,7 @@ export interface Mirror {
   dropUntold(since: number): void;
 }
 
-export const markKey = (kind: RevocationKind, id: string): string => `rev:${kind}:${id}`;
+export const revocationKey = (kind: RevocationKind, id: string): string => `rev:${kind}:${id}`;
 
 /** The order of the map is the order in which the revocations end. */
 export function mirror(clock: Pick<Clock, 'monotonicMs'>, ttlMs: number): Mirror {
@@ -38,7 +38,7 @@ export function mirror(clock: Pick<Clock, 'monotonicMs'>, ttlMs: number): Mirror
   };
   return {
     add: (kind, id, time = 0) => {
-      const key = markKey(kind, id);
+      const key = revocationKey(kind, id);
       const at = Math.max(time, held.get(key)?.at ?? 0);
       added += 1;
       held.delete(key);
@@ -46,10 +46,10 @@ export function mirror(clock: Pick<Clock, 'monotonicMs'>, ttlMs: number): Mirror
       dropEnded();
     },
     remove: (kind, id) => {
-      held.delete(markKey(kind, id));
+      held.delete(revocationKey(kind, id));
     },
     has: (kind, id, at = 0) => {
-      const mark = held.get(markKey(kind, id));
+      const mark = held.get(revocationKey(kind, id));
       if (mark === undefined || mark.endsMs <= clock.monotonicMs()) return false;
       return kind !== 'rank' || at < mark.at;
     },

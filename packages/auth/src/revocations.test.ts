@@ -1,13 +1,13 @@
 import { CacheUnavailable, fakeClock, inProcessCache } from '@cardea/runtime';
 import { describe, expect, it } from 'vitest';
-import type { Mark, RevocationKind } from './principal.ts';
+import type { Revocation, RevocationKind } from './principal.ts';
 import { type MirroredRevocations, revocations } from './revocations.ts';
 
 const HOUR_MS = 3_600_000;
 async function rig() {
   const clock = fakeClock('2026-01-01T00:00:00Z');
   const cache = inProcessCache(clock);
-  const ended = async (marks: readonly Mark[]) => marks.map(({ id }) => id === 'ended');
+  const ended = async (marks: readonly Revocation[]) => marks.map(({ id }) => id === 'ended');
   const of = () => revocations({ cache, clock, ttlMs: HOUR_MS, ended });
   const [here, there] = [of(), of()];
   await here.start();

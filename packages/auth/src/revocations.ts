@@ -5,15 +5,15 @@
  */
 import { type Cache, CacheUnavailable, type Clock } from '@cardea/runtime';
 import { tellChange } from './fact-changes.ts';
-import type { Ended, Looked, Mark, Revocations } from './principal.ts';
+import type { Ended, Looked, Revocation, Revocations } from './principal.ts';
 import { hearingOf } from './revocations-hearing.ts';
 import { keeperOf, unlessAway } from './revocations-keeper.ts';
-import { type Mirror, markKey, mirror } from './revocations-mirror.ts';
+import { type Mirror, mirror, revocationKey } from './revocations-mirror.ts';
 import { CHANNEL, GENERATION, readNotice } from './revocations-notice.ts';
 
 const CHECK_MS = 1_000;
 
-export type RevocationsNeeds = {
+export type RevocationsDependencies = {
   readonly cache: Cache;
   readonly clock: Clock;
   /** JWT_EXPIRY + 1 h: how long a revocation must outlive what it revokes. */
@@ -36,7 +36,7 @@ export interface MirroredRevocations extends Revocations {
   stop(): Promise<void>;
 }
 
-export function revocations(needs: RevocationsNeeds): MirroredRevocations {
+export function revocations(needs: RevocationsDependencies): MirroredRevocations {
   const { cache, clock } = needs;
   const marks = mirror(clock, needs.ttlMs);
   const hearing = hearingOf(needs, marks);
@@ -125,11 +125,14 @@ async function look(
     ended,
     marks,
     stretch,
-  }: RevocationsNeeds & { readonly marks: Mirror; readonly stretch: () => number | undefined },
-  asked: readonly Mark[],
+  }: RevocationsDependencies & {
+    readonly marks: Mirror;
+    readonly stretch: () => number | undefined;
+  },
+  asked: readonly Revocation[],
   keys: readonly string[] = [],
 ): Promise<Looked> {
-  const names = [GENERATION, ...asked.map(({ kind, id }) => markKey(kind, id)), ...keys];
+  const names = [GENERATION, ...asked.map(({ kind, id }) => revocationKey(kind, id)), ...keys];
   const [generation, ...found] =
     stretch() === undefined ? [] : await cache.getMany(names).catch(noneIfAway);
   if (generation !== undefined || (found.length > 0 && cache.mode === 'in_process')) {
@@ -143,7 +146,7 @@ async function look(
   return { marked, values: undefined };
 }
 
-const isEnded = ({ kind, at = 0 }: Mark, value: string | undefined): boolean =>
+const isEnded = ({ kind, at = 0 }: Revocation, value: string | undefined): boolean =>
   value !== undefined && (kind !== 'rank' || at < Number(value));
 
 const noneIfAway = (error: unknown): readonly undefined[] => {

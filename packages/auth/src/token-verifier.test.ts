@@ -1,6 +1,6 @@
 import { type Clock, fakeClock, inProcessCache } from '@cardea/runtime';
 import { describe, expect, it } from 'vitest';
-import type { Mark } from './principal.ts';
+import type { Revocation } from './principal.ts';
 import { signer } from './signer.ts';
 import { generateSigningKey, publicJwk } from './signing-key.ts';
 import { dropOnKeysChanged, KEYS_CHANGED, tokenVerifier } from './token-verifier.ts';
@@ -19,7 +19,7 @@ function rig() {
   const ranks = new Map<string, number>();
   const ended = new Set<string>();
   const missing = { are: false };
-  const looked: (readonly Mark[])[] = [];
+  const looked: (readonly Revocation[])[] = [];
   const published = [generateSigningKey()];
   let fetches = 0;
   let down = false;

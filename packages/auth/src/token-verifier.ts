@@ -1,7 +1,7 @@
 import { sha256 } from '@cardea/crypto';
 import { type Cache, type Clock, expiringCache } from '@cardea/runtime';
 import { type JwkSet, keySet } from './key-set.ts';
-import type { Mark, RevocationKind, Revocations } from './principal.ts';
+import type { Revocation, RevocationKind, Revocations } from './principal.ts';
 import type { TokenClass, VerifiedClaims } from './token-claims.ts';
 import { isExpired, type Verified, verifyToken } from './verify-token.ts';
 
@@ -10,11 +10,11 @@ const CACHED_TOKEN_MS = 60_000;
 /** Notice that the signing keys changed: every process drops its keys and its verified tokens. */
 export const KEYS_CHANGED = 'keys:changed';
 
-export type TokenVerifierNeeds = {
+export type TokenVerifierDependencies = {
   readonly jwks: () => Promise<JwkSet>;
   readonly issuer: string;
   readonly clock: Clock;
-  readonly revocations: LiveMarks;
+  readonly revocations: LiveRevocations;
 };
 
 export type Accepted = Exclude<Verified, { bad: 'unknown_key' }>;
@@ -30,13 +30,13 @@ export interface TokenVerifier {
 }
 
 /** The process's own copy of the revocation list, and whom to ask where that is not complete. */
-export type LiveMarks = Pick<Revocations, 'isMarked' | 'stretch' | 'look'>;
+export type LiveRevocations = Pick<Revocations, 'isMarked' | 'stretch' | 'look'>;
 
 /**
  * The public keys, the recently verified tokens, and the revocation list: what a service needs to accept
  * a token.
  */
-export function tokenVerifier(needs: TokenVerifierNeeds): TokenVerifier {
+export function tokenVerifier(needs: TokenVerifierDependencies): TokenVerifier {
   const { clock, issuer, revocations } = needs;
   const keys = keySet(needs.jwks, clock);
   const seen = expiringCache<string, VerifiedClaims>(clock, {
@@ -94,7 +94,7 @@ export const dropOnKeysChanged = (
   });
 
 /** Ending a user's session does not revoke its access token: that one expires by itself. */
-async function isRevoked(claims: VerifiedClaims, revocations: LiveMarks): Promise<boolean> {
+async function isRevoked(claims: VerifiedClaims, revocations: LiveRevocations): Promise<boolean> {
   const act = claims['act'] as { sub?: unknown } | undefined;
   const named: readonly (readonly [RevocationKind, unknown])[] = [
     ['user', claims.sub],
@@ -109,7 +109,7 @@ async function isRevoked(claims: VerifiedClaims, revocations: LiveMarks): Promis
         ] as const)
       : []),
   ];
-  const marks = named.flatMap(([kind, id]): Mark[] => {
+  const marks = named.flatMap(([kind, id]): Revocation[] => {
     if (typeof id !== 'string') return [];
     return [kind === 'rank' ? { kind, id, at: claims.iat } : { kind, id }];
   });

@@ -13,7 +13,7 @@ export type Verified =
   | { readonly bad: 'unknown_key'; readonly kid: string }
   | { readonly bad: 'invalid' };
 
-export type VerifyNeeds = {
+export type VerifyDependencies = {
   readonly tokenClass: TokenClass;
   readonly issuer: string;
   /** From the local set only. */
@@ -27,7 +27,7 @@ const INVALID = { bad: 'invalid' } as const;
  * A compact JWS of one class of ours, or not: `alg` is EdDSA, the key comes from our own set, header
  * and claims are spelled as a signer of ours spells them. Never throws for what a caller sent.
  */
-export function verifyToken(token: string, needs: VerifyNeeds): Verified {
+export function verifyToken(token: string, needs: VerifyDependencies): Verified {
   const segments = threeSegments(token);
   if (segments === undefined) return INVALID;
   const kid = keyIdOf(segments.header, TOKEN_CLASSES[needs.tokenClass].typ);
@@ -96,7 +96,7 @@ function claimsOf(payload: Buffer): VerifiedClaims | undefined {
   return texts && times && tid === tenant_id ? (claims as VerifiedClaims) : undefined;
 }
 
-function isMeantForUs({ iss, aud }: VerifiedClaims, needs: VerifyNeeds): boolean {
+function isMeantForUs({ iss, aud }: VerifiedClaims, needs: VerifyDependencies): boolean {
   const ours = TOKEN_CLASSES[needs.tokenClass].audience(needs.issuer);
   return iss === needs.issuer && (Array.isArray(aud) ? aud.includes(ours) : aud === ours);
 }

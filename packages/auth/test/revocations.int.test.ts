@@ -2,7 +2,7 @@
 import { type Cache, redisCache, systemClock } from '@cardea/runtime';
 import { needRedis, type RedisServer, silentLogger, startRedis, untilTrue } from '@cardea/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Mark, type MirroredRevocations, revocations } from '../src/index.ts';
+import { type MirroredRevocations, type Revocation, revocations } from '../src/index.ts';
 
 const HOUR_MS = 3_600_000;
 const WELL_AGAIN_MS = 60_000;
@@ -10,7 +10,7 @@ const WELL_AGAIN_MS = 60_000;
 needRedis();
 let server: RedisServer;
 /** What the tables of identity say. */
-let tables: Mark[];
+let tables: Revocation[];
 /** How often identity was asked because revocations may have been missed. */
 let asked: number;
 let processes: Process[];
@@ -65,25 +65,25 @@ async function start(of: { readonly keeps?: true; readonly url?: string } = {}):
   return process;
 }
 
-const isSame = (a: Mark, b: Mark): boolean => a.kind === b.kind && a.id === b.id;
+const isSame = (a: Revocation, b: Revocation): boolean => a.kind === b.kind && a.id === b.id;
 
 /** As identity does: the event first, then the revocation. */
-async function revoke(identity: Process, ...marks: readonly Mark[]): Promise<void> {
+async function revoke(identity: Process, ...marks: readonly Revocation[]): Promise<void> {
   tables.push(...marks);
   for (const { kind, id } of marks) await identity.marks.mark(kind, [id]);
 }
-async function restore(identity: Process, mark: Mark): Promise<void> {
+async function restore(identity: Process, mark: Revocation): Promise<void> {
   tables = tables.filter((each) => !isSame(each, mark));
   await identity.marks.unmark(mark.kind, [mark.id]);
 }
 
 /** As a service sees it: in the copy where that is complete, else by asking. */
-async function isRevoked({ marks }: Process, mark: Mark): Promise<boolean> {
+async function isRevoked({ marks }: Process, mark: Revocation): Promise<boolean> {
   if (marks.isMarked(mark.kind, mark.id)) return true;
   if (marks.stretch() !== undefined) return false;
   return (await marks.look([mark])).marked[0] === true;
 }
-const isRevokedLive = async ({ marks }: Process, mark: Mark): Promise<boolean> =>
+const isRevokedLive = async ({ marks }: Process, mark: Revocation): Promise<boolean> =>
   (await marks.look([mark])).marked[0] === true;
 
 const untilWhole = (...all: readonly Process[]) =>
@@ -94,10 +94,10 @@ const untilWhole = (...all: readonly Process[]) =>
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-const ANN: Mark = { kind: 'user', id: 'ann' };
-const KEY: Mark = { kind: 'key', id: 'k1' };
-const AGENT: Mark = { kind: 'agent', id: 'a1' };
-const SESSION: Mark = { kind: 'asid', id: 's1' };
+const ANN: Revocation = { kind: 'user', id: 'ann' };
+const KEY: Revocation = { kind: 'key', id: 'k1' };
+const AGENT: Revocation = { kind: 'agent', id: 'a1' };
+const SESSION: Revocation = { kind: 'asid', id: 's1' };
 
 describe('a revocation between processes', () => {
   it('is known everywhere when its call has answered, and asks nobody', async () => {

@@ -1,6 +1,6 @@
 /** The audit projector in a process of its own, over a log that is filled already. */
 import { auditService } from '@cardea/audit-projector';
-import { serviceRig } from '@cardea/testing';
+import { serviceFixture } from '@cardea/testing';
 
 const TENANT = 'bench';
 const DAYS = 30;
@@ -9,10 +9,10 @@ const TO = new Date(Date.UTC(2026, 0, 20)).toISOString();
 const TYPE = 'type.7';
 
 const [databaseUrl = '', rows = '10000'] = process.argv.slice(2);
-const rig = await serviceRig({ databaseUrl, definitions: [auditService] });
+const fixture = await serviceFixture({ databaseUrl, definitions: [auditService] });
 process.on('disconnect', () => process.exit(0));
 
-const { database } = rig.shared;
+const { database } = fixture.shared;
 await database.asSystem(async (sql) => {
   for (let day = 1; day <= DAYS; day++) {
     await sql.query('SELECT audit.make_partition($1::date)', [
@@ -35,10 +35,10 @@ for (let first = 0; first < Number(rows); first += CHUNK) {
   );
 }
 
-const bearer = rig.tokens.user({ tenantId: TENANT, id: 'admin', roles: ['admin'] });
+const bearer = fixture.tokens.user({ tenantId: TENANT, id: 'admin', roles: ['admin'] });
 const query = new URLSearchParams({ type: TYPE, from: FROM, to: TO, limit: '100' });
 process.send?.({
-  origin: rig.baseUrl,
+  origin: fixture.baseUrl,
   path: `/api/v1/audit/events?${query}`,
   headers: { authorization: `Bearer ${bearer}`, 'x-service-tenant': TENANT },
   query: JSON.stringify({

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { authzService } from '@cardea/authz';
 import type { Append } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
-import { serviceRig, untilTrue } from '@cardea/testing';
+import { serviceFixture, untilTrue } from '@cardea/testing';
 
 const TENANT = 'bench';
 const REQUESTS = 2_000;
@@ -26,7 +26,7 @@ const FOLDERS = 5_000 / SMALLER;
 const DOCUMENTS = 50_000 / SMALLER;
 const GROUP_GRANTS = 5_000 / SMALLER;
 const USER_GRANTS = 24_500 / SMALLER;
-const rig = await serviceRig({ databaseUrl, definitions: [authzService] });
+const fixture = await serviceFixture({ databaseUrl, definitions: [authzService] });
 process.on('disconnect', () => process.exit(0));
 
 const id = (type: string, number: number) => uuidFrom(type, String(number));
@@ -40,9 +40,9 @@ const fieldsOf = ([user_type, subject, relation, object_type, object]: Tuple) =>
 
 await seed();
 process.send?.({
-  origin: rig.baseUrl,
+  origin: fixture.baseUrl,
   headers: {
-    authorization: `Bearer ${rig.tokens.apiKey({ tenantId: TENANT, scopes: ['fga:read'] })}`,
+    authorization: `Bearer ${fixture.tokens.apiKey({ tenantId: TENANT, scopes: ['fga:read'] })}`,
     'x-service-tenant': TENANT,
   },
   questions: questions(),
@@ -80,7 +80,7 @@ function spread(number: number, below: number): number {
 }
 
 async function seed(): Promise<void> {
-  const { store, positions } = rig.host.needsOf('authz');
+  const { store, positions } = fixture.host.needsOf('authz');
   let batch: Append[] = [];
   let last = 0n;
   const flush = async () => {
@@ -98,9 +98,12 @@ async function seed(): Promise<void> {
     throw new Error('the table did not take the tuples in time');
   }
   // Or its relay would still be telling the world of them while checks are measured.
-  await untilTrue(async () => BigInt((await rig.shared.cache.get('relay:authz')) ?? 0) >= last, {
-    deadlineMs: CATCH_UP_MS,
-  });
+  await untilTrue(
+    async () => BigInt((await fixture.shared.cache.get('relay:authz')) ?? 0) >= last,
+    {
+      deadlineMs: CATCH_UP_MS,
+    },
+  );
 }
 
 function appendOf(tuple: Tuple): Append {

@@ -1,18 +1,18 @@
 /** The authorization service in a process of its own, with a few tuples and a key that may ask. */
 import { authzService } from '@cardea/authz';
 import { uuidFrom } from '@cardea/runtime';
-import { serviceRig } from '@cardea/testing';
+import { serviceFixture } from '@cardea/testing';
 
 const TENANT = 'bench';
 const TUPLES = 50;
 
 const [databaseUrl = ''] = process.argv.slice(2);
-const rig = await serviceRig({ databaseUrl, definitions: [authzService] });
+const fixture = await serviceFixture({ databaseUrl, definitions: [authzService] });
 process.on('disconnect', () => process.exit(0));
 
 const scopes = ['fga:read', 'fga:write'];
-const key = rig.tokens.apiKey({ tenantId: TENANT, scopes });
-const rest = rig.rest.as({ bearer: key, tenant: TENANT });
+const key = fixture.tokens.apiKey({ tenantId: TENANT, scopes });
+const rest = fixture.rest.as({ bearer: key, tenant: TENANT });
 const tuple = (n: number) => ({
   user_type: 'user',
   user_id: uuidFrom('user', String(n)),
@@ -26,7 +26,7 @@ for (let n = 0; n < TUPLES; n += 1) {
 }
 
 process.send?.({
-  origin: rig.baseUrl,
+  origin: fixture.baseUrl,
   pid: process.pid,
   headers: { authorization: `Bearer ${key}`, 'x-service-tenant': TENANT },
   question: JSON.stringify(tuple(0)),

@@ -1,7 +1,7 @@
 /** Identity in a process of its own, with a tenant and an account per client. */
 import { availableParallelism } from 'node:os';
 import { identityService } from '@cardea/identity';
-import { serviceRig } from '@cardea/testing';
+import { serviceFixture } from '@cardea/testing';
 
 const PASSWORD = 'a password for the bench';
 const AT_ONCE = 8;
@@ -10,10 +10,10 @@ const [databaseUrl = '', count = '1', hashes = 'as configured'] = process.argv.s
 // Where no hash is measured, cheap ones let many accounts be made.
 const cheap = hashes === 'cheap' ? { ARGON2_MEMORY: '64', ARGON2_TIME: '1' } : {};
 const env = { RATE_LIMIT_FACTOR: '1000000', ...cheap };
-const rig = await serviceRig({ databaseUrl, definitions: [identityService], env });
+const fixture = await serviceFixture({ databaseUrl, definitions: [identityService], env });
 process.on('disconnect', () => process.exit(0));
 
-const signUp = await rig.rest.post('/api/v1/auth/signup', {
+const signUp = await fixture.rest.post('/api/v1/auth/signup', {
   email: 'owner@example.com',
   password: PASSWORD,
   company_name: 'Bench',
@@ -27,17 +27,17 @@ for (let first = 0; first < Number(count); first += AT_ONCE) {
   );
   await Promise.all(some.map(register));
 }
-const { ARGON2_MEMORY, ARGON2_TIME } = rig.settings;
+const { ARGON2_MEMORY, ARGON2_TIME } = fixture.settings;
 const concurrency = Math.max(1, availableParallelism() - 1);
 process.send?.({
-  origin: rig.baseUrl,
+  origin: fixture.baseUrl,
   accounts,
   hashing: JSON.stringify({ memoryCost: ARGON2_MEMORY, timeCost: ARGON2_TIME, concurrency }),
 });
 
 async function register(n: number): Promise<void> {
   const email = `user-${n}@example.com`;
-  const answer = await rig.rest.post(
+  const answer = await fixture.rest.post(
     '/api/v1/auth/register',
     { email, password: PASSWORD, display_name: `User ${n}` },
     { tenant },

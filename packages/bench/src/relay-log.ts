@@ -1,6 +1,6 @@
 /** A log as the relay finds it: tuples that a user wrote, with address and user agent sealed. */
 import { randomUUID } from 'node:crypto';
-import { contextPlace, neverErased, type Sealer, sealer, wrapKeys } from '@cardea/crypto';
+import { contextLocation, neverErased, type Sealer, sealer, wrapKeys } from '@cardea/crypto';
 import { type NewEvent, postgresEventStore } from '@cardea/event-store';
 import { openDatabase, postgresSubjectKeys } from '@cardea/read-models';
 import { logger, secret, systemClock } from '@cardea/runtime';
@@ -46,7 +46,7 @@ export async function fillLog(connectionString: string, events: number): Promise
 async function tupleWritten(seals: Sealer): Promise<NewEvent> {
   const time = new Date();
   const seal = async (field: 'ip' | 'user_agent', value: string) =>
-    neverErased(await seals.seal(TENANT, contextPlace(TENANT, time, field), value));
+    neverErased(await seals.seal(TENANT, contextLocation(TENANT, time, field), value));
   const id = randomUUID();
   return {
     id,

@@ -42,7 +42,7 @@ type Box = {
   readonly load_before: number;
 };
 
-export async function describeBox(server: BenchServer): Promise<Box> {
+export async function describeMachine(server: BenchServer): Promise<Box> {
   const git = (...args: string[]) => {
     try {
       return execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });

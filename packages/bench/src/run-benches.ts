@@ -1,7 +1,7 @@
 /** Runs every `*.bench.ts` beside this file against one PostgreSQL and leaves a table of ratios in `.cache/bench`. */
 import { readdir } from 'node:fs/promises';
 import { type Bench, type BenchContext, compare, type Row, type StartGateway } from './harness.ts';
-import { describeBox, writeReport } from './report.ts';
+import { describeMachine, writeReport } from './report.ts';
 import { type BenchServer, benchServer } from './server.ts';
 
 export type BenchRun = {
@@ -28,7 +28,7 @@ export async function runBenches(run: BenchRun): Promise<boolean> {
   const rows: Row[] = [];
   let failed = broken;
   try {
-    const box = await describeBox(server);
+    const box = await describeMachine(server);
     for (const bench of benches) {
       console.log(`${bench.id}: ${bench.title}`);
       try {

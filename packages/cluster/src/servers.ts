@@ -16,7 +16,7 @@ const CONNECTIONS_PER_PROCESS = 24;
 const CONNECTIONS_SPARE = 40;
 const HOST = '127.0.0.1';
 const STAND_IN = fileURLToPath(
-  new URL('../../testing/src/event-store-stand-in-process.ts', import.meta.url),
+  new URL('../../testing/src/fake-event-store-process.ts', import.meta.url),
 );
 
 export type ServersToStart = {

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ServiceName } from '@cardea/contracts';
-import { type RigProcess, startProcess } from '@cardea/testing';
+import { type FixtureProcess, startProcess } from '@cardea/testing';
 
 const HOST = '127.0.0.1';
 const START_MS_MAX = 180_000;
@@ -66,9 +66,9 @@ export function serviceProcess(of: ServiceToRun): ServiceProcess {
   const { service, replica, ports } = of;
   const name = `${service}-${replica}`;
   const management = `http://${HOST}:${ports.management}`;
-  let running: RigProcess | undefined;
+  let running: FixtureProcess | undefined;
   let alive = false;
-  const present = (): RigProcess => {
+  const present = (): FixtureProcess => {
     if (running === undefined) throw new Error(`${name} was never started`);
     return running;
   };
@@ -119,7 +119,7 @@ const environmentOf = ({ api, management, internal }: Ports) => ({
 async function untilStarted(of: {
   readonly name: string;
   readonly management: string;
-  readonly child: RigProcess;
+  readonly child: FixtureProcess;
   readonly over: Promise<number | NodeJS.Signals>;
 }): Promise<void> {
   const { name, management, child } = of;

@@ -5,8 +5,8 @@
  */
 import { actionDenied } from './action-denied.ts';
 import { fact, freeText, id, moment, nullable, number, oneOf, text, texts } from './fields.ts';
-import { agent, agentKey, agentSession, apiKey, delegation } from './identity-machines.ts';
-import { loginSession, MAIL_PURPOSES, USER_CREATED_VIA, userSnapshot } from './identity-people.ts';
+import { agent, agentKey, agentSession, apiKey, delegation } from './identity-agents-and-keys.ts';
+import { loginSession, MAIL_PURPOSES, USER_CREATED_VIA, userSnapshot } from './identity-users.ts';
 import { application, invitation, organization, tenant } from './identity-workspaces.ts';
 import { announced, type DataOf, integrationEvents } from './integration-event.ts';
 

@@ -27,16 +27,16 @@ export { COMMON_ERRORS, type CommonErrorCode } from './errors.ts';
 export { nullable, PERSONAL_DATA, type PersonalData } from './fields.ts';
 export type { IdentityEventData, IdentityEventType } from './identity.ts';
 export { identityEvents } from './identity.ts';
+export { serviceGrant } from './identity-agents-and-keys.ts';
 export { type CurrentFacts, type FactsRequest, identityCalls } from './identity-calls.ts';
-export { serviceGrant } from './identity-machines.ts';
-export type { MailPurpose, UserCreatedVia, UserStatus } from './identity-people.ts';
+export type { MailPurpose, UserCreatedVia, UserStatus } from './identity-users.ts';
 export {
   loginSession,
   MAIL_PURPOSES,
   USER_CREATED_VIA,
   USER_STATUSES,
   userSnapshot,
-} from './identity-people.ts';
+} from './identity-users.ts';
 export { instantOf } from './instant.ts';
 export type {
   DataOf,

@@ -4,7 +4,7 @@
  */
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import { nullable } from './fields.ts';
-import { loginSession } from './identity-people.ts';
+import { loginSession } from './identity-users.ts';
 
 const closed = <Properties extends Record<string, TSchema>>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false });

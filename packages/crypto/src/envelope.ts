@@ -14,7 +14,7 @@ const CIPHER = 'aes-256-gcm';
 const NO_HEADER = Buffer.alloc(0);
 
 /** The AAD: where the value is stored. A ciphertext that was moved elsewhere does not decrypt there. */
-export type Place = readonly (string | Buffer)[];
+export type FieldBinding = readonly (string | Buffer)[];
 
 /** The ciphertext was changed, was moved from where it was stored, or the key is another. */
 export class Tampered extends Error {
@@ -24,7 +24,7 @@ export class Tampered extends Error {
 export function encrypt(
   key: KeyObject,
   plain: string | Buffer,
-  place: Place,
+  place: FieldBinding,
   options: { readonly header?: Buffer; readonly random?: Random } = {},
 ): Buffer {
   const nonce = (options.random ?? systemRandom).bytes(NONCE_BYTES);
@@ -36,7 +36,12 @@ export function encrypt(
 }
 
 /** Throws {@link Tampered}; nothing of the text is seen before its tag was checked. */
-export function decrypt(key: KeyObject, blob: Buffer, place: Place, headerBytes = 0): Buffer {
+export function decrypt(
+  key: KeyObject,
+  blob: Buffer,
+  place: FieldBinding,
+  headerBytes = 0,
+): Buffer {
   const start = 1 + headerBytes;
   if (blob.length < start + NONCE_BYTES + TAG_BYTES || blob[0] !== VERSION) {
     throw new Tampered('The box has not the form of one.');

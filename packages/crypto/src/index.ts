@@ -23,7 +23,7 @@ export {
   wrapKeys,
 } from './derive.ts';
 export { hmac, sameBytes, sha256, sha256Of } from './digest.ts';
-export { decrypt, encrypt, headerOf, type Place, Tampered } from './envelope.ts';
+export { decrypt, encrypt, type FieldBinding, headerOf, Tampered } from './envelope.ts';
 export { lengthPrefixed } from './framing.ts';
 export {
   isGenuineRefreshToken,
@@ -33,12 +33,12 @@ export {
   type RefreshToken,
 } from './refresh-token.ts';
 export { foreignKey, knownWrapKey, rewrap, UnknownWrapKey, type WrappedKey } from './rewrap.ts';
-export type { Sealed, SealedPlace, Sealer, SubjectKeyRow, SubjectKeyTable } from './sealed.ts';
-export { contextPlace, neverErased } from './sealed.ts';
+export type { FieldLocation, Sealed, Sealer, SubjectKeyRow, SubjectKeyTable } from './sealed.ts';
+export { contextLocation, neverErased } from './sealed.ts';
 export {
   CACHED_KEY_MS,
   inMemorySubjectKeys,
-  type SealerNeeds,
+  type SealerDependencies,
   sealer,
-  subjectKeyPlace,
+  subjectKeyLocation,
 } from './sealer.ts';

@@ -1,5 +1,5 @@
 import { type WrapKeys, wrapKeyOf } from './derive.ts';
-import { decrypt, encrypt, type Place } from './envelope.ts';
+import { decrypt, encrypt, type FieldBinding } from './envelope.ts';
 
 /** No setting of this process opens a stored key: it was wrapped under another ENCRYPTION_KEY. */
 export class UnknownWrapKey extends Error {
@@ -8,11 +8,11 @@ export class UnknownWrapKey extends Error {
 
 export type WrappedKey = { readonly wrapped: Buffer; readonly kekId: string };
 
-/** The same key under the current wrapping key; `placeOf` says where it stands under either. */
+/** The same key under the current wrapping key; `locationOf` says where it stands under either. */
 export function rewrap(
   { wrapped, kekId }: WrappedKey,
   keys: WrapKeys,
-  placeOf: (kekId: string) => Place,
+  placeOf: (kekId: string) => FieldBinding,
 ): WrappedKey {
   const plain = decrypt(knownWrapKey(keys, kekId).key, wrapped, placeOf(kekId));
   const { id, key } = keys.current;

@@ -10,7 +10,7 @@ export type Sealed = {
 };
 
 /** Where a sealed field stands; all three are authenticated, so a box cannot be moved. */
-export type SealedPlace = {
+export type FieldLocation = {
   readonly subject: string;
   readonly streamId: string;
   readonly field: string;
@@ -19,7 +19,7 @@ export type SealedPlace = {
 /** Seals and opens fields under the keys of one service's `subject_keys` table. */
 export interface Sealer {
   /** Makes the subject's key when there is none yet; `erased`: there was one, and there never will be again. */
-  seal(tenantId: string, place: SealedPlace, value: string): Promise<Sealed | 'erased'>;
+  seal(tenantId: string, place: FieldLocation, value: string): Promise<Sealed | 'erased'>;
   /**
    * Null when the subject's key was erased: any string could be the text of a field. Throws when the
    * ciphertext was changed.
@@ -62,11 +62,11 @@ export type SubjectKeyRow = {
  * Address and user agent of an event's metadata are sealed for a whole UTC day and for no stream, so
  * that a command can seal them before it knows its stream. They are dropped after 366 days.
  */
-export const contextPlace = (
+export const contextLocation = (
   tenantId: string,
   at: Date,
   field: 'ip' | 'user_agent',
-): SealedPlace => ({
+): FieldLocation => ({
   subject: `context:${tenantId}:${at.toISOString().slice(0, 10)}`,
   streamId: 'context',
   field,

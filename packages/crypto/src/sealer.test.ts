@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { wrapKeys } from './derive.ts';
 import { Tampered } from './envelope.ts';
 import { UnknownWrapKey } from './rewrap.ts';
-import { neverErased, type SealedPlace, type Sealer } from './sealed.ts';
+import { type FieldLocation, neverErased, type Sealer } from './sealed.ts';
 import { inMemorySubjectKeys, sealer } from './sealer.ts';
 
 const OLD = 'aa11'.repeat(16);
@@ -22,7 +22,7 @@ const of = (table: ReturnType<typeof inMemorySubjectKeys>, current = OLD, previo
       'subject-wrap/v1',
     ),
   });
-const sealedBy = async (fields: Sealer, at: SealedPlace, value: string) =>
+const sealedBy = async (fields: Sealer, at: FieldLocation, value: string) =>
   neverErased(await fields.seal('t1', at, value));
 const place = { subject: 'user:1', streamId: 'user-1', field: 'email' };
 

@@ -1,12 +1,12 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { type Clock, failpoint, loadingCache, type Random, systemRandom } from '@cardea/runtime';
 import type { WrapKeys } from './derive.ts';
-import { decrypt, encrypt, type Place, Tampered } from './envelope.ts';
+import { decrypt, encrypt, type FieldBinding, Tampered } from './envelope.ts';
 import { lengthPrefixed } from './framing.ts';
 import { knownWrapKey } from './rewrap.ts';
-import type { Sealed, SealedPlace, Sealer, SubjectKeyRow, SubjectKeyTable } from './sealed.ts';
+import type { FieldLocation, Sealed, Sealer, SubjectKeyRow, SubjectKeyTable } from './sealed.ts';
 
-export type SealerNeeds = {
+export type SealerDependencies = {
   readonly table: SubjectKeyTable;
   /** `wrapKeys(settings, 'subject-wrap/v1')`. */
   readonly keys: WrapKeys;
@@ -25,7 +25,7 @@ const DEPLOYMENT = 'deployment';
 type Found = KeyObject | 'erased' | 'absent';
 
 /** Seals fields under keys of their subjects, which stand wrapped in a table and cached in memory. */
-export function sealer(needs: SealerNeeds): Sealer {
+export function sealer(needs: SealerDependencies): Sealer {
   const subjectKeys = keyring(needs);
   return {
     seal: async (tenantId, place, value) => {
@@ -54,7 +54,7 @@ export function sealer(needs: SealerNeeds): Sealer {
   };
 }
 
-const whole = ({ subject, streamId, field }: SealedPlace) => [
+const whole = ({ subject, streamId, field }: FieldLocation) => [
   'sealed.v1',
   subject,
   streamId,
@@ -76,7 +76,7 @@ interface Keyring {
   erase(subject: string): Promise<void>;
 }
 
-function keyring({ table, keys, clock, random = systemRandom }: SealerNeeds): Keyring {
+function keyring({ table, keys, clock, random = systemRandom }: SealerDependencies): Keyring {
   // An absence is not kept: the next call may find the row.
   const cache = loadingCache<string, Found>(clock, {
     entriesMax: CACHED_KEYS_MAX,
@@ -91,7 +91,7 @@ function keyring({ table, keys, clock, random = systemRandom }: SealerNeeds): Ke
 
   const insert = (tenantId: string, subject: string) => async () => {
     const kekId = keys.current.id;
-    const place = subjectKeyPlace({ subjectId: subject, tenantId, kekId });
+    const place = subjectKeyLocation({ subjectId: subject, tenantId, kekId });
     const wrapped = encrypt(keys.current.key, random.bytes(KEY_BYTES), place, { random });
     const stands = await table.insertIfAbsent({ subjectId: subject, tenantId, wrapped, kekId });
     return unwrapped(stands, keys);
@@ -120,7 +120,7 @@ function keyring({ table, keys, clock, random = systemRandom }: SealerNeeds): Ke
 
 type Wrapped = Pick<SubjectKeyRow, 'subjectId' | 'tenantId' | 'kekId'>;
 /** What a wrapped subject key is bound to. */
-export const subjectKeyPlace = ({ subjectId, tenantId, kekId }: Wrapped): Place => [
+export const subjectKeyLocation = ({ subjectId, tenantId, kekId }: Wrapped): FieldBinding => [
   'subject-key.v1',
   subjectId,
   tenantId,
@@ -130,7 +130,7 @@ export const subjectKeyPlace = ({ subjectId, tenantId, kekId }: Wrapped): Place 
 function unwrapped(row: SubjectKeyRow, keys: WrapKeys): KeyObject | 'erased' {
   if (row.wrapped === null) return 'erased';
   const { key } = knownWrapKey(keys, row.kekId);
-  return createSecretKey(decrypt(key, row.wrapped, subjectKeyPlace(row)));
+  return createSecretKey(decrypt(key, row.wrapped, subjectKeyLocation(row)));
 }
 
 /** The table as a map, for tests and for what needs no database. */

@@ -10,7 +10,7 @@ export type {
 } from './bus.ts';
 export {
   type ConsumerCore,
-  type ConsumerNeeds,
+  type ConsumerDependencies,
   consumerCore,
   type KindOf,
   type RawRecord,
@@ -27,19 +27,19 @@ export {
 export { type KafkaAddress, type KafkaClient, kafkaClient } from './kafka/kafka-client.ts';
 export { kafkaPublisher } from './kafka/publisher.ts';
 export { type LyingRecord, readTopic } from './kafka/read-topic.ts';
-export { type KafkaSubscriberNeeds, kafkaSubscriber } from './kafka/subscriber.ts';
+export { type KafkaSubscriberDependencies, kafkaSubscriber } from './kafka/subscriber.ts';
 export { checkTopics, createTopics, kafkaAnswers, TopicsMisfit } from './kafka/topics.ts';
 export { keyOf, partitionOf } from './partition.ts';
 export { hasPassed, type PartitionEnds } from './partition-ends.ts';
 export { type BusMigration, busMigrations } from './postgres/migrations.ts';
 export { postgresPublisher } from './postgres/publisher.ts';
 export { forgetOldRecords, retentionLoop } from './postgres/retention.ts';
-export { type PostgresSubscriberNeeds, postgresSubscriber } from './postgres/subscriber.ts';
+export { type PostgresSubscriberDependencies, postgresSubscriber } from './postgres/subscriber.ts';
 export { NotPublishable } from './relay/integration-events-of.ts';
 export { relayPositionKey } from './relay/position-note.ts';
 export {
+  type RelayDependencies,
   type RelayedBatch,
-  type RelayNeeds,
   type RunningRelay,
   startRelay,
 } from './relay/relay.ts';

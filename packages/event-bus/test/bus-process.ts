@@ -5,9 +5,9 @@
  */
 import { type ServiceName, topicOf } from '@cardea/contracts';
 import { armFailPoints, parseFailPoints } from '@cardea/runtime';
-import { kafkaSide } from './kafka-rig.ts';
-import { relaySide } from './relay-rig.ts';
-import { countingConsumer, postgresSide } from './rig.ts';
+import { countingConsumer, postgresSide } from './bus-fixture.ts';
+import { kafkaSide } from './kafka-fixture.ts';
+import { relaySide } from './relay-fixture.ts';
 
 const [url = '', log = '', consumer = '', failPoints = '', brokers = ''] = process.argv.slice(2);
 if (failPoints !== '') armFailPoints(parseFailPoints(failPoints) ?? []);

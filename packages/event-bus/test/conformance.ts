@@ -11,7 +11,6 @@ import {
   deadLetterTopicOf,
   hasPassed,
 } from '../src/index.ts';
-import { describePreparing } from './preparing-suite.ts';
 import {
   type BusSide,
   countedEvent,
@@ -22,10 +21,11 @@ import {
   isLevel,
   recordEffects,
   upTo,
-} from './rig.ts';
+} from './bus-fixture.ts';
+import { describePreparing } from './preparing-suite.ts';
 
 /** What the suite needs of an adapter. Each adapter runs the same tests under the same names. */
-export type BusRig = {
+export type BusFixture = {
   /** Makes topics where they do not come into being by themselves. */
   createTopics?(topics: readonly string[]): Promise<void>;
   /** The bus as another process has it: nothing shared but topics and tables. */
@@ -38,17 +38,17 @@ export type BusRig = {
   client(): Client;
 };
 
-export function describeBus(adapter: string, rig: () => BusRig): void {
+export function describeBus(adapter: string, fixture: () => BusFixture): void {
   describe(`bus, ${adapter}`, () => {
     let topic: string;
     let name: string;
     let sides: BusSide[];
     const open = (): BusSide => {
-      const side = rig().open();
+      const side = fixture().open();
       sides.push(side);
       return side;
     };
-    const effects = () => effectsOf(rig().client(), name);
+    const effects = () => effectsOf(fixture().client(), name);
     const allOf = (count: number, deadlineMs = 60_000) =>
       untilTrue(async () => countOf(await effects()) >= count, {
         what: `${count} effects`,
@@ -58,7 +58,7 @@ export function describeBus(adapter: string, rig: () => BusRig): void {
       sides = [];
       name = `c${randomUUID().slice(0, 8)}`;
       topic = `cardea.${name}.events.v1`;
-      await rig().createTopics?.([topic, deadLetterTopicOf(name)]);
+      await fixture().createTopics?.([topic, deadLetterTopicOf(name)]);
     });
     afterEach(async () => {
       armFailPoints([]);
@@ -87,7 +87,7 @@ export function describeBus(adapter: string, rig: () => BusRig): void {
         publisher.publish(topic, countedEvents(300, 30)),
         publisher.publish(topic, countedEvents(300, 30)),
       ]);
-      const records = await rig().recordsOf(topic);
+      const records = await fixture().recordsOf(topic);
       expect(records.length).toBe(600);
       const partitions = new Map<string, Set<number>>();
       const last = new Map<number, number>();
@@ -247,14 +247,14 @@ export function describeBus(adapter: string, rig: () => BusRig): void {
 
     it('puts a record without an envelope away and goes on', async () => {
       const { publisher, subscriber } = open();
-      await rig().putForeign(topic, 'acme:thing-1', { hello: 'world' });
+      await fixture().putForeign(topic, 'acme:thing-1', { hello: 'world' });
       await publisher.publish(topic, countedEvents(10, 2));
-      await rig().putForeign(topic, 'acme:thing-1', null);
+      await fixture().putForeign(topic, 'acme:thing-1', null);
       await subscriber.run(countingConsumer(name, topic));
       await publisher.publish(topic, [countedEvent('thing-1', 6, 11)]);
       await allOf(11);
       const letters = await untilTrue(async () => {
-        const records = await rig().recordsOf(deadLetterTopicOf(name));
+        const records = await fixture().recordsOf(deadLetterTopicOf(name));
         return records.length === 2 ? records : undefined;
       });
       expect(letters.map(({ event }) => (event as { value: unknown }).value)).toEqual([

@@ -5,9 +5,9 @@ import { testKafka } from '@cardea/testing';
 import { Compile } from 'typebox/schema';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type KafkaClient, kafkaClient, kafkaPublisher, type Publisher } from '../src/index.ts';
-import { exampleConsumer, loginsIn, userEvents } from './example-rig.ts';
-import { makeTopics } from './kafka-rig.ts';
-import { quiet } from './rig.ts';
+import { quiet } from './bus-fixture.ts';
+import { exampleConsumer, loginsIn, userEvents } from './example-fixture.ts';
+import { makeTopics } from './kafka-fixture.ts';
 
 const kafka = testKafka();
 let client: KafkaClient;

@@ -5,7 +5,7 @@ import { type IntegrationEvent, topicOf } from '@cardea/contracts';
 import {
   type KafkaServer,
   needKafka,
-  processRig,
+  processFixture,
   startKafka,
   testDatabase,
   testForm,
@@ -14,10 +14,18 @@ import {
 import type { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTopics, kafkaClient, readTopic } from '../src/index.ts';
-import { kafkaSide } from './kafka-rig.ts';
-import { appendRound, relaySide } from './relay-rig.ts';
+import {
+  connect,
+  countingConsumer,
+  countOf,
+  EFFECTS,
+  effectsOf,
+  quiet,
+  upTo,
+} from './bus-fixture.ts';
+import { kafkaSide } from './kafka-fixture.ts';
+import { appendRound, relaySide } from './relay-fixture.ts';
 import { describeRelay } from './relay-suite.ts';
-import { connect, countingConsumer, countOf, EFFECTS, effectsOf, quiet, upTo } from './rig.ts';
 
 const KILLS = testForm.long ? 10 : 1;
 const LOAD_MS = 1000;
@@ -26,7 +34,7 @@ const LOAD_MS = 1000;
 const server = needKafka();
 const folder = mkdtempSync(join(tmpdir(), 'cardea-kafka-relay-'));
 const database = testDatabase();
-const processes = processRig();
+const processes = processFixture();
 let client: Client;
 let kafka: KafkaServer | undefined;
 const brokers = () => kafka?.brokers ?? [];

@@ -8,15 +8,13 @@ import {
   checkTopics,
   createTopics,
   forgetting,
-  type KafkaSubscriberNeeds,
+  type KafkaSubscriberDependencies,
   kafkaClient,
   keyOf,
   partitionOf,
   readTopic,
   topicPlans,
 } from '../src/index.ts';
-import { describeBus } from './conformance.ts';
-import { type KafkaSide, kafkaSide, makeTopics, topicsOfConsumer } from './kafka-rig.ts';
 import {
   connect,
   countedEvent,
@@ -28,7 +26,9 @@ import {
   isLevel,
   quiet,
   upTo,
-} from './rig.ts';
+} from './bus-fixture.ts';
+import { describeBus } from './conformance.ts';
+import { type KafkaSide, kafkaSide, makeTopics, topicsOfConsumer } from './kafka-fixture.ts';
 
 const testing = testDatabase();
 const kafka = testKafka();
@@ -58,7 +58,7 @@ describe('Kafka', () => {
   let sides: KafkaSide[];
   let name: string;
   let topic: string;
-  const open = (over: Partial<KafkaSubscriberNeeds> = {}): KafkaSide => {
+  const open = (over: Partial<KafkaSubscriberDependencies> = {}): KafkaSide => {
     const side = kafkaSide(testing.url, kafka.brokers, over);
     sides.push(side);
     return side;

@@ -12,7 +12,7 @@ import {
   effectsOf,
   postgresSide,
   recordEffects,
-} from './rig.ts';
+} from './bus-fixture.ts';
 
 const SEEDS = Number(process.env['CARDEA_R4_SEEDS'] ?? 200);
 const EVENTS = 60;

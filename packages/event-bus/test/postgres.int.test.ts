@@ -3,8 +3,8 @@ import { testDatabase, untilTrue } from '@cardea/testing';
 import type { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { forgetOldRecords, keyOf, partitionOf } from '../src/index.ts';
+import { connect, countedEvents, EFFECTS, isLevel, postgresSide } from './bus-fixture.ts';
 import { describeBus } from './conformance.ts';
-import { connect, countedEvents, EFFECTS, isLevel, postgresSide } from './rig.ts';
 
 const testing = testDatabase();
 let client: Client;

@@ -8,7 +8,7 @@ import {
   countingConsumer,
   recordEffects,
   upTo,
-} from './rig.ts';
+} from './bus-fixture.ts';
 
 type Rig = {
   readonly open: () => BusSide;
@@ -18,9 +18,9 @@ type Rig = {
   readonly name: string;
 };
 
-export function describePreparing(rig: () => Rig): void {
+export function describePreparing(fixture: () => Rig): void {
   it('prepares what is due outside of the transaction, before it takes effect', async () => {
-    const { open, allOf, topic, name } = rig();
+    const { open, allOf, topic, name } = fixture();
     const side = open();
     const { database } = side.needs;
     const prepared = new Set<string>();
@@ -52,7 +52,7 @@ export function describePreparing(rig: () => Rig): void {
   });
 
   it('R27 parks the stream of an event that cannot be prepared, and prepares it at its release', async () => {
-    const { open, effects, allOf, topic, name } = rig();
+    const { open, effects, allOf, topic, name } = fixture();
     const side = open();
     let healed = false;
     const prepared: string[] = [];
@@ -84,7 +84,7 @@ export function describePreparing(rig: () => Rig): void {
   });
 
   it('refuses a second connection inside the transaction', async () => {
-    const { open, allOf, topic, name } = rig();
+    const { open, allOf, topic, name } = fixture();
     const side = open();
     const { database } = side.needs;
     const failures: string[] = [];

@@ -1,19 +1,19 @@
 import { fileURLToPath } from 'node:url';
 import { type IntegrationEvent, type ServiceName, topicOf } from '@cardea/contracts';
 import { discardParkedStream } from '@cardea/log-follower';
-import { type ProcessRig, untilTrue } from '@cardea/testing';
+import { type ProcessFixture, untilTrue } from '@cardea/testing';
 import type { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { relayPositionKey } from '../src/index.ts';
-import { appendRound, counted, mapCounted, type RelaySide, relaySide } from './relay-rig.ts';
-import { type BusSide, countingConsumer, countOf, effectsOf, upTo } from './rig.ts';
+import { type BusSide, countingConsumer, countOf, effectsOf, upTo } from './bus-fixture.ts';
+import { appendRound, counted, mapCounted, type RelaySide, relaySide } from './relay-fixture.ts';
 
 /** What the suite needs of an adapter. Each adapter runs the same tests under the same names. */
-export type RelayRig = {
+export type RelayFixture = {
   readonly url: string;
   /** Looks at effects. */
   readonly client: Client;
-  readonly processes: ProcessRig;
+  readonly processes: ProcessFixture;
   /** The bus as another process has it. */
   openBus(): BusSide;
   /** Events of a topic in the order of their partitions. */
@@ -34,15 +34,15 @@ const expectOrderPerStream = (events: readonly IntegrationEvent[]): void => {
   }
 };
 
-export function describeRelay(adapter: string, rig: () => RelayRig): void {
+export function describeRelay(adapter: string, fixture: () => RelayFixture): void {
   describe(`relay, ${adapter}`, () => {
     let sides: RelaySide[];
     const open = (log: ServiceName): RelaySide => {
-      const side = relaySide(rig().url, log, rig().openBus());
+      const side = relaySide(fixture().url, log, fixture().openBus());
       sides.push(side);
       return side;
     };
-    const onTopic = (log: ServiceName) => rig().eventsOn(topicOf(log));
+    const onTopic = (log: ServiceName) => fixture().eventsOn(topicOf(log));
     beforeEach(() => {
       sides = [];
     });
@@ -100,7 +100,7 @@ export function describeRelay(adapter: string, rig: () => RelayRig): void {
       const numbers = upTo(6);
       const streams = ['thing-1', 'thing-2', 'thing-3'];
       for (const number of numbers) await appendRound(side.store, streams, number);
-      const seen = () => effectsOf(rig().client, 'late');
+      const seen = () => effectsOf(fixture().client, 'late');
       await side.subscriber.run({
         ...countingConsumer('late', topicOf(log)),
       });
@@ -130,14 +130,14 @@ export function describeRelay(adapter: string, rig: () => RelayRig): void {
       const side = open(log);
       for (const number of upTo(3)) await appendRound(side.store, ['thing-1', 'thing-2'], number);
       const [, second] = await side.store.readStream('thing-1');
-      await rig().client.query(
+      await fixture().client.query(
         `INSERT INTO audit.parked_events (owner, stream_id, position, event_id, event_type, error_code)
          VALUES ('relay:audit', 'thing-1', $1, $2, 'ThingCounted', 'TypeError')`,
         [String(second?.position), second?.id],
       );
       const relay = side.start();
       await side.subscriber.run(countingConsumer('behind', topicOf(log)));
-      const seen = () => effectsOf(rig().client, 'behind');
+      const seen = () => effectsOf(fixture().client, 'behind');
       await untilTrue(async () => countOf(await seen()) === 4);
       expect((await seen()).get('thing-1')).toEqual([1]);
       expect((await seen()).get('thing-2')).toEqual([1, 2, 3]);
@@ -199,10 +199,10 @@ export function describeRelay(adapter: string, rig: () => RelayRig): void {
       const log = 'webhooks';
       const script = fileURLToPath(new URL('./bus-process.ts', import.meta.url));
       const start = (failPoints: string) =>
-        rig().processes.start({
+        fixture().processes.start({
           name: `bus ${failPoints}`,
           script,
-          args: [rig().url, log, 'killed', failPoints, rig().brokers],
+          args: [fixture().url, log, 'killed', failPoints, fixture().brokers],
           ready: /ready/,
         });
       const side = open(log);
@@ -230,12 +230,12 @@ export function describeRelay(adapter: string, rig: () => RelayRig): void {
       const relay = side.start();
       await side.subscriber.run(countingConsumer('killed', topicOf(log)));
       await untilTrue(
-        async () => countOf(await effectsOf(rig().client, 'killed')) >= acked.length,
+        async () => countOf(await effectsOf(fixture().client, 'killed')) >= acked.length,
         // As much as could be appended while a killed member was not missed yet.
         { deadlineMs: 120_000, what: 'all effects' },
       );
       await relay.stop();
-      const seen = await effectsOf(rig().client, 'killed');
+      const seen = await effectsOf(fixture().client, 'killed');
       for (const stream of streams) expect(seen.get(stream)).toEqual(upTo(number));
       const events = await onTopic(log);
       const ids = new Set(events.map(({ id }) => id));

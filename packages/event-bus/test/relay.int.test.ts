@@ -1,12 +1,12 @@
 import type { IntegrationEvent } from '@cardea/contracts';
-import { processRig, testDatabase } from '@cardea/testing';
+import { processFixture, testDatabase } from '@cardea/testing';
 import type { Client } from 'pg';
 import { afterAll, beforeAll } from 'vitest';
+import { connect, EFFECTS, postgresSide } from './bus-fixture.ts';
 import { describeRelay } from './relay-suite.ts';
-import { connect, EFFECTS, postgresSide } from './rig.ts';
 
 const database = testDatabase();
-const processes = processRig();
+const processes = processFixture();
 let client: Client;
 beforeAll(async () => {
   client = await connect(database.url);

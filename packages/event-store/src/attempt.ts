@@ -85,7 +85,7 @@ async function plan<State, E extends DomainEvent, Reason extends string>(
   const repeat = seen ? await repeatOf(store, task) : undefined;
   if (repeat !== undefined) return repeat;
 
-  const before = folded(stream, past);
+  const before = replayed(stream, past);
   const decision = decide(before.state, before.revision);
   if (decision.events.length === 0) {
     return { ...decision, ...before, position: undefined, repeated: false };
@@ -157,7 +157,7 @@ async function repeatOf<State, E extends DomainEvent, Reason extends string>(
   const all = ownedBy(command.metadata.tenantId, await store.readStream(streamId));
   const start = all.findIndex((event) => event.id === eventId(command.id, streamId, 0));
   if (start === -1) return undefined;
-  const then = folded(stream, all.slice(0, start));
+  const then = replayed(stream, all.slice(0, start));
   const decision = decide(then.state, then.revision);
   const recorded = all.slice(start, start + decision.events.length).map((event, index) => {
     const ours = event.id === eventId(command.id, streamId, index);
@@ -172,7 +172,7 @@ async function repeatOf<State, E extends DomainEvent, Reason extends string>(
   return {
     ...decision,
     events: recorded as readonly DomainEvent[] as readonly E[],
-    ...folded(stream, all),
+    ...replayed(stream, all),
     position: all[start + decision.events.length - 1]?.position,
     repeated: true,
   };
@@ -193,7 +193,7 @@ export async function pastOf<State, E extends DomainEvent>(
 export const ownedBy = (tenantId: string, events: readonly RecordedEvent[]) =>
   events[0]?.metadata.tenantId === tenantId ? events : [];
 
-export function folded<State, E extends DomainEvent>(
+export function replayed<State, E extends DomainEvent>(
   stream: Stream<State, E>,
   past: readonly RecordedEvent[],
 ): Loaded<State> {

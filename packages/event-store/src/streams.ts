@@ -1,6 +1,14 @@
 import { setTimeout as sleepMs } from 'node:timers/promises';
 import { type Clock, currentTraceparent, metrics, span } from '@cardea/runtime';
-import { attempt, attemptMany, folded, ownedBy, pastOf, streamIdOf, type Task } from './attempt.ts';
+import {
+  attempt,
+  attemptMany,
+  ownedBy,
+  pastOf,
+  replayed,
+  streamIdOf,
+  type Task,
+} from './attempt.ts';
 import type { Decided, Streams } from './command.ts';
 import {
   type DomainEvent,
@@ -39,7 +47,7 @@ export function streams(store: EventStore, options: Options = {}): Streams {
     of: { readonly tenantId: string; readonly id: string },
   ) => {
     const past = await pastOf(store, stream, streamIdOf(stream, of.id), of.tenantId);
-    return folded(stream, past);
+    return replayed(stream, past);
   };
 
   const carriedOut = <State, E extends DomainEvent, Reason extends string>(

@@ -2,31 +2,31 @@ import { EventIdTaken, type EventStore, type RecordedEvent } from '@cardea/event
 import { untilTrue } from '@cardea/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { describeOrder } from './order.ts';
-import { type EventStoreRig, newAppend, newEvent, newStream } from './rig.ts';
+import { type EventStoreFixture, newAppend, newEvent, newStream } from './store-fixture.ts';
 
 const FOLLOWED_EVENTS = 60;
 
-export function describeEventStore(adapter: string, rig: () => EventStoreRig): void {
+export function describeEventStore(adapter: string, fixture: () => EventStoreFixture): void {
   describe(`event store, ${adapter}`, () => {
     let store: EventStore;
     let other: EventStore;
     beforeEach(() => {
-      store = rig().open('identity');
-      other = rig().open('identity');
+      store = fixture().open('identity');
+      other = fixture().open('identity');
     });
     afterEach(async () => {
       await Promise.all([store.close(), other.close()]);
     });
 
-    describeAppends(rig, () => ({ store, other }));
+    describeAppends(fixture, () => ({ store, other }));
     describeReads(() => ({ store, other }));
-    describeOrder(rig, () => ({ store, other }));
+    describeOrder(fixture, () => ({ store, other }));
   });
 }
 
 type Stores = () => { readonly store: EventStore; readonly other: EventStore };
 
-function describeAppends(rig: () => EventStoreRig, stores: Stores): void {
+function describeAppends(fixture: () => EventStoreFixture, stores: Stores): void {
   it('stores what it was given, with its place', async () => {
     const { store, other } = stores();
     const streamId = newStream();
@@ -100,7 +100,7 @@ function describeAppends(rig: () => EventStoreRig, stores: Stores): void {
     await store.append([newAppend(streamId, 2)]);
     const position = first?.appended && first.position;
     for (const expected of [0, 2, 3, 'any'] as const) {
-      const other = rig().open('identity'); // which has heard nothing of the first
+      const other = fixture().open('identity'); // which has heard nothing of the first
       const again = await other.append([{ ...append, expected }, newAppend()]);
       await other.close();
       expect(again).toMatchObject([

@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { appendOn } from './appending.ts';
 import { describeEventStore } from './conformance.ts';
-import { newAppend } from './rig.ts';
+import { newAppend } from './store-fixture.ts';
 import { writerProcesses } from './writer-processes.ts';
 
 const logs = inMemoryLogs();

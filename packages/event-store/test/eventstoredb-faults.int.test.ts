@@ -5,11 +5,11 @@ import {
   eventStoreDbStores,
   type Log,
 } from '@cardea/event-store';
-import { type EventStoreStandIn, startEventStoreStandIn, untilTrue } from '@cardea/testing';
+import { type FakeEventStore, startFakeEventStore, untilTrue } from '@cardea/testing';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CALLERS, callerOf, EVENTS_PER_APPEND } from './appending.ts';
-import { newAppend, newStream } from './rig.ts';
+import { newAppend, newStream } from './store-fixture.ts';
 import { writerProcesses } from './writer-processes.ts';
 
 /** A call of the product ends within ten seconds; a busy machine notices it a little later. */
@@ -19,14 +19,14 @@ const HEARD_APPENDS = 20;
 const LOG: Log = 'identity';
 
 type Rig = {
-  readonly standIn: EventStoreStandIn;
+  readonly standIn: FakeEventStore;
   readonly store: EventStore;
   readonly other: EventStore;
   stop(): Promise<void>;
 };
 
 async function startRig(): Promise<Rig> {
-  const standIn = await startEventStoreStandIn();
+  const standIn = await startFakeEventStore();
   const [store, other] = [storeAt(standIn.url), storeAt(standIn.url)];
   const stop = async () => {
     await Promise.all([store.close(), other.close()]);
@@ -35,15 +35,15 @@ async function startRig(): Promise<Rig> {
   return { standIn, store, other, stop };
 }
 
-let rig: Rig;
+let fixture: Rig;
 let { standIn, store, other } = {} as Rig;
 /** Call it in a `describe` whose tests run one after the other. */
 function rigForEach(): void {
   beforeEach(async () => {
-    rig = await startRig();
-    ({ standIn, store, other } = rig);
+    fixture = await startRig();
+    ({ standIn, store, other } = fixture);
   });
-  afterEach(() => rig.stop());
+  afterEach(() => fixture.stop());
 }
 
 function storeAt(url: string): EventStore {
@@ -292,7 +292,7 @@ describe('a peer of EventStoreDB that says nothing', { concurrent: true }, () =>
 });
 
 /** One append over a connection of its own: clients of one process share those to the same name. */
-async function appendFromElsewhere({ port }: EventStoreStandIn): Promise<void> {
+async function appendFromElsewhere({ port }: FakeEventStore): Promise<void> {
   const passing = storeAt(`esdb://localhost:${port}?tls=false`);
   await passing.append([newAppend()]);
   await passing.close();

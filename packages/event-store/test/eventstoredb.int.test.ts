@@ -1,5 +1,5 @@
 import { type EventStore, eventStoreDbStores, type Log } from '@cardea/event-store';
-import { type EventStoreStandIn, startEventStoreStandIn } from '@cardea/testing';
+import { type FakeEventStore, startFakeEventStore } from '@cardea/testing';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { describeEventStore } from './conformance.ts';
 import { needEventStoreDb } from './real-server.ts';
@@ -11,9 +11,9 @@ const storeAt = (url: string, log: Log): EventStore => {
 };
 
 describe('over the stand-in', () => {
-  let standIn: EventStoreStandIn;
+  let standIn: FakeEventStore;
   beforeAll(async () => {
-    standIn = await startEventStoreStandIn();
+    standIn = await startFakeEventStore();
   });
   afterAll(() => standIn.stop());
 

@@ -2,19 +2,19 @@ import type { EventStore, Log, RecordedEvent } from '@cardea/event-store';
 import { untilTrue } from '@cardea/testing';
 import { expect, it } from 'vitest';
 import { EVENTS_PER_APPEND, type Writer } from './appending.ts';
-import { type EventStoreRig, newAppend } from './rig.ts';
+import { type EventStoreFixture, newAppend } from './store-fixture.ts';
 
 const WRITE_MS = Number(process.env['CARDEA_R23_SECONDS'] ?? 2) * 1000;
 const ACKED_MIN = 20;
 
 export function describeOrder(
-  rig: () => EventStoreRig,
+  fixture: () => EventStoreFixture,
   stores: () => { readonly store: EventStore; readonly other: EventStore },
 ): void {
   it('R23 shows a polling reader no hole and no reversal while several processes write', async () => {
     const { store } = stores();
     const log: Log = 'authz';
-    const writers = await Promise.all(['a', 'b'].map((name) => rig().startWriter(log, name)));
+    const writers = await Promise.all(['a', 'b'].map((name) => fixture().startWriter(log, name)));
     const reader = polling(store, log);
     const end = performance.now() + WRITE_MS;
     await untilTrue(
@@ -26,15 +26,15 @@ export function describeOrder(
 
     const inOrder = await all(store, log);
     expect(reader.seen).toEqual(inOrder.map((event) => event.position));
-    expectWhole(inOrder, writers, rig().dense);
+    expectWhole(inOrder, writers, fixture().dense);
   });
 
   it('R23 survives the SIGKILL of a writer in the middle of a batch', async () => {
     const { store } = stores();
     const log: Log = 'approval';
     const [victim, survivor] = [
-      await rig().startWriter(log, 'victim'),
-      await rig().startWriter(log, 'survivor'),
+      await fixture().startWriter(log, 'victim'),
+      await fixture().startWriter(log, 'survivor'),
     ];
     const reader = polling(store, log);
     await untilTrue(() => victim.acked().size >= ACKED_MIN);
@@ -50,12 +50,12 @@ export function describeOrder(
     // The server may still store what the victim had sent.
     const later = inOrder.slice(seen).filter(({ streamId }) => !streamId.startsWith('victim-'));
     expect(later).toEqual([]);
-    expectWhole(inOrder, [victim, survivor], rig().dense);
+    expectWhole(inOrder, [victim, survivor], fixture().dense);
   });
 
   it('R23 is not held up by a snapshot that someone keeps', async () => {
     const { store, other } = stores();
-    const release = await rig().holdSnapshot();
+    const release = await fixture().holdSnapshot();
     try {
       const head = await other.head('identity');
       const append = newAppend();

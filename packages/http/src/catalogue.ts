@@ -1,6 +1,6 @@
 /** All endpoints as a list: what tests, gateway and document loop over. */
 import type { Contract, Endpoint } from './endpoint.ts';
-import { DOOR_STATUS, type DoorCode, inItsWords, refusalOf } from './refusal.ts';
+import { inEndpointCodes, PIPELINE_STATUS, type PipelineCode, refusalOf } from './refusal.ts';
 import { inOrder } from './route-order.ts';
 
 export type CatalogueEntry = {
@@ -29,22 +29,22 @@ function codesOf(contract: Contract): { readonly [status: string]: readonly stri
     codes.set(String(status), known.add(code));
   };
   for (const code of doorCodesOf(contract)) {
-    add(DOOR_STATUS[code], inItsWords(refusalOf(code), contract).code);
+    add(PIPELINE_STATUS[code], inEndpointCodes(refusalOf(code), contract).code);
   }
   for (const other of Object.values(contract.notTaken ?? {})) {
     if (other !== undefined) {
-      add(other.status, inItsWords({ ...other, message: '' }, contract).code);
+      add(other.status, inEndpointCodes({ ...other, message: '' }, contract).code);
     }
   }
   for (const [code, status] of Object.entries(contract.refusals)) add(status, code);
   // An id that no address can hold is no path of ours: found out before the endpoint is.
-  if (contract.params !== undefined) add(DOOR_STATUS.not_found, 'not_found');
+  if (contract.params !== undefined) add(PIPELINE_STATUS.not_found, 'not_found');
   const sorted = [...codes].sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(sorted.map(([status, names]) => [status, [...names].sort()]));
 }
 
-function doorCodesOf({ who, tenant, method, reads }: Contract): readonly DoorCode[] {
-  const codes: DoorCode[] = ['invalid_request', 'invalid_consistency_token', 'internal_error'];
+function doorCodesOf({ who, tenant, method, reads }: Contract): readonly PipelineCode[] {
+  const codes: PipelineCode[] = ['invalid_request', 'invalid_consistency_token', 'internal_error'];
   codes.push('overloaded', 'temporarily_unavailable');
   if (who !== 'anyone') {
     codes.push('unauthenticated', 'tenant_mismatch', 'forbidden', 'rate_limited');

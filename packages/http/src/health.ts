@@ -6,7 +6,7 @@ import type { Clock } from '@cardea/runtime';
 import Type from 'typebox';
 import { type Endpoint, endpoint } from './endpoint.ts';
 
-export type HealthNeeds = {
+export type HealthDependencies = {
   readonly version: string;
   readonly clock: Clock;
   /** Resolves when `SELECT 1` was answered. */
@@ -35,7 +35,7 @@ export function healthEndpoints({
   clock,
   database,
   cache,
-}: HealthNeeds): readonly Endpoint[] {
+}: HealthDependencies): readonly Endpoint[] {
   const seen = async (ping: () => Promise<void>, more: { mode?: 'in_process' } = {}) => {
     const startMs = clock.monotonicMs();
     const answered = await answersInTime(ping, clock);

@@ -20,11 +20,11 @@ export type {
   Who,
 } from './endpoint.ts';
 export { endpoint } from './endpoint.ts';
-export { type HealthNeeds, healthEndpoints } from './health.ts';
+export { type HealthDependencies, healthEndpoints } from './health.ts';
 export type { Identify } from './idempotency.ts';
 export { readJson } from './json.ts';
 export { PortTaken } from './listen.ts';
-export { type Management, type ManagementNeeds, management } from './management.ts';
+export { type Management, type ManagementDependencies, management } from './management.ts';
 export { type DocumentOf, openApi } from './openapi/openapi.ts';
 export {
   type AddressGuard,
@@ -41,15 +41,15 @@ export {
   excerptOf,
   type Outbound,
   type OutboundAnswer,
+  type OutboundDependencies,
   type OutboundError,
-  type OutboundNeeds,
   type OutboundRequest,
   outbound,
 } from './outbound/outbound.ts';
 export {
-  type UrlJudgement,
   type UrlPolicy,
   type UrlRule,
+  type UrlVerdict,
   validateUrl,
 } from './outbound/target-url.ts';
 export { Overloaded, refusalOfThrow } from './refusal.ts';

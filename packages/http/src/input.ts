@@ -1,8 +1,9 @@
 /** What a request says beside who sent it: parameters, query, headers, body, each checked by the contract. */
+
+import { doubledHeaders } from './authenticate.ts';
 import { readBody, refusedByHeaders } from './body.ts';
-import { doubledHeaders } from './door.ts';
 import type { Contract, Request } from './endpoint.ts';
-import type { Exchange } from './exchange.ts';
+import type { HttpContext } from './http-context.ts';
 import { bodyHash, isIdempotencyKey } from './idempotency.ts';
 import { readJson } from './json.ts';
 import { readQuery } from './query.ts';
@@ -18,7 +19,7 @@ export type Strings = { readonly params: unknown; readonly query: unknown };
 
 export function readStrings(
   route: Route,
-  exchange: Exchange,
+  exchange: HttpContext,
   params: { readonly [name: string]: string },
 ): Strings | { readonly faults: readonly Fault[] } {
   const query = readQuery(exchange.search);
@@ -40,7 +41,7 @@ export function readStrings(
 /** 415, 413, 400 of the body. */
 export async function readInput(
   { bodyRule, contract, checkBody }: Route,
-  exchange: Exchange,
+  exchange: HttpContext,
 ): Promise<{ readonly value: unknown } | { readonly refusal: Refusal } | 'gone'> {
   if (bodyRule === undefined) return { value: {} };
   const early = refusedByHeaders(exchange.request, bodyRule);
@@ -58,7 +59,7 @@ const noBody = (contract: Contract): { value: unknown } | { fault: 'required' } 
     ? { value: {} }
     : { fault: 'required' };
 
-export function headerFaults({ contract }: Route, { request }: Exchange): readonly Fault[] {
+export function headerFaults({ contract }: Route, { request }: HttpContext): readonly Fault[] {
   const { headers } = request;
   const doubled = doubledHeaders(request);
   const appId = headers['x-service-app-id'];

@@ -11,7 +11,7 @@ import { PortTaken } from './listen.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-export type ManagementNeeds = {
+export type ManagementDependencies = {
   readonly clock: Clock;
   readonly loops: Pick<Loops, 'state'>;
   readonly registry: Registry;
@@ -60,7 +60,7 @@ type Answer = readonly [
 
 const UNAUTHENTICATED: Answer = [401, 'unauthenticated', { 'WWW-Authenticate': 'Bearer' }];
 
-export function management(needs: ManagementNeeds): Management {
+export function management(needs: ManagementDependencies): Management {
   const state = { draining: false, databaseSeenMs: Number.NEGATIVE_INFINITY };
   const delay = monitorEventLoopDelay({ resolution: 20 });
   const levels = levelChanger(needs);
@@ -143,7 +143,7 @@ export function management(needs: ManagementNeeds): Management {
 
 function liveness(
   delay: ReturnType<typeof monitorEventLoopDelay>,
-  database: ManagementNeeds['database'],
+  database: ManagementDependencies['database'],
 ): Answer {
   // The longest delay since the last look: a loop that hangs now answers nothing at all.
   const longestMs = delay.max / 1e6;
@@ -159,7 +159,7 @@ const startup = (waitingFor: readonly string[]): Answer => [
 ];
 
 function readiness(
-  needs: ManagementNeeds,
+  needs: ManagementDependencies,
   state: { readonly draining: boolean; readonly databaseSeenMs: number },
 ): Answer {
   const checks: { [name: string]: Check } = {};
@@ -190,7 +190,7 @@ function readiness(
 const LEVELS: readonly unknown[] = ['debug', 'info', 'warn', 'error'];
 
 /** A level set by an operator goes back by itself, so that nobody leaves a process at `debug`. */
-function levelChanger({ logLevel }: ManagementNeeds) {
+function levelChanger({ logLevel }: ManagementDependencies) {
   const usual = logLevel.get();
   let back: NodeJS.Timeout | undefined;
   const put = async (request: IncomingMessage): Promise<Answer> => {

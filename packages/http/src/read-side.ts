@@ -1,6 +1,6 @@
 /** Waiting for projections: a read for the token that it brings, a write for what it wrote. */
 import { CONSISTENCY_WAIT_MS, CONSISTENCY_WAITERS_MAX, readTokens } from './consistency.ts';
-import type { Exchange } from './exchange.ts';
+import type { HttpContext } from './http-context.ts';
 import { type Refusal, refusalOf } from './refusal.ts';
 import type { Route } from './route.ts';
 
@@ -9,7 +9,7 @@ let readersWaiting = 0;
 /** A read that brings a token waits until the tables it reads have come so far. */
 export async function awaitRead(
   { contract, group }: Route,
-  { request, parts }: Exchange,
+  { request, parts }: HttpContext,
 ): Promise<Refusal | undefined> {
   const header = request.headers['x-service-consistency'];
   if (header === undefined) return undefined;
@@ -33,7 +33,11 @@ export async function awaitRead(
 }
 
 /** The writer reads its own writes; a slow projection never turns a success into an error. */
-export async function awaitWrite({ contract, group }: Route, { parts }: Exchange, wrote: bigint) {
+export async function awaitWrite(
+  { contract, group }: Route,
+  { parts }: HttpContext,
+  wrote: bigint,
+) {
   const { waitsFor } = contract;
   if (waitsFor === undefined || waitsFor.length === 0 || group.positions === undefined) return;
   const stop = parts.metrics.consistencyWait.startTimer();

@@ -25,7 +25,7 @@ export class Overloaded extends Error {
   }
 }
 
-export const DOOR_STATUS = {
+export const PIPELINE_STATUS = {
   invalid_request: 400,
   tenant_required: 400,
   invalid_consistency_token: 400,
@@ -45,9 +45,9 @@ export const DOOR_STATUS = {
   temporarily_unavailable: 503,
   write_contention: 503,
 } as const;
-export type DoorCode = keyof typeof DOOR_STATUS;
+export type PipelineCode = keyof typeof PIPELINE_STATUS;
 
-const MESSAGES: Readonly<Record<DoorCode, string>> = {
+const MESSAGES: Readonly<Record<PipelineCode, string>> = {
   invalid_request: 'The request is not of the form that this endpoint takes.',
   tenant_required: 'The header X-Service-Tenant must name one tenant.',
   invalid_consistency_token: 'The header X-Service-Consistency holds no token of ours.',
@@ -68,8 +68,11 @@ const MESSAGES: Readonly<Record<DoorCode, string>> = {
   write_contention: 'Others were changing the same thing.',
 };
 
-export const refusalOf = (code: DoorCode, more: Omit<Partial<Refusal>, 'code'> = {}): Refusal => ({
-  status: DOOR_STATUS[code],
+export const refusalOf = (
+  code: PipelineCode,
+  more: Omit<Partial<Refusal>, 'code'> = {},
+): Refusal => ({
+  status: PIPELINE_STATUS[code],
   code,
   message: MESSAGES[code],
   ...more,
@@ -80,13 +83,13 @@ export const invalid = (...faults: readonly Fault[]): Refusal =>
 
 /** `request_not_pending` reads `Request not pending.`; for handlers that give no message of their own. */
 export function messageOf(code: string): string {
-  if (code in MESSAGES) return MESSAGES[code as DoorCode];
+  if (code in MESSAGES) return MESSAGES[code as PipelineCode];
   const words = code.toLowerCase().replaceAll('_', ' ');
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }
 
 /** The door's code as this endpoint's document spells it. */
-export function inItsWords(refusal: Refusal, contract: Contract): Refusal {
+export function inEndpointCodes(refusal: Refusal, contract: Contract): Refusal {
   const named = contract.doorCodes?.[refusal.code];
   if (named !== undefined) return { ...refusal, code: named };
   return contract.upperCaseCodes === true
@@ -94,7 +97,7 @@ export function inItsWords(refusal: Refusal, contract: Contract): Refusal {
     : refusal;
 }
 
-const BY_NAME: { readonly [errorName: string]: DoorCode } = {
+const BY_NAME: { readonly [errorName: string]: PipelineCode } = {
   EventStoreUnavailable: 'temporarily_unavailable',
   DatabaseUnavailable: 'temporarily_unavailable',
   CacheUnavailable: 'temporarily_unavailable',
@@ -125,7 +128,7 @@ export function refusalOfThrow(thrown: unknown): Refusal {
   return refusalOf('internal_error');
 }
 
-function codeOfError(error: Error): DoorCode | undefined {
+function codeOfError(error: Error): PipelineCode | undefined {
   const named = Object.hasOwn(BY_NAME, error.name) ? BY_NAME[error.name] : undefined;
   if (named !== undefined) return named;
   const { code } = error as { code?: unknown };

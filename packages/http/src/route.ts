@@ -1,10 +1,10 @@
 /** An endpoint made ready to be passed: its validators compiled, its body's rule known, its service's means at hand. */
 import type { Authenticator } from '@cardea/auth';
 import type { ServiceName } from '@cardea/contracts';
+import { asksForRole, writesByRole } from './authenticate.ts';
 import { BODY_MAX_BYTES, type BodyRule } from './body.ts';
 import type { PositionsPassed } from './consistency.ts';
 import type { Denials } from './denials.ts';
-import { asksForRole, writesByRole } from './door.ts';
 import type { Contract, Endpoint } from './endpoint.ts';
 import type { Identify } from './idempotency.ts';
 import { bodyValidator, stringsValidator, type Validator } from './validation.ts';

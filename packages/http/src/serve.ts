@@ -12,17 +12,17 @@ import { trustedProxies } from './client-address.ts';
 import type { PositionsPassed } from './consistency.ts';
 import type { Denials } from './denials.ts';
 import type { Endpoint } from './endpoint.ts';
-import { Exchange, type ServerParts } from './exchange.ts';
+import { HttpContext, type ServerParts } from './http-context.ts';
 import type { Identify } from './idempotency.ts';
 import { type Listening, listen } from './listen.ts';
 import { isDirect } from './loopback-only.ts';
 import { httpMetrics } from './metrics.ts';
 import { isOddPath } from './odd-path.ts';
-import { pass } from './passage.ts';
 import { invalid, refusalOf, refusalOfThrow } from './refusal.ts';
+import { pass } from './request-pipeline.ts';
 import { type Group, type Route, routeOf } from './route.ts';
 import { inOrder } from './route-order.ts';
-import { dressFor } from './write-answer.ts';
+import { defaultHeadersFor } from './write-answer.ts';
 
 /** One service's endpoints with what is its own: log, projections, place for refusals. */
 export type ServiceHttp = {
@@ -93,7 +93,7 @@ export function serve(options: ServeOptions): HttpServer {
     logger: options.logger,
     metrics: httpMetrics(options.registry),
     trusted: trustedProxies(options.trustedProxies),
-    dress: dressFor(options.issuer),
+    dress: defaultHeadersFor(options.issuer),
     draining: draining.signal,
     open: new Set(),
     corsOrigins: new Set(options.corsOrigins ?? []),
@@ -164,8 +164,9 @@ const abandonAll = ({ open }: ServerParts) => {
 };
 
 const EXCHANGE: unique symbol = Symbol('exchange');
-type Known = IncomingMessage & { [EXCHANGE]?: Exchange };
-const exchangeOf = (request: IncomingMessage): Exchange => (request as Known)[EXCHANGE] as Exchange;
+type Known = IncomingMessage & { [EXCHANGE]?: HttpContext };
+const exchangeOf = (request: IncomingMessage): HttpContext =>
+  (request as Known)[EXCHANGE] as HttpContext;
 
 /** What is true of every request, whatever its path; then Express finds the endpoint. */
 function front(
@@ -174,7 +175,7 @@ function front(
   { name, internal }: Pick<ServeOptions, 'name' | 'internal'>,
 ): HttpServer['handler'] {
   return (request, response) => {
-    const exchange = new Exchange(request, response, parts, name);
+    const exchange = new HttpContext(request, response, parts, name);
     (request as Known)[EXCHANGE] = exchange;
     const { headers, httpVersionMinor } = request;
     if (headers.host === undefined && httpVersionMinor > 0) {
@@ -249,7 +250,7 @@ function byPath(routes: readonly Route[]): ReadonlyMap<string, readonly Route[]>
   return paths;
 }
 
-const isPreflight = ({ parts, request }: Exchange): boolean =>
+const isPreflight = ({ parts, request }: HttpContext): boolean =>
   parts.corsOrigins.size > 0 &&
   request.method === 'OPTIONS' &&
   request.headers['access-control-request-method'] !== undefined;
@@ -258,7 +259,7 @@ const PREFLIGHT_SECONDS = 600;
 const CORS_HEADERS =
   'Authorization, Content-Type, Idempotency-Key, X-Service-Tenant, X-Service-App-Id, X-Service-Consistency';
 
-function preflight(exchange: Exchange): void {
+function preflight(exchange: HttpContext): void {
   const headers = exchange.headers();
   if (headers['Access-Control-Allow-Origin'] !== undefined) {
     headers['Access-Control-Allow-Methods'] = 'GET, POST, PUT, PATCH, DELETE';

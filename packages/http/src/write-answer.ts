@@ -6,13 +6,13 @@ import type { Refusal } from './refusal.ts';
 export type Outgoing = { [name: string]: string | number };
 
 /** Headers of this deployment that every answer carries. */
-export type Dress = {
+export type DefaultHeaders = {
   readonly always: { readonly [name: string]: string };
 };
 
 const HSTS_SECONDS = 365 * 24 * 60 * 60;
 
-export function dressFor(issuer: string): Dress {
+export function defaultHeadersFor(issuer: string): DefaultHeaders {
   const https = issuer.startsWith('https:');
   return {
     always: {

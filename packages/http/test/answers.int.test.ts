@@ -1,7 +1,7 @@
 import { documentEndpoints, endpoint, healthEndpoints, openApi } from '@cardea/http';
 import Type from 'typebox';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { clock, type Rig, startRig } from './rig.ts';
+import { clock, type HttpFixture, startHttpFixture } from './http-fixture.ts';
 import { sample } from './sample.ts';
 
 const away = { ping: () => Promise.reject(new Error('away')) };
@@ -15,25 +15,25 @@ const health = healthEndpoints({
 const documented = [...sample, ...health];
 const publicUrl = 'https://id.example.com';
 
-let rig: Rig;
+let fixture: HttpFixture;
 beforeAll(async () => {
   const documents = documentEndpoints({ endpoints: documented, version, publicUrl });
-  rig = await startRig([...documented, ...documents], {
+  fixture = await startHttpFixture([...documented, ...documents], {
     issuer: publicUrl,
     trustedProxies: ['127.0.0.1'],
     corsOrigins: ['https://app.example.com'],
   });
 });
-afterAll(() => rig.stop());
+afterAll(() => fixture.stop());
 beforeEach(() => {
-  rig.denials.length = 0;
-  rig.waits.length = 0;
-  rig.level = true;
+  fixture.denials.length = 0;
+  fixture.waits.length = 0;
+  fixture.level = true;
 });
 
 const notes = '/api/v1/notes';
 const make = (json: object, headers: { [name: string]: string } = {}) =>
-  rig.call('POST', notes, { as: 'member', json, headers });
+  fixture.call('POST', notes, { as: 'member', json, headers });
 
 describe('every answer', () => {
   it('S20 carries the headers of its deployment and nothing of the software', async () => {
@@ -45,11 +45,11 @@ describe('every answer', () => {
     expect(headers.get('x-served-by')).toBe('approval');
   });
   it('S20 is not stored where it asks who calls, refusals too, unless the contract lets it', async () => {
-    const own = await rig.call('GET', '/api/v1/me/notes', { as: 'member', tenant: null });
-    const none = await rig.call('GET', '/api/v1/me/notes');
-    const secret = await rig.call('POST', '/api/v1/tokens');
-    const kept = await rig.call('GET', '/api/v1/notes/template', { as: 'member' });
-    const open = await rig.call('GET', '/health', { tenant: null });
+    const own = await fixture.call('GET', '/api/v1/me/notes', { as: 'member', tenant: null });
+    const none = await fixture.call('GET', '/api/v1/me/notes');
+    const secret = await fixture.call('POST', '/api/v1/tokens');
+    const kept = await fixture.call('GET', '/api/v1/notes/template', { as: 'member' });
+    const open = await fixture.call('GET', '/health', { tenant: null });
     expect(
       [own, none, secret, kept, open].map(({ headers }) => headers.get('cache-control')),
     ).toEqual(['no-store', 'no-store', 'no-store', null, null]);
@@ -66,7 +66,7 @@ describe('every answer', () => {
   });
   it('says with a 401 that a bearer is asked for, or what the endpoint says itself', async () => {
     const challenge = async (path: string, as?: string) =>
-      (await rig.call('POST', path, as === undefined ? {} : { as })).headers.get(
+      (await fixture.call('POST', path, as === undefined ? {} : { as })).headers.get(
         'www-authenticate',
       );
     expect(await challenge(notes)).toBe('Bearer');
@@ -86,7 +86,7 @@ describe('every answer', () => {
     expect(text).not.toContain('canary');
   });
   it('takes request id and address from a trusted proxy', async () => {
-    const answer = await rig.call('GET', notes, {
+    const answer = await fixture.call('GET', notes, {
       as: 'admin',
       headers: {
         'x-request-id': 'abcdef0123456789',
@@ -103,7 +103,7 @@ describe('a repeated request', () => {
   it('is one command per caller, operation and key', async () => {
     const id = async (key: string | undefined, text = 'x', as = 'member') => {
       const headers = key === undefined ? {} : { 'idempotency-key': key };
-      const { body } = await rig.call('POST', notes, { as, json: { text }, headers });
+      const { body } = await fixture.call('POST', notes, { as, json: { text }, headers });
       return body.seen;
     };
     const [first, again, other, edited, fresh] = [
@@ -126,20 +126,20 @@ describe("reading one's own writes", () => {
   it('R24 waits for the named projections and hands out a token', async () => {
     const { headers } = await make({ text: 'x' });
     expect(headers.get('x-service-consistency')).toBe('approval-7');
-    expect(rig.waits).toEqual([{ projections: ['notes'], position: 7n }]);
+    expect(fixture.waits).toEqual([{ projections: ['notes'], position: 7n }]);
   });
   it('R24 answers a write though its projection is late', async () => {
-    rig.level = false;
+    fixture.level = false;
     expect((await make({ text: 'x' })).status).toBe(201);
   });
   it('R24 waits for a sent token of this log, and says when it is not there yet', async () => {
     const read = (token: string) =>
-      rig.call('GET', notes, { as: 'admin', headers: { 'x-service-consistency': token } });
+      fixture.call('GET', notes, { as: 'admin', headers: { 'x-service-consistency': token } });
     expect((await read('approval-9,authz-1')).status).toBe(200);
-    expect(rig.waits).toEqual([{ projections: ['notes'], position: 9n }]);
+    expect(fixture.waits).toEqual([{ projections: ['notes'], position: 9n }]);
     expect((await read('authz-99')).status).toBe(200);
-    expect(rig.waits).toHaveLength(1);
-    rig.level = false;
+    expect(fixture.waits).toHaveLength(1);
+    fixture.level = false;
     const late = await read('approval-10');
     expect([late.status, late.body.error.code]).toEqual([503, 'not_caught_up']);
   });
@@ -147,12 +147,12 @@ describe("reading one's own writes", () => {
 
 describe('a refusal', () => {
   it('is recorded with who, what and why, under the tenant of the credential', async () => {
-    await rig.call('POST', notes, { as: 'foreign', tenant: 't1', json: { text: 'x' } });
+    await fixture.call('POST', notes, { as: 'foreign', tenant: 't1', json: { text: 'x' } });
     await make({ text: 'taken' });
-    await rig.call('POST', notes, { json: { text: 'x' } });
+    await fixture.call('POST', notes, { json: { text: 'x' } });
     await make({});
     expect(
-      rig.denials.map(({ operation, reason, status, target, request }) => ({
+      fixture.denials.map(({ operation, reason, status, target, request }) => ({
         operation,
         reason,
         status,
@@ -180,20 +180,20 @@ describe('a refusal', () => {
 
 describe('health', () => {
   it('says what answers', async () => {
-    expect((await rig.call('GET', '/health', { tenant: null })).body).toEqual({
+    expect((await fixture.call('GET', '/health', { tenant: null })).body).toEqual({
       status: 'ok',
       version,
     });
-    const db = await rig.call('GET', '/health/db', { tenant: null });
+    const db = await fixture.call('GET', '/health/db', { tenant: null });
     expect([db.status, db.body.status]).toEqual([503, 'unavailable']);
-    const cache = await rig.call('GET', '/health/cache', { tenant: null });
+    const cache = await fixture.call('GET', '/health/cache', { tenant: null });
     expect(cache.body).toMatchObject({ status: 'ok', mode: 'in_process' });
   });
 });
 
 describe('the document', () => {
   it('S21 names exactly the endpoints that are served, with every code', async () => {
-    const { body } = await rig.call('GET', '/openapi.json', { tenant: null });
+    const { body } = await fixture.call('GET', '/openapi.json', { tenant: null });
     expect(body).toEqual(
       JSON.parse(JSON.stringify(openApi({ endpoints: documented, version, publicUrl }))),
     );
@@ -212,13 +212,13 @@ describe('the document', () => {
     );
   });
   it('is shown by a page that loads nothing from elsewhere', async () => {
-    const page = await rig.call('GET', '/docs', { tenant: null });
+    const page = await fixture.call('GET', '/docs', { tenant: null });
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(page.text).not.toMatch(/https?:\/\//);
-    const script = await rig.call('GET', '/docs/reference.js', { tenant: null });
+    const script = await fixture.call('GET', '/docs/reference.js', { tenant: null });
     expect(script.status).toBe(200);
     expect(script.text).toContain('createApiReference');
-    expect((await rig.call('GET', '/docs/start.js', { tenant: null })).text).toContain(
+    expect((await fixture.call('GET', '/docs/start.js', { tenant: null })).text).toContain(
       '/openapi.json',
     );
   });
@@ -241,6 +241,8 @@ describe('two endpoints on one path and method', () => {
       },
       async () => ({ ok: {} }),
     );
-    await expect(startRig([...health, twice])).rejects.toThrow('two endpoints claim GET /health');
+    await expect(startHttpFixture([...health, twice])).rejects.toThrow(
+      'two endpoints claim GET /health',
+    );
   });
 });

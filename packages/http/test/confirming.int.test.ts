@@ -4,7 +4,7 @@ import { endpoint } from '@cardea/http';
 import { untilTrue } from '@cardea/testing';
 import Type from 'typebox';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Rig, startRig } from './rig.ts';
+import { type HttpFixture, startHttpFixture } from './http-fixture.ts';
 import { user } from './sample.ts';
 
 const common = {
@@ -33,49 +33,49 @@ const endpoints = [
   endpoint({ ...post, name: 'own', path: '/api/v1/own', who: ['user'] }, handle),
 ];
 
-let rig: Rig;
+let fixture: HttpFixture;
 beforeAll(async () => {
-  rig = await startRig(endpoints);
+  fixture = await startHttpFixture(endpoints);
 });
 beforeEach(() => {
   handled = 0;
   duringHandling = () => {};
-  rig.confirm = (principal) => principal;
+  fixture.confirm = (principal) => principal;
 });
-afterAll(() => rig.stop());
+afterAll(() => fixture.stop());
 
-const ask = (path: string, as = 'admin') => rig.call('POST', path, { as, json: { text: 'x' } });
+const ask = (path: string, as = 'admin') => fixture.call('POST', path, { as, json: { text: 'x' } });
 
 describe('a write that a role allows', () => {
   it('is refused to whom the door took for its administrator, once the token is over', async () => {
-    rig.confirm = () => undefined;
+    fixture.confirm = () => undefined;
     expect((await ask('/api/v1/change')).status).toBe(401);
     expect(handled).toBe(0);
     expect((await ask('/api/v1/own', 'member')).status).toBe(200);
   });
 
   it('is refused to whom the role was taken from, and shown the caller as they are', async () => {
-    rig.confirm = () => user({ id: 'root', roles: ['member'] });
+    fixture.confirm = () => user({ id: 'root', roles: ['member'] });
     expect((await ask('/api/v1/change')).status).toBe(403);
     expect(handled).toBe(0);
-    rig.confirm = () => user({ id: 'root', roles: ['admin', 'looked up'] });
+    fixture.confirm = () => user({ id: 'root', roles: ['admin', 'looked up'] });
     expect((await ask('/api/v1/change')).body.seen.roles).toEqual(['admin', 'looked up']);
   });
 
   it('shows no secret to somebody who lost the role while it was made', async () => {
     const lose = () => {
-      rig.confirm = () => undefined;
+      fixture.confirm = () => undefined;
     };
     duringHandling = lose;
     const answer = await ask('/api/v1/secret');
     expect([answer.status, answer.body.seen, handled]).toEqual([401, undefined, 1]);
-    rig.confirm = (principal) => principal;
+    fixture.confirm = (principal) => principal;
     expect((await ask('/api/v1/change')).status).toBe(200);
   });
 
   it('is not kept open by a body that is a long time in coming', async () => {
     let confirmed = 0;
-    rig.confirm = (principal) => {
+    fixture.confirm = (principal) => {
       confirmed += 1;
       return confirmed > 0 ? undefined : principal;
     };
@@ -86,7 +86,7 @@ describe('a write that a role allows', () => {
     };
     const status = new Promise((resolve, reject) => {
       const sent = httpRequest(
-        `${rig.base}/api/v1/change`,
+        `${fixture.base}/api/v1/change`,
         { method: 'POST', headers },
         (answer) => {
           answer.resume();

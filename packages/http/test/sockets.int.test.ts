@@ -2,14 +2,14 @@ import { connect } from 'node:net';
 import { management, PortTaken } from '@cardea/http';
 import { loops, metrics } from '@cardea/runtime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { clock, type Rig, rawly, startRig } from './rig.ts';
+import { clock, type HttpFixture, rawly, startHttpFixture } from './http-fixture.ts';
 import { poll, sample } from './sample.ts';
 
-let rig: Rig;
+let fixture: HttpFixture;
 beforeAll(async () => {
-  rig = await startRig();
+  fixture = await startHttpFixture();
 });
-afterAll(() => rig.stop());
+afterAll(() => fixture.stop());
 
 const head = (lines: readonly string[], request = 'POST /api/v1/open HTTP/1.1') =>
   `${[request, 'Host: x', ...lines].join('\r\n')}\r\n\r\n`;
@@ -76,7 +76,7 @@ describe('bytes that no client would send', () => {
       ),
     ],
   ])('S6 S7 are answered %s in our words: %s', async (status, _name, bytes) => {
-    const answer = await rawly(rig.port, bytes);
+    const answer = await rawly(fixture.port, bytes);
     expect(statusOf(answer)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(bodyOf(answer).error).toMatchObject({
       code: expect.any(String),
@@ -88,22 +88,22 @@ describe('bytes that no client would send', () => {
       const body = JSON.stringify({ text });
       return head([json, `Content-Length: ${body.length}`, ...(last ? [close] : [])]) + body;
     };
-    const answer = await rawly(rig.port, one('a') + one('b') + one('c', true));
+    const answer = await rawly(fixture.port, one('a') + one('b') + one('c', true));
     expect(answer.match(/HTTP\/1.1 200 /g)).toHaveLength(3);
   });
   it('S7 come slowly: half a head, half a body and nothing at all are cut in 15 s, others are served', async () => {
     const body = head([json, 'Content-Length: 100']);
     const slow = ['', 'POST /api/v1/open HT', head([json]).slice(0, -2), `${body}{"te`];
     const all = Array.from({ length: 50 }, (_, at) =>
-      rawly(rig.port, slow[at % 4] as string, 15_000),
+      rawly(fixture.port, slow[at % 4] as string, 15_000),
     );
-    expect((await rig.call('POST', '/api/v1/open', { json: { text: 'x' } })).status).toBe(200);
+    expect((await fixture.call('POST', '/api/v1/open', { json: { text: 'x' } })).status).toBe(200);
     const statuses = new Set((await Promise.all(all)).map(statusOf));
     expect([...statuses].filter((line) => line !== '')).toEqual(['HTTP/1.1 408 Request Timeout']);
   });
   it('asks for a body only when it will be read', async () => {
     const asked = (lines: readonly string[]) => {
-      const socket = connect(rig.port, '127.0.0.1');
+      const socket = connect(fixture.port, '127.0.0.1');
       socket.write(
         head(
           [close, json, 'Content-Length: 12', 'Expect: 100-continue', ...lines],
@@ -129,7 +129,7 @@ describe('stopping', () => {
     const waits = () => {
       isPolled = true;
     };
-    const own = await startRig([...sample, poll(waits)], { stopWaitMs: 300 });
+    const own = await startHttpFixture([...sample, poll(waits)], { stopWaitMs: 300 });
     const polled = own.call('GET', '/api/v1/poll');
     const hanging = connect(own.port, '127.0.0.1');
     await new Promise((done) => hanging.once('connect', done));
@@ -143,7 +143,7 @@ describe('stopping', () => {
     await expect(own.call('GET', '/nowhere')).rejects.toThrow();
   });
   it('names a port that is taken', async () => {
-    await expect(startRig(undefined, { port: rig.port })).rejects.toThrow(PortTaken);
+    await expect(startHttpFixture(undefined, { port: fixture.port })).rejects.toThrow(PortTaken);
   });
 });
 

@@ -15,7 +15,7 @@ import { waiters } from './waiters.ts';
 const LOOK_MS = 1000;
 const WAITERS_MAX = 10_000;
 
-export type FollowedIndexNeeds = {
+export type FollowedIndexDependencies = {
   readonly name: string;
   readonly store: EventStore;
   readonly clock: Clock;
@@ -40,7 +40,7 @@ export interface FollowedIndex {
   run(signal: AbortSignal, watch: Pick<LoopWatch, 'tick' | 'degraded'>): Promise<void>;
 }
 
-export function followedIndex(needs: FollowedIndexNeeds): FollowedIndex {
+export function followedIndex(needs: FollowedIndexDependencies): FollowedIndex {
   const { store, clock, name, log } = needs;
   const waiting = waiters(clock, WAITERS_MAX);
   const parked: Checkpoint['parked'] = new Map();

@@ -51,7 +51,7 @@ export interface Sink<Prepared = undefined> {
   settle?(): Promise<void>;
 }
 
-export type FollowerNeeds = {
+export type FollowerDependencies = {
   /** Of its checkpoint, where one is stored. */
   readonly name: string;
   readonly reader: LogReader;
@@ -85,7 +85,7 @@ type Active<Prepared> = {
 
 export class LogFollower<Prepared = undefined> {
   readonly #sink: Sink<Prepared>;
-  readonly #needs: FollowerNeeds;
+  readonly #needs: FollowerDependencies;
   #lease: Lease | undefined;
   #active: Active<Prepared> | undefined;
   /** Aborted when what this process knows of its checkpoint is old. */
@@ -94,7 +94,7 @@ export class LogFollower<Prepared = undefined> {
   #unanswered: readonly RecordedEvent[] = [];
   #degraded: string | undefined;
 
-  constructor(sink: Sink<Prepared>, needs: FollowerNeeds) {
+  constructor(sink: Sink<Prepared>, needs: FollowerDependencies) {
     this.#sink = sink;
     this.#needs = needs;
   }

@@ -9,7 +9,7 @@ export type Turn = {
   readonly rest?: (() => Promise<void>) | undefined;
 };
 
-export type RunUntilNeeds = {
+export type RunUntilDependencies = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly watch: Pick<LoopWatch, 'tick' | 'degraded'>;
@@ -22,7 +22,7 @@ export type RunUntilNeeds = {
 export async function runUntil(
   signal: AbortSignal,
   turn: () => Promise<Turn>,
-  { clock, log, watch }: RunUntilNeeds,
+  { clock, log, watch }: RunUntilDependencies,
 ): Promise<void> {
   const failing = backOff({ clock, log });
   while (!signal.aborted) {

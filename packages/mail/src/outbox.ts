@@ -29,7 +29,7 @@ export type Outbox<Job extends { readonly attempts: number }> = {
   readonly cannotSend?: string | undefined;
 };
 
-type Needs = {
+type Dependencies = {
   readonly clock: Clock;
   readonly log: Logger;
   /** Called when something new is in the queue. */
@@ -38,7 +38,7 @@ type Needs = {
 
 export function outboxLoop<Job extends { readonly attempts: number }>(
   outbox: Outbox<Job>,
-  needs: Needs,
+  needs: Dependencies,
 ): Loop {
   return {
     name: outbox.name,
@@ -62,7 +62,7 @@ export function outboxLoop<Job extends { readonly attempts: number }>(
 /** True when any of them is off the queue or put off. */
 async function sendAll<Job extends { readonly attempts: number }>(
   outbox: Outbox<Job>,
-  needs: Needs,
+  needs: Dependencies,
   due: readonly Job[],
 ): Promise<boolean> {
   const lines = Map.groupBy(due, outbox.lineOf);
@@ -78,7 +78,7 @@ async function sendAll<Job extends { readonly attempts: number }>(
 
 async function attempt<Job extends { readonly attempts: number }>(
   outbox: Outbox<Job>,
-  { clock, log }: Needs,
+  { clock, log }: Dependencies,
   job: Job,
 ): Promise<boolean> {
   const { name: queue, retryAfterMs, giveUp } = outbox;

@@ -4,11 +4,11 @@
  */
 import type { Queryable } from './database.ts';
 
-export type TablePlace = { readonly schema: string; readonly name: string };
+export type TableLocation = { readonly schema: string; readonly name: string };
 
 export async function cloneTable(
   sql: Queryable,
-  { schema, name }: TablePlace,
+  { schema, name }: TableLocation,
   into: string,
 ): Promise<void> {
   const [model, clone] = [`${schema}.${name}`, `${into}.${name}`];
@@ -60,7 +60,7 @@ const constraints = (sql: Queryable, model: string): Promise<string[]> =>
   );
 
 /** Those that stand behind no constraint; an index lives in its table's schema under the same name. */
-const indexes = (sql: Queryable, { schema, name }: TablePlace): Promise<string[]> =>
+const indexes = (sql: Queryable, { schema, name }: TableLocation): Promise<string[]> =>
   column(
     sql,
     `SELECT replace(replace(pg_get_indexdef(i.indexrelid), format(' ON ONLY %I.%I ', $1::text, $2::text),
@@ -80,7 +80,7 @@ const triggers = (sql: Queryable, model: string): Promise<string[]> =>
     [model],
   );
 
-const policies = (sql: Queryable, { schema, name }: TablePlace): Promise<string[]> =>
+const policies = (sql: Queryable, { schema, name }: TableLocation): Promise<string[]> =>
   column(
     sql,
     `SELECT 'ALTER TABLE ${MODEL} ENABLE ROW LEVEL SECURITY' AS step FROM pg_class

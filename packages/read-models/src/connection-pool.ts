@@ -7,7 +7,7 @@ import {
   type Logger,
   metrics,
   outsideTransactions,
-  transactionMark,
+  transactionTag,
 } from '@cardea/runtime';
 import { DatabaseError, Pool, type PoolClient, type QueryConfig } from 'pg';
 import { DatabaseUnavailable, type Queryable, type Transaction } from './database.ts';
@@ -77,7 +77,7 @@ export class ConnectionPool {
     work: (sql: Transaction) => Promise<T>,
   ): Promise<T> {
     return this.#use(async (client) => {
-      const mark = transactionMark();
+      const mark = transactionTag();
       try {
         const sql = this.#queryable(client);
         await sql.query(begin(client));

@@ -2,7 +2,7 @@
  * Tables of keys that stand wrapped under ENCRYPTION_KEY: which of its keys the rows rest on, and how
  * they are wrapped anew. Rows without a wrapped key are erased, and stay so.
  */
-import { type Place, rewrap, subjectKeyPlace, type WrapKeys } from '@cardea/crypto';
+import { type FieldBinding, rewrap, subjectKeyLocation, type WrapKeys } from '@cardea/crypto';
 import { failpoint } from '@cardea/runtime';
 import type { Database } from './database.ts';
 
@@ -13,10 +13,10 @@ export type WrappedKeyTable = {
   readonly info: string;
   /** Columns of the primary key, with their types. */
   readonly key: { readonly [column: string]: 'text' | 'integer' };
-  /** Columns beside the key that {@link placeOf} needs. */
+  /** Columns beside the key that {@link locationOf} needs. */
   readonly further?: readonly string[];
   /** What a row's box is bound to under that key. */
-  readonly placeOf: (row: WrappedKeyRow, kekId: string) => Place;
+  readonly placeOf: (row: WrappedKeyRow, kekId: string) => FieldBinding;
 };
 export type WrappedKeyRow = { readonly [column: string]: unknown };
 
@@ -27,7 +27,7 @@ export const subjectKeyTable = (schema: string): WrappedKeyTable => ({
   key: { subject_id: 'text' },
   further: ['tenant_id'],
   placeOf: (row, kekId) =>
-    subjectKeyPlace({
+    subjectKeyLocation({
       subjectId: String(row['subject_id']),
       tenantId: String(row['tenant_id']),
       kekId,

@@ -1,4 +1,4 @@
-import { silentLogger as log, tcpGate, testDatabase } from '@cardea/testing';
+import { silentLogger as log, tcpProxy, testDatabase } from '@cardea/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openDatabase, type PostgresDatabase } from '../src/index.ts';
 
@@ -35,7 +35,7 @@ describe('a connection whose transaction failed', () => {
 
   it('is closed when it does not answer the ROLLBACK in time', { timeout }, async () => {
     const url = new URL(database.url);
-    const gate = await tcpGate({ port: Number(url.port) });
+    const gate = await tcpProxy({ port: Number(url.port) });
     url.host = `127.0.0.1:${gate.port}`;
     const one = openDatabase({ connectionString: url.href, loopsPoolSize: 1, log });
     opened.push(one);

@@ -26,7 +26,7 @@ export {
   NestedConnection,
   outsideTransactions,
   throwOnNestedConnections,
-  transactionMark,
+  transactionTag,
 } from './open-transaction.ts';
 export { Outage } from './outage.ts';
 export { type PlaintextServer, plaintextServers, warnOfPlaintext } from './plaintext.ts';
@@ -57,7 +57,7 @@ export { type RedisCacheOptions, redisCache } from './redis-cache.ts';
 export { refuseBadSettings } from './refuse-bad-settings.ts';
 export { type Secret, secret } from './secret.ts';
 export type { Settings } from './settings.ts';
-export { type Shutdown, type ShutdownNeeds, shutdown } from './shutdown.ts';
+export { type Shutdown, type ShutdownDependencies, shutdown } from './shutdown.ts';
 export {
   currentTraceparent,
   type RequestSpan,

@@ -5,7 +5,7 @@ import {
   NestedConnection,
   outsideTransactions,
   throwOnNestedConnections,
-  transactionMark,
+  transactionTag,
 } from './open-transaction.ts';
 import type { Logger } from './ports.ts';
 
@@ -15,14 +15,14 @@ afterEach(() => throwOnNestedConnections());
 
 describe('an open transaction', () => {
   it('refuses a second connection to whatever it calls, now or later', async () => {
-    const { run } = transactionMark();
+    const { run } = transactionTag();
     expect(() => run(ask)).toThrow(NestedConnection);
     await expect(run(async () => Promise.resolve().then(ask))).rejects.toThrow(NestedConnection);
     expect(ask).not.toThrow();
   });
 
   it('is over for what it has started once it has committed', async () => {
-    const mark = transactionMark();
+    const mark = transactionTag();
     const committed = Promise.withResolvers<void>();
     const later = mark.run(() => committed.promise.then(ask));
     mark.close();
@@ -31,7 +31,7 @@ describe('an open transaction', () => {
   });
 
   it('does not hold for what works for others too', () => {
-    const { run } = transactionMark();
+    const { run } = transactionTag();
     expect(() => run(() => outsideTransactions(ask))).not.toThrow();
   });
 
@@ -40,7 +40,7 @@ describe('an open transaction', () => {
     const lines: unknown[] = [];
     const log = { error: (fields: unknown) => void lines.push(fields) } as unknown as Logger;
     const before = await counted();
-    const { run } = transactionMark();
+    const { run } = transactionTag();
     for (let times = 0; times < 3; times += 1) {
       run(() => expectNoTransaction('a connection', log));
     }

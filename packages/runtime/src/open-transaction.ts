@@ -32,7 +32,7 @@ export function throwOnNestedConnections(does = true): void {
 }
 
 /** Marks a transaction: what `run` calls, directly or later, is inside it until the transaction is closed. */
-export function transactionMark() {
+export function transactionTag() {
   const mark: Mark = { open: true };
   return {
     run: <T>(work: () => T): T => marks.run(mark, work),

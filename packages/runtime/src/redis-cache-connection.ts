@@ -25,7 +25,7 @@ export type RedisConnection = {
   close(): void;
 };
 
-export type RedisConnectionNeeds = {
+export type RedisConnectionDependencies = {
   readonly url: string;
   readonly onMessage?: (channel: string, message: string) => void;
   /** Each time that the server can be asked, and each time that it no longer can. */
@@ -35,7 +35,7 @@ export type RedisConnectionNeeds = {
   readonly onError: (code: string) => void;
 };
 
-export function redisConnection(needs: RedisConnectionNeeds): RedisConnection {
+export function redisConnection(needs: RedisConnectionDependencies): RedisConnection {
   const redis = connect(needs.url);
   const state = { ready: false, givenUp: false, closed: false };
   let handshake: NodeJS.Timeout | undefined;

@@ -5,7 +5,7 @@ const SAME_SIGNAL_MS = 1000;
 const EXIT_STOPPED = 0;
 const EXIT_STUCK = 1;
 
-export type ShutdownNeeds = {
+export type ShutdownDependencies = {
   readonly clock: Clock;
   readonly log: Logger;
   /** `SHUTDOWN_DELAY`: how long it goes on serving after it says that it is not ready. */
@@ -30,7 +30,7 @@ export interface Shutdown {
 }
 
 /** The orderly end of a process: not ready, wait, stop each part in its order, exit. */
-export function shutdown(needs: ShutdownNeeds): Shutdown {
+export function shutdown(needs: ShutdownDependencies): Shutdown {
   const { clock, log, exit } = needs;
   const stops: { name: string; stop: () => Promise<void> | void }[] = [];
   const hooks: (() => void)[] = [];

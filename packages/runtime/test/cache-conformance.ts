@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Cache, CacheUnavailable } from '../src/index.ts';
 
 /** What the suite needs of an adapter. Each adapter runs the same tests under the same names. */
-export type CacheRig = {
+export type CacheFixture = {
   /** The cache as another process has it; one that is only ever in one process answers itself. */
   open(): Cache;
 };
@@ -15,12 +15,12 @@ const SHORT_MS = 150;
 const CLOCKS_APART_MS = 10;
 
 /** `rig` is asked for an empty cache before each test. */
-export function describeCache(adapter: string, rig: () => CacheRig): void {
+export function describeCache(adapter: string, fixture: () => CacheFixture): void {
   describe(`cache, ${adapter}`, () => {
     let here: Cache;
     let there: Cache;
     beforeEach(() => {
-      const { open } = rig();
+      const { open } = fixture();
       here = open();
       there = open();
     });

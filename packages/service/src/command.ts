@@ -4,18 +4,22 @@
  */
 import type { Principal, UserPrincipal } from '@cardea/auth';
 import type { ActorType, ServiceName } from '@cardea/contracts';
-import { contextPlace, type Sealer } from '@cardea/crypto';
+import { contextLocation, type Sealer } from '@cardea/crypto';
 import type { Command, EventMetadata } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
 import { type Clock, uuidFrom } from '@cardea/runtime';
 
 const USER_AGENT_MAX_CHARS = 512;
 
-type Needs = { readonly service: ServiceName; readonly sealer: Sealer; readonly clock: Clock };
+type Dependencies = {
+  readonly service: ServiceName;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+};
 type AnyRequest = Request<unknown, unknown, unknown>;
 
 export const commandOfRequest =
-  ({ service, sealer, clock }: Needs) =>
+  ({ service, sealer, clock }: Dependencies) =>
   async (
     request: AnyRequest,
     as: { readonly tenantId?: string; readonly actor?: EventMetadata['actor'] } = {},
@@ -23,7 +27,7 @@ export const commandOfRequest =
     const now = clock.now();
     const tenantId = as.tenantId ?? request.tenantId;
     const seal = (field: 'ip' | 'user_agent', text: string) =>
-      sealer.seal(tenantId, contextPlace(tenantId, now, field), text);
+      sealer.seal(tenantId, contextLocation(tenantId, now, field), text);
     const [ip, userAgent] = await Promise.all([
       seal('ip', request.ip),
       seal('user_agent', request.userAgent.slice(0, USER_AGENT_MAX_CHARS)),
@@ -44,7 +48,7 @@ export const commandOfRequest =
 
 /** A command of the service itself; the same parts make the same command, so a repeat appends nothing. */
 export const commandOfSystem =
-  ({ service, clock }: Omit<Needs, 'sealer'>) =>
+  ({ service, clock }: Omit<Dependencies, 'sealer'>) =>
   (tenantId: string, ...idParts: readonly string[]): Command => ({
     id: uuidFrom(service, ...idParts),
     now: clock.now(),

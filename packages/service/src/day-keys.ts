@@ -4,7 +4,7 @@
  */
 import { eraseKeysOfDays } from '@cardea/read-models';
 import { failpoint } from '@cardea/runtime';
-import type { Loop, ServiceDefinition, ServiceNeeds } from './service.ts';
+import type { Loop, ServiceDefinition, ServiceDependencies } from './service.ts';
 import { sweeping } from './sweeping.ts';
 
 const DAY_MS = 24 * 3600_000;
@@ -15,9 +15,12 @@ const KEPT_DAYS = {
   transient: 7,
 } as const;
 
-type Needs = Pick<ServiceNeeds, 'database' | 'clock' | 'log'>;
+type Dependencies = Pick<ServiceDependencies, 'database' | 'clock' | 'log'>;
 
-export const dayKeyErasure = ({ name }: Pick<ServiceDefinition, 'name'>, needs: Needs): Loop =>
+export const dayKeyErasure = (
+  { name }: Pick<ServiceDefinition, 'name'>,
+  needs: Dependencies,
+): Loop =>
   sweeping({
     name: `${name}-day-keys`,
     everyMs: DAY_MS,
@@ -27,7 +30,7 @@ export const dayKeyErasure = ({ name }: Pick<ServiceDefinition, 'name'>, needs: 
 
 async function eraseDayKeys(
   schema: string,
-  { database, clock, log }: Needs,
+  { database, clock, log }: Dependencies,
   { signal, tick }: { readonly signal: AbortSignal; readonly tick: () => void },
 ): Promise<void> {
   const nowMs = clock.now().getTime();

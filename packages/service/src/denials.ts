@@ -7,7 +7,7 @@ import { relay } from '@cardea/event-bus';
 import { accept, type Stream } from '@cardea/event-store';
 import type { Area, Denial, Denials } from '@cardea/http';
 import { refusalsPerMinute } from './refusals-per-minute.ts';
-import type { ServiceNeeds } from './service.ts';
+import type { ServiceDependencies } from './service.ts';
 
 export type ActionDenied = {
   readonly type: 'ActionDenied';
@@ -31,7 +31,7 @@ export const denial = (noun = 'denial'): Stream<null, ActionDenied> => ({
 
 /** `noun` is `denial`, but where a service keeps its refusals elsewhere. */
 export function denialsOf(
-  needs: Pick<ServiceNeeds, 'streams' | 'command' | 'clock' | 'log'>,
+  needs: Pick<ServiceDependencies, 'streams' | 'command' | 'clock' | 'log'>,
   noun = 'denial',
 ): Denials {
   const stream = denial(noun);

@@ -6,7 +6,7 @@ import { CHANGES_FLOOR, changedKey } from '@cardea/auth';
 import { type CurrentFacts, topicOf } from '@cardea/contracts';
 import { PeerUnavailable } from './peer-unavailable.ts';
 import type { Peers } from './peers.ts';
-import type { ServiceNeeds } from './service.ts';
+import type { ServiceDependencies } from './service.ts';
 
 const ASK_WAIT_MS = 2_000;
 
@@ -34,7 +34,7 @@ type AgentOwner = Pick<NonNullable<CurrentFacts['agent']>, 'owner_user_id'>;
 
 /** `consumer`: the one of this service that keeps the copies. */
 export function factCopies(
-  needs: Pick<ServiceNeeds, 'bus' | 'clock' | 'peers' | 'revocations'>,
+  needs: Pick<ServiceDependencies, 'bus' | 'clock' | 'peers' | 'revocations'>,
   consumer: string,
 ): FactCopies {
   const { bus, clock, peers, revocations } = needs;

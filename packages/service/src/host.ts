@@ -5,18 +5,18 @@
 import type { ServiceName } from '@cardea/contracts';
 import type { Endpoint } from '@cardea/http';
 import type { Projection } from '@cardea/read-models';
-import { doorOf, probesOf } from './door.ts';
+import { authenticationPipeline, probesOf } from './authentication-pipeline.ts';
 import { internalBearers } from './internal-bearer.ts';
 import { internalListener } from './internal-listener.ts';
 import { buildParts, degradedOf, type HostOptions, type Part } from './parts.ts';
 import { mergedOffers } from './peers.ts';
-import type { ServiceNeeds } from './service.ts';
+import type { ServiceDependencies } from './service.ts';
 import {
   caughtUp,
   type Running,
-  startMarks,
   startReadSide,
   startRetention,
+  startRevocationLists,
   startTurning,
 } from './turning.ts';
 import { refuseForeignKeys } from './wrapped-keys.ts';
@@ -29,7 +29,7 @@ export type Host = {
   /** Undefined where all services run in one process. */
   readonly internalPort: number | undefined;
   /** Of one of the services that run here. */
-  needsOf(service: ServiceName): ServiceNeeds;
+  needsOf(service: ServiceName): ServiceDependencies;
   readonly endpoints: readonly Endpoint[];
   /** What each service keeps as tables; its schema is its name. */
   readonly projections: readonly {
@@ -62,13 +62,13 @@ export async function startHost(options: HostOptions): Promise<Host> {
     if (failures.length > 0) throw failures[0];
   };
   try {
-    const door = doorOf(options, parts);
+    const door = authenticationPipeline(options, parts);
     const probes = probesOf(options, parts, waitingFor);
     const { port: managementPort } = await probes.start();
     started.push(probes);
     await options.before?.(waitingFor);
     await refuseForeignKeys({ ...shared, definitions });
-    started.push(await startMarks(marks, verifier, shared));
+    started.push(await startRevocationLists(marks, verifier, shared));
     started.push(startRetention(shared));
     for (const part of parts) {
       started.push(await startReadSide(part, shared));
@@ -127,7 +127,7 @@ const loopsOf = (parts: readonly Part[]): number =>
     .map(({ service }) => [service.projections, service.policies, service.consumers, service.loops])
     .reduce((sum, all) => sum + 1 + all.flat().length, 0);
 
-function needsOf(parts: readonly Part[], name: ServiceName): ServiceNeeds {
+function needsOf(parts: readonly Part[], name: ServiceName): ServiceDependencies {
   const part = parts.find(({ definition }) => definition.name === name);
   if (part === undefined) throw new Error(`${name} does not run here`);
   return part.needs;

@@ -7,7 +7,7 @@ import type { Sealer } from '@cardea/crypto';
 import { accept, type Decision, type Stream, type Streams } from '@cardea/event-store';
 import { type Identify, networkOf, type Request } from '@cardea/http';
 import { failpoint, type Ids, uuidFrom } from '@cardea/runtime';
-import type { ServiceNeeds } from './service.ts';
+import type { ServiceDependencies } from './service.ts';
 
 const LAPSES_AFTER_MS = 24 * 3_600_000;
 /** Tenant of the uses of those without a credential: the tenant that they name may be none. */
@@ -37,14 +37,14 @@ export function useIdempotencyKey(
     : accept({ type: 'IdempotencyKeyUsed', data: { n: n + 1, at: now.toISOString() } });
 }
 
-type Needs = {
+type Dependencies = {
   readonly streams: Streams;
   readonly sealer: Pick<Sealer, 'indexHash'>;
   readonly ids: Ids;
-  readonly systemCommand: ServiceNeeds['systemCommand'];
+  readonly systemCommand: ServiceDependencies['systemCommand'];
 };
 
-export function identifying({ streams, sealer, ids, systemCommand }: Needs): Identify {
+export function identifying({ streams, sealer, ids, systemCommand }: Dependencies): Identify {
   return async (request) => {
     if (request.idempotency === undefined) return request;
     const { tenantId, use, parts } = await keyOf(sealer, request, request.idempotency);
@@ -65,7 +65,7 @@ type AnyRequest = Request<unknown, unknown, unknown>;
 
 /** Whose key it is, as the stream's name and as parts of the command's id. */
 async function keyOf(
-  sealer: Needs['sealer'],
+  sealer: Dependencies['sealer'],
   request: AnyRequest,
   { key, bodyHash }: NonNullable<AnyRequest['idempotency']>,
 ) {

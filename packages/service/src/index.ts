@@ -20,6 +20,6 @@ export { type Policy, policy } from './policy.ts';
 export { type RateLimit, type RateLimits, rateLimits, type Taken } from './rate-limits.ts';
 export { type RefusalsPerMinute, refusalsPerMinute } from './refusals-per-minute.ts';
 export { runService, type ServiceProcess } from './run-service.ts';
-export type { Loop, Service, ServiceDefinition, ServiceNeeds } from './service.ts';
+export type { Loop, Service, ServiceDefinition, ServiceDependencies } from './service.ts';
 export { type Sweep, sweeping } from './sweeping.ts';
 export { type CountedKeys, countedKeys, refuseForeignKeys, rewrapKeys } from './wrapped-keys.ts';

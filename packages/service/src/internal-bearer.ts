@@ -3,7 +3,7 @@
  * deployment's secret can derive. While the secret is rotated the previous one is believed too.
  */
 import { type DerivedKeys, sameBytes } from '@cardea/crypto';
-import type { ServiceNeeds } from './service.ts';
+import type { ServiceDependencies } from './service.ts';
 
 const INFO = 'internal/v1';
 
@@ -14,7 +14,7 @@ export type InternalBearers = {
   readonly accepts: (header: string | undefined) => boolean;
 };
 
-export function internalBearers(derive: ServiceNeeds['derive']): InternalBearers {
+export function internalBearers(derive: ServiceDependencies['derive']): InternalBearers {
   const { current, previous }: DerivedKeys = derive('JWT_SECRET', INFO);
   const own = (previous === undefined ? [current] : [current, previous]).map((key) =>
     key.toString('base64url'),

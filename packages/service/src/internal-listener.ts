@@ -10,7 +10,7 @@ import { type Clock, type Ids, type Logger, metrics } from '@cardea/runtime';
 import type { InternalBearers } from './internal-bearer.ts';
 import type { Offers } from './peers.ts';
 
-export type InternalListenerNeeds = {
+export type InternalListenerDependencies = {
   readonly offers: Offers;
   readonly bearers: InternalBearers;
   readonly clock: Clock;
@@ -22,7 +22,7 @@ export type InternalListenerNeeds = {
   readonly host: string;
 };
 
-export const internalListener = (needs: InternalListenerNeeds): HttpServer =>
+export const internalListener = (needs: InternalListenerDependencies): HttpServer =>
   serve({
     services: [
       { service: 'identity', endpoints: identityEndpoints(needs.offers.identity ?? {}) },

@@ -8,7 +8,7 @@ const RESTART_PAUSE_MS_MAX = 10_000;
 /** One before the work and one behind it: most loops end with the process alone, and are well before that. */
 const TICKS_OF_A_ROUND = 2;
 
-type Needs = {
+type Dependencies = {
   readonly loops: Loops;
   readonly clock: Clock;
   readonly log: Logger;
@@ -17,7 +17,7 @@ type Needs = {
 
 export type RunningLoop = { stop(): Promise<void> };
 
-export function runLoop(loop: Loop, { loops, clock, log, locks }: Needs): RunningLoop {
+export function runLoop(loop: Loop, { loops, clock, log, locks }: Dependencies): RunningLoop {
   const stopped = new AbortController();
   const watch = loops.watch(loop.name);
   let pauseMs = RESTART_PAUSE_MS_MIN;

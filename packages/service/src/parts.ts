@@ -17,7 +17,7 @@ import { idempotencyKeys, identifying } from './idempotency.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { type Offers, peersOf } from './peers.ts';
 import { type RateLimit, type RateLimits, rateLimits } from './rate-limits.ts';
-import type { Service, ServiceDefinition, ServiceNeeds } from './service.ts';
+import type { Service, ServiceDefinition, ServiceDependencies } from './service.ts';
 
 /** What every service has beside its own. */
 const COMMON_STREAMS = [idempotencyKeys, denial()];
@@ -44,7 +44,7 @@ export type HostOptions = {
 
 export type Part = {
   readonly definition: ServiceDefinition;
-  readonly needs: ServiceNeeds;
+  readonly needs: ServiceDependencies;
   readonly positions: PositionBoard;
   readonly subscriber: Subscriber;
   readonly service: Service;
@@ -106,7 +106,7 @@ export function buildParts({
     const subscriber = shared.subscriberFor(name);
     const ownStreams = streams(store, { clock });
     const systemCommand = commandOfSystem({ service: name, clock });
-    const needs: ServiceNeeds = {
+    const needs: ServiceDependencies = {
       settings,
       store,
       streams: ownStreams,

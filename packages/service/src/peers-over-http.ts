@@ -19,7 +19,7 @@ const CONNECTIONS_PER_PEER = 32;
 const KEEP_ALIVE_MS = 60_000;
 const ANSWER_MAX_BYTES = 1024 * 1024;
 
-export type RemotePeersNeeds = {
+export type RemotePeersDependencies = {
   readonly settings: Pick<Settings, 'IDENTITY_INTERNAL_URL' | 'APPROVAL_INTERNAL_URL'>;
   readonly bearers: InternalBearers;
   readonly log: Logger;
@@ -27,7 +27,7 @@ export type RemotePeersNeeds = {
 
 export type RemotePeers = { readonly peers: Peers; close(): Promise<void> };
 
-export function peersOverHttp({ settings, bearers, log }: RemotePeersNeeds): RemotePeers {
+export function peersOverHttp({ settings, bearers, log }: RemotePeersDependencies): RemotePeers {
   const agent = new Agent({
     connections: CONNECTIONS_PER_PEER,
     pipelining: 1,
@@ -58,9 +58,11 @@ export function peersOverHttp({ settings, bearers, log }: RemotePeersNeeds): Rem
   };
 }
 
-type PeerNeeds = Pick<RemotePeersNeeds, 'bearers' | 'log'> & { readonly agent: Agent };
+type PeerDependencies = Pick<RemotePeersDependencies, 'bearers' | 'log'> & {
+  readonly agent: Agent;
+};
 
-function peer(name: string, baseUrl: string, { agent, bearers, log }: PeerNeeds) {
+function peer(name: string, baseUrl: string, { agent, bearers, log }: PeerDependencies) {
   const { origin, pathname } = new URL(baseUrl);
   const base = pathname === '/' ? '' : pathname;
   let away = false;

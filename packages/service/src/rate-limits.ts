@@ -40,7 +40,7 @@ export type RateLimits = {
   readonly recall: (limit: RateLimit, key: string) => Looked;
 };
 
-export type RateLimitsNeeds = {
+export type RateLimitsDependencies = {
   readonly cache: Pick<Cache, 'increment' | 'get'>;
   readonly clock: Clock;
   readonly derive: Derive;
@@ -53,7 +53,7 @@ const HIDDEN_KEYS_MAX = 10_000;
 /** Counters whose limit is used up, as far as this process has heard. */
 const USED_UP_MAX = 10_000;
 
-export function rateLimits({ cache, clock, derive, factor }: RateLimitsNeeds): RateLimits {
+export function rateLimits({ cache, clock, derive, factor }: RateLimitsDependencies): RateLimits {
   const counters = limitCounters(cache, clock);
   const { current } = derive('JWT_SECRET', 'limit-key/v1');
   const hidden = new QuickLRU<string, string>({ maxSize: HIDDEN_KEYS_MAX });

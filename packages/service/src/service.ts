@@ -34,7 +34,7 @@ export type Loop = {
 };
 
 /** What a service is given; it builds nothing of this itself. */
-export type ServiceNeeds = {
+export type ServiceDependencies = {
   readonly settings: Settings;
   readonly store: EventStore;
   readonly streams: Streams;
@@ -105,5 +105,5 @@ export type ServiceDefinition = {
   readonly migrations: URL;
   /** Tables of keys that stand wrapped under ENCRYPTION_KEY, beside `subject_keys`. */
   readonly wrappedKeys?: readonly WrappedKeyTable[];
-  readonly build: (needs: ServiceNeeds) => Service;
+  readonly build: (needs: ServiceDependencies) => Service;
 };

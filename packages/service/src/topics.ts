@@ -19,7 +19,7 @@ export type Topics = {
   close(): Promise<void>;
 };
 
-type Needs = {
+type Dependencies = {
   readonly settings: Settings;
   readonly database: Database;
   readonly locks: LeaderLocks;
@@ -29,7 +29,7 @@ type Needs = {
   readonly log: Logger;
 };
 
-export function topicsOf({ settings, ...shared }: Needs): Topics {
+export function topicsOf({ settings, ...shared }: Dependencies): Topics {
   const { database, log } = shared;
   const subscribers: Subscriber[] = [];
   const kept = (subscriber: Subscriber): Subscriber => {

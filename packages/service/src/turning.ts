@@ -15,7 +15,7 @@ const CATCH_UP_MS_MAX = 60_000;
 export type Running = { stop(): Promise<void> };
 
 /** What revokes before its time: heard from other processes, and kept whole in the cache. */
-export async function startMarks(
+export async function startRevocationLists(
   marks: MirroredRevocations,
   verifier: TokenVerifier,
   { cache, loops }: Infrastructure,

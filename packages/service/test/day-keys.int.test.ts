@@ -1,5 +1,5 @@
 /** The keys of days over a year and more, on a clock of the test. */
-import { contextPlace, neverErased, type Sealed, sealer, wrapKeys } from '@cardea/crypto';
+import { contextLocation, neverErased, type Sealed, sealer, wrapKeys } from '@cardea/crypto';
 import { openDatabase, type PostgresDatabase, postgresSubjectKeys } from '@cardea/read-models';
 import { armFailPoints, fakeClock, parseFailPoints, secret } from '@cardea/runtime';
 import { silentLogger, testDatabase } from '@cardea/testing';
@@ -68,7 +68,9 @@ describe('the keys of days', () => {
       const mail = { subject, streamId: 'mailbox-x', field: 'email' };
       kept.push({
         day,
-        context: neverErased(await seals().seal('t1', contextPlace('t1', now, 'ip'), '192.0.2.1')),
+        context: neverErased(
+          await seals().seal('t1', contextLocation('t1', now, 'ip'), '192.0.2.1'),
+        ),
         mail: neverErased(await seals().seal('t1', mail, 'ann@example.com')),
       });
       if (day === 370) {

@@ -25,7 +25,7 @@ export type ProcessToStart = {
   readonly logFile?: string;
 };
 
-export type RigProcess = {
+export type FixtureProcess = {
   readonly name: string;
   readonly pid: number;
   /** What `ready` matched; its groups hold addresses and the like. */
@@ -51,8 +51,8 @@ const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(
 /** Resolves when it is up; `onSpawn` has it before. Whatever becomes of it, the caller ends it. */
 export async function startProcess(
   what: ProcessToStart,
-  onSpawn: (process: RigProcess) => void = () => undefined,
-): Promise<RigProcess> {
+  onSpawn: (process: FixtureProcess) => void = () => undefined,
+): Promise<FixtureProcess> {
   const running = handle(what, spawnIt(what));
   onSpawn(running);
   const ready =
@@ -83,7 +83,7 @@ function spawnIt(what: ProcessToStart): ChildProcess {
   return spawn(command, args, { ...options, stdio: [...options.stdio] });
 }
 
-function handle(what: ProcessToStart, child: ChildProcess): RigProcess {
+function handle(what: ProcessToStart, child: ChildProcess): FixtureProcess {
   let output = '';
   const file =
     what.logFile === undefined ? undefined : createWriteStream(what.logFile, { flags: 'a' });

@@ -1,13 +1,14 @@
 export { type Acked, type AckedSet, ackedSet } from './acked-set.ts';
-export { type ProcessToStart, type RigProcess, startProcess } from './child-process.ts';
+export { type FixtureProcess, type ProcessToStart, startProcess } from './child-process.ts';
 export { ContractBroken } from './contract-check.ts';
 export type { EndpointValue } from './endpoint-match.ts';
 export {
-  type EventStoreStandIn,
-  type StandInFaults,
-  startEventStoreStandIn,
-} from './event-store-stand-in.ts';
+  type FakeEventStore,
+  type FakeFaults,
+  startFakeEventStore,
+} from './fake-event-store.ts';
 export { countedIds, numberedId, seededRandom } from './fixed.ts';
+export type { FixtureTokens } from './fixture-tokens.ts';
 export { freePort, freePorts } from './free-ports.ts';
 export { given } from './given.ts';
 export {
@@ -18,7 +19,7 @@ export {
   whyNoKafka,
 } from './kafka-server.ts';
 export { postgresSetup } from './postgres-setup.ts';
-export { type ProcessRig, processRig } from './process-rig.ts';
+export { type ProcessFixture, processFixture } from './process-fixture.ts';
 export {
   RedisNotStarted,
   type RedisOptions,
@@ -26,7 +27,6 @@ export {
   startRedis,
 } from './redis-server.ts';
 export { type Call, type RestAnswer, type RestDriver, restDriver } from './rest-driver.ts';
-export type { RigTokens } from './rig-tokens.ts';
 export {
   isRequired,
   type Missing,
@@ -36,9 +36,14 @@ export {
   takeVariable,
   withoutServer,
 } from './run-server.ts';
-export { type RigEvent, type RigOptions, type ServiceRig, serviceRig } from './service-rig.ts';
+export {
+  type FixtureEvent,
+  type FixtureOptions,
+  type ServiceFixture,
+  serviceFixture,
+} from './service-fixture.ts';
 export { silentLogger } from './silent-logger.ts';
-export { type TcpGate, tcpGate } from './tcp-gate.ts';
+export { type TcpProxy, tcpProxy } from './tcp-proxy.ts';
 export { type Instance, temporaryInstance } from './temporary-instance.ts';
 export { type TestDatabase, testDatabase } from './test-database.ts';
 export { type TestForm, testForm } from './test-form.ts';

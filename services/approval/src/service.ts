@@ -3,7 +3,7 @@ import type { MailTransport } from '@cardea/mail';
 import {
   type Service,
   type ServiceDefinition,
-  type ServiceNeeds,
+  type ServiceDependencies,
   serviceOf,
 } from '@cardea/service';
 import { notificationsModule } from './notifications/notifications.module.ts';
@@ -26,7 +26,7 @@ export const approvalWith = (options: Options = {}): ServiceDefinition => ({
 
 export const approvalService = approvalWith();
 
-function build(needs: ServiceNeeds, options: Options): Service {
+function build(needs: ServiceDependencies, options: Options): Service {
   const { withoutSweeper, pollWaitMs, mail } = options;
   const requests = requestsModule({
     ...needs,

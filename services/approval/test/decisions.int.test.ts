@@ -1,15 +1,15 @@
 /** Requests over HTTP: made, seen, decided once. */
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApprovalRig, approvalRig, wanted } from './approval-rig.ts';
+import { type ApprovalFixture, approvalFixture, wanted } from './approval-fixture.ts';
 
 const database = testDatabase();
-let rig: ApprovalRig;
+let fixture: ApprovalFixture;
 beforeAll(async () => {
-  rig = await approvalRig(database.url, { withoutSweeper: true });
+  fixture = await approvalFixture(database.url, { withoutSweeper: true });
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 const REQUESTS = '/api/v1/ciba/requests';
@@ -18,7 +18,7 @@ const codeOf = ({ status, code }: { status: number; code: string | undefined }) 
 
 describe('a request for a decision', () => {
   it('approval 1 is made, seen, approved by its user, and final', async () => {
-    const { ann, bot, id: tenant } = await rig.people('one');
+    const { ann, bot, id: tenant } = await fixture.people('one');
     const body = wanted({ resource: 'orders', reason: 'clean up', severity: 'low' });
     const made = await bot.post(REQUESTS, body);
     expect(made.status).toBe(201);
@@ -54,7 +54,7 @@ describe('a request for a decision', () => {
   });
 
   it('approval 2 is decided once, however many decide at once', async () => {
-    const { ann, bot, id: tenant } = await rig.people('two');
+    const { ann, bot, id: tenant } = await fixture.people('two');
     const { body } = await bot.post(REQUESTS, wanted());
     // Who met others too often on a busy machine has decided nothing, and asks again.
     const decide = async (verb: 'approve' | 'deny') => {
@@ -68,16 +68,16 @@ describe('a request for a decision', () => {
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(39);
-    const events = await rig.eventsOf(tenant);
+    const events = await fixture.eventsOf(tenant);
     const decisions = events.filter(({ type }) => /^Approval(Approved|Denied)$/.test(type));
     expect(decisions).toHaveLength(1);
   });
 
   it('approval 3 reads as expired everywhere once its time is over, without the sweeper', async () => {
-    const { ann, bot, admin } = await rig.people('three');
+    const { ann, bot, admin } = await fixture.people('three');
     const first = await bot.post(REQUESTS, wanted({ ttl_seconds: 1 }));
     const second = await bot.post(REQUESTS, wanted({ ttl_seconds: 1 }));
-    rig.clock.move(2_000);
+    fixture.clock.move(2_000);
     const listed = await admin.get(REQUESTS, { query: { status: 'expired' } });
     expect(listed.body.total).toBe(2);
     expect(listed.body.requests.map(({ status }: { status: string }) => status)).toEqual([
@@ -97,12 +97,12 @@ describe('a request for a decision', () => {
   });
 
   it('approval 4 is approved for ever or expired for ever, when both come at once', async () => {
-    const { ann, admin } = await rig.people('four');
+    const { ann, admin } = await fixture.people('four');
     for (let round = 0; round < 20; round++) {
       const { body } = await ann.post(REQUESTS, wanted({ ttl_seconds: 1 }));
       const path = `${REQUESTS}/${body.id}`;
-      const left = Date.parse(body.expires_at) - rig.clock.now().getTime();
-      rig.clock.move(left - (round % 10));
+      const left = Date.parse(body.expires_at) - fixture.clock.now().getTime();
+      fixture.clock.move(left - (round % 10));
       const [approved, seen] = await Promise.all([ann.post(`${path}/approve`), admin.get(path)]);
       const ended = (await admin.get(path)).body.status;
       expect(ended).toBe(approved.status === 200 ? 'approved' : 'expired');
@@ -112,11 +112,11 @@ describe('a request for a decision', () => {
   });
 
   it('approval 5 is decided by no agent, be its subject the user, and by no impersonating admin', async () => {
-    const { ann, bot, id: tenant } = await rig.people('five');
+    const { ann, bot, id: tenant } = await fixture.people('five');
     const { body } = await bot.post(REQUESTS, wanted());
     const claims = { act: { sub: 'adm' } };
-    const bearer = rig.tokens.user({ tenantId: tenant, id: 'ann', claims });
-    const impersonator = rig.rest.as({ tenant, bearer });
+    const bearer = fixture.tokens.user({ tenantId: tenant, id: 'ann', claims });
+    const impersonator = fixture.rest.as({ tenant, bearer });
     for (const caller of [bot, impersonator]) {
       for (const call of [
         () => caller.post(`${REQUESTS}/${body.id}/approve`),
@@ -126,12 +126,14 @@ describe('a request for a decision', () => {
         expect(codeOf(await call())).toBe('401 user_session_required');
       }
     }
-    const refused = (await rig.eventsOf(tenant)).filter(({ type }) => type === 'DecisionRefused');
+    const refused = (await fixture.eventsOf(tenant)).filter(
+      ({ type }) => type === 'DecisionRefused',
+    );
     expect(refused).toHaveLength(4);
     expect(codeOf(await bot.post(`${REQUESTS}/unknown/approve`))).toBe('401 user_session_required');
     // A refusal is answered a quarter of a second later at most, recorded by then or not.
     const denials = await untilTrue(async () => {
-      const denied = (await rig.eventsOf(tenant)).filter(({ type }) => type === 'ActionDenied');
+      const denied = (await fixture.eventsOf(tenant)).filter(({ type }) => type === 'ActionDenied');
       return denied.length >= 3 ? denied : undefined;
     });
     expect(denials.map(({ data }) => (data as { operation: string }).operation).sort()).toEqual([
@@ -141,18 +143,18 @@ describe('a request for a decision', () => {
     ]);
     expect((await ann.get(`${REQUESTS}/${body.id}`)).body.status).toBe('pending');
     const roles = ['admin'];
-    const asAdmin = rig.tokens.user({ tenantId: tenant, id: 'ann', roles, claims });
-    for (const caller of [bot, rig.rest.as({ tenant, bearer: asAdmin })]) {
+    const asAdmin = fixture.tokens.user({ tenantId: tenant, id: 'ann', roles, claims });
+    for (const caller of [bot, fixture.rest.as({ tenant, bearer: asAdmin })]) {
       expect(codeOf(await caller.get(REQUESTS))).toBe('403 forbidden');
     }
-    const apiKey = rig.tokens.apiKey({ tenantId: tenant, scopes: ['agents:write'] });
-    const keyed = rig.rest.as({ tenant, bearer: apiKey });
+    const apiKey = fixture.tokens.apiKey({ tenantId: tenant, scopes: ['agents:write'] });
+    const keyed = fixture.rest.as({ tenant, bearer: apiKey });
     expect(codeOf(await keyed.post(`${REQUESTS}/${body.id}/approve`))).toBe('401 unauthenticated');
   });
 
   it('approval 6 is unknown to everyone but its user, in the same words as one that never was', async () => {
-    const { bot, bob, admin } = await rig.people('six');
-    const elsewhere = await rig.people('six-b');
+    const { bot, bob, admin } = await fixture.people('six');
+    const elsewhere = await fixture.people('six-b');
     const { body } = await bot.post(REQUESTS, wanted());
     const answers = await Promise.all([
       bob.post(`${REQUESTS}/${body.id}/approve`),
@@ -171,8 +173,8 @@ describe('a request for a decision', () => {
   });
 
   it('approval 7 is approved without a body, in every way of sending none', async () => {
-    const { ann, id: tenant } = await rig.people('seven');
-    const bearer = rig.tokens.user({ tenantId: tenant, id: 'ann' });
+    const { ann, id: tenant } = await fixture.people('seven');
+    const bearer = fixture.tokens.user({ tenantId: tenant, id: 'ann' });
     const headers = { authorization: `Bearer ${bearer}`, 'x-service-tenant': tenant };
     const json = { ...headers, 'content-type': 'application/json' };
     const ways: RequestInit[] = [
@@ -183,7 +185,7 @@ describe('a request for a decision', () => {
     ];
     for (const way of ways) {
       const { body } = await ann.post(REQUESTS, wanted());
-      const url = `${rig.baseUrl}${REQUESTS}/${body.id}/approve`;
+      const url = `${fixture.baseUrl}${REQUESTS}/${body.id}/approve`;
       const answer = await fetch(url, { method: 'POST', ...way });
       expect(answer.status).toBe(200);
       await answer.body?.cancel();
@@ -196,8 +198,8 @@ describe('a request for a decision', () => {
 
 describe('vault', () => {
   it('approval 13 uses an approval for one grant, however often it asks', async () => {
-    const { ann, id: tenant } = await rig.people('thirteen');
-    const opened = await rig.open(tenant, { digest: 'd1' });
+    const { ann, id: tenant } = await fixture.people('thirteen');
+    const opened = await fixture.open(tenant, { digest: 'd1' });
     expect(opened).toEqual({
       outcome: 'opened',
       id: expect.any(String),
@@ -206,18 +208,18 @@ describe('vault', () => {
     });
     const id = String(opened['id']);
     const ask = { tenant_id: tenant, agent_id: 'bot', digest: 'd1', grant_id: 'g1' };
-    expect((await rig.consume(id, ask)).outcome).toBe('pending');
+    expect((await fixture.consume(id, ask)).outcome).toBe('pending');
     expect((await ann.post(`${REQUESTS}/${id}/approve`)).status).toBe(200);
-    const all = await Promise.all(Array.from({ length: 50 }, () => rig.consume(id, ask)));
+    const all = await Promise.all(Array.from({ length: 50 }, () => fixture.consume(id, ask)));
     expect(all.map(({ outcome }) => outcome)).toEqual(Array(50).fill('consumed'));
     expect(all.filter(({ again }) => again === false)).toHaveLength(1);
-    const events = await rig.eventsOf(tenant);
+    const events = await fixture.eventsOf(tenant);
     expect(events.filter(({ type }) => type === 'ApprovalConsumed')).toHaveLength(1);
     const outcomes = [
-      await rig.consume(id, { ...ask, grant_id: 'g2' }),
-      await rig.consume(id, { ...ask, digest: 'd2' }),
-      await rig.consume(id, { ...ask, agent_id: 'other' }),
-      await rig.consume(id, { ...ask, tenant_id: 'other' }),
+      await fixture.consume(id, { ...ask, grant_id: 'g2' }),
+      await fixture.consume(id, { ...ask, digest: 'd2' }),
+      await fixture.consume(id, { ...ask, agent_id: 'other' }),
+      await fixture.consume(id, { ...ask, tenant_id: 'other' }),
     ].map(({ outcome }) => outcome);
     expect(outcomes).toEqual(['consumed_by_other', 'mismatch', 'not_found', 'not_found']);
   });

@@ -12,7 +12,7 @@ import {
 } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { INTERVAL_SECONDS, PACE, POLLS_PER_PRINCIPAL_MAX } from '../src/requests/limits.ts';
-import { type ApprovalRig, approvalRig, wanted } from './approval-rig.ts';
+import { type ApprovalFixture, approvalFixture, wanted } from './approval-fixture.ts';
 
 const REQUESTS = '/api/v1/ciba/requests';
 const database = testDatabase();
@@ -20,26 +20,26 @@ const database = testDatabase();
 describe('the pace of the poll route', () => {
   needRedis();
   let redis: RedisServer;
-  let both: readonly ApprovalRig[] = [];
+  let both: readonly ApprovalFixture[] = [];
   beforeAll(async () => {
     redis = await startRedis();
     const env = {
       REDIS_URL: redis.url,
       JWT_SECRET: randomBytes(32).toString('hex'),
     };
-    const start = () => approvalRig(database.url, { withoutSweeper: true, env });
+    const start = () => approvalFixture(database.url, { withoutSweeper: true, env });
     both = [await start(), await start()];
   });
   afterAll(async () => {
-    for (const rig of both) await rig.stop();
+    for (const fixture of both) await fixture.stop();
     await redis?.kill();
   });
 
   /** Answers from the one replica and the other by turns. */
   const polled = (path: string, tenantId: string, times: number) => {
-    const callers = both.map((rig) => {
-      const { key: bearer } = rig.tokens.agentKey({ tenantId, id: 'bot' });
-      return rig.rest.as({ tenant: tenantId, bearer });
+    const callers = both.map((fixture) => {
+      const { key: bearer } = fixture.tokens.agentKey({ tenantId, id: 'bot' });
+      return fixture.rest.as({ tenant: tenantId, bearer });
     });
     return Promise.all(
       Array.from({ length: times }, (_, call) =>
@@ -52,7 +52,7 @@ describe('the pace of the poll route', () => {
 
   it('approval 18 lets twelve of twenty pass at once, at two replicas together, and one more after 2.5 s', async () => {
     const tenantId = 'pace';
-    const [one] = both as [ApprovalRig];
+    const [one] = both as [ApprovalFixture];
     await one.people(tenantId);
     const opened = await one.open(tenantId, { digest: 'd' });
     const path = `/api/v1/ciba/token/${opened['id']}`;
@@ -85,12 +85,12 @@ describe('the pace of the poll route', () => {
 });
 
 describe('long polls', () => {
-  let rig: ApprovalRig;
+  let fixture: ApprovalFixture;
   beforeAll(async () => {
-    rig = await approvalRig(database.url, { withoutSweeper: true });
+    fixture = await approvalFixture(database.url, { withoutSweeper: true });
   });
   afterAll(async () => {
-    await rig?.stop();
+    await fixture?.stop();
   });
 
   const untilPolled = (count: number) =>
@@ -100,12 +100,16 @@ describe('long polls', () => {
 
   it('of one tenant are a quarter of what a process holds, and the others are served', async () => {
     const SHARE = 1_250;
-    const [crowd, calm] = [await rig.people('crowd'), await rig.people('calm')];
+    const [crowd, calm] = [await fixture.people('crowd'), await fixture.people('calm')];
     const { body: asked } = await crowd.bot.post(REQUESTS, wanted());
     const path = `${REQUESTS}/${asked.id}/poll`;
     const admin = (number: number) => {
-      const bearer = rig.tokens.user({ tenantId: crowd.id, id: `a${number}`, roles: ['admin'] });
-      return rig.rest.as({ tenant: crowd.id, bearer });
+      const bearer = fixture.tokens.user({
+        tenantId: crowd.id,
+        id: `a${number}`,
+        roles: ['admin'],
+      });
+      return fixture.rest.as({ tenant: crowd.id, bearer });
     };
     const admins = Array.from({ length: SHARE / POLLS_PER_PRINCIPAL_MAX }, (_, at) => admin(at));
     const leave = new AbortController();

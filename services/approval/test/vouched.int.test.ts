@@ -2,20 +2,20 @@
 import { changedKey } from '@cardea/auth';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApprovalRig, approvalRig, wanted } from './approval-rig.ts';
+import { type ApprovalFixture, approvalFixture, wanted } from './approval-fixture.ts';
 
 const database = testDatabase();
-let rig: ApprovalRig;
+let fixture: ApprovalFixture;
 const mails: { readonly to: string; readonly text: string }[] = [];
 beforeAll(async () => {
   const mail = { send: async (one: { to: string; text: string }) => void mails.push(one) };
-  rig = await approvalRig(database.url, {
+  fixture = await approvalFixture(database.url, {
     withoutSweeper: true,
     mail: { ...mail, close: () => {} },
   });
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 const REQUESTS = '/api/v1/ciba/requests';
@@ -23,25 +23,25 @@ const USE = { agent_id: 'bot', digest: 'd', grant_id: 'g' };
 
 describe('S12 a request that asks for a person who is vouched for', () => {
   it('S12 is not opened for one who is not, nor for one who is unknown', async () => {
-    const { id: tenant } = await rig.people('vouch-open');
-    await rig.vouch(tenant, 'ann', false);
-    expect(await rig.open(tenant, { digest: 'd' })).toEqual({ outcome: 'user_not_vouched' });
-    expect(await rig.open(tenant, { digest: 'd', user_id: 'stranger' })).toEqual({
+    const { id: tenant } = await fixture.people('vouch-open');
+    await fixture.vouch(tenant, 'ann', false);
+    expect(await fixture.open(tenant, { digest: 'd' })).toEqual({ outcome: 'user_not_vouched' });
+    expect(await fixture.open(tenant, { digest: 'd', user_id: 'stranger' })).toEqual({
       outcome: 'user_not_vouched',
     });
-    expect(await rig.eventsOf(tenant)).toEqual([]);
-    await rig.vouch(tenant, 'ann', true);
-    expect((await rig.open(tenant, { digest: 'd' })).outcome).toBe('opened');
+    expect(await fixture.eventsOf(tenant)).toEqual([]);
+    await fixture.vouch(tenant, 'ann', true);
+    expect((await fixture.open(tenant, { digest: 'd' })).outcome).toBe('opened');
   });
 
   it('S12 is not approved by one who is vouched for no longer, before any other extra is asked for', async () => {
-    const { ann, id: tenant } = await rig.people('vouch-approve');
+    const { ann, id: tenant } = await fixture.people('vouch-approve');
     const strict = { number_match: true, max_auth_age_seconds: 1 };
-    const opened = await rig.open(tenant, { digest: 'd', ...strict });
+    const opened = await fixture.open(tenant, { digest: 'd', ...strict });
     const path = `${REQUESTS}/${opened['id']}`;
-    rig.clock.move(2_000);
+    fixture.clock.move(2_000);
     expect((await ann.post(`${path}/approve`)).code).toBe('step_up_required');
-    await rig.vouch(tenant, 'ann', false);
+    await fixture.vouch(tenant, 'ann', false);
     const refused = await ann.post(`${path}/approve`);
     expect([refused.status, refused.code]).toEqual([403, 'approver_not_vouched']);
     expect((await ann.get(path)).body).toMatchObject({ status: 'pending', user_vouched: false });
@@ -50,33 +50,33 @@ describe('S12 a request that asks for a person who is vouched for', () => {
   });
 
   it('S12 is of no use once the person who approved is vouched for no longer', async () => {
-    const { ann, id: tenant } = await rig.people('vouch-use');
-    const { id } = await rig.open(tenant, { digest: 'd' });
+    const { ann, id: tenant } = await fixture.people('vouch-use');
+    const { id } = await fixture.open(tenant, { digest: 'd' });
     expect((await ann.post(`${REQUESTS}/${id}/approve`)).status).toBe(200);
-    await rig.vouch(tenant, 'ann', false);
+    await fixture.vouch(tenant, 'ann', false);
     const use = { tenant_id: tenant, ...USE };
-    expect(await rig.consume(String(id), use)).toEqual({ outcome: 'user_not_vouched' });
+    expect(await fixture.consume(String(id), use)).toEqual({ outcome: 'user_not_vouched' });
     // What they answered was a vouched person's yes, and stays one.
     expect((await ann.get(`${REQUESTS}/${id}`)).body.user_vouched).toBe(true);
-    await rig.vouch(tenant, 'ann', true);
-    expect((await rig.consume(String(id), use)).outcome).toBe('consumed');
+    await fixture.vouch(tenant, 'ann', true);
+    expect((await fixture.consume(String(id), use)).outcome).toBe('consumed');
   });
 
   it('S12 is judged by identity where a change has not come here yet', async () => {
-    const { ann, id: tenant } = await rig.people('vouch-late');
-    const { identity } = rig.host.needsOf('approval').peers;
-    const { id } = await rig.open(tenant, { digest: 'd' });
+    const { ann, id: tenant } = await fixture.people('vouch-late');
+    const { identity } = fixture.host.needsOf('approval').peers;
+    const { id } = await fixture.open(tenant, { digest: 'd' });
     const { facts } = identity;
     const key = changedKey('user', 'ann');
     try {
       const user = { status: 'active', vouched: false };
       Object.assign(identity, { facts: async () => ({ agent: null, session: null, user }) });
-      await rig.shared.cache.raise(key, 2n ** 62n, 60_000);
+      await fixture.shared.cache.raise(key, 2n ** 62n, 60_000);
       expect((await ann.post(`${REQUESTS}/${id}/approve`)).code).toBe('approver_not_vouched');
-      await rig.shared.cache.delete(key);
+      await fixture.shared.cache.delete(key);
       expect((await ann.post(`${REQUESTS}/${id}/approve`)).status).toBe(200);
     } finally {
-      await rig.shared.cache.delete(key);
+      await fixture.shared.cache.delete(key);
       Object.assign(identity, { facts });
     }
   });
@@ -84,12 +84,12 @@ describe('S12 a request that asks for a person who is vouched for', () => {
 
 describe('approval 1 a request', () => {
   it('approval 1 says in every answer who made it, and whether the user is vouched for', async () => {
-    const { ann, admin, bot, id: tenant } = await rig.people('origins');
-    await rig.vouch(tenant, 'bob', false);
+    const { ann, admin, bot, id: tenant } = await fixture.people('origins');
+    await fixture.vouch(tenant, 'bob', false);
     const own = await ann.post(REQUESTS, wanted());
     const admins = await admin.post(REQUESTS, wanted({ user_id: 'bob' }));
     const agents = await bot.post(REQUESTS, wanted());
-    const vend = await rig.open(tenant, { digest: 'd' });
+    const vend = await fixture.open(tenant, { digest: 'd' });
     const shown = [own, admins, agents].map(({ body }) => [body.origin, body.user_vouched]);
     expect(shown).toEqual([
       ['self', true],
@@ -111,9 +111,9 @@ describe('approval 1 a request', () => {
   });
 
   it('of before keeps its origin in lists, where its row does not say it', async () => {
-    const { ann, id: tenant } = await rig.people('origin-of-before');
+    const { ann, id: tenant } = await fixture.people('origin-of-before');
     const { body } = await ann.post(REQUESTS, wanted());
-    await rig.shared.database.system.query(
+    await fixture.shared.database.system.query(
       'UPDATE approval.requests SET origin = NULL WHERE tenant_id = $1',
       [tenant],
     );
@@ -122,10 +122,10 @@ describe('approval 1 a request', () => {
   });
 
   it('tells others who made it, and whether who answered was vouched for then', async () => {
-    const { ann, bob, admin, id: tenant } = await rig.people('origin-told');
-    await rig.vouch(tenant, 'bob', false);
+    const { ann, bob, admin, id: tenant } = await fixture.people('origin-told');
+    await fixture.vouch(tenant, 'bob', false);
     const told: { type: string; data: { [field: string]: unknown } }[] = [];
-    const running = await rig.shared.subscriberFor('webhooks').run({
+    const running = await fixture.shared.subscriberFor('webhooks').run({
       name: 'listener',
       topics: ['cardea.approval.events.v1'],
       types: ['approval.requested', 'approval.approved', 'approval.denied'],
@@ -154,8 +154,8 @@ describe('approval 1 a request', () => {
 
 describe('approving with the token of an agent', () => {
   it('S2 answers byte-equal, whether there is such a request or not', async () => {
-    const here = await rig.people('byte-equal-a');
-    const there = await rig.people('byte-equal-b');
+    const here = await fixture.people('byte-equal-a');
+    const there = await fixture.people('byte-equal-b');
     const own = (await here.bob.post(REQUESTS, wanted({ user_id: 'bob' }))).body.id;
     const foreign = (await there.ann.post(REQUESTS, wanted())).body.id;
     const answers = [];

@@ -2,15 +2,15 @@
 import { metrics } from '@cardea/runtime';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApprovalRig, approvalRig, wanted } from './approval-rig.ts';
+import { type ApprovalFixture, approvalFixture, wanted } from './approval-fixture.ts';
 
 const database = testDatabase();
-let rig: ApprovalRig;
+let fixture: ApprovalFixture;
 beforeAll(async () => {
-  rig = await approvalRig(database.url, { withoutSweeper: true });
+  fixture = await approvalFixture(database.url, { withoutSweeper: true });
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 const REQUESTS = '/api/v1/ciba/requests';
@@ -24,7 +24,7 @@ const untilPolled = (count: number) =>
 
 describe('whoever waits for a person', () => {
   it('approval 8 hears of the decision within a quarter of a second', async () => {
-    const { ann, bot } = await rig.people('eight');
+    const { ann, bot } = await fixture.people('eight');
     const { body } = await bot.post(REQUESTS, wanted());
     const waiting = bot.get(`${REQUESTS}/${body.id}/poll`);
     let isAnswered = false;
@@ -42,10 +42,10 @@ describe('whoever waits for a person', () => {
   });
 
   it('what is published of a request says what the others may know, and no more', async () => {
-    const { ann, bot, id: tenant } = await rig.people('published');
+    const { ann, bot, id: tenant } = await fixture.people('published');
     const { body } = await bot.post(REQUESTS, wanted({ reason: 'secret words' }));
     await ann.post(`${REQUESTS}/${body.id}/deny`);
-    const { database: sql } = rig.host.needsOf('approval');
+    const { database: sql } = fixture.host.needsOf('approval');
     const published = await untilTrue(async () => {
       const { rows } = await sql.system.query<{ value: string }>(
         `SELECT value::text FROM bus.records
@@ -62,7 +62,7 @@ describe('whoever waits for a person', () => {
   });
 
   it('approval 10 is answered as things stand when the process stops', async () => {
-    const other = await approvalRig(database.url);
+    const other = await approvalFixture(database.url);
     const tenant = { tenant: 'ten' };
     const users = Array.from({ length: 10 }, (_, at) =>
       other.rest.as({

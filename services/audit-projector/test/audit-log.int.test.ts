@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { auditService } from '@cardea/audit-projector';
-import { type ServiceRig, serviceRig, testDatabase, untilTrue } from '@cardea/testing';
+import { type ServiceFixture, serviceFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const database = testDatabase();
-let rig: ServiceRig;
+let fixture: ServiceFixture;
 beforeAll(async () => {
-  rig = await serviceRig({ databaseUrl: database.url, definitions: [auditService] });
+  fixture = await serviceFixture({ databaseUrl: database.url, definitions: [auditService] });
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 const PATH = '/api/v1/audit/events';
@@ -19,12 +19,12 @@ let tenants = 0;
 function workspace() {
   tenants += 1;
   const tenantId = `tenant-${tenants}`;
-  const bearer = rig.tokens.user({ tenantId, id: `admin-${tenants}`, roles: ['admin'] });
+  const bearer = fixture.tokens.user({ tenantId, id: `admin-${tenants}`, roles: ['admin'] });
   return {
     tenantId,
-    rest: rig.rest.as({ bearer, tenant: tenantId }),
+    rest: fixture.rest.as({ bearer, tenant: tenantId }),
     verified: (id: string, at?: Date) =>
-      rig.publish({
+      fixture.publish({
         source: 'identity',
         type: 'user.email_verified',
         tenantId,
@@ -88,14 +88,14 @@ describe('the audit log', () => {
 
   it('audit 8 makes a record that comes twice a row once', async () => {
     const { rest, tenantId } = workspace();
-    const event = await rig.publish({
+    const event = await fixture.publish({
       source: 'identity',
       type: 'session.revoked',
       tenantId,
       streamId: 'session-s1',
       data: { id: 's1', user_id: 'u1', reason: 'user' },
     });
-    await rig.publish(event);
+    await fixture.publish(event);
     const { body } = await rest.get(PATH);
     expect(body.events.map(({ type }: { type: string }) => type)).toEqual(['session.revoked']);
   });
@@ -185,14 +185,14 @@ describe('the audit log', () => {
 
   it('audit 6 is closed to members, agents and API keys, and tells their admin', async () => {
     const { rest, tenantId } = workspace();
-    const { tokens } = rig;
+    const { tokens } = fixture;
     const bearers = [
       tokens.user({ tenantId, id: 'member' }),
       tokens.agent({ tenantId, id: 'agent', sessionId: 's' }),
       tokens.apiKey({ tenantId, scopes: ['fga:read'] }),
     ];
     for (const bearer of bearers) {
-      const answer = await rig.rest.get(PATH, { bearer, tenant: tenantId });
+      const answer = await fixture.rest.get(PATH, { bearer, tenant: tenantId });
       expect([answer.status, answer.code]).toEqual([403, 'forbidden']);
     }
     // A refusal is answered a quarter of a second later at most, recorded by then or not.
@@ -217,7 +217,7 @@ describe('the audit log', () => {
     await theirs.verified('u1');
     await untilTrue(async () => (await theirs.rest.get(PATH)).body.count === 1);
     expect((await ours.rest.get(PATH)).body.count).toBe(0);
-    const rows = await rig.shared.database.asTenant(ours.tenantId, (sql) =>
+    const rows = await fixture.shared.database.asTenant(ours.tenantId, (sql) =>
       sql.query('SELECT * FROM audit.events'),
     );
     expect(rows.rows).toEqual([]);
@@ -231,7 +231,7 @@ describe('the audit log', () => {
     const { verified, rest, tenantId } = workspace();
     await verified('u1');
     await untilTrue(async () => (await rest.get(PATH)).body.count === 1);
-    const { database: db } = rig.shared;
+    const { database: db } = fixture.shared;
     await expect(db.asSystem((sql) => sql.query(statement))).rejects.toThrow();
     await expect(db.asTenant(tenantId, (sql) => sql.query(statement))).rejects.toThrow();
   });

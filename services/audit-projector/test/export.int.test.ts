@@ -1,12 +1,12 @@
 import { type IncomingMessage, request } from 'node:http';
 import { auditService } from '@cardea/audit-projector';
 import { type Clock, systemClock } from '@cardea/runtime';
-import { type ServiceRig, serviceRig, testDatabase, untilTrue } from '@cardea/testing';
+import { type ServiceFixture, serviceFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 const database = testDatabase();
-let rig: ServiceRig;
+let fixture: ServiceFixture;
 let sql: Client;
 const logged: string[] = [];
 /** What an export may take; a test that plays the end of it makes it short. */
@@ -18,7 +18,7 @@ const clock: Clock = {
     systemClock.after(ms === FIVE_MINUTES_MS ? (exportMs ?? ms) : ms, callback),
 };
 beforeAll(async () => {
-  rig = await serviceRig({
+  fixture = await serviceFixture({
     databaseUrl: database.url,
     definitions: [auditService],
     clock,
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await sql?.end();
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 const JSON_PATH = '/api/v1/audit/events';
@@ -69,8 +69,8 @@ async function tenantWith(rows: number, longText = '') {
      FROM generate_series(1, $2::int) AS n`,
     [tenantId, rows, FORMULAS, AGENTS, longText],
   );
-  const bearer = rig.tokens.user({ tenantId, id: 'admin', roles: ['admin'] });
-  return { tenantId, bearer, rest: rig.rest.as({ bearer, tenant: tenantId }) };
+  const bearer = fixture.tokens.user({ tenantId, id: 'admin', roles: ['admin'] });
+  return { tenantId, bearer, rest: fixture.rest.as({ bearer, tenant: tenantId }) };
 }
 
 /** RFC 4180, written without a look at what made the file. */
@@ -133,7 +133,7 @@ describe('audit 5 the export', () => {
 
   it('reads no further page once the client is gone', async () => {
     const tenant = await tenantWith(10_000, 's'.repeat(2_000));
-    const reads = vi.spyOn(rig.shared.database, 'asTenant');
+    const reads = vi.spyOn(fixture.shared.database, 'asTenant');
     try {
       const answer = await beginExport(tenant);
       await untilStill(() => reads.mock.calls.length);
@@ -181,7 +181,7 @@ describe('audit 5 the export', () => {
 const beginExport = (of: { tenantId: string; bearer: string }): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${of.bearer}`, 'x-service-tenant': of.tenantId };
-    const asked = request(new URL(CSV_PATH, rig.baseUrl), { headers }, (answer) => {
+    const asked = request(new URL(CSV_PATH, fixture.baseUrl), { headers }, (answer) => {
       answer.on('error', () => {});
       answer.once('readable', () => resolve(answer));
     });

@@ -1,6 +1,6 @@
 import { auditService } from '@cardea/audit-projector';
 import { fakeClock } from '@cardea/runtime';
-import { type ServiceRig, serviceRig, testDatabase, untilTrue } from '@cardea/testing';
+import { type ServiceFixture, serviceFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeOldRows } from '../src/retention/remove-old-rows.ts';
@@ -9,20 +9,20 @@ const database = testDatabase();
 const NOW = new Date('2026-06-01T03:30:00.000Z');
 const DAY_MS = 24 * 3_600_000;
 const HOUR_MS = 3_600_000;
-let rig: ServiceRig;
+let fixture: ServiceFixture;
 let sql: Client;
 beforeAll(async () => {
-  rig = await serviceRig({ databaseUrl: database.url, definitions: [auditService] });
+  fixture = await serviceFixture({ databaseUrl: database.url, definitions: [auditService] });
   sql = new Client({ connectionString: database.url });
   await sql.connect();
 });
 afterAll(async () => {
   await sql?.end();
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 const run = () =>
-  removeOldRows({ ...rig.host.needsOf('audit'), clock: rig.shared.clock }, NOW, {
+  removeOldRows({ ...fixture.host.needsOf('audit'), clock: fixture.shared.clock }, NOW, {
     signal: new AbortController().signal,
     tick: () => undefined,
   });
@@ -57,8 +57,8 @@ async function timesOf(tenantId: string): Promise<readonly string[]> {
 }
 
 const removals = async (tenantId: string) => {
-  const bearer = rig.tokens.user({ tenantId, id: 'admin', roles: ['admin'] });
-  const { body } = await rig.rest.get('/api/v1/audit/events', {
+  const bearer = fixture.tokens.user({ tenantId, id: 'admin', roles: ['admin'] });
+  const { body } = await fixture.rest.get('/api/v1/audit/events', {
     bearer,
     tenant: tenantId,
     query: { type: 'audit.retention_applied' },
@@ -68,7 +68,7 @@ const removals = async (tenantId: string) => {
 
 /** What identity says of an organization, under the tenant that it was made with. */
 const organization = (tenantId: string, days: number) =>
-  rig.publish({
+  fixture.publish({
     source: 'identity',
     type: 'organization.updated',
     tenantId,
@@ -83,7 +83,7 @@ const organization = (tenantId: string, days: number) =>
   });
 
 const secondTenant = (tenantId: string, home: string) =>
-  rig.publish({
+  fixture.publish({
     source: 'identity',
     type: 'tenant.created',
     tenantId,
@@ -201,7 +201,7 @@ describe('audit 13 the clean-up of the audit log', () => {
     expect(names[0]).toBe(names.find((name) => name >= nameOf(daysAgo(366))));
     expect(names).toContain(nameOf(daysAgo(364)));
     await expect(
-      rig.shared.database.system.query('SELECT audit.drop_oldest_partition(current_date)'),
+      fixture.shared.database.system.query('SELECT audit.drop_oldest_partition(current_date)'),
     ).rejects.toThrow();
   });
 });
@@ -264,9 +264,9 @@ describe('R22 a row of the audit log', () => {
 describe('audit 13 the daily clean-up', () => {
   it('runs by itself once a day from 03:00 UTC on, within the hour', async () => {
     const clock = fakeClock('2026-06-01T02:00:00Z');
-    const { database: shared } = rig.shared;
+    const { database: shared } = fixture.shared;
     const definition = { ...auditService };
-    const needs = { ...rig.host.needsOf('audit'), clock };
+    const needs = { ...fixture.host.needsOf('audit'), clock };
     const [loop] = definition.build(needs).loops;
     if (loop === undefined) throw new Error('no loop');
     await sql.query(`UPDATE audit.cleanup SET last_day = '2026-05-31'`);

@@ -1,27 +1,27 @@
 /** What a row holds of an event's metadata, and what happens when an event arrives again. */
 import { auditService } from '@cardea/audit-projector';
 import { BOOTSTRAP_TENANT_ID } from '@cardea/contracts';
-import { type ServiceRig, serviceRig, testDatabase, untilTrue } from '@cardea/testing';
+import { type ServiceFixture, serviceFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const database = testDatabase();
-let rig: ServiceRig;
+let fixture: ServiceFixture;
 const logged: string[] = [];
 beforeAll(async () => {
-  rig = await serviceRig({
+  fixture = await serviceFixture({
     databaseUrl: database.url,
     definitions: [auditService],
     onLog: (line) => logged.push(line),
   });
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 const PATH = '/api/v1/audit/events';
 const adminOf = (tenantId: string) =>
-  rig.rest.as({
-    bearer: rig.tokens.user({ tenantId, id: 'admin', roles: ['admin'] }),
+  fixture.rest.as({
+    bearer: fixture.tokens.user({ tenantId, id: 'admin', roles: ['admin'] }),
     tenant: tenantId,
   });
 
@@ -30,11 +30,11 @@ describe('an audit row', () => {
     const tenantId = 'tenant-twice';
     const rest = adminOf(tenantId);
     const alarms = async (): Promise<number> => {
-      const text = await (await fetch(`${rig.managementUrl}/metrics`)).text();
+      const text = await (await fetch(`${fixture.managementUrl}/metrics`)).text();
       return Number(/^cardea_audit_integrity_alarm (\d+)$/m.exec(text)?.[1]);
     };
     const before = await alarms();
-    const event = await rig.publish({
+    const event = await fixture.publish({
       source: 'identity',
       type: 'session.revoked',
       tenantId,
@@ -44,10 +44,10 @@ describe('an audit row', () => {
     const list = async () => (await rest.get(PATH)).body.events;
     await untilTrue(async () => (await list()).length === 1);
     const { position: _, ...again } = event;
-    await rig.publish(again);
+    await fixture.publish(again);
     await list();
     expect(await alarms()).toBe(before);
-    await rig.publish({ ...again, data: { ...event.data, reason: 'reuse' } });
+    await fixture.publish({ ...again, data: { ...event.data, reason: 'reuse' } });
     await untilTrue(async () => (await alarms()) === before + 1, { what: 'the alarm' });
     const [row] = await list();
     expect(row).toMatchObject({ id: event.id, type: 'session.revoked' });
@@ -55,19 +55,19 @@ describe('an audit row', () => {
   });
 
   it('audit 3 shows what happens to the deployment in the log of the first tenant', async () => {
-    await rig.publish({
+    await fixture.publish({
       source: 'identity',
       type: 'signing_key.activated',
       tenantId: 'deployment',
       streamId: 'keyring-main',
       data: { kid: 'k1' },
     });
-    const bearer = rig.tokens.user({
+    const bearer = fixture.tokens.user({
       tenantId: BOOTSTRAP_TENANT_ID,
       id: 'root',
       roles: ['system_admin', 'admin'],
     });
-    const { body } = await rig.rest.get(PATH, { bearer, tenant: BOOTSTRAP_TENANT_ID });
+    const { body } = await fixture.rest.get(PATH, { bearer, tenant: BOOTSTRAP_TENANT_ID });
     expect(body.events).toMatchObject([
       { type: 'keys.activated', tenant_id: BOOTSTRAP_TENANT_ID, target_id: 'k1' },
     ]);
@@ -77,17 +77,19 @@ describe('an audit row', () => {
     const tenantId = 'tenant-apps';
     const refused = async (appId: string | undefined, header: string | undefined) => {
       const id = `member-${appId}-${header}`;
-      const bearer = rig.tokens.user({
+      const bearer = fixture.tokens.user({
         tenantId,
         id,
         claims: appId === undefined ? {} : { app_id: appId },
       });
       const headers = header === undefined ? {} : { 'x-service-app-id': header };
-      expect((await rig.rest.get(PATH, { bearer, tenant: tenantId, headers })).status).toBe(403);
-      const admin = rig.tokens.user({ tenantId, id: 'admin', roles: ['admin'] });
+      expect((await fixture.rest.get(PATH, { bearer, tenant: tenantId, headers })).status).toBe(
+        403,
+      );
+      const admin = fixture.tokens.user({ tenantId, id: 'admin', roles: ['admin'] });
       const [row] = await untilTrue(async () => {
         const query = { type: 'admin.denied', actor_id: id };
-        const { body } = await rig.rest.get(PATH, { bearer: admin, tenant: tenantId, query });
+        const { body } = await fixture.rest.get(PATH, { bearer: admin, tenant: tenantId, query });
         return body.count === 1 ? body.events : undefined;
       });
       return [row.app_id, row.details.app_claimed];

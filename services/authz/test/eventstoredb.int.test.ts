@@ -1,9 +1,9 @@
 import { authzService } from '@cardea/authz';
 import {
-  type EventStoreStandIn,
-  type ServiceRig,
-  serviceRig,
-  startEventStoreStandIn,
+  type FakeEventStore,
+  type ServiceFixture,
+  serviceFixture,
+  startFakeEventStore,
   testDatabase,
   untilTrue,
 } from '@cardea/testing';
@@ -13,21 +13,21 @@ import { adminOf } from './fga-client.ts';
 const WELL_AGAIN_MS = 60_000;
 
 const database = testDatabase();
-let standIn: EventStoreStandIn;
-let rig: ServiceRig;
+let standIn: FakeEventStore;
+let fixture: ServiceFixture;
 beforeAll(async () => {
-  standIn = await startEventStoreStandIn();
+  standIn = await startFakeEventStore();
   const env = { EVENTSTORE_URL: standIn.url };
-  rig = await serviceRig({ databaseUrl: database.url, definitions: [authzService], env });
+  fixture = await serviceFixture({ databaseUrl: database.url, definitions: [authzService], env });
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
   await standIn?.stop();
 });
 
 describe('a service whose EventStoreDB goes down', () => {
   it('R7 answers 503 while it is away, is well soon after, and lost nothing that it had acknowledged', async () => {
-    const fga = adminOf(rig, 'outage');
+    const fga = adminOf(fixture, 'outage');
     const acked: string[] = [];
     const write = async (name: string) => {
       const answer = await fga.write(name);

@@ -1,5 +1,5 @@
 /** What the tests of this service say over HTTP, in few words. */
-import type { RestAnswer, RestDriver, ServiceRig } from '@cardea/testing';
+import type { RestAnswer, RestDriver, ServiceFixture } from '@cardea/testing';
 
 export type Fields = {
   user_type: string;
@@ -54,11 +54,11 @@ export function fgaClient(rest: RestDriver): FgaClient {
 }
 
 /** A client with the rights of the tenant's admin. */
-export const adminOf = (rig: ServiceRig, tenantId: string): FgaClient =>
+export const adminOf = (fixture: ServiceFixture, tenantId: string): FgaClient =>
   fgaClient(
-    rig.rest.as({
+    fixture.rest.as({
       tenant: tenantId,
-      bearer: rig.tokens.user({ tenantId, id: `admin-of-${tenantId}`, roles: ['admin'] }),
+      bearer: fixture.tokens.user({ tenantId, id: `admin-of-${tenantId}`, roles: ['admin'] }),
     }),
   );
 

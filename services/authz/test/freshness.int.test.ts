@@ -2,10 +2,10 @@ import { authzService } from '@cardea/authz';
 import type { EventStore } from '@cardea/event-store';
 import type { ServiceDefinition } from '@cardea/service';
 import {
-  type EventStoreStandIn,
-  type ServiceRig,
-  serviceRig,
-  startEventStoreStandIn,
+  type FakeEventStore,
+  type ServiceFixture,
+  serviceFixture,
+  startFakeEventStore,
   testDatabase,
   untilTrue,
 } from '@cardea/testing';
@@ -36,17 +36,17 @@ function withSlowReads(isSlow: () => boolean): ServiceDefinition {
 }
 
 let isSlow = false;
-let writer: ServiceRig;
-let other: ServiceRig;
-let standIn: EventStoreStandIn | undefined;
+let writer: ServiceFixture;
+let other: ServiceFixture;
+let standIn: FakeEventStore | undefined;
 
 /** Two replicas, their log in this store. */
 async function startOn(kind: (typeof KINDS)[number], databaseUrl: string): Promise<void> {
-  if (kind === 'EventStoreDB') standIn = await startEventStoreStandIn();
+  if (kind === 'EventStoreDB') standIn = await startFakeEventStore();
   const env = standIn === undefined ? SECRETS : { ...SECRETS, EVENTSTORE_URL: standIn.url };
   const options = { databaseUrl, env };
-  writer = await serviceRig({ ...options, definitions: [withSlowReads(() => isSlow)] });
-  other = await serviceRig({ ...options, definitions: [authzService] });
+  writer = await serviceFixture({ ...options, definitions: [withSlowReads(() => isSlow)] });
+  other = await serviceFixture({ ...options, definitions: [authzService] });
 }
 
 async function stopAll(): Promise<void> {

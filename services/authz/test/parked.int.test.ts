@@ -1,30 +1,30 @@
 import { authzService } from '@cardea/authz';
-import { type ServiceRig, serviceRig, testDatabase, untilTrue } from '@cardea/testing';
+import { type ServiceFixture, serviceFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adminOf } from './fga-client.ts';
 
 const database = testDatabase();
-let rig: ServiceRig;
+let fixture: ServiceFixture;
 beforeAll(async () => {
-  rig = await serviceRig({ databaseUrl: database.url, definitions: [authzService] });
+  fixture = await serviceFixture({ databaseUrl: database.url, definitions: [authzService] });
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 const eventsOf = async (tenantId: string) => {
-  const events = await rig.host.needsOf('authz').store.readLog('authz', 0n, 100_000);
+  const events = await fixture.host.needsOf('authz').store.readLog('authz', 0n, 100_000);
   return events.filter((event) => event.metadata.tenantId === tenantId);
 };
 
 describe('a tuple whose stream cannot be followed', () => {
   it('authz 19 grants nothing, and the rest answers', async () => {
-    const fga = adminOf(rig, 'parked');
+    const fga = adminOf(fixture, 'parked');
     await fga.write('user:ann viewer document:bad');
     await fga.write('user:ann viewer document:good');
     expect(await fga.allows('user:ann viewer document:bad')).toBe(true);
 
-    const { store } = rig.host.needsOf('authz');
+    const { store } = fixture.host.needsOf('authz');
     const [written] = await eventsOf('parked');
     if (written === undefined) throw new Error('nothing was written');
     await store.append([
@@ -46,7 +46,7 @@ describe('a tuple whose stream cannot be followed', () => {
 
 describe('a principal that identity deleted', () => {
   it('authz 20 is named by no tuple any more, once the news came, even twice', async () => {
-    const fga = adminOf(rig, 'deleted');
+    const fga = adminOf(fixture, 'deleted');
     const kept = ['user:bob viewer document:d', 'agent:ann viewer document:d'];
     const gone = [
       'user:ann viewer document:d',
@@ -62,8 +62,8 @@ describe('a principal that identity deleted', () => {
       streamId: 'user-ann',
       data: { id: 'ann', deleted_at: new Date().toISOString() },
     } as const;
-    await rig.publish(news);
-    await rig.publish(news);
+    await fixture.publish(news);
+    await fixture.publish(news);
     await untilTrue(async () => (await fga.list()).body.total === kept.length);
     for (const name of gone) expect(await fga.allows(name)).toBe(false);
     for (const name of kept) expect(await fga.allows(name)).toBe(true);
@@ -77,12 +77,12 @@ describe('a principal that identity deleted', () => {
   });
 
   it('authz 20 takes more tuples with it than fit on a page, and a tenant takes all', async () => {
-    const fga = adminOf(rig, 'many');
+    const fga = adminOf(fixture, 'many');
     const names = Array.from({ length: 300 }, (_, at) => `agent:a viewer document:${at}`);
     await Promise.all(names.map((name) => fga.write(name)));
     await fga.write('user:bob viewer document:1');
     const deleted = (type: string, id: string) =>
-      rig.publish({
+      fixture.publish({
         source: 'identity',
         type,
         tenantId: 'many',

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { authzService } from '@cardea/authz';
 import { uuidFrom } from '@cardea/runtime';
-import { type ServiceRig, serviceRig, testDatabase } from '@cardea/testing';
+import { type ServiceFixture, serviceFixture, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adminOf, type Fields, inLanes, tuple } from './fga-client.ts';
 
@@ -10,12 +10,12 @@ const OBJECTS = 50_000;
 const APPENDS = 250;
 
 const database = testDatabase();
-let rig: ServiceRig;
+let fixture: ServiceFixture;
 beforeAll(async () => {
-  rig = await serviceRig({ databaseUrl: database.url, definitions: [authzService] });
+  fixture = await serviceFixture({ databaseUrl: database.url, definitions: [authzService] });
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 type Case = { name: string; tuples: Fields[]; checks: (Fields & { expect: boolean })[] };
@@ -25,7 +25,7 @@ const cases: Case[] = JSON.parse(
 
 describe('authz 1 every row of the semantics table over HTTP', () => {
   it.each(cases)('$name', async ({ name, tuples, checks }) => {
-    const fga = adminOf(rig, name.replace('/', '-'));
+    const fga = adminOf(fixture, name.replace('/', '-'));
     await inLanes(16, tuples, async (fields) => {
       expect((await fga.write(fields)).status).toBe(201);
     });
@@ -42,7 +42,7 @@ describe('authz 1 every row of the semantics table over HTTP', () => {
 
 describe('many at once', () => {
   it('authz 12 filter keeps order and duplicates, and agrees with single checks', async () => {
-    const fga = adminOf(rig, 'filter');
+    const fga = adminOf(fixture, 'filter');
     await fga.write('user:ann member group:g');
     await fga.write('group:g viewer folder:f');
     for (const id of ['a', 'c']) await fga.write(`folder:f parent document:${id}`);
@@ -69,7 +69,7 @@ describe('many at once', () => {
   });
 
   it('authz 13 list-objects gives exactly what checks allow, by bytes, in pages', async () => {
-    const fga = adminOf(rig, 'objects');
+    const fga = adminOf(fixture, 'objects');
     const odd = ['\u{10000}', '\ue000', 'z', 'a', 'é'];
     for (const id of odd) await fga.write(tuple(`user:ann editor document:${id}`));
     await fga.write('user:* viewer document:m');
@@ -89,8 +89,8 @@ describe('many at once', () => {
   });
 
   it('authz 13 a list of 50,000 is whole and in order, and checks get by meanwhile', async () => {
-    const fga = adminOf(rig, 'large');
-    const { store, positions } = rig.host.needsOf('authz');
+    const fga = adminOf(fixture, 'large');
+    const { store, positions } = fixture.host.needsOf('authz');
     const metadata = { tenantId: 'large', actor: { type: 'system', id: 'test' } } as const;
     const time = new Date();
     let last = 0n;

@@ -1,20 +1,20 @@
 import { authzService } from '@cardea/authz';
-import { type ServiceRig, serviceRig, testDatabase } from '@cardea/testing';
+import { type ServiceFixture, serviceFixture, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adminOf, type Fields, inLanes, tuple } from './fga-client.ts';
 
 const database = testDatabase();
-let rig: ServiceRig;
+let fixture: ServiceFixture;
 beforeAll(async () => {
-  rig = await serviceRig({ databaseUrl: database.url, definitions: [authzService] });
+  fixture = await serviceFixture({ databaseUrl: database.url, definitions: [authzService] });
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 /** Events of the authz log of one tenant, oldest first. */
 async function eventsOf(tenantId: string) {
-  const { store } = rig.host.needsOf('authz');
+  const { store } = fixture.host.needsOf('authz');
   const events = await store.readLog('authz', 0n, 100_000);
   return events.filter((event) => event.metadata.tenantId === tenantId);
 }
@@ -23,7 +23,7 @@ const countOf = (events: readonly { type: string }[], type: string) =>
 
 describe('writing and deleting tuples', () => {
   it('authz 6 fifty equal writes at once make one tuple and forty-nine notes of it', async () => {
-    const fga = adminOf(rig, 'equal-writes');
+    const fga = adminOf(fixture, 'equal-writes');
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => fga.write('user:ann viewer document:d')),
     );
@@ -36,7 +36,7 @@ describe('writing and deleting tuples', () => {
   });
 
   it('R11 of equal tuples written at once, twenty times over, each time one is made', async () => {
-    const fga = adminOf(rig, 'equal-tuples');
+    const fga = adminOf(fixture, 'equal-tuples');
     for (let round = 0; round < 20; round++) {
       const answers = await Promise.all(
         Array.from({ length: 50 }, () => fga.write(`user:ann viewer document:${round}`)),
@@ -47,7 +47,7 @@ describe('writing and deleting tuples', () => {
   });
 
   it('authz 7 fifty mixed writes and deletes leave list, check and stream of one mind', async () => {
-    const fga = adminOf(rig, 'mixed');
+    const fga = adminOf(fixture, 'mixed');
     await fga.write('user:ann editor document:d');
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, at) =>
@@ -73,7 +73,7 @@ describe('writing and deleting tuples', () => {
   });
 
   it('a tuple that is written again is another and the youngest one', async () => {
-    const fga = adminOf(rig, 'again');
+    const fga = adminOf(fixture, 'again');
     const first = await fga.write('user:ann viewer document:1');
     await fga.write('user:ann viewer document:2');
     await fga.delete('user:ann viewer document:1');
@@ -85,7 +85,7 @@ describe('writing and deleting tuples', () => {
   });
 
   it('every answer carries a token, and a malformed one is refused', async () => {
-    const fga = adminOf(rig, 'tokens');
+    const fga = adminOf(fixture, 'tokens');
     const written = await fga.write('user:ann viewer document:d');
     const token = written.headers.get('x-service-consistency');
     for (const answer of [
@@ -109,7 +109,7 @@ describe('writing and deleting tuples', () => {
 
 describe('listing tuples', () => {
   it('authz 10 gives them in order of creation, each once, with the exact total', async () => {
-    const fga = adminOf(rig, 'paging');
+    const fga = adminOf(fixture, 'paging');
     const names = Array.from({ length: 60 }, (_, at) => `user:u${at} viewer document:d${at % 3}`);
     await inLanes(8, names, async (name) => void (await fga.write(name)));
     const standing = new Set(names);
@@ -151,7 +151,7 @@ describe('listing tuples', () => {
   });
 
   it.each(['0', '1001', '-1', 'x'])('authz 10 refuses a limit of %s', async (limit) => {
-    const { status, body } = await adminOf(rig, 'limits').list({ limit });
+    const { status, body } = await adminOf(fixture, 'limits').list({ limit });
     expect([status, body.error.details[0].field]).toEqual([400, 'limit']);
   });
 });

@@ -1,7 +1,7 @@
 /** Identity: who a caller is. Accounts, sessions, tenants, and the keys that tokens are signed with. */
 
 import { domainToASCII } from 'node:url';
-import { type ServiceDefinition, type ServiceNeeds, serviceOf } from '@cardea/service';
+import { type ServiceDefinition, type ServiceDependencies, serviceOf } from '@cardea/service';
 import {
   type AdminMade,
   accountsModule,
@@ -18,11 +18,11 @@ import {
 } from './authentication/authentication.module.ts';
 import { credentialsModule, credentialsStreams } from './credentials/credentials.module.ts';
 import {
-  codeBox,
+  codeRedemption,
   devMailboxRoutes,
   mailModule,
+  mailOutbox,
   mailStreams,
-  postOffice,
 } from './mail/mail.module.ts';
 import { revocationsModule, revokingStreams } from './revocations/revocations.module.ts';
 import { sessionsModule, sessionsStreams } from './sessions/sessions.module.ts';
@@ -73,22 +73,22 @@ export type IdentityOperations = KeyOperations & {
 };
 
 /** Nothing turns there, so what it does is seen when the service reads it. */
-export function identityOperations(needs: ServiceNeeds): IdentityOperations {
+export function identityOperations(needs: ServiceDependencies): IdentityOperations {
   const { signingKeys, accounts } = identityModules(needs, driversOf(needs.settings));
   return { ...keyOperations(signingKeys.signingKeys), createAdmin: accounts.createAdmin };
 }
 
-const driversOf = (settings: ServiceNeeds['settings']): IdentityDrivers => ({
+const driversOf = (settings: ServiceDependencies['settings']): IdentityDrivers => ({
   passwordFunction: argon2({ memoryKib: settings.ARGON2_MEMORY, time: settings.ARGON2_TIME }),
   toAscii: domainToASCII,
 });
 
 /** Each module is given what it names of the service's means and of the modules before it. */
-export function identityModules(given: ServiceNeeds, drivers: IdentityDrivers) {
+export function identityModules(given: ServiceDependencies, drivers: IdentityDrivers) {
   // Whatever is decided revokes what it ends before anybody is answered.
   const needs = { ...given, streams: revokingStreams(given) };
   const snapshots = snapshotCache(needs.store);
-  const outbox = postOffice({ ...needs, snapshots });
+  const outbox = mailOutbox({ ...needs, snapshots });
   const codeKeys = needs.derive('JWT_SECRET', 'otp/v1');
 
   const signingKeys = signingKeysModule(needs);
@@ -102,7 +102,7 @@ export function identityModules(given: ServiceNeeds, drivers: IdentityDrivers) {
     workspaces: workspaces.workspaces,
     postOffice: outbox,
     codeKeys,
-    codes: codeBox({ ...needs, snapshots, codeKeys }),
+    codes: codeRedemption({ ...needs, snapshots, codeKeys }),
   };
   const accounts = accountsModule(shared);
   const { userDirectory } = accounts;

@@ -1,31 +1,36 @@
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, type IdentityRig, identityRig, PASSWORD } from './identity-rig.ts';
+import {
+  type Account,
+  type IdentityFixture,
+  identityFixture,
+  PASSWORD,
+} from './identity-fixture.ts';
 
 const database = testDatabase();
-let rig: IdentityRig;
+let fixture: IdentityFixture;
 let admin: Account;
 beforeAll(async () => {
-  rig = await identityRig(database.url, {
+  fixture = await identityFixture(database.url, {
     RATE_LIMIT_FACTOR: '1',
     TRUSTED_PROXIES: '127.0.0.1/32',
     HASH_CONCURRENCY: '4',
   });
-  admin = await rig.signUp();
+  admin = await fixture.signUp();
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 type Try = (ip: string, number: number) => Promise<{ readonly status: number }>;
 const from = (ip: string) => ({ tenant: admin.tenantId, headers: { 'x-forwarded-for': ip } });
 
 const tokenMiss: Try = (ip) =>
-  rig.rest.post('/api/v1/auth/verify-email', { token: 'nobody.s' }, from(ip));
+  fixture.rest.post('/api/v1/auth/verify-email', { token: 'nobody.s' }, from(ip));
 const keyMiss =
   (key: string): Try =>
   (ip) =>
-    rig.rest.get('/api/v1/admin/users', { ...from(ip), bearer: key });
+    fixture.rest.get('/api/v1/admin/users', { ...from(ip), bearer: key });
 
 /** Each limit by address, how often it lets one network through, and how to meet it. */
 const LIMITED: readonly { readonly what: string; readonly limit: number; readonly attempt: Try }[] =
@@ -34,7 +39,7 @@ const LIMITED: readonly { readonly what: string; readonly limit: number; readonl
       what: 'failed logins',
       limit: 50,
       attempt: (ip, number) =>
-        rig.rest.post(
+        fixture.rest.post(
           '/api/v1/auth/login',
           { email: `nobody${number}.${ip.replaceAll(':', '-')}@example.com`, password: PASSWORD },
           from(ip),
@@ -44,7 +49,7 @@ const LIMITED: readonly { readonly what: string; readonly limit: number; readonl
       what: 'registrations',
       limit: 20,
       attempt: (ip) =>
-        rig.rest.post(
+        fixture.rest.post(
           '/api/v1/auth/register',
           { email: 'one@example.com', password: PASSWORD },
           from(ip),
@@ -54,7 +59,7 @@ const LIMITED: readonly { readonly what: string; readonly limit: number; readonl
       what: 'mails',
       limit: 30,
       attempt: (ip, number) =>
-        rig.rest.post(
+        fixture.rest.post(
           '/api/v1/auth/forgot-password',
           { email: `somebody${number}@example.com` },
           from(ip),
@@ -64,7 +69,8 @@ const LIMITED: readonly { readonly what: string; readonly limit: number; readonl
     {
       what: 'wrong refresh tokens',
       limit: 60,
-      attempt: (ip) => rig.rest.post('/api/v1/auth/refresh', { refresh_token: 'rt_' }, from(ip)),
+      attempt: (ip) =>
+        fixture.rest.post('/api/v1/auth/refresh', { refresh_token: 'rt_' }, from(ip)),
     },
     { what: 'wrong API keys', limit: 60, attempt: (ip) => keyMiss('svc_live_no')(ip, 0) },
     { what: 'wrong agent keys', limit: 60, attempt: (ip) => keyMiss('agk_live_no')(ip, 0) },

@@ -8,7 +8,12 @@ import {
   agentSessions,
 } from '../src/agents/agent-sessions/agent-session.ts';
 import { identityModules } from '../src/service.ts';
-import { type Account, type IdentityRig, identityRig, PASSWORD } from './identity-rig.ts';
+import {
+  type Account,
+  type IdentityFixture,
+  identityFixture,
+  PASSWORD,
+} from './identity-fixture.ts';
 
 const SERVICES = [{ service_name: 'warehouse', fields: ['password'] }];
 const CHEAP = { memoryKib: 64, time: 1 };
@@ -16,19 +21,19 @@ const HOUR_MS = 3_600_000;
 const DAY_S = 86_400;
 
 const database = testDatabase();
-let rig: IdentityRig;
+let fixture: IdentityFixture;
 let ann: Account;
 let agent: { readonly id: string; readonly as: RestDriver };
 /** Awaited before an event of this type is appended: where a busy process may stand still. */
 let beforeAppend: { readonly type: string; readonly hold: () => Promise<unknown> } | undefined;
 
 beforeAll(async () => {
-  rig = await identityRig(database.url, {
+  fixture = await identityFixture(database.url, {
     RATE_LIMIT_FACTOR: '1000',
     REFRESH_TOKEN_EXPIRY: '1h',
     JWT_EXPIRY: '30m',
   });
-  const { store } = rig.host.needsOf('identity');
+  const { store } = fixture.host.needsOf('identity');
   const append = store.append.bind(store);
   Object.assign(store, {
     append: async (batch: Parameters<typeof append>[0]) => {
@@ -39,47 +44,47 @@ beforeAll(async () => {
       return append(batch);
     },
   });
-  ann = await rig.signUp();
-  const made = await rig.as(ann).post('/api/v1/agents', { name: 'porter', services: SERVICES });
+  ann = await fixture.signUp();
+  const made = await fixture.as(ann).post('/api/v1/agents', { name: 'porter', services: SERVICES });
   const { id } = made.body;
-  const key = await rig.as(ann).post(`/api/v1/agents/${id}/keys`, { name: 'k' });
-  agent = { id, as: rig.rest.as({ bearer: key.body.key, tenant: ann.tenantId }) };
+  const key = await fixture.as(ann).post(`/api/v1/agents/${id}/keys`, { name: 'k' });
+  agent = { id, as: fixture.rest.as({ bearer: key.body.key, tenant: ann.tenantId }) };
 });
 afterEach(() => {
   beforeAppend = undefined;
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 const start = (more: object) =>
   agent.as.post('/api/v1/agent/sessions', { services: SERVICES, ...more });
 const renew = (id: string) => agent.as.post(`/api/v1/agent/sessions/${id}/tokens`);
 const changePassword = (account: Account) =>
-  rig.as(account).post('/api/v1/user/change-password', {
+  fixture.as(account).post('/api/v1/user/change-password', {
     current_password: PASSWORD,
     new_password: 'another good one',
   });
 const reasonOf = async (id: string) => {
-  const { streams } = rig.host.needsOf('identity');
+  const { streams } = fixture.host.needsOf('identity');
   const { state } = await streams.load(agentSessions, { tenantId: ann.tenantId, id });
   return state.status === 'none' ? undefined : state.reason;
 };
 
 /** As sign-ins without a session will give one. */
 async function tokenWithoutSession({ tenantId, userId, email }: Account): Promise<string> {
-  const needs = rig.host.needsOf('identity');
+  const needs = fixture.host.needsOf('identity');
   const { signingKeys, accounts, workspaces, sessions } = identityModules(needs, {
     passwordFunction: argon2(CHEAP),
     toAscii: (name) => name,
   });
   await signingKeys.signingKeys.start();
   try {
-    const readAt = rig.clock.now();
+    const readAt = fixture.clock.now();
     const user = await accounts.userDirectory.byId(tenantId, userId);
     const tenant = await workspaces.workspaces.tenant(tenantId);
     if (!exists(user) || tenant === undefined) throw new Error('user and tenant are there');
-    const authTime = Math.floor(rig.clock.now().getTime() / 1_000);
+    const authTime = Math.floor(fixture.clock.now().getTime() / 1_000);
     const of = { user, readAt, email, tenant, sid: null, authTime, amr: ['otp'], appId: null };
     return sessions.accessTokens.issue(of).token;
   } finally {
@@ -87,11 +92,12 @@ async function tokenWithoutSession({ tenantId, userId, email }: Account): Promis
   }
 }
 
-const isMarked = async (id: string) => (await rig.shared.cache.get(`rev:asid:${id}`)) !== undefined;
+const isMarked = async (id: string) =>
+  (await fixture.shared.cache.get(`rev:asid:${id}`)) !== undefined;
 
 describe('what an agent session on behalf of a user rests on', () => {
   it('S11 may go while it starts: then it does not', async () => {
-    const bob = await rig.register(ann.tenantId);
+    const bob = await fixture.register(ann.tenantId);
     let changed: Promise<unknown> | undefined;
     beforeAppend = {
       type: 'AgentSessionStarted',
@@ -102,7 +108,7 @@ describe('what an agent session on behalf of a user rests on', () => {
     };
     const answer = await start({ subject_token: bob.access });
     expect(answer).toMatchObject({ status: 400, code: 'invalid_subject_token' });
-    const events = await rig.eventsSince(0n);
+    const events = await fixture.eventsSince(0n);
     const started = events.find(({ type }) => type === 'AgentSessionStarted');
     if (started === undefined) throw new Error('no agent session was started');
     const { id, user_id } = started.data as unknown as AgentSessionFacts;
@@ -112,7 +118,7 @@ describe('what an agent session on behalf of a user rests on', () => {
   });
 
   it('does not come back with a user who is disabled and enabled again before anybody has ended the session', async () => {
-    const bob = await rig.register(ann.tenantId);
+    const bob = await fixture.register(ann.tenantId);
     const { id } = (await start({ subject_token: bob.access })).body.data;
     const path = `/api/v1/admin/users/${bob.userId}`;
     let release = (): void => undefined;
@@ -121,8 +127,8 @@ describe('what an agent session on behalf of a user rests on', () => {
     });
     beforeAppend = { type: 'AgentSessionEnded', hold: () => held };
     try {
-      expect((await rig.as(ann).patch(path, { status: 'disabled' })).status).toBe(200);
-      expect((await rig.as(ann).patch(path, { status: 'active' })).status).toBe(200);
+      expect((await fixture.as(ann).patch(path, { status: 'disabled' })).status).toBe(200);
+      expect((await fixture.as(ann).patch(path, { status: 'active' })).status).toBe(200);
       expect(await isMarked(id)).toBe(true);
     } finally {
       release();
@@ -131,26 +137,26 @@ describe('what an agent session on behalf of a user rests on', () => {
   });
 
   it('is the user’s epoch where the token names no login', async () => {
-    const bob = await rig.register(ann.tenantId);
+    const bob = await fixture.register(ann.tenantId);
     const token = await tokenWithoutSession(bob);
     const { id } = (await start({ subject_token: token })).body.data;
     expect((await renew(id)).status).toBe(201);
-    expect((await rig.as(bob).delete('/api/v1/me/sessions')).status).toBe(200);
+    expect((await fixture.as(bob).delete('/api/v1/me/sessions')).status).toBe(200);
     expect((await renew(id)).code).toBe('session_ended');
     expect(await isMarked(id)).toBe(true);
     expect((await start({ subject_token: token })).code).toBe('invalid_subject_token');
-    rig.clock.move(2_000);
+    fixture.clock.move(2_000);
     const later = await start({ subject_token: await tokenWithoutSession(bob) });
     expect(later.status).toBe(201);
-    rig.clock.move(-2_000);
+    fixture.clock.move(-2_000);
   });
 
   it('is looked at in the streams while the cache is away and nobody has ended the session yet', async () => {
-    const bob = await rig.register(ann.tenantId);
-    const other = await rig.register(ann.tenantId);
+    const bob = await fixture.register(ann.tenantId);
+    const other = await fixture.register(ann.tenantId);
     const { id } = (await start({ subject_token: bob.access })).body.data;
     const { id: lives } = (await start({ subject_token: other.access })).body.data;
-    const needs = rig.host.needsOf('identity');
+    const needs = fixture.host.needsOf('identity');
     const ended = async () => {
       const marks = [id, lives].map((each) => ({ kind: 'asid' as const, id: each }));
       return (await needs.peers.identity.ended({ marks })).ended;
@@ -176,8 +182,8 @@ describe('what an agent session on behalf of a user rests on', () => {
   });
 
   it('is gone, for a session that an earlier release has started, when its user ends all sessions', async () => {
-    const bob = await rig.register(ann.tenantId);
-    const { streams, systemCommand, ids } = rig.host.needsOf('identity');
+    const bob = await fixture.register(ann.tenantId);
+    const { streams, systemCommand, ids } = fixture.host.needsOf('identity');
     const sessionOf = async (): Promise<string> => {
       const { id } = (await start({ subject_token: bob.access })).body.data;
       const { state } = await streams.load(agentSessions, { tenantId: ann.tenantId, id });
@@ -191,7 +197,7 @@ describe('what an agent session on behalf of a user rests on', () => {
     };
     const before = await sessionOf();
     expect((await renew(before)).status).toBe(201);
-    expect((await rig.as(bob).delete('/api/v1/me/sessions')).status).toBe(200);
+    expect((await fixture.as(bob).delete('/api/v1/me/sessions')).status).toBe(200);
     expect(await renew(before)).toMatchObject({ status: 410, code: 'session_ended' });
     expect(await isMarked(before)).toBe(true);
     await untilTrue(async () => (await reasonOf(before)) === 'sessions_revoked', {
@@ -201,17 +207,17 @@ describe('what an agent session on behalf of a user rests on', () => {
   });
 
   it('runs out with a login that nobody refreshes, and not before', async () => {
-    const [bob, eve] = [await rig.register(ann.tenantId), await rig.register(ann.tenantId)];
+    const [bob, eve] = [await fixture.register(ann.tenantId), await fixture.register(ann.tenantId)];
     const ttl_seconds = DAY_S;
     const { id } = (await start({ subject_token: bob.access, ttl_seconds })).body.data;
     const { id: lives } = (await start({ subject_token: eve.access, ttl_seconds })).body.data;
-    rig.clock.move(HOUR_MS / 2);
-    expect((await rig.refresh(eve.refresh)).status).toBe(200);
-    rig.clock.move(HOUR_MS / 2);
+    fixture.clock.move(HOUR_MS / 2);
+    expect((await fixture.refresh(eve.refresh)).status).toBe(200);
+    fixture.clock.move(HOUR_MS / 2);
     expect(await renew(id)).toMatchObject({ status: 410, code: 'session_ended' });
     expect((await renew(lives)).status).toBe(201);
     await untilTrue(async () => (await reasonOf(id)) === 'login_ended', { what: 'the sweeper' });
     expect(await reasonOf(lives)).toBeNull();
-    rig.clock.move(-HOUR_MS);
+    fixture.clock.move(-HOUR_MS);
   });
 });

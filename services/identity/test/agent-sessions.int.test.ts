@@ -1,17 +1,17 @@
 import { untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
-import { claimsOf } from './identity-rig.ts';
-import { machinesRig, reach } from './machines-rig.ts';
+import { agentsAndKeysFixture, reach } from './agents-and-keys-fixture.ts';
+import { claimsOf } from './identity-fixture.ts';
 
-const { rig, ann, admin, withKey, newAgent, newSession } = machinesRig();
+const { rig: fixture, ann, admin, withKey, newAgent, newSession } = agentsAndKeysFixture();
 
 const typesSince = async (position: bigint) =>
-  (await rig().eventsSince(position)).map(({ type }) => type);
+  (await fixture().eventsSince(position)).map(({ type }) => type);
 
 describe('an agent session', () => {
   it('opens on behalf of a user whose token it shows', async () => {
     const agent = await newAgent();
-    const bob = await rig().register(ann().tenantId);
+    const bob = await fixture().register(ann().tenantId);
     const session = await newSession(agent, { subject_token: bob.access, purpose: 'deploy' });
     expect(session).toMatchObject({ agent_id: agent.id, user_id: bob.userId, status: 'active' });
     expect(claimsOf(session.capability_token)).toMatchObject({
@@ -27,9 +27,9 @@ describe('an agent session', () => {
     const seen = await own.get(`/api/v1/agent/sessions/${session.id}`);
     expect(seen.body.data).toMatchObject({ id: session.id, purpose: 'deploy' });
     expect((await own.get('/api/v1/user/profile')).code).toBe('user_session_required');
-    expect((await rig().as(bob).get('/api/v1/agent/sessions')).body.data.total).toBe(1);
-    expect((await rig().as(bob).get('/api/v1/me/agents')).body.agents[0].id).toBe(agent.id);
-    const eve = rig().as(await rig().register(ann().tenantId, 'eve'));
+    expect((await fixture().as(bob).get('/api/v1/agent/sessions')).body.data.total).toBe(1);
+    expect((await fixture().as(bob).get('/api/v1/me/agents')).body.agents[0].id).toBe(agent.id);
+    const eve = fixture().as(await fixture().register(ann().tenantId, 'eve'));
     expect((await eve.get(`/api/v1/agent/sessions/${session.id}`)).status).toBe(404);
     expect((await eve.delete(`/api/v1/agent/sessions/${session.id}`)).status).toBe(404);
     const ended = await agent.as.delete(`/api/v1/agent/sessions/${session.id}`);
@@ -40,7 +40,7 @@ describe('an agent session', () => {
   });
   it('identity 14 is no wider than grant, delegation and the session before', async () => {
     const agent = await newAgent([{ service_name: 'warehouse', fields: ['*'] }]);
-    const bob = await rig().register(ann().tenantId);
+    const bob = await fixture().register(ann().tenantId);
     const start = (body: object) => agent.as.post('/api/v1/agent/sessions', body);
     const wide = await start({ services: [{ service_name: 'payroll', fields: ['token'] }] });
     expect(wide).toMatchObject({ status: 403, code: 'scope_not_granted' });
@@ -50,7 +50,7 @@ describe('an agent session', () => {
     const onBehalf = { services: reach('password'), user_id: bob.userId };
     expect((await start(onBehalf)).code).toBe('delegation_required');
     const given = { agent_id: agent.id, services: reach('username', 'region') };
-    expect((await rig().as(bob).post('/api/v1/me/delegations', given)).status).toBe(201);
+    expect((await fixture().as(bob).post('/api/v1/me/delegations', given)).status).toBe(201);
     expect((await start(onBehalf)).body.error.details.missing).toEqual(reach('password'));
     const session = await newSession(agent, {
       services: reach('username', 'region'),
@@ -68,16 +68,16 @@ describe('an agent session', () => {
     expect(back).toMatchObject({ status: 403, code: 'attenuation_only' });
   });
   it('identity 14 gets no more tokens once its agent is suspended, its user disabled, its delegation withdrawn', async () => {
-    const bob = await rig().register(ann().tenantId);
+    const bob = await fixture().register(ann().tenantId);
     const agent = await newAgent();
-    const given = await rig()
+    const given = await fixture()
       .as(bob)
       .post('/api/v1/me/delegations', {
         agent_id: agent.id,
         services: reach('*'),
       });
     const session = await newSession(agent, { user_id: bob.userId });
-    const ofBob = rig().as(bob);
+    const ofBob = fixture().as(bob);
     await ofBob.delete(`/api/v1/me/delegations/${given.body.id}`);
     const more = await agent.as.post(`/api/v1/agent/sessions/${session.id}/tokens`);
     expect(['delegation_required', 'session_ended']).toContain(more.code);
@@ -110,7 +110,7 @@ describe('an agent session', () => {
   });
   it('identity 14 is not opened for an agent token that is passed off as a user', async () => {
     const agent = await newAgent();
-    const bob = await rig().register(ann().tenantId);
+    const bob = await fixture().register(ann().tenantId);
     const session = await newSession(agent, { subject_token: bob.access });
     const grant = { agent_id: agent.id, services: reach('username') };
     const self = await withKey(session.agent_token).post('/api/v1/me/delegations', grant);
@@ -120,16 +120,16 @@ describe('an agent session', () => {
       const refused = await agent.as.post('/api/v1/agent/sessions', body);
       expect(refused).toMatchObject({ status: 400, code: 'invalid_subject_token' });
     }
-    const byUser = await rig()
+    const byUser = await fixture()
       .as(bob)
       .post('/api/v1/agent/sessions', { services: reach('x') });
     expect(byUser).toMatchObject({ status: 401, code: 'invalid_agent_key' });
   });
   it('ends when it runs out, and the others hear of it', async () => {
     const agent = await newAgent();
-    const before = await rig().head();
+    const before = await fixture().head();
     const session = await newSession(agent, { ttl_seconds: 60 });
-    rig().clock.move(61_000);
+    fixture().clock.move(61_000);
     await untilTrue(async () => (await typesSince(before)).includes('AgentSessionEnded'), {
       what: 'the sweeper',
     });
@@ -137,7 +137,7 @@ describe('an agent session', () => {
       const shown = await agent.as.get(`/api/v1/agent/sessions/${session.id}`);
       return shown.body.data.status === 'ended';
     });
-    rig().clock.move(-61_000);
+    fixture().clock.move(-61_000);
   });
   it('is asked for 120 times a minute by one agent, and no more', async () => {
     const agent = await newAgent();
@@ -158,7 +158,7 @@ describe('an agent session', () => {
     await agent.as.delete(`/api/v1/agent/sessions/${session.id}`);
     const made = await admin().post('/api/v1/api-keys', { name: 'l', scopes: ['users:read'] });
     await admin().delete(`/api/v1/api-keys/${made.body.id}`);
-    const { cache } = rig().shared;
+    const { cache } = fixture().shared;
     const keys = [`rev:asid:${session.id}`, `rev:key:${made.body.id}`];
     for (const key of [...keys, 'rev:generation']) await cache.delete(key);
     await untilTrue(async () => (await cache.getMany(keys)).every((mark) => mark !== undefined), {
@@ -172,8 +172,8 @@ describe('an agent session', () => {
       overlap_seconds: 60,
     });
     const secret = (key: string) => key.slice(-49, -6);
-    const events = JSON.stringify((await rig().eventsSince(0n)).map(({ data }) => data));
-    const logged = rig().lines.join('\n');
+    const events = JSON.stringify((await fixture().eventsSince(0n)).map(({ data }) => data));
+    const logged = fixture().lines.join('\n');
     for (const clear of [
       secret(agent.key),
       secret(rotated.body.key),

@@ -1,17 +1,22 @@
 /** What clients see of accounts, to the key: shapes, named faults, repeats, and what must not be kept. */
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, type IdentityRig, identityRig, PASSWORD } from './identity-rig.ts';
+import {
+  type Account,
+  type IdentityFixture,
+  identityFixture,
+  PASSWORD,
+} from './identity-fixture.ts';
 
 const database = testDatabase();
-let rig: IdentityRig;
+let fixture: IdentityFixture;
 let admin: Account;
 beforeAll(async () => {
-  rig = await identityRig(database.url, { RATE_LIMIT_FACTOR: '10000' });
-  admin = await rig.signUp();
+  fixture = await identityFixture(database.url, { RATE_LIMIT_FACTOR: '10000' });
+  admin = await fixture.signUp();
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 const USERS = '/api/v1/admin/users';
@@ -22,14 +27,14 @@ describe('the token responses', () => {
   it('identity 1 have the keys of their row in the contract and no others', async () => {
     const body = { email: 'keys@example.com', password: PASSWORD };
     const { tenantId: tenant } = admin;
-    const registered = await rig.rest.post('/api/v1/auth/register', body, { tenant });
+    const registered = await fixture.rest.post('/api/v1/auth/register', body, { tenant });
     expect(keys(registered.body)).toEqual(TOKENS);
-    const login = await rig.logIn({ tenantId: tenant, email: body.email });
+    const login = await fixture.logIn({ tenantId: tenant, email: body.email });
     expect(keys(login.body)).toEqual([...TOKENS, 'email_verified', 'mfa_required'].sort());
-    const refreshed = await rig.refresh(login.body.refresh_token);
+    const refreshed = await fixture.refresh(login.body.refresh_token);
     expect(keys(refreshed.body)).toEqual([...TOKENS, 'email_verified'].sort());
     const company = { ...body, company_name: 'Keys' };
-    const signedUp = await rig.rest.post('/api/v1/auth/signup', company);
+    const signedUp = await fixture.rest.post('/api/v1/auth/signup', company);
     expect(keys(signedUp.body)).toEqual([...TOKENS, 'email_verified', 'tenant_id'].sort());
   });
 });
@@ -49,7 +54,7 @@ describe('a field that its rule refuses', () => {
     { path: USERS, body: { email: account.email }, field: 'display_name', value: BELL },
     { path: USERS, body: { email: account.email }, field: 'avatar_url', value: 'http://x.test/' },
   ])('is named by $path: $field', async ({ path, body, field, value }) => {
-    const who = path === USERS ? rig.as(admin) : rig.rest;
+    const who = path === USERS ? fixture.as(admin) : fixture.rest;
     const tenant = path === '/api/v1/auth/signup' ? undefined : admin.tenantId;
     const answer = await who.post(path, { ...body, [field]: value }, { tenant });
     expect(answer).toMatchObject({ status: 400, code: 'invalid_request' });
@@ -59,11 +64,11 @@ describe('a field that its rule refuses', () => {
   it.each(['display_name', 'avatar_url'])(
     'is named where accounts are changed: %s',
     async (field) => {
-      const bob = await rig.register(admin.tenantId);
+      const bob = await fixture.register(admin.tenantId);
       const change = { [field]: field === 'avatar_url' ? 'javascript:x' : BELL };
       const answers = [
-        await rig.as(bob).patch('/api/v1/user/profile', change),
-        await rig.as(admin).patch(`${USERS}/${bob.userId}`, change),
+        await fixture.as(bob).patch('/api/v1/user/profile', change),
+        await fixture.as(admin).patch(`${USERS}/${bob.userId}`, change),
       ];
       for (const { body } of answers)
         expect(body.error.details).toEqual([{ field, rule: 'format' }]);
@@ -73,14 +78,14 @@ describe('a field that its rule refuses', () => {
 
 describe('an account that an administrator makes', () => {
   const make = (body: object, key: string) =>
-    rig.as(admin).post(USERS, body, { headers: { 'idempotency-key': key } });
+    fixture.as(admin).post(USERS, body, { headers: { 'idempotency-key': key } });
 
   it('R11 is answered again as it stands when the request is repeated under its key', async () => {
     const body = { email: 'made.once@example.com', password: PASSWORD };
     const made = await make(body, 'made once');
     const path = `${USERS}/${made.body.id}`;
-    const changed = await rig.as(admin).patch(path, { display_name: 'Once' });
-    await rig.logIn({ tenantId: admin.tenantId, email: body.email });
+    const changed = await fixture.as(admin).patch(path, { display_name: 'Once' });
+    await fixture.logIn({ tenantId: admin.tenantId, email: body.email });
     const again = await make(body, 'made once');
     expect(again.status).toBe(201);
     expect(again.body).toMatchObject({ id: made.body.id, display_name: 'Once' });
@@ -91,7 +96,7 @@ describe('an account that an administrator makes', () => {
   it('is not made again under its key once it is deleted', async () => {
     const body = { email: 'made.gone@example.com' };
     const made = await make(body, 'made and gone');
-    await rig.as(admin).delete(`${USERS}/${made.body.id}`);
+    await fixture.as(admin).delete(`${USERS}/${made.body.id}`);
     const again = await make(body, 'made and gone');
     expect(again).toMatchObject({ status: 409, code: 'already_created' });
     expect(again.body.error.details).toEqual({ id: made.body.id });
@@ -99,11 +104,11 @@ describe('an account that an administrator makes', () => {
   });
 
   it('shows the last sign-in also where it is changed', async () => {
-    const bob = await rig.register(admin.tenantId);
+    const bob = await fixture.register(admin.tenantId);
     const path = `${USERS}/${bob.userId}`;
-    const { body: seen } = await rig.as(admin).get(path);
+    const { body: seen } = await fixture.as(admin).get(path);
     expect(seen.last_login_at).toEqual(expect.any(String));
-    const changed = await rig.as(admin).patch(path, { display_name: 'Robert' });
+    const changed = await fixture.as(admin).patch(path, { display_name: 'Robert' });
     expect(changed.body).toMatchObject({
       display_name: 'Robert',
       last_login_at: seen.last_login_at,
@@ -113,20 +118,20 @@ describe('an account that an administrator makes', () => {
 
 describe('mail', () => {
   it('is found whatever the case of the address, kept by no cache, and says who it is from', async () => {
-    const bob = await rig.register(admin.tenantId, 'case');
-    const { text } = await rig.mail(bob.email, /Confirm/);
+    const bob = await fixture.register(admin.tenantId, 'case');
+    const { text } = await fixture.mail(bob.email, /Confirm/);
     expect(text).toMatch(/This mail comes from Company of ann\.$/);
     const query = { to: bob.email.toUpperCase() };
-    const list = await rig.rest.get('/dev/mailbox', { query });
+    const list = await fixture.rest.get('/dev/mailbox', { query });
     expect(list.body.messages).toHaveLength(1);
     expect(list.headers.get('cache-control')).toBe('no-store');
   });
 
   it('holds a link whose use is kept by no cache either', async () => {
-    const bob = await rig.register(admin.tenantId);
-    const { token } = await rig.mail(bob.email, /Confirm/);
+    const bob = await fixture.register(admin.tenantId);
+    const { token } = await fixture.mail(bob.email, /Confirm/);
     const headers = { accept: 'application/json' };
-    const used = await rig.rest.get('/api/v1/auth/verify-email', { query: { token }, headers });
+    const used = await fixture.rest.get('/api/v1/auth/verify-email', { query: { token }, headers });
     expect(used.status).toBe(200);
     expect(used.headers.get('cache-control')).toBe('no-store');
   });

@@ -1,32 +1,37 @@
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, type IdentityRig, identityRig, PASSWORD } from './identity-rig.ts';
+import {
+  type Account,
+  type IdentityFixture,
+  identityFixture,
+  PASSWORD,
+} from './identity-fixture.ts';
 
 const database = testDatabase();
-let rig: IdentityRig;
+let fixture: IdentityFixture;
 let admin: Account;
 beforeAll(async () => {
-  rig = await identityRig(database.url);
-  admin = await rig.signUp();
+  fixture = await identityFixture(database.url);
+  admin = await fixture.signUp();
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 type Cost = { answer: string; hashes: number; appends: number };
 
 /** What a call answers and what it costs; mail is sent behind it and is counted out. */
-async function costOf(call: () => ReturnType<IdentityRig['logIn']>): Promise<Cost> {
+async function costOf(call: () => ReturnType<IdentityFixture['logIn']>): Promise<Cost> {
   await quiet();
-  const [hashes, position] = [rig.hashes(), await rig.head()];
+  const [hashes, position] = [fixture.hashes(), await fixture.head()];
   const { status, body, headers } = await call();
   const shape = body.error === undefined ? Object.keys(body).sort() : body.error.code;
   const names = [...headers.keys()].sort();
-  const events = await rig.eventsSince(position);
+  const events = await fixture.eventsSince(position);
   const own = events.filter(({ type }) => !['Issued', 'MailSettled'].includes(type));
   return {
     answer: JSON.stringify([status, shape, names]),
-    hashes: rig.hashes() - hashes,
+    hashes: fixture.hashes() - hashes,
     appends: new Set(own.map(({ streamId, time, id }) => `${streamId} ${time.getTime()} ${id}`))
       .size,
   };
@@ -34,7 +39,7 @@ async function costOf(call: () => ReturnType<IdentityRig['logIn']>): Promise<Cos
 
 /** No mail is under way, so that the events of a call are its own. */
 async function quiet(): Promise<void> {
-  const { database: pool } = rig.host.needsOf('identity');
+  const { database: pool } = fixture.host.needsOf('identity');
   const { untilTrue } = await import('@cardea/testing');
   await untilTrue(async () => {
     const { rows } = await pool.asSystem((sql) => sql.query('SELECT 1 FROM identity.mail_queue'));
@@ -44,35 +49,37 @@ async function quiet(): Promise<void> {
 
 describe('whoever asks about an address', () => {
   it('S8 identity 3 learns nothing from a login: unknown, wrong and disabled cost and look the same', async () => {
-    const known = await rig.register(admin.tenantId);
-    const disabled = await rig.register(admin.tenantId);
-    await rig.as(admin).patch(`/api/v1/admin/users/${disabled.userId}`, { status: 'disabled' });
+    const known = await fixture.register(admin.tenantId);
+    const disabled = await fixture.register(admin.tenantId);
+    await fixture.as(admin).patch(`/api/v1/admin/users/${disabled.userId}`, { status: 'disabled' });
     const noPassword = 'no.password@example.com';
-    await rig.as(admin).post('/api/v1/admin/users', { email: noPassword });
+    await fixture.as(admin).post('/api/v1/admin/users', { email: noPassword });
     const { tenantId } = admin;
     const costs = [
-      await costOf(() => rig.logIn({ tenantId, email: 'nobody@example.com' }, 'wrong password')),
-      await costOf(() => rig.logIn(known, 'wrong password')),
-      await costOf(() => rig.logIn(disabled, PASSWORD)),
-      await costOf(() => rig.logIn({ tenantId, email: noPassword }, 'wrong password')),
+      await costOf(() =>
+        fixture.logIn({ tenantId, email: 'nobody@example.com' }, 'wrong password'),
+      ),
+      await costOf(() => fixture.logIn(known, 'wrong password')),
+      await costOf(() => fixture.logIn(disabled, PASSWORD)),
+      await costOf(() => fixture.logIn({ tenantId, email: noPassword }, 'wrong password')),
     ];
     expect(costs[0]).toMatchObject({ hashes: 1, appends: 1 });
     for (const cost of costs) expect(cost).toEqual(costs[0]);
   });
 
   it('S8 identity 3 learns nothing from asking for a new password', async () => {
-    const known = await rig.register(admin.tenantId);
+    const known = await fixture.register(admin.tenantId);
     const ask = (email: string) => () =>
-      rig.rest.post('/api/v1/auth/forgot-password', { email }, { tenant: admin.tenantId });
+      fixture.rest.post('/api/v1/auth/forgot-password', { email }, { tenant: admin.tenantId });
     const unknown = await costOf(ask('nobody@example.com'));
     expect(await costOf(ask(known.email))).toEqual(unknown);
     expect(unknown).toMatchObject({ hashes: 0, appends: 1 });
   });
 
   it('S8 costs the same to register, whether the address is new or taken', async () => {
-    const known = await rig.register(admin.tenantId);
+    const known = await fixture.register(admin.tenantId);
     const register = (email: string) => () =>
-      rig.rest.post(
+      fixture.rest.post(
         '/api/v1/auth/register',
         { email, password: PASSWORD },
         { tenant: admin.tenantId },
@@ -81,7 +88,7 @@ describe('whoever asks about an address', () => {
     const taken = await costOf(register(known.email));
     // A new user makes two events in one append: registered, password set.
     expect(taken).toMatchObject({ hashes: fresh.hashes, appends: fresh.appends - 1 });
-    const again = await rig.rest.post(
+    const again = await fixture.rest.post(
       '/api/v1/auth/register',
       { email: known.email, password: PASSWORD },
       { tenant: admin.tenantId },
@@ -90,13 +97,13 @@ describe('whoever asks about an address', () => {
       status: 201,
       body: { status: 'check your email to complete registration', user_id: '' },
     });
-    expect((await rig.mail(known.email, /already have an account/)).link).toBeNull();
+    expect((await fixture.mail(known.email, /already have an account/)).link).toBeNull();
   });
 
   it('S8 costs the same to sign up, whether the address is new or taken', async () => {
-    const known = await rig.signUp();
+    const known = await fixture.signUp();
     const signUp = (email: string) => () =>
-      rig.rest.post('/api/v1/auth/signup', { email, password: PASSWORD, company_name: 'Acme' });
+      fixture.rest.post('/api/v1/auth/signup', { email, password: PASSWORD, company_name: 'Acme' });
     const fresh = await costOf(signUp('fresh.signup@example.com'));
     const taken = await costOf(signUp(known.email));
     expect(taken).toMatchObject({ hashes: fresh.hashes, appends: fresh.appends - 1 });

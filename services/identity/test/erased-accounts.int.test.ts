@@ -1,20 +1,25 @@
-import type { SealedPlace } from '@cardea/crypto';
+import type { FieldLocation } from '@cardea/crypto';
 import { type RestAnswer, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setPassword } from '../src/accounts/users/set-password.ts';
 import { users } from '../src/accounts/users/user.ts';
 import { argon2 } from '../src/adapters/argon2.ts';
-import { type Account, type IdentityRig, identityRig, PASSWORD } from './identity-rig.ts';
+import {
+  type Account,
+  type IdentityFixture,
+  identityFixture,
+  PASSWORD,
+} from './identity-fixture.ts';
 
 const database = testDatabase();
-let rig: IdentityRig;
+let fixture: IdentityFixture;
 let admin: Account;
 /** Awaited before a field of the account is sealed: where a busy process may stand still. */
-let beforeSealing: ((place: SealedPlace) => Promise<void>) | undefined;
+let beforeSealing: ((place: FieldLocation) => Promise<void>) | undefined;
 
 beforeAll(async () => {
-  rig = await identityRig(database.url, { RATE_LIMIT_FACTOR: '1000' });
-  const { sealer } = rig.host.needsOf('identity');
+  fixture = await identityFixture(database.url, { RATE_LIMIT_FACTOR: '1000' });
+  const { sealer } = fixture.host.needsOf('identity');
   const seal = sealer.seal.bind(sealer);
   Object.assign(sealer, {
     seal: async (...args: Parameters<typeof seal>) => {
@@ -22,10 +27,10 @@ beforeAll(async () => {
       return seal(...args);
     },
   });
-  admin = await rig.signUp();
+  admin = await fixture.signUp();
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 /** Makes the call, and deletes and erases the user when it comes to sealing a field of theirs. */
@@ -52,9 +57,9 @@ async function erasedMeanwhile(
 }
 
 async function erase(userId: string): Promise<void> {
-  const deleted = await rig.as(admin).delete(`/api/v1/admin/users/${userId}`);
+  const deleted = await fixture.as(admin).delete(`/api/v1/admin/users/${userId}`);
   expect(deleted.body).toEqual({ status: 'user deleted' });
-  const { database: pool } = rig.host.needsOf('identity');
+  const { database: pool } = fixture.host.needsOf('identity');
   await untilTrue(
     async () => {
       const { rows } = await pool.asSystem((sql) =>
@@ -77,15 +82,17 @@ const bare = ({ status, body }: RestAnswer) => ({
 
 describe('an account that is erased while a call is under way', () => {
   it('signs in as an unknown one', async () => {
-    const bob = await rig.register(admin.tenantId);
-    const answer = await erasedMeanwhile(bob.userId, 'user', () => rig.logIn(bob));
+    const bob = await fixture.register(admin.tenantId);
+    const answer = await erasedMeanwhile(bob.userId, 'user', () => fixture.logIn(bob));
     expect(answer).toMatchObject({ status: 401, code: 'invalid_credentials' });
-    expect(bare(answer)).toEqual(bare(await rig.logIn({ ...bob, email: 'nobody@example.com' })));
+    expect(bare(answer)).toEqual(
+      bare(await fixture.logIn({ ...bob, email: 'nobody@example.com' })),
+    );
   });
 
   it('signs in as an unknown one also where its hash is to be renewed', async () => {
-    const bob = await rig.register(admin.tenantId);
-    const { streams, sealer, systemCommand, ids } = rig.host.needsOf('identity');
+    const bob = await fixture.register(admin.tenantId);
+    const { streams, sealer, systemCommand, ids } = fixture.host.needsOf('identity');
     const outdated = await argon2({ memoryKib: 128, time: 1 }).hash(PASSWORD);
     const place = { subject: `user:${bob.userId}`, streamId: `user-${bob.userId}` };
     const hash = await sealer.seal(bob.tenantId, { ...place, field: 'password_hash' }, outdated);
@@ -94,49 +101,52 @@ describe('an account that is erased while a call is under way', () => {
     await streams.decideOn(users, bob.userId, command, (user) =>
       setPassword({ hash, by: 'admin', keep: null, now: command.now }, user),
     );
-    const answer = await erasedMeanwhile(bob.userId, 'password_hash', () => rig.logIn(bob));
+    const answer = await erasedMeanwhile(bob.userId, 'password_hash', () => fixture.logIn(bob));
     expect(answer).toMatchObject({ status: 401, code: 'invalid_credentials' });
   });
 
   it('does not change its password', async () => {
-    const bob = await rig.register(admin.tenantId);
+    const bob = await fixture.register(admin.tenantId);
     const change = { current_password: PASSWORD, new_password: 'another good one' };
     const answer = await erasedMeanwhile(bob.userId, 'password_hash', () =>
-      rig.as(bob).post('/api/v1/user/change-password', change),
+      fixture.as(bob).post('/api/v1/user/change-password', change),
     );
     expect(answer).toMatchObject({ status: 401, code: 'invalid_credentials' });
   });
 
   it('does not reset its password by a mailed token', async () => {
-    const bob = await rig.register(admin.tenantId);
+    const bob = await fixture.register(admin.tenantId);
     const { tenantId: tenant, email } = bob;
-    await rig.rest.post('/api/v1/auth/forgot-password', { email }, { tenant });
-    const { token } = await rig.mail(email, /password/);
+    await fixture.rest.post('/api/v1/auth/forgot-password', { email }, { tenant });
+    const { token } = await fixture.mail(email, /password/);
     const reset = { token, new_password: 'brand new one' };
     const answer = await erasedMeanwhile(bob.userId, 'password_hash', () =>
-      rig.rest.post('/api/v1/auth/reset-password', reset),
+      fixture.rest.post('/api/v1/auth/reset-password', reset),
     );
     expect(answer).toMatchObject({ status: 401, code: 'invalid_reset_token' });
   });
 
   it('has no profile any more, for itself and for an administrator', async () => {
-    const [bob, eve] = [await rig.register(admin.tenantId), await rig.register(admin.tenantId)];
+    const [bob, eve] = [
+      await fixture.register(admin.tenantId),
+      await fixture.register(admin.tenantId),
+    ];
     const rename = { display_name: 'Somebody else' };
     const own = await erasedMeanwhile(bob.userId, 'display_name', () =>
-      rig.as(bob).patch('/api/v1/user/profile', rename),
+      fixture.as(bob).patch('/api/v1/user/profile', rename),
     );
     expect(own).toMatchObject({ status: 404, code: 'not_found' });
     const path = `/api/v1/admin/users/${eve.userId}`;
     const byAdmin = await erasedMeanwhile(eve.userId, 'display_name', () =>
-      rig.as(admin).patch(path, rename),
+      fixture.as(admin).patch(path, rename),
     );
     expect(byAdmin).toMatchObject({ status: 404, code: 'not_found' });
   });
 
   it('does not refresh a session', async () => {
-    const bob = await rig.register(admin.tenantId);
+    const bob = await fixture.register(admin.tenantId);
     const answer = await erasedMeanwhile(bob.userId, 'refreshed_by', () =>
-      rig.refresh(bob.refresh),
+      fixture.refresh(bob.refresh),
     );
     expect(answer).toMatchObject({ status: 401, code: 'invalid_refresh_token' });
   });
@@ -145,7 +155,7 @@ describe('an account that is erased while a call is under way', () => {
     const body = { email: 'short.lived@example.com', password: PASSWORD };
     const { tenantId: tenant } = admin;
     const answer = await erasedMeanwhile(undefined, 'user', () =>
-      rig.rest.post('/api/v1/auth/register', body, { tenant }),
+      fixture.rest.post('/api/v1/auth/register', body, { tenant }),
     );
     expect(answer).toMatchObject({ status: 201, body: { user_id: '' } });
     expect(answer.body.access_token).toBeUndefined();

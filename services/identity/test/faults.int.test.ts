@@ -4,7 +4,7 @@ import { CacheUnavailable } from '@cardea/runtime';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BOOTSTRAP_IDS } from '../src/accounts/bootstrap.ts';
-import { type IdentityRig, identityRig, PASSWORD } from './identity-rig.ts';
+import { type IdentityFixture, identityFixture, PASSWORD } from './identity-fixture.ts';
 
 /** One database, started again and again: under the same secrets. */
 const SECRETS = {
@@ -12,13 +12,13 @@ const SECRETS = {
   ENCRYPTION_KEY: randomBytes(32).toString('hex'),
 };
 const start = (env: { readonly [name: string]: string } = {}, hold?: () => Promise<void>) =>
-  identityRig(database.url, { ...SECRETS, ...env }, hold);
+  identityFixture(database.url, { ...SECRETS, ...env }, hold);
 
 const database = testDatabase();
-let rig: IdentityRig | undefined;
+let fixture: IdentityFixture | undefined;
 afterEach(async () => {
-  await rig?.stop();
-  rig = undefined;
+  await fixture?.stop();
+  fixture = undefined;
 });
 
 describe('passwords under load', () => {
@@ -31,7 +31,7 @@ describe('passwords under load', () => {
     const own = await start({ RATE_LIMIT_FACTOR: '10000', HASH_CONCURRENCY: '1' }, () =>
       holding ? held : Promise.resolve(),
     );
-    rig = own;
+    fixture = own;
     const admin = await own.signUp();
     holding = true;
     const before = own.hashes();
@@ -57,7 +57,7 @@ describe('passwords under load', () => {
 
   it('identity 10 of a hundred wrong logins at once evaluate ten, with the cache away too', async () => {
     const own = await start({ RATE_LIMIT_FACTOR: '10000' });
-    rig = own;
+    fixture = own;
     const admin = await own.signUp();
     const wrong = async (email: string) => {
       const before = own.hashes();
@@ -89,7 +89,7 @@ describe('mail', () => {
     await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', resolve));
     const { port } = refusing.address() as { port: number };
     const own = await start({ SMTP_URL: `smtp://127.0.0.1:${port}` });
-    rig = own;
+    fixture = own;
     const admin = await own.signUp();
     expect((await own.rest.get('/dev/mailbox')).status).toBe(404);
     const { database: pool } = own.host.needsOf('identity');
@@ -110,7 +110,7 @@ describe('mail', () => {
     const admin = await dead.signUp();
     await dead.stop();
     const own = await start();
-    rig = own;
+    fixture = own;
     own.clock.move(61_000);
     const { token } = await own.mail(admin.email, /Confirm/);
     expect((await own.rest.post('/api/v1/auth/verify-email', { token })).status).toBe(200);
@@ -118,7 +118,7 @@ describe('mail', () => {
 
   it('identity 17 has no mailbox page in production', async () => {
     const own = await start({ ENV: 'production' });
-    rig = own;
+    fixture = own;
     expect((await own.rest.get('/dev/mailbox')).status).toBe(404);
   });
 });
@@ -135,7 +135,7 @@ describe('a start', () => {
     await first.stop();
 
     const again = await start(admin);
-    rig = again;
+    fixture = again;
     expect(await again.head()).toBe(head);
     expect((await again.rest.get('/.well-known/jwks.json')).body.keys[0].kid).toBe(key);
     expect((await again.refresh(login.body.refresh_token)).status).toBe(200);
@@ -148,7 +148,7 @@ describe('a start', () => {
     await first.as(admin).patch(`/api/v1/admin/users/${bob.userId}`, { status: 'disabled' });
     await first.stop();
     const again = await start();
-    rig = again;
+    fixture = again;
     expect((await again.as(bob).get('/api/v1/user/profile')).code).toBe('unauthenticated');
     expect((await again.as(admin).get('/api/v1/user/profile')).status).toBe(200);
   });

@@ -3,7 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { armFailPoints, parseFailPoints } from '@cardea/runtime';
 import { type RestAnswer, testDatabase } from '@cardea/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, type IdentityRig, identityRig, PASSWORD } from './identity-rig.ts';
+import {
+  type Account,
+  type IdentityFixture,
+  identityFixture,
+  PASSWORD,
+} from './identity-fixture.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const ROUNDS = 20;
@@ -12,7 +17,7 @@ const API_KEYS = '/api/v1/api-keys';
 const AGENTS = '/api/v1/agents';
 
 const database = testDatabase();
-let both: readonly [IdentityRig, IdentityRig];
+let both: readonly [IdentityFixture, IdentityFixture];
 let admin: Account;
 /** Of the administrator, signed in by the clock as it stands. */
 let access: string;
@@ -26,22 +31,22 @@ beforeAll(async () => {
     HASH_CONCURRENCY: '4',
     JWT_EXPIRY: '24h',
   };
-  both = [await identityRig(database.url, env), await identityRig(database.url, env)];
+  both = [await identityFixture(database.url, env), await identityFixture(database.url, env)];
   admin = await both[0].signUp();
   access = admin.access;
 });
 afterAll(async () => {
-  for (const rig of both ?? []) await rig.stop();
+  for (const fixture of both ?? []) await fixture.stop();
 });
 afterEach(() => armFailPoints([]));
 
 async function move(ms: number) {
-  for (const rig of both) rig.clock.move(ms);
+  for (const fixture of both) fixture.clock.move(ms);
   access = (await both[0].logIn(admin)).body.access_token;
 }
 
 const at = (replica: number) =>
-  (both[replica % 2] as IdentityRig).as({ access, tenantId: admin.tenantId });
+  (both[replica % 2] as IdentityFixture).as({ access, tenantId: admin.tenantId });
 const withKey = (key: string, ip = '192.0.2.1') => ({
   headers: { 'idempotency-key': key, 'x-forwarded-for': ip },
 });

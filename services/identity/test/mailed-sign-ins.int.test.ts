@@ -1,18 +1,23 @@
 /** Signing in by a mailed link and by a mailed code: an access token each, and no session. */
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, claimsOf, type IdentityRig, identityRig } from './identity-rig.ts';
-import { tally } from './replicas-rig.ts';
+import {
+  type Account,
+  claimsOf,
+  type IdentityFixture,
+  identityFixture,
+} from './identity-fixture.ts';
+import { tally } from './replicas-fixture.ts';
 
 const database = testDatabase();
-let rig: IdentityRig;
+let fixture: IdentityFixture;
 let admin: Account;
 beforeAll(async () => {
-  rig = await identityRig(database.url, { RATE_LIMIT_FACTOR: '1000' });
-  admin = await rig.signUp();
+  fixture = await identityFixture(database.url, { RATE_LIMIT_FACTOR: '1000' });
+  admin = await fixture.signUp();
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 const LINK = '/api/v1/auth/magic-link';
@@ -21,21 +26,21 @@ const VERIFY = '/api/v1/auth/otp/verify';
 type Headers = { readonly [name: string]: string };
 
 const ask = (path: string, email: string, tenant = admin.tenantId) =>
-  rig.rest.post(path, { email }, { tenant });
+  fixture.rest.post(path, { email }, { tenant });
 const verifyCode = (body: object, tenant = admin.tenantId, headers: Headers = {}) =>
-  rig.rest.post(VERIFY, body, { tenant, headers });
-const verifyLink = (token: string) => rig.rest.post(`${LINK}/verify`, { token });
+  fixture.rest.post(VERIFY, body, { tenant, headers });
+const verifyLink = (token: string) => fixture.rest.post(`${LINK}/verify`, { token });
 
 /** A member to whom a code was sent, from a network of its own. */
 async function withCode(tenant = admin.tenantId) {
-  const bob = await rig.register(tenant);
+  const bob = await fixture.register(tenant);
   return { bob, ...(await sendCode(bob.email, tenant)) };
 }
 async function sendCode(email: string, tenant = admin.tenantId) {
-  await rig.rest.delete('/dev/mailbox');
+  await fixture.rest.delete('/dev/mailbox');
   const sent = await ask(SEND, email, tenant);
   expect(sent).toMatchObject({ status: 200, body: { status: 'sent' } });
-  const mail = (await rig.mail(email, /code/)) as unknown as { readonly code: string };
+  const mail = (await fixture.mail(email, /code/)) as unknown as { readonly code: string };
   const cookie = sent.headers.get('set-cookie') ?? '';
   return { code: mail.code, challenge: String(sent.body.challenge_id), cookie };
 }
@@ -50,53 +55,53 @@ const expectToken = (answer: { status: number; body: { access_token?: string } }
 
 describe('a mailed link', () => {
   it('identity 1 signs in once, without a session, and proves the address', async () => {
-    const bob = await rig.register(admin.tenantId);
-    const before = await rig.as(bob).get('/api/v1/me/sessions');
+    const bob = await fixture.register(admin.tenantId);
+    const before = await fixture.as(bob).get('/api/v1/me/sessions');
     const sent = await ask(LINK, bob.email);
     expect(sent).toMatchObject({ status: 200, body: { status: 'sent' } });
     expect(sent.body.challenge_id).toMatch(/^ch_/);
-    const { token, link } = await rig.mail(bob.email, /Sign in/);
+    const { token, link } = await fixture.mail(bob.email, /Sign in/);
     expect(link).toContain('/api/v1/auth/magic-link/verify#token=');
     const signedIn = await verifyLink(token);
     expectToken(signedIn, bob);
-    const me = rig.as({ ...bob, access: signedIn.body.access_token });
+    const me = fixture.as({ ...bob, access: signedIn.body.access_token });
     expect((await me.get('/api/v1/user/profile')).body.email_verified).toBe(true);
     expect((await me.get('/api/v1/me/sessions')).body.count).toBe(before.body.count);
     expect(await verifyLink(token)).toMatchObject({ status: 401, code: 'invalid_link' });
   });
 
   it('identity 9 opens a page by itself, and that uses nothing up', async () => {
-    const bob = await rig.register(admin.tenantId);
+    const bob = await fixture.register(admin.tenantId);
     await ask(LINK, bob.email);
-    const { token } = await rig.mail(bob.email, /Sign in/);
-    const page = await fetch(`${rig.baseUrl}${LINK}/verify`);
+    const { token } = await fixture.mail(bob.email, /Sign in/);
+    const page = await fetch(`${fixture.baseUrl}${LINK}/verify`);
     expect(page.headers.get('content-type')).toContain('text/html');
     expectToken(await verifyLink(token), bob);
   });
 
   it('is void once it is old, replaced, of another purpose or of somebody disabled', async () => {
-    const bob = await rig.register(admin.tenantId);
+    const bob = await fixture.register(admin.tenantId);
     await ask(LINK, bob.email);
-    const { token: first } = await rig.mail(bob.email, /Sign in/);
-    await rig.rest.delete('/dev/mailbox');
+    const { token: first } = await fixture.mail(bob.email, /Sign in/);
+    await fixture.rest.delete('/dev/mailbox');
     await ask(LINK, bob.email);
-    const { token: second } = await rig.mail(bob.email, /Sign in/);
+    const { token: second } = await fixture.mail(bob.email, /Sign in/);
     expect(await verifyLink(first)).toMatchObject({ status: 401, code: 'invalid_link' });
     const reset = { token: second, new_password: 'another good password' };
-    expect((await rig.rest.post('/api/v1/auth/reset-password', reset)).status).toBe(401);
-    await rig.as(admin).patch(`/api/v1/admin/users/${bob.userId}`, { status: 'disabled' });
+    expect((await fixture.rest.post('/api/v1/auth/reset-password', reset)).status).toBe(401);
+    await fixture.as(admin).patch(`/api/v1/admin/users/${bob.userId}`, { status: 'disabled' });
     expect(await verifyLink(second)).toMatchObject({ status: 401, code: 'invalid_link' });
-    const eve = await rig.register(admin.tenantId, 'eve');
+    const eve = await fixture.register(admin.tenantId, 'eve');
     await ask(LINK, eve.email);
-    const { token } = await rig.mail(eve.email, /Sign in/);
-    rig.clock.move(15 * 60_000);
+    const { token } = await fixture.mail(eve.email, /Sign in/);
+    fixture.clock.move(15 * 60_000);
     expect(await verifyLink(token)).toMatchObject({ status: 410, code: 'link_expired' });
   });
 
   it('of a hundred uses at once works once', async () => {
-    const bob = await rig.register(admin.tenantId);
+    const bob = await fixture.register(admin.tenantId);
     await ask(LINK, bob.email);
-    const { token } = await rig.mail(bob.email, /Sign in/);
+    const { token } = await fixture.mail(bob.email, /Sign in/);
     const answers = await Promise.all(Array.from({ length: 100 }, () => verifyLink(token)));
     expect(tally(answers)).toEqual({ '200 ok': 1, '401 invalid_link': 99 });
   });
@@ -139,12 +144,14 @@ describe('a mailed code', () => {
   it('identity 8 of a hundred guesses at once counts five', async () => {
     const { bob, code } = await withCode();
     const { email } = bob;
-    const position = await rig.head();
+    const position = await fixture.head();
     const answers = await Promise.all(
       Array.from({ length: 100 }, () => verifyCode({ code: wrong(code), email })),
     );
     expect(tally(answers)).toEqual({ '401 invalid_code': 5, '429 too_many_attempts': 95 });
-    const counted = (await rig.eventsSince(position)).filter(({ type }) => type === 'CodeFailed');
+    const counted = (await fixture.eventsSince(position)).filter(
+      ({ type }) => type === 'CodeFailed',
+    );
     expect(counted).toHaveLength(5);
   });
 
@@ -153,19 +160,19 @@ describe('a mailed code', () => {
     const { email } = bob;
     const { code: second, challenge } = await sendCode(email);
     expect((await verifyCode({ code, email })).code).toBe('invalid_code');
-    const other = await rig.signUp();
+    const other = await fixture.signUp();
     const elsewhere = await verifyCode({ code: second, challenge_id: challenge }, other.tenantId);
     expect(elsewhere).toMatchObject({ status: 401, code: 'invalid_code' });
-    rig.clock.move(10 * 60_000);
+    fixture.clock.move(10 * 60_000);
     const late = await verifyCode({ code: second, email });
     expect(late).toMatchObject({ status: 410, code: 'code_expired' });
-    rig.clock.move(24 * 3600_000);
+    fixture.clock.move(24 * 3600_000);
     expect((await verifyCode({ code: second, email })).code).toBe('invalid_code');
   });
 
   it('identity 8 of six digits needs its mailbox', async () => {
-    const boss = await rig.signUp();
-    await rig.setTenant(boss.tenantId, { otp: { format: 'digits6' } });
+    const boss = await fixture.signUp();
+    await fixture.setTenant(boss.tenantId, { otp: { format: 'digits6' } });
     const { bob, code, challenge } = await withCode(boss.tenantId);
     expect(code).toMatch(/^\d{6}$/);
     expect((await verifyCode({ code }, boss.tenantId)).code).toBe('invalid_code');
@@ -173,7 +180,7 @@ describe('a mailed code', () => {
   });
 
   it('identity 8 without a mailbox is guessed five times from a network at most', async () => {
-    const boss = await rig.signUp();
+    const boss = await fixture.signUp();
     const guess = () => verifyCode({ code: 'AAAA-AAAA' }, boss.tenantId);
     for (let miss = 0; miss < 5; miss += 1) expect((await guess()).code).toBe('invalid_code');
     expect(await guess()).toMatchObject({ status: 429, code: 'too_many_attempts' });
@@ -181,13 +188,13 @@ describe('a mailed code', () => {
 
   it('is told to others as a sign-in without a session, and its misses as failures', async () => {
     const { bob, code } = await withCode();
-    const position = await rig.head();
+    const position = await fixture.head();
     await verifyCode({ code: wrong(code), email: bob.email });
     expectToken(await verifyCode({ code, email: bob.email }), bob);
-    const types = (await rig.eventsSince(position)).map(({ type }) => type);
+    const types = (await fixture.eventsSince(position)).map(({ type }) => type);
     expect(types).toEqual(['CodeFailed', 'SecretUsed', 'SignedIn', 'EmailVerified']);
-    const { access_token: access } = (await rig.logIn(admin)).body;
-    const list = await rig
+    const { access_token: access } = (await fixture.logIn(admin)).body;
+    const list = await fixture
       .as({ ...admin, access })
       .get('/api/v1/admin/users', { query: { email: bob.email } });
     expect(list.body.users[0].last_login_at).not.toBeNull();
@@ -199,12 +206,12 @@ describe.each([
   { way: 'otp', path: SEND },
 ])('asking for a mail to sign in by ($way)', ({ way, path }) => {
   it('S8 identity 3 costs one append and looks the same for every address', async () => {
-    const bob = await rig.register(admin.tenantId);
+    const bob = await fixture.register(admin.tenantId);
     const cost = async (email: string) => {
-      await rig.mail(bob.email, /Confirm/);
-      const position = await rig.head();
+      await fixture.mail(bob.email, /Confirm/);
+      const position = await fixture.head();
       const { status, body, headers } = await ask(path, email);
-      const asked = (await rig.eventsSince(position)).filter(
+      const asked = (await fixture.eventsSince(position)).filter(
         ({ type }) => type === 'MailRequested',
       );
       return [
@@ -221,8 +228,8 @@ describe.each([
   });
 
   it('is refused in a tenant that does not allow it', async () => {
-    const boss = await rig.signUp();
-    await rig.setTenant(boss.tenantId, { auth_methods: ['password'] });
+    const boss = await fixture.signUp();
+    await fixture.setTenant(boss.tenantId, { auth_methods: ['password'] });
     expect(await ask(path, boss.email, boss.tenantId)).toMatchObject({
       status: 403,
       code: `${way}_login_disabled`,

@@ -5,16 +5,16 @@ import { followedIndex } from '@cardea/log-follower';
 import { silentLogger, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exists, users } from '../src/accounts/users/user.ts';
-import { type Account, type IdentityRig, identityRig } from './identity-rig.ts';
+import { type Account, type IdentityFixture, identityFixture } from './identity-fixture.ts';
 
 const database = testDatabase();
-let rig: IdentityRig;
+let fixture: IdentityFixture;
 let ann: Account;
 let id: string;
 beforeAll(async () => {
-  rig = await identityRig(database.url);
-  ann = await rig.signUp();
-  const { ids, clock, store } = rig.host.needsOf('identity');
+  fixture = await identityFixture(database.url);
+  ann = await fixture.signUp();
+  const { ids, clock, store } = fixture.host.needsOf('identity');
   const file = await readFile(new URL('user-registered-v1.json', import.meta.url), 'utf8');
   const { metadata, ...recorded } = JSON.parse(file);
   id = recorded.data.id;
@@ -27,10 +27,10 @@ beforeAll(async () => {
   await store.append([{ streamId: `user-${id}`, expected: 0, events: [event] }]);
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
-const needs = () => rig.host.needsOf('identity');
+const needs = () => fixture.host.needsOf('identity');
 
 describe('an event of the first version', () => {
   it('stands in the log as it was recorded', async () => {

@@ -1,18 +1,26 @@
 import { type RestAnswer, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, type IdentityRig, identityRig, PASSWORD } from './identity-rig.ts';
+import {
+  type Account,
+  type IdentityFixture,
+  identityFixture,
+  PASSWORD,
+} from './identity-fixture.ts';
 
 const COMMON = 'password';
 const database = testDatabase();
-let rig: IdentityRig;
+let fixture: IdentityFixture;
 let owner: Account;
 let count = 0;
 beforeAll(async () => {
-  rig = await identityRig(database.url, { RATE_LIMIT_FACTOR: '100000', HASH_CONCURRENCY: '4' });
-  owner = await rig.signUp();
+  fixture = await identityFixture(database.url, {
+    RATE_LIMIT_FACTOR: '100000',
+    HASH_CONCURRENCY: '4',
+  });
+  owner = await fixture.signUp();
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 const told = ({ status, code }: RestAnswer) => `${status} ${code}`;
@@ -22,7 +30,7 @@ const newEmail = () => {
 };
 const pathOf = ({ tenantId }: Account) => `/api/v1/admin/tenants/${tenantId}`;
 const setPolicy = (of: Account, password_policy: object) =>
-  rig.as(of).patch(pathOf(of), { settings: { password_policy } });
+  fixture.as(of).patch(pathOf(of), { settings: { password_policy } });
 
 /** Every way to a new password in a tenant. */
 const WAYS: readonly {
@@ -32,39 +40,42 @@ const WAYS: readonly {
   {
     way: 'registering',
     set: ({ tenantId: tenant }, password) =>
-      rig.rest.post('/api/v1/auth/register', { email: newEmail(), password }, { tenant }),
+      fixture.rest.post('/api/v1/auth/register', { email: newEmail(), password }, { tenant }),
   },
   {
     way: 'changing it',
     set: async ({ tenantId }, password) => {
       const body = { current_password: PASSWORD, new_password: password };
-      return rig.as(await rig.register(tenantId)).post('/api/v1/user/change-password', body);
+      return fixture
+        .as(await fixture.register(tenantId))
+        .post('/api/v1/user/change-password', body);
     },
   },
   {
     way: 'resetting it',
     set: async ({ tenantId: tenant }, password) => {
-      const { email } = await rig.register(tenant);
-      await rig.rest.post('/api/v1/auth/forgot-password', { email }, { tenant });
-      const { token } = await rig.mail(email, /password/i);
-      return rig.rest.post('/api/v1/auth/reset-password', { token, new_password: password });
+      const { email } = await fixture.register(tenant);
+      await fixture.rest.post('/api/v1/auth/forgot-password', { email }, { tenant });
+      const { token } = await fixture.mail(email, /password/i);
+      return fixture.rest.post('/api/v1/auth/reset-password', { token, new_password: password });
     },
   },
   {
     way: 'an administrator',
-    set: (of, password) => rig.as(of).post('/api/v1/admin/users', { email: newEmail(), password }),
+    set: (of, password) =>
+      fixture.as(of).post('/api/v1/admin/users', { email: newEmail(), password }),
   },
 ];
 
 describe('the password policy of a tenant', () => {
   it('is eight characters and nothing else until it is set', async () => {
-    const { body } = await rig.as(owner).get(pathOf(owner));
+    const { body } = await fixture.as(owner).get(pathOf(owner));
     expect(body.settings.password_policy).toEqual({ min: 8, common: 'allow' });
     for (const { set } of WAYS) expect((await set(owner, COMMON)).status).toBeLessThan(300);
   });
 
   it('refuses common passwords, however they are set, once its owner says so, and of its own tenant alone', async () => {
-    const strict = await rig.signUp('strict');
+    const strict = await fixture.signUp('strict');
     const changed = await setPolicy(strict, { common: 'refuse' });
     expect([changed.status, changed.body.settings.password_policy]).toEqual([
       200,
@@ -82,7 +93,7 @@ describe('the password policy of a tenant', () => {
   });
 
   it('asks for as many characters as its owner says, from 8 to 64', async () => {
-    const long = await rig.signUp('long');
+    const long = await fixture.signUp('long');
     expect((await setPolicy(long, { min: 20 })).status).toBe(200);
     for (const { set } of WAYS) {
       expect(told(await set(long, 'x'.repeat(19)))).toBe('400 password_too_short');
@@ -104,11 +115,11 @@ describe('the password policy of a tenant', () => {
   });
 
   it('is set by owners of the organization alone', async () => {
-    const member = await rig.register(owner.tenantId);
+    const member = await fixture.register(owner.tenantId);
     const body = { settings: { password_policy: { min: 10 } } };
-    expect((await rig.as(member).patch(pathOf(owner), body)).status).toBe(403);
-    const stranger = await rig.signUp('stranger');
-    expect(told(await rig.as(stranger).patch(pathOf(owner), body))).toBe('404 not_found');
-    expect(told(await rig.as(stranger).get(pathOf(owner)))).toBe('404 not_found');
+    expect((await fixture.as(member).patch(pathOf(owner), body)).status).toBe(403);
+    const stranger = await fixture.signUp('stranger');
+    expect(told(await fixture.as(stranger).patch(pathOf(owner), body))).toBe('404 not_found');
+    expect(told(await fixture.as(stranger).get(pathOf(owner)))).toBe('404 not_found');
   });
 });

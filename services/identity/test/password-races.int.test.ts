@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Account, PASSWORD } from './identity-rig.ts';
-import { changePassword, fromNetwork, identityReplicas, tally } from './replicas-rig.ts';
+import { type Account, PASSWORD } from './identity-fixture.ts';
+import { changePassword, fromNetwork, identityReplicas, tally } from './replicas-fixture.ts';
 
 const ROUNDS = 20;
 const CALLERS = 50;

@@ -1,16 +1,22 @@
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, claimsOf, type IdentityRig, identityRig, PASSWORD } from './identity-rig.ts';
+import {
+  type Account,
+  claimsOf,
+  type IdentityFixture,
+  identityFixture,
+  PASSWORD,
+} from './identity-fixture.ts';
 
 const database = testDatabase();
-let rig: IdentityRig;
+let fixture: IdentityFixture;
 let admin: Account;
 beforeAll(async () => {
-  rig = await identityRig(database.url);
-  admin = await rig.signUp();
+  fixture = await identityFixture(database.url);
+  admin = await fixture.signUp();
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 const emoji = (count: number) => '😀'.repeat(count);
@@ -22,27 +28,27 @@ describe('passwords', () => {
   ])('identity 1 of $length emoji are refused everywhere as $code', async ({ length, code }) => {
     const password = emoji(length);
     const tenant = admin.tenantId;
-    const bob = await rig.register(tenant);
+    const bob = await fixture.register(tenant);
     const answers = [
-      await rig.rest.post('/api/v1/auth/signup', {
+      await fixture.rest.post('/api/v1/auth/signup', {
         email: 'x@example.com',
         password,
         company_name: 'X',
       }),
-      await rig.rest.post(
+      await fixture.rest.post(
         '/api/v1/auth/register',
         { email: 'x@example.com', password },
         { tenant },
       ),
-      await rig.as(bob).post('/api/v1/user/change-password', {
+      await fixture.as(bob).post('/api/v1/user/change-password', {
         current_password: 'wrong one',
         new_password: password,
       }),
-      await rig.rest.post('/api/v1/auth/reset-password', {
+      await fixture.rest.post('/api/v1/auth/reset-password', {
         token: 'nonsense',
         new_password: password,
       }),
-      await rig.as(admin).post('/api/v1/admin/users', { email: 'x@example.com', password }),
+      await fixture.as(admin).post('/api/v1/admin/users', { email: 'x@example.com', password }),
     ];
     expect(answers.map((answer) => `${answer.status} ${answer.code}`)).toEqual(
       Array(answers.length).fill(`400 ${code}`),
@@ -53,63 +59,63 @@ describe('passwords', () => {
     const email = `emoji${length}@example.com`;
     const body = { email, password: emoji(length) };
     const { tenantId } = admin;
-    expect((await rig.rest.post('/api/v1/auth/register', body, { tenant: tenantId })).status).toBe(
-      201,
-    );
-    expect((await rig.logIn({ email, tenantId }, emoji(length))).status).toBe(200);
-    expect((await rig.logIn({ email, tenantId }, emoji(length - 1))).code).toBe(
+    expect(
+      (await fixture.rest.post('/api/v1/auth/register', body, { tenant: tenantId })).status,
+    ).toBe(201);
+    expect((await fixture.logIn({ email, tenantId }, emoji(length))).status).toBe(200);
+    expect((await fixture.logIn({ email, tenantId }, emoji(length - 1))).code).toBe(
       'invalid_credentials',
     );
   });
 
   it('identity 7 when changed keep the session of the caller alone', async () => {
-    const bob = await rig.register(admin.tenantId);
-    const other = (await rig.logIn(bob)).body;
+    const bob = await fixture.register(admin.tenantId);
+    const other = (await fixture.logIn(bob)).body;
     const change = { current_password: PASSWORD, new_password: 'another good one' };
-    const changed = await rig.as(bob).post('/api/v1/user/change-password', change);
+    const changed = await fixture.as(bob).post('/api/v1/user/change-password', change);
     expect(changed).toMatchObject({ status: 200, body: { status: 'password changed' } });
-    expect((await rig.refresh(other.refresh_token)).code).toBe('invalid_refresh_token');
-    expect((await rig.refresh(bob.refresh)).status).toBe(200);
-    expect((await rig.logIn(bob)).code).toBe('invalid_credentials');
-    expect((await rig.logIn(bob, 'another good one')).status).toBe(200);
+    expect((await fixture.refresh(other.refresh_token)).code).toBe('invalid_refresh_token');
+    expect((await fixture.refresh(bob.refresh)).status).toBe(200);
+    expect((await fixture.logIn(bob)).code).toBe('invalid_credentials');
+    expect((await fixture.logIn(bob, 'another good one')).status).toBe(200);
   });
 
   it('stay as they are when the current one is wrong', async () => {
-    const bob = await rig.register(admin.tenantId);
+    const bob = await fixture.register(admin.tenantId);
     const change = { current_password: 'not the one', new_password: 'another good one' };
-    const refused = await rig.as(bob).post('/api/v1/user/change-password', change);
+    const refused = await fixture.as(bob).post('/api/v1/user/change-password', change);
     expect(`${refused.status} ${refused.code}`).toBe('401 invalid_credentials');
-    expect((await rig.logIn(bob)).status).toBe(200);
+    expect((await fixture.logIn(bob)).status).toBe(200);
   });
 
   it('identity 7 when reset end every session and prove the address', async () => {
-    const bob = await rig.register(admin.tenantId);
+    const bob = await fixture.register(admin.tenantId);
     const { tenantId: tenant, email } = bob;
-    const asked = await rig.rest.post('/api/v1/auth/forgot-password', { email }, { tenant });
+    const asked = await fixture.rest.post('/api/v1/auth/forgot-password', { email }, { tenant });
     expect(asked.status).toBe(200);
-    const { token, link } = await rig.mail(email, /password/);
+    const { token, link } = await fixture.mail(email, /password/);
     expect(link).toBe(`http://cardea.test/api/v1/auth/reset-password#token=${token}`);
     const reset = () =>
-      rig.rest.post('/api/v1/auth/reset-password', { token, new_password: 'brand new one' });
+      fixture.rest.post('/api/v1/auth/reset-password', { token, new_password: 'brand new one' });
     expect((await reset()).status).toBe(200);
     expect(await reset()).toMatchObject({ status: 401, code: 'invalid_reset_token' });
-    expect((await rig.refresh(bob.refresh)).code).toBe('invalid_refresh_token');
-    expect((await rig.logIn(bob, 'brand new one')).body.email_verified).toBe(true);
+    expect((await fixture.refresh(bob.refresh)).code).toBe('invalid_refresh_token');
+    expect((await fixture.logIn(bob, 'brand new one')).body.email_verified).toBe(true);
   });
 
   it('are reset by the newest mail alone, in its hour', async () => {
-    const bob = await rig.register(admin.tenantId);
+    const bob = await fixture.register(admin.tenantId);
     const { tenantId: tenant, email } = bob;
-    const ask = () => rig.rest.post('/api/v1/auth/forgot-password', { email }, { tenant });
+    const ask = () => fixture.rest.post('/api/v1/auth/forgot-password', { email }, { tenant });
     const reset = (token: string) =>
-      rig.rest.post('/api/v1/auth/reset-password', { token, new_password: 'brand new one' });
+      fixture.rest.post('/api/v1/auth/reset-password', { token, new_password: 'brand new one' });
     await ask();
-    const { token: first } = await rig.mail(email, /password/);
-    await rig.rest.delete('/dev/mailbox');
+    const { token: first } = await fixture.mail(email, /password/);
+    await fixture.rest.delete('/dev/mailbox');
     await ask();
-    const { token: second } = await rig.mail(email, /password/);
+    const { token: second } = await fixture.mail(email, /password/);
     expect((await reset(first)).code).toBe('invalid_reset_token');
-    rig.clock.move(60 * 60_000);
+    fixture.clock.move(60 * 60_000);
     expect(await reset(second)).toMatchObject({ status: 410, code: 'reset_token_expired' });
   });
 });
@@ -117,19 +123,21 @@ describe('passwords', () => {
 describe('an account that is closed', () => {
   // The clock was moved on, and the first token has run out.
   beforeAll(async () => {
-    admin = await rig.signUp();
+    admin = await fixture.signUp();
   });
 
   it('identity 7 ends all sessions and its tokens at once', async () => {
-    const bob = await rig.register(admin.tenantId);
+    const bob = await fixture.register(admin.tenantId);
     const path = `/api/v1/admin/users/${bob.userId}`;
-    expect((await rig.as(admin).patch(path, { status: 'disabled' })).body.status).toBe('disabled');
-    expect((await rig.as(bob).get('/api/v1/user/profile')).code).toBe('unauthenticated');
-    expect((await rig.refresh(bob.refresh)).code).toBe('invalid_refresh_token');
-    expect((await rig.logIn(bob)).code).toBe('invalid_credentials');
-    await rig.as(admin).patch(path, { status: 'active' });
-    expect((await rig.refresh(bob.refresh)).code).toBe('invalid_refresh_token');
-    expect((await rig.logIn(bob)).status).toBe(200);
+    expect((await fixture.as(admin).patch(path, { status: 'disabled' })).body.status).toBe(
+      'disabled',
+    );
+    expect((await fixture.as(bob).get('/api/v1/user/profile')).code).toBe('unauthenticated');
+    expect((await fixture.refresh(bob.refresh)).code).toBe('invalid_refresh_token');
+    expect((await fixture.logIn(bob)).code).toBe('invalid_credentials');
+    await fixture.as(admin).patch(path, { status: 'active' });
+    expect((await fixture.refresh(bob.refresh)).code).toBe('invalid_refresh_token');
+    expect((await fixture.logIn(bob)).status).toBe(200);
   });
 
   it('identity 15 leaves nothing of the person behind when it is deleted', async () => {
@@ -137,17 +145,17 @@ describe('an account that is closed', () => {
     const body = { email, password: PASSWORD, display_name: 'Vanishing Person' };
     const { tenantId: tenant } = admin;
     const agent = { 'user-agent': 'VanishingBrowser/1.0' };
-    const registered = await rig.rest.post('/api/v1/auth/register', body, {
+    const registered = await fixture.rest.post('/api/v1/auth/register', body, {
       tenant,
       headers: agent,
     });
-    await rig.logIn({ tenantId: tenant, email });
+    await fixture.logIn({ tenantId: tenant, email });
     const path = `/api/v1/admin/users/${registered.body.user_id}`;
-    const deleted = await rig.as(admin).delete(path);
+    const deleted = await fixture.as(admin).delete(path);
     expect(deleted).toMatchObject({ status: 200, body: { status: 'user deleted' } });
-    expect((await rig.as(admin).get(path)).code).toBe('not_found');
+    expect((await fixture.as(admin).get(path)).code).toBe('not_found');
     expect(
-      (await rig.rest.post('/api/v1/auth/register', body, { tenant })).body.access_token,
+      (await fixture.rest.post('/api/v1/auth/register', body, { tenant })).body.access_token,
     ).toBeDefined();
     expect(claimsOf(registered.body.access_token).email).toBe(email);
     const tables = await dump(
@@ -155,25 +163,25 @@ describe('an account that is closed', () => {
       registered.body.user_id,
     );
     expect(tables).not.toMatch(/Vanishing Person|VanishingBrowser/);
-    const events = JSON.stringify(await rig.eventsSince(0n), (_, value) =>
+    const events = JSON.stringify(await fixture.eventsSince(0n), (_, value) =>
       typeof value === 'bigint' ? String(value) : value,
     );
     expect(events).not.toMatch(/vanishing|Vanishing/);
-    expect(rig.lines.join('')).not.toMatch(/vanishing|Vanishing/);
+    expect(fixture.lines.join('')).not.toMatch(/vanishing|Vanishing/);
   });
 
   it('keeps the last administrator', async () => {
-    const lone = await rig.signUp();
+    const lone = await fixture.signUp();
     const path = `/api/v1/admin/users/${lone.userId}`;
-    expect((await rig.as(lone).delete(path)).code).toBe('last_admin');
-    expect((await rig.as(lone).patch(path, { status: 'disabled' })).code).toBe('last_admin');
-    expect((await rig.as(lone).patch(path, { roles: ['member'] })).code).toBe('last_admin');
+    expect((await fixture.as(lone).delete(path)).code).toBe('last_admin');
+    expect((await fixture.as(lone).patch(path, { status: 'disabled' })).code).toBe('last_admin');
+    expect((await fixture.as(lone).patch(path, { roles: ['member'] })).code).toBe('last_admin');
   });
 });
 
 /** Rows of a person in the tables, as text. */
 async function dump(tables: readonly string[], userId: string): Promise<string> {
-  const { database: pool } = rig.host.needsOf('identity');
+  const { database: pool } = fixture.host.needsOf('identity');
   const texts: string[] = [];
   await pool.asSystem(async (sql) => {
     for (const table of tables) {

@@ -7,8 +7,8 @@ import {
   administratorLists,
   LEAVING_MS,
 } from '../src/accounts/administrators/administrator-list.ts';
-import { type Account, claimsOf, type IdentityRig, PASSWORD } from './identity-rig.ts';
-import { identityReplicas } from './replicas-rig.ts';
+import { type Account, claimsOf, type IdentityFixture, PASSWORD } from './identity-fixture.ts';
+import { identityReplicas } from './replicas-fixture.ts';
 
 const replicas = identityReplicas();
 const here = () => replicas.first;
@@ -16,10 +16,10 @@ const there = () => replicas.second;
 const CALLERS = 50;
 const ROUNDS = 20;
 
-const change = (rig: IdentityRig, by: Account, whom: Account, body: object) =>
-  rig.as(by).patch(`/api/v1/admin/users/${whom.userId}`, body);
-const remove = (rig: IdentityRig, by: Account, whom: Account) =>
-  rig.as(by).delete(`/api/v1/admin/users/${whom.userId}`);
+const change = (fixture: IdentityFixture, by: Account, whom: Account, body: object) =>
+  fixture.as(by).patch(`/api/v1/admin/users/${whom.userId}`, body);
+const remove = (fixture: IdentityFixture, by: Account, whom: Account) =>
+  fixture.as(by).delete(`/api/v1/admin/users/${whom.userId}`);
 const DEMOTED = { roles: ['member'] };
 
 let added = 0;
@@ -45,22 +45,22 @@ async function ownerAndAdmin() {
 describe('a role that was taken', () => {
   it('is gone from every replica when the taking is answered, and the session goes on without it', async () => {
     const { owner, admin } = await ownerAndAdmin();
-    const list = (rig: IdentityRig) => rig.as(admin).get('/api/v1/admin/users');
-    for (const rig of [here(), there()]) expect((await list(rig)).status).toBe(200);
+    const list = (fixture: IdentityFixture) => fixture.as(admin).get('/api/v1/admin/users');
+    for (const fixture of [here(), there()]) expect((await list(fixture)).status).toBe(200);
     expect((await change(here(), owner, admin, DEMOTED)).status).toBe(200);
-    for (const rig of [here(), there()]) {
+    for (const fixture of [here(), there()]) {
       const key = { name: 'for ever', scopes: ['users:write'] };
-      expect((await rig.as(admin).post('/api/v1/api-keys', key)).status).toBe(401);
-      expect((await list(rig)).status).toBe(401);
+      expect((await fixture.as(admin).post('/api/v1/api-keys', key)).status).toBe(401);
+      expect((await list(fixture)).status).toBe(401);
     }
     const refreshed = await there().refresh(admin.refresh);
     expect(refreshed.status).toBe(200);
     const access = refreshed.body.access_token;
     expect(claimsOf(access).roles).toEqual(['member']);
     const now = { ...admin, access };
-    for (const rig of [here(), there()]) {
-      expect((await rig.as(now).get('/api/v1/auth/me')).status).toBe(200);
-      expect((await rig.as(now).get('/api/v1/admin/users')).status).toBe(403);
+    for (const fixture of [here(), there()]) {
+      expect((await fixture.as(now).get('/api/v1/auth/me')).status).toBe(200);
+      expect((await fixture.as(now).get('/api/v1/admin/users')).status).toBe(403);
     }
   });
 
@@ -135,11 +135,14 @@ describe('the last administrator', () => {
     answers.map(({ status, code }) => (status === 200 ? '200' : `${status} ${code}`)).sort();
 
   const BOTH_WAYS = [
-    ['demote', (rig: IdentityRig, by: Account, whom: Account) => change(rig, by, whom, DEMOTED)],
+    [
+      'demote',
+      (fixture: IdentityFixture, by: Account, whom: Account) => change(fixture, by, whom, DEMOTED),
+    ],
     [
       'disable',
-      (rig: IdentityRig, by: Account, whom: Account) =>
-        change(rig, by, whom, { status: 'disabled' }),
+      (fixture: IdentityFixture, by: Account, whom: Account) =>
+        change(fixture, by, whom, { status: 'disabled' }),
     ],
     ['delete', remove],
   ] as const;
@@ -169,9 +172,9 @@ describe('the last administrator', () => {
       const bob = await addUser(ann, ['owner', 'admin']);
       const answers = await Promise.all(
         Array.from({ length: CALLERS }, async (_, n) => {
-          const rig = n % 4 < 2 ? here() : there();
+          const fixture = n % 4 < 2 ? here() : there();
           const [by, whom] = n % 2 === 0 ? [ann, bob] : [bob, ann];
-          return { by, answer: await change(rig, by, whom, DEMOTED) };
+          return { by, answer: await change(fixture, by, whom, DEMOTED) };
         }),
       );
       const lists = await Promise.all(
@@ -219,7 +222,7 @@ describe('the last administrator', () => {
     );
     expect(marked.accepted).toBe(true);
     expect((await change(there(), cid, ann, DEMOTED)).code).toBe('last_admin');
-    for (const rig of [here(), there()]) rig.clock.move(LEAVING_MS);
+    for (const fixture of [here(), there()]) fixture.clock.move(LEAVING_MS);
     expect((await change(there(), cid, ann, DEMOTED)).status).toBe(200);
     expect((await remove(here(), cid, cid)).code).toBe('last_admin');
     expect((await change(here(), cid, bob, { status: 'active' })).status).toBe(200);

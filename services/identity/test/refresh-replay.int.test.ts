@@ -1,8 +1,14 @@
 import { accept } from '@cardea/event-store';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type SessionFacts, sessions } from '../src/sessions/session.ts';
-import { type Account, claimsOf, PASSWORD } from './identity-rig.ts';
-import { type Client, fromNetwork, identityReplicas, refreshAs, tally } from './replicas-rig.ts';
+import { type Account, claimsOf, PASSWORD } from './identity-fixture.ts';
+import {
+  type Client,
+  fromNetwork,
+  identityReplicas,
+  refreshAs,
+  tally,
+} from './replicas-fixture.ts';
 
 const OWNER: Client = { network: 1, agent: 'Mozilla/5.0 (of the owner)' };
 const THIEVES: readonly (Client & { readonly name: string })[] = [

@@ -2,21 +2,29 @@ import { reserve } from '@cardea/event-store';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { emailReservations } from '../src/streams/reservation.ts';
-import { type Account, type IdentityRig, identityRig, PASSWORD } from './identity-rig.ts';
+import {
+  type Account,
+  type IdentityFixture,
+  identityFixture,
+  PASSWORD,
+} from './identity-fixture.ts';
 
 const database = testDatabase();
-let rig: IdentityRig;
+let fixture: IdentityFixture;
 let admin: Account;
 beforeAll(async () => {
-  rig = await identityRig(database.url, { RATE_LIMIT_FACTOR: '10000', HASH_CONCURRENCY: '4' });
-  admin = await rig.signUp();
+  fixture = await identityFixture(database.url, {
+    RATE_LIMIT_FACTOR: '10000',
+    HASH_CONCURRENCY: '4',
+  });
+  admin = await fixture.signUp();
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 const register = (email: string, headers: { readonly [name: string]: string } = {}) =>
-  rig.rest.post(
+  fixture.rest.post(
     '/api/v1/auth/register',
     { email, password: PASSWORD },
     { tenant: admin.tenantId, headers },
@@ -30,7 +38,7 @@ describe('registering', () => {
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
       const winners = answers.filter(({ body }) => body.access_token !== undefined);
       expect(winners).toHaveLength(1);
-      const list = await rig.as(admin).get('/api/v1/admin/users', { query: { email } });
+      const list = await fixture.as(admin).get('/api/v1/admin/users', { query: { email } });
       expect(list.body.users.map(({ id }: { id: string }) => id)).toEqual([
         winners[0]?.body.user_id,
       ]);
@@ -38,7 +46,7 @@ describe('registering', () => {
   });
 
   it('identity 2 frees the address of a registration that died half way, after a minute', async () => {
-    const { streams, systemCommand, sealer, ids } = rig.host.needsOf('identity');
+    const { streams, systemCommand, sealer, ids } = fixture.host.needsOf('identity');
     const { tenantId } = admin;
     const email = 'half.way@example.com';
     const id = await sealer.indexHash({ tenantId }, 'email', email);
@@ -46,7 +54,7 @@ describe('registering', () => {
     const address = { stream: emailReservations, hash: id };
     await reserve(streams, address, `${tenantId}/${ids.next()}`, by);
     expect((await register(email)).body.access_token).toBeUndefined();
-    rig.clock.move(60_000);
+    fixture.clock.move(60_000);
     expect((await register(email)).body.access_token).toBeDefined();
     expect((await register(email)).body.access_token).toBeUndefined();
   });
@@ -70,7 +78,7 @@ describe('registering', () => {
     const { tenantId: tenant } = admin;
     for (const field of ['id', 'roles', 'tenant_id', 'email_verified', 'status', 'created_at']) {
       const body = { email: 'sly@example.com', password: PASSWORD, [field]: 'x' };
-      const answer = await rig.rest.post('/api/v1/auth/register', body, { tenant });
+      const answer = await fixture.rest.post('/api/v1/auth/register', body, { tenant });
       expect(answer).toMatchObject({ status: 400, code: 'invalid_request' });
     }
   });
@@ -91,33 +99,39 @@ describe('registering', () => {
     },
   ])('is refused with $name', async ({ body, tenant, code }) => {
     const whole = { email: 'lost@example.com', password: PASSWORD, ...body };
-    const answer = await rig.rest.post('/api/v1/auth/register', whole, { tenant });
+    const answer = await fixture.rest.post('/api/v1/auth/register', whole, { tenant });
     expect(answer.code).toBe(code);
   });
 
   it('withholds tokens while the tenant wants the address verified', async () => {
-    const boss = await rig.signUp();
+    const boss = await fixture.signUp();
     const { tenantId } = boss;
-    await rig.setTenant(tenantId, { email_verification_required: true });
+    await fixture.setTenant(tenantId, { email_verification_required: true });
     const email = 'careful@example.com';
     const ask = () =>
-      rig.rest.post('/api/v1/auth/register', { email, password: PASSWORD }, { tenant: tenantId });
+      fixture.rest.post(
+        '/api/v1/auth/register',
+        { email, password: PASSWORD },
+        { tenant: tenantId },
+      );
     const uniform = { user_id: '', verification_required: true };
     expect((await ask()).body).toMatchObject(uniform);
-    expect((await rig.logIn({ tenantId, email })).code).toBe('email_not_verified');
-    expect((await rig.logIn({ tenantId, email }, 'wrong one')).code).toBe('invalid_credentials');
-    const { token } = await rig.mail(email, /Confirm/);
-    await rig.rest.post('/api/v1/auth/verify-email', { token });
-    expect((await rig.logIn({ tenantId, email })).status).toBe(200);
+    expect((await fixture.logIn({ tenantId, email })).code).toBe('email_not_verified');
+    expect((await fixture.logIn({ tenantId, email }, 'wrong one')).code).toBe(
+      'invalid_credentials',
+    );
+    const { token } = await fixture.mail(email, /Confirm/);
+    await fixture.rest.post('/api/v1/auth/verify-email', { token });
+    expect((await fixture.logIn({ tenantId, email })).status).toBe(200);
     expect((await ask()).body).toMatchObject(uniform);
   });
 });
 
 describe('confirming an address', () => {
   it('identity 9 is left to programs and to clicks', async () => {
-    const bob = await rig.register(admin.tenantId);
-    const { token } = await rig.mail(bob.email, /Confirm/);
-    const url = `${rig.baseUrl}/api/v1/auth/verify-email?token=${encodeURIComponent(token)}`;
+    const bob = await fixture.register(admin.tenantId);
+    const { token } = await fixture.mail(bob.email, /Confirm/);
+    const url = `${fixture.baseUrl}/api/v1/auth/verify-email?token=${encodeURIComponent(token)}`;
     const browser = { 'user-agent': 'Mozilla/5.0', accept: 'text/html' };
     const page = await fetch(url, { headers: browser });
     expect(page.status).toBe(200);
@@ -126,41 +140,41 @@ describe('confirming an address', () => {
     const prefetched = await fetch(url, { headers: { 'sec-purpose': 'prefetch' } });
     expect(prefetched.headers.get('content-type')).toContain('text/html');
     await fetch(url, { method: 'HEAD' });
-    expect((await rig.as(bob).get('/api/v1/user/profile')).body.email_verified).toBe(false);
+    expect((await fixture.as(bob).get('/api/v1/user/profile')).body.email_verified).toBe(false);
 
     const path = '/api/v1/auth/verify-email';
     const headers = { accept: 'application/json' };
-    const first = await rig.rest.get(path, { query: { token }, headers });
+    const first = await fixture.rest.get(path, { query: { token }, headers });
     expect(first).toMatchObject({ status: 200, body: { status: 'email verified' } });
-    expect((await rig.as(bob).get('/api/v1/user/profile')).body.email_verified).toBe(true);
-    expect(await rig.rest.get(path, { query: { token }, headers })).toMatchObject({
+    expect((await fixture.as(bob).get('/api/v1/user/profile')).body.email_verified).toBe(true);
+    expect(await fixture.rest.get(path, { query: { token }, headers })).toMatchObject({
       status: 422,
       code: 'invalid_verification_token',
     });
   });
 
   it('is asked for again by the user, and then only the newest mail works', async () => {
-    const bob = await rig.register(admin.tenantId);
-    const { token: first } = await rig.mail(bob.email, /Confirm/);
-    await rig.rest.delete('/dev/mailbox');
-    const resend = () => rig.as(bob).post('/api/v1/auth/resend-verification');
+    const bob = await fixture.register(admin.tenantId);
+    const { token: first } = await fixture.mail(bob.email, /Confirm/);
+    await fixture.rest.delete('/dev/mailbox');
+    const resend = () => fixture.as(bob).post('/api/v1/auth/resend-verification');
     expect((await resend()).body).toEqual({ status: 'verification email sent' });
-    const { token: second } = await rig.mail(bob.email, /Confirm/);
-    const verify = (token: string) => rig.rest.post('/api/v1/auth/verify-email', { token });
+    const { token: second } = await fixture.mail(bob.email, /Confirm/);
+    const verify = (token: string) => fixture.rest.post('/api/v1/auth/verify-email', { token });
     expect((await verify(first)).status).toBe(422);
     expect((await verify(second)).status).toBe(200);
-    const position = await rig.head();
+    const position = await fixture.head();
     expect((await resend()).status).toBe(200);
-    expect(await rig.eventsSince(position)).toEqual([]);
+    expect(await fixture.eventsSince(position)).toEqual([]);
   });
 });
 
 describe('what identity tells the others', () => {
   it('is published with every field that its contract asks for', async () => {
-    const { store, database: pool } = rig.host.needsOf('identity');
+    const { store, database: pool } = fixture.host.needsOf('identity');
     const head = await store.head('identity');
     await untilTrue(async () => {
-      const relayed = await rig.shared.cache.get('relay:identity');
+      const relayed = await fixture.shared.cache.get('relay:identity');
       return relayed !== undefined && BigInt(relayed) >= head;
     });
     const parked = await pool.asSystem((sql) =>

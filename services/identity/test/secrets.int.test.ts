@@ -1,15 +1,15 @@
 import { testDatabase, untilTrue } from '@cardea/testing';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type IdentityRig, identityRig } from './identity-rig.ts';
+import { type IdentityFixture, identityFixture } from './identity-fixture.ts';
 
 const database = testDatabase();
-let rig: IdentityRig;
+let fixture: IdentityFixture;
 beforeAll(async () => {
-  rig = await identityRig(database.url);
+  fixture = await identityFixture(database.url);
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 const forms = (secret: string) => [
@@ -42,27 +42,27 @@ async function everything(): Promise<string> {
 
 describe('what is kept', () => {
   it('identity 16 shows no password, token or code in events, tables, topics, cache or logs', async () => {
-    const admin = await rig.signUp();
-    const bob = await rig.register(admin.tenantId);
-    const verify = await rig.mail(bob.email, /Confirm/);
-    await rig.rest.post('/api/v1/auth/verify-email', { token: verify.token });
+    const admin = await fixture.signUp();
+    const bob = await fixture.register(admin.tenantId);
+    const verify = await fixture.mail(bob.email, /Confirm/);
+    await fixture.rest.post('/api/v1/auth/verify-email', { token: verify.token });
     const canaries = ['canary password one', 'canary password two', 'canary wrong password'];
     const [first = '', second = '', wrong = ''] = canaries;
     const set = { current_password: 'correct horse battery', new_password: first };
-    await rig.as(bob).post('/api/v1/user/change-password', set);
-    await rig.logIn(bob, wrong);
-    const login = (await rig.logIn(bob, first)).body;
-    const refreshed = (await rig.refresh(login.refresh_token)).body;
-    await rig.refresh(login.refresh_token);
+    await fixture.as(bob).post('/api/v1/user/change-password', set);
+    await fixture.logIn(bob, wrong);
+    const login = (await fixture.logIn(bob, first)).body;
+    const refreshed = (await fixture.refresh(login.refresh_token)).body;
+    await fixture.refresh(login.refresh_token);
     const { tenantId: tenant, email } = bob;
-    await rig.rest.post('/api/v1/auth/forgot-password', { email }, { tenant });
-    const reset = await rig.mail(email, /password/);
+    await fixture.rest.post('/api/v1/auth/forgot-password', { email }, { tenant });
+    const reset = await fixture.mail(email, /password/);
     const renew = { token: reset.token, new_password: second };
-    expect((await rig.rest.post('/api/v1/auth/reset-password', renew)).status).toBe(200);
+    expect((await fixture.rest.post('/api/v1/auth/reset-password', renew)).status).toBe(200);
 
-    const head = await rig.head();
+    const head = await fixture.head();
     await untilTrue(
-      async () => BigInt((await rig.shared.cache.get('relay:identity')) ?? 0) >= head,
+      async () => BigInt((await fixture.shared.cache.get('relay:identity')) ?? 0) >= head,
     );
     const secrets = [
       ...canaries,
@@ -72,13 +72,13 @@ describe('what is kept', () => {
         access_token.split('.')[2],
         refresh_token.split('.')[2],
       ]),
-      rig.settings.JWT_SECRET.reveal(),
-      rig.settings.ENCRYPTION_KEY.reveal(),
+      fixture.settings.JWT_SECRET.reveal(),
+      fixture.settings.ENCRYPTION_KEY.reveal(),
     ];
-    const kept = `${await everything()}\n${rig.lines.join('\n')}`;
+    const kept = `${await everything()}\n${fixture.lines.join('\n')}`;
     expect(kept).toContain(bob.userId);
     const found = secrets.filter((secret) => forms(secret).some((form) => kept.includes(form)));
     expect(found).toEqual([]);
-    expect(rig.lines.join('\n')).not.toContain(email);
+    expect(fixture.lines.join('\n')).not.toContain(email);
   });
 });

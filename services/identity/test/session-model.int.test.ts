@@ -2,8 +2,8 @@ import { testForm } from '@cardea/testing';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { RefreshMode } from '../src/workspaces/tenants/tenant.ts';
-import { type Account, claimsOf } from './identity-rig.ts';
-import { type Client, identityReplicas, refreshAs } from './replicas-rig.ts';
+import { type Account, claimsOf } from './identity-fixture.ts';
+import { type Client, identityReplicas, refreshAs } from './replicas-fixture.ts';
 
 const RUNS = Number(process.env['CARDEA_MODEL_RUNS'] ?? 200);
 const COMMANDS_MAX = 12;

@@ -1,9 +1,9 @@
 /** Signing keys over HTTP at two replicas that are started again on later days. */
 import { identityService } from '@cardea/identity';
 import { systemClock } from '@cardea/runtime';
-import { type ServiceRig, serviceRig, testDatabase, untilTrue } from '@cardea/testing';
+import { type ServiceFixture, serviceFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { afterEach, expect, it } from 'vitest';
-import { claimsOf, PASSWORD } from './identity-rig.ts';
+import { claimsOf, PASSWORD } from './identity-fixture.ts';
 
 const HOUR_MS = 3600_000;
 const ADMIN = { email: 'root@example.com', password: PASSWORD };
@@ -19,47 +19,52 @@ const ENV = {
 };
 
 const database = testDatabase();
-const rigs: ServiceRig[] = [];
+const fixtures: ServiceFixture[] = [];
 const stopAll = async () => {
-  for (const rig of rigs.splice(0)) await rig.stop();
+  for (const fixture of fixtures.splice(0)) await fixture.stop();
 };
 afterEach(stopAll);
 
 /** Both replicas anew, so many hours after the first start. */
-async function at(hours: number): Promise<readonly [ServiceRig, ServiceRig]> {
+async function at(hours: number): Promise<readonly [ServiceFixture, ServiceFixture]> {
   await stopAll();
   const clock = { ...systemClock, now: () => new Date(Date.now() + hours * HOUR_MS) };
-  const start = async (): Promise<ServiceRig> => {
+  const start = async (): Promise<ServiceFixture> => {
     const definitions = [identityService];
-    const rig = await serviceRig({ databaseUrl: database.url, definitions, clock, env: ENV });
-    rigs.push(rig);
-    return rig;
+    const fixture = await serviceFixture({
+      databaseUrl: database.url,
+      definitions,
+      clock,
+      env: ENV,
+    });
+    fixtures.push(fixture);
+    return fixture;
   };
   return [await start(), await start()];
 }
 
-const published = async ({ rest }: ServiceRig): Promise<string[]> =>
+const published = async ({ rest }: ServiceFixture): Promise<string[]> =>
   (await rest.get('/.well-known/jwks.json')).body.keys.map(({ kid }: { kid: string }) => kid);
 const kidOf = (token: string): string =>
   JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid;
 
-async function signedIn(rig: ServiceRig): Promise<string> {
-  const { rows } = await rig.shared.database.system.query<{ tenant_id: string }>(
+async function signedIn(fixture: ServiceFixture): Promise<string> {
+  const { rows } = await fixture.shared.database.system.query<{ tenant_id: string }>(
     'SELECT tenant_id FROM identity.users',
   );
   const tenant = rows[0]?.tenant_id ?? '';
-  return (await rig.rest.post('/api/v1/auth/login', ADMIN, { tenant })).body.access_token;
+  return (await fixture.rest.post('/api/v1/auth/login', ADMIN, { tenant })).body.access_token;
 }
 
-const believes = async ({ rest }: ServiceRig, bearer: string) =>
+const believes = async ({ rest }: ServiceFixture, bearer: string) =>
   (await rest.get('/api/v1/auth/me', { bearer })).status;
 
 /** At both; answers what each key is by then. */
-async function untilStates(both: readonly ServiceRig[], states: readonly string[]) {
-  const shown = async (rig: ServiceRig) => {
-    const bearer = await signedIn(rig);
+async function untilStates(both: readonly ServiceFixture[], states: readonly string[]) {
+  const shown = async (fixture: ServiceFixture) => {
+    const bearer = await signedIn(fixture);
     const tenant = String(claimsOf(bearer)['tid']);
-    const { body } = await rig.rest.get('/api/v1/admin/keys', { bearer, tenant });
+    const { body } = await fixture.rest.get('/api/v1/admin/keys', { bearer, tenant });
     return body.keys.map(({ state }: { state: string }) => state).join();
   };
   await untilTrue(
@@ -89,11 +94,11 @@ it('signing keys take turns by their age at every replica, and tokens are believ
     [a, b],
     [a, b],
   ]);
-  for (const rig of turned) expect(await believes(rig, token)).toBe(200);
+  for (const fixture of turned) expect(await believes(fixture, token)).toBe(200);
   await untilTrue(async () => kidOf(await signedIn(turned[1])) === b, { what: 'b signs' });
 
   const late = await at(70);
-  for (const rig of late) expect(await believes(rig, token)).toBe(200);
+  for (const fixture of late) expect(await believes(fixture, token)).toBe(200);
   const gone = await at(97);
   await untilStates(gone, ['active', 'pending']);
   expect(await published(gone[0])).not.toContain(a);

@@ -2,7 +2,7 @@
 import { CacheUnavailable } from '@cardea/runtime';
 import { needRedis, type RedisServer, startRedis, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type IdentityRig, identityRig } from './identity-rig.ts';
+import { type IdentityFixture, identityFixture } from './identity-fixture.ts';
 
 const ADMIN = { email: 'root@example.com', password: 'a password of the first one' };
 const STEP_UP_MS = 600_000;
@@ -11,21 +11,23 @@ const KEYS = '/api/v1/admin/keys';
 needRedis();
 const database = testDatabase();
 let redis: RedisServer;
-let one: IdentityRig;
-let other: IdentityRig;
+let one: IdentityFixture;
+let other: IdentityFixture;
 let tenant = '';
-const rest = (rig: IdentityRig, bearer: string) => rig.rest.as({ bearer, tenant });
+const rest = (fixture: IdentityFixture, bearer: string) => fixture.rest.as({ bearer, tenant });
 
-async function signedIn(rig: IdentityRig): Promise<{ access: string; refresh: string }> {
-  const { body } = await rig.rest.post('/api/v1/auth/login', ADMIN, { tenant });
+async function signedIn(fixture: IdentityFixture): Promise<{ access: string; refresh: string }> {
+  const { body } = await fixture.rest.post('/api/v1/auth/login', ADMIN, { tenant });
   return { access: body.access_token, refresh: body.refresh_token };
 }
 const kidOf = (token: string): string =>
   JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid;
-const states = async (rig: IdentityRig, bearer: string) =>
-  (await rest(rig, bearer).get(KEYS)).body.keys.map(({ state }: { state: string }) => state);
-const jwks = async (rig: IdentityRig): Promise<string[]> =>
-  (await rig.rest.get('/.well-known/jwks.json')).body.keys.map(({ kid }: { kid: string }) => kid);
+const states = async (fixture: IdentityFixture, bearer: string) =>
+  (await rest(fixture, bearer).get(KEYS)).body.keys.map(({ state }: { state: string }) => state);
+const jwks = async (fixture: IdentityFixture): Promise<string[]> =>
+  (await fixture.rest.get('/.well-known/jwks.json')).body.keys.map(
+    ({ kid }: { kid: string }) => kid,
+  );
 
 beforeAll(async () => {
   redis = await startRedis();
@@ -36,8 +38,8 @@ beforeAll(async () => {
     ADMIN_EMAIL: ADMIN.email,
     ADMIN_PASSWORD: ADMIN.password,
   };
-  one = await identityRig(database.url, env);
-  other = await identityRig(database.url, env);
+  one = await identityFixture(database.url, env);
+  other = await identityFixture(database.url, env);
   const { rows } = await one.shared.database.system.query<{ tenant_id: string }>(
     'SELECT tenant_id FROM identity.users LIMIT 1',
   );
@@ -92,18 +94,19 @@ describe('the signing keys', () => {
       },
       { what: 'the new key signs' },
     );
-    for (const rig of [one, other]) {
+    for (const fixture of [one, other]) {
       for (const { access } of [before, after]) {
-        expect((await rest(rig, access).get('/api/v1/auth/me')).status).toBe(200);
+        expect((await rest(fixture, access).get('/api/v1/auth/me')).status).toBe(200);
       }
-      expect(await jwks(rig)).toEqual([kidOf(before.access), body.kid]);
+      expect(await jwks(fixture)).toEqual([kidOf(before.access), body.kid]);
     }
   });
 
   it('that were revoked are believed by no replica once it is answered, and refresh tokens go on', async () => {
     for (let round = 0; round < 5; round += 1) {
       const stolen = await signedIn(one);
-      const me = (rig: IdentityRig, access: string) => rest(rig, access).get('/api/v1/auth/me');
+      const me = (fixture: IdentityFixture, access: string) =>
+        rest(fixture, access).get('/api/v1/auth/me');
       expect((await me(other, stolen.access)).status).toBe(200);
       const { status, body } = await rest(one, stolen.access).post(`${KEYS}/rotate`, {
         revoke: true,

@@ -1,20 +1,20 @@
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { claimsOf, type IdentityRig, identityRig, PASSWORD } from './identity-rig.ts';
+import { claimsOf, type IdentityFixture, identityFixture, PASSWORD } from './identity-fixture.ts';
 
 const database = testDatabase();
-let rig: IdentityRig;
+let fixture: IdentityFixture;
 beforeAll(async () => {
-  rig = await identityRig(database.url);
+  fixture = await identityFixture(database.url);
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 describe('the story of an account', () => {
   it('begins with a sign-up that makes organization, tenant, administrator and application', async () => {
-    const ann = await rig.signUp();
-    const me = await rig.as(ann).get('/api/v1/auth/me');
+    const ann = await fixture.signUp();
+    const me = await fixture.as(ann).get('/api/v1/auth/me');
     expect(me.status).toBe(200);
     expect(me.body.user).toMatchObject({
       id: ann.userId,
@@ -23,7 +23,7 @@ describe('the story of an account', () => {
     });
     expect(me.body.tenant.id).toBe(ann.tenantId);
     expect(me.body.workspace.applications).toHaveLength(1);
-    const applications = await rig.as(ann).get('/api/v1/admin/applications');
+    const applications = await fixture.as(ann).get('/api/v1/admin/applications');
     expect(applications.body.applications[0].publishable_key).toMatch(/^pk_test_/);
     expect(claimsOf(ann.access)).toMatchObject({
       sub: ann.userId,
@@ -34,17 +34,17 @@ describe('the story of an account', () => {
   });
 
   it('goes on with a user who registers by key, confirms by mail and signs in', async () => {
-    const ann = await rig.signUp();
-    const { body } = await rig.as(ann).get('/api/v1/admin/applications');
+    const ann = await fixture.signUp();
+    const { body } = await fixture.as(ann).get('/api/v1/admin/applications');
     const { publishable_key } = body.applications[0];
-    const known = await rig.rest.post('/api/v1/auth/identify', { publishable_key });
+    const known = await fixture.rest.post('/api/v1/auth/identify', { publishable_key });
     expect(known.body).toMatchObject({
       tenant_id: ann.tenantId,
       auth_methods: { password: true, otp: true },
     });
 
     const email = 'Zoë.Bob@Exämple.com';
-    const registered = await rig.rest.post('/api/v1/auth/register', {
+    const registered = await fixture.rest.post('/api/v1/auth/register', {
       publishable_key,
       email,
       password: PASSWORD,
@@ -52,18 +52,18 @@ describe('the story of an account', () => {
     });
     expect(registered.status).toBe(201);
     const address = 'zoë.bob@xn--exmple-cua.com';
-    const { token } = await rig.mail(address, /Confirm/);
-    const verified = await rig.rest.post('/api/v1/auth/verify-email', { token });
+    const { token } = await fixture.mail(address, /Confirm/);
+    const verified = await fixture.rest.post('/api/v1/auth/verify-email', { token });
     expect(verified).toMatchObject({ status: 200, body: { status: 'email verified' } });
 
-    const login = await rig.logIn({ tenantId: ann.tenantId, email });
+    const login = await fixture.logIn({ tenantId: ann.tenantId, email });
     expect(login.body).toMatchObject({
       user_id: registered.body.user_id,
       email_verified: true,
       mfa_required: false,
     });
     expect(login.headers.get('cache-control')).toBe('no-store');
-    const bob = rig.rest.as({ bearer: login.body.access_token });
+    const bob = fixture.rest.as({ bearer: login.body.access_token });
     expect((await bob.get('/api/v1/user/profile')).body).toMatchObject({
       email: address,
       display_name: 'Bob',
@@ -82,14 +82,14 @@ describe('the story of an account', () => {
   });
 
   it('shows the keys that its tokens are signed with', async () => {
-    const ann = await rig.signUp();
-    const { body, headers } = await rig.rest.get('/.well-known/jwks.json');
+    const ann = await fixture.signUp();
+    const { body, headers } = await fixture.rest.get('/.well-known/jwks.json');
     const [header = ''] = ann.access.split('.');
     const { kid, alg, typ } = JSON.parse(Buffer.from(header, 'base64url').toString());
     expect({ alg, typ }).toEqual({ alg: 'EdDSA', typ: 'at+jwt' });
     expect(body.keys.map((key: { kid: string }) => key.kid)).toContain(kid);
     expect(headers.get('cache-control')).toBe('public, max-age=300');
-    const again = await fetch(`${rig.baseUrl}/.well-known/jwks.json`, {
+    const again = await fetch(`${fixture.baseUrl}/.well-known/jwks.json`, {
       headers: { 'if-none-match': headers.get('etag') ?? '' },
     });
     expect(again.status).toBe(304);

@@ -1,21 +1,26 @@
 /** For whom an administrator vouches, who may come in by themselves, and what an API key may not do. */
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { userPlace } from '../src/streams/seals.ts';
-import { type Account, type IdentityRig, identityRig, PASSWORD } from './identity-rig.ts';
+import { userField } from '../src/streams/encrypted-fields.ts';
+import {
+  type Account,
+  type IdentityFixture,
+  identityFixture,
+  PASSWORD,
+} from './identity-fixture.ts';
 
 const database = testDatabase();
-let rig: IdentityRig;
+let fixture: IdentityFixture;
 let ann: Account;
 beforeAll(async () => {
-  rig = await identityRig(database.url, { RATE_LIMIT_FACTOR: '10000' });
-  ann = await rig.signUp();
+  fixture = await identityFixture(database.url, { RATE_LIMIT_FACTOR: '10000' });
+  ann = await fixture.signUp();
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
-const admin = () => rig.as(ann);
+const admin = () => fixture.as(ann);
 const pathOf = (id: string) => `/api/v1/admin/users/${id}`;
 const shown = async (id: string) => (await admin().get(pathOf(id))).body;
 let count = 0;
@@ -26,7 +31,7 @@ const newEmail = () => {
 async function keyWith(...scopes: readonly string[]) {
   const made = await admin().post('/api/v1/api-keys', { name: 'key', scopes });
   expect(made.status).toBe(201);
-  return rig.rest.as({ bearer: made.body.key, tenant: ann.tenantId });
+  return fixture.rest.as({ bearer: made.body.key, tenant: ann.tenantId });
 }
 async function addUser(roles: readonly string[] = ['member']) {
   const made = await admin().post('/api/v1/admin/users', { email: newEmail(), roles });
@@ -38,7 +43,7 @@ describe('a person', () => {
   it('is vouched for by whoever began the workspace or made them as an administrator, not by coming', async () => {
     expect(await shown(ann.userId)).toMatchObject({ vouched: true });
     expect(await shown(await addUser())).toMatchObject({ vouched: true });
-    const bob = await rig.register(ann.tenantId);
+    const bob = await fixture.register(ann.tenantId);
     expect(await shown(bob.userId)).toMatchObject({ vouched: false });
     const key = await keyWith('users:write');
     const made = await key.post('/api/v1/admin/users', { email: newEmail() });
@@ -48,7 +53,7 @@ describe('a person', () => {
   });
 
   it('is vouched for when an administrator says so, until one takes it back', async () => {
-    const { userId } = await rig.register(ann.tenantId);
+    const { userId } = await fixture.register(ann.tenantId);
     const say = async (vouched: boolean) => (await admin().patch(pathOf(userId), { vouched })).body;
     expect(await say(true)).toMatchObject({ id: userId, vouched: true });
     expect(await shown(userId)).toMatchObject({ vouched: true });
@@ -56,7 +61,7 @@ describe('a person', () => {
     expect(await shown(userId)).toMatchObject({ vouched: false });
     const roles = await admin().patch(pathOf(userId), { roles: ['member', 'admin'] });
     expect(roles.body).toMatchObject({ vouched: true });
-    const types = (await rig.host.needsOf('identity').store.readStream(`user-${userId}`)).map(
+    const types = (await fixture.host.needsOf('identity').store.readStream(`user-${userId}`)).map(
       ({ type }) => type,
     );
     expect(types.filter((type) => /Vouch/.test(type))).toEqual([
@@ -74,7 +79,7 @@ describe('a person', () => {
     for (const id of [byAdmin, byRole]) {
       await untilTrue(async () => (await shown(id)).vouched === true, { what: 'it is announced' });
     }
-    const { store, database: tables } = rig.host.needsOf('identity');
+    const { store, database: tables } = fixture.host.needsOf('identity');
     const head = await store.head('identity');
     await tables.asSystem((sql) =>
       sql.query(
@@ -83,7 +88,7 @@ describe('a person', () => {
       ),
     );
     // Whoever stands elsewhere starts again where the table says.
-    await rig.register(ann.tenantId);
+    await fixture.register(ann.tenantId);
     await untilTrue(
       async () => {
         const { rows } = await tables.system.query<{ position: string }>(
@@ -106,7 +111,7 @@ describe('a tenant', () => {
   const set = (settings: object) =>
     admin().patch(`/api/v1/admin/tenants/${ann.tenantId}`, { settings });
   const register = () =>
-    rig.rest.post(
+    fixture.rest.post(
       '/api/v1/auth/register',
       { email: newEmail(), password: PASSWORD },
       { tenant: ann.tenantId },
@@ -138,11 +143,11 @@ describe('a tenant', () => {
     ]) {
       expect((await set(settings)).status).toBe(400);
     }
-    const other = await rig.signUp('eve');
+    const other = await fixture.signUp('eve');
     const path = `/api/v1/admin/tenants/${ann.tenantId}`;
-    expect((await rig.as(other).get(path)).status).toBe(404);
+    expect((await fixture.as(other).get(path)).status).toBe(404);
     const body = { settings: { registration: { mode: 'closed' } } };
-    expect((await rig.as(other).patch(path, body)).status).toBe(404);
+    expect((await fixture.as(other).patch(path, body)).status).toBe(404);
     expect((await tenant()).body.settings.registration.mode).toBe('open');
   });
 });
@@ -199,12 +204,12 @@ describe('an API key', () => {
 
 /** As an earlier release wrote them: without a word on who vouches. */
 async function personOfBefore(via: string, roleGivenBy?: 'admin' | 'system'): Promise<string> {
-  const { store, sealer, ids, clock } = rig.host.needsOf('identity');
+  const { store, sealer, ids, clock } = fixture.host.needsOf('identity');
   const { tenantId } = ann;
   const id = ids.next();
   const now = clock.now();
   const at = now.toISOString();
-  const email = await sealer.seal(tenantId, userPlace(id, 'email'), newEmail());
+  const email = await sealer.seal(tenantId, userField(id, 'email'), newEmail());
   const event = (type: string, actor: string, data: object) => ({
     id: ids.next(),
     type,

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { testDatabase } from '@cardea/testing';
 import { afterAll, describe, expect, it } from 'vitest';
-import { cardeaRig, SECRETS } from './cardea-rig.ts';
+import { cardeaFixture, SECRETS } from './cardea-fixture.ts';
 
 const database = testDatabase();
 const nowhere = mkdtempSync(join(tmpdir(), 'cardea-cli-empty-'));
-const { run: cardea, folder, remove } = cardeaRig(() => database.url);
+const { run: cardea, folder, remove } = cardeaFixture(() => database.url);
 afterAll(() => {
   remove();
   rmSync(nowhere, { recursive: true, force: true });

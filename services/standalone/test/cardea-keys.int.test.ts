@@ -1,21 +1,21 @@
 /** The keys that sign tokens, changed by the command line beside a process that serves. */
-import { type ServiceRig, testDatabase, untilTrue } from '@cardea/testing';
+import { type ServiceFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cardeaRig, running } from './cardea-rig.ts';
+import { cardeaFixture, running } from './cardea-fixture.ts';
 
 /** Well below the 30 s after which the ring, and the 60 s after which a token, is looked at anyway. */
 const NOTICE_MS_MAX = 20_000;
 
 const database = testDatabase();
-const { here, inJson, remove } = cardeaRig(() => database.url);
-let rig: ServiceRig;
+const { here, inJson, remove } = cardeaFixture(() => database.url);
+let fixture: ServiceFixture;
 
 beforeAll(async () => {
-  rig = await running(database.url);
+  fixture = await running(database.url);
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
   remove();
 });
 
@@ -52,16 +52,16 @@ describe('O13 keys', () => {
   });
 
   it('a revocation ends all tokens at once in a process that nobody told, and no refresh token', async () => {
-    const signedUp = await rig.rest.post('/api/v1/auth/signup', {
+    const signedUp = await fixture.rest.post('/api/v1/auth/signup', {
       email: 'robbed@example.com',
       password: 'a password for the tests',
       company_name: 'Robbed',
     });
     const { access_token: stolen, refresh_token, tenant_id: tenant } = signedUp.body;
     const me = async (bearer: string) =>
-      (await rig.rest.as({ bearer, tenant }).get('/api/v1/auth/me')).status;
+      (await fixture.rest.as({ bearer, tenant }).get('/api/v1/auth/me')).status;
     const webhooks = async (bearer: string) =>
-      (await rig.rest.as({ bearer, tenant }).get('/api/v1/webhooks')).status;
+      (await fixture.rest.as({ bearer, tenant }).get('/api/v1/webhooks')).status;
     expect([await me(stolen), await webhooks(stolen)]).toEqual([200, 200]);
     expect((await here('keys rotate --revoke')).code).toBe(2);
     expect((await here('keys rotate --revoke --yes --wait 5')).code).toBe(2);
@@ -77,7 +77,7 @@ describe('O13 keys', () => {
     ]);
     const isRefused = async () => (await me(stolen)) === 401 && (await webhooks(stolen)) === 401;
     await untilTrue(isRefused, { deadlineMs: NOTICE_MS_MAX, what: 'the token is refused' });
-    const refreshed = await rig.rest.post('/api/v1/auth/refresh', { refresh_token });
+    const refreshed = await fixture.rest.post('/api/v1/auth/refresh', { refresh_token });
     expect(refreshed.status).toBe(200);
     expect(await me(refreshed.body.access_token)).toBe(200);
     const readable = () => readableHalves(before);

@@ -1,21 +1,21 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ServiceRig, testDatabase, untilTrue } from '@cardea/testing';
+import { type ServiceFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../src/cli/commands.ts';
-import { cardeaRig, running, SECRETS } from './cardea-rig.ts';
+import { cardeaFixture, running, SECRETS } from './cardea-fixture.ts';
 
 const database = testDatabase();
 const nowhere = mkdtempSync(join(tmpdir(), 'cardea-cli-empty-'));
-const { run: cardea, here, inJson, printed, folder, remove } = cardeaRig(() => database.url);
-let rig: ServiceRig;
+const { run: cardea, here, inJson, printed, folder, remove } = cardeaFixture(() => database.url);
+let fixture: ServiceFixture;
 
 beforeAll(async () => {
-  rig = await running(database.url);
+  fixture = await running(database.url);
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
   remove();
   rmSync(nowhere, { recursive: true, force: true });
 });
@@ -58,7 +58,7 @@ describe('O13 the command line', () => {
 describe('O13 doctor', () => {
   it('looks at everything of a deployment that is well', async () => {
     const { code, last } = await untilTrue(async () => {
-      const looked = await inJson(`doctor --management ${rig.managementUrl}`);
+      const looked = await inJson(`doctor --management ${fixture.managementUrl}`);
       return looked.last.ok === true ? looked : undefined;
     });
     expect(code).toBe(0);
@@ -160,7 +160,7 @@ describe('O13 the database', () => {
 describe('O13 what waits', () => {
   const id = 'identity/projection:users/user-canary';
   const park = () =>
-    rig.shared.database.system.query(
+    fixture.shared.database.system.query(
       `INSERT INTO identity.parked_events (owner, stream_id, position, event_id, event_type, error_code)
        VALUES ('projection:users', 'user-canary', 1, gen_random_uuid(), 'UserRegistered', 'poison')`,
     );
@@ -225,7 +225,7 @@ describe('O13 people', () => {
     const { code, last } = await inJson('users create-admin ops@example.com');
     expect(code).toBe(0);
     printed.splice(0, printed.length, ...printed.map((one) => one.replaceAll(last.password, '')));
-    const signedIn = await rig.rest.post(
+    const signedIn = await fixture.rest.post(
       '/api/v1/auth/login',
       { email: 'ops@example.com', password: last.password },
       { tenant: last.tenant_id },

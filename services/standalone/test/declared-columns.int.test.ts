@@ -1,21 +1,25 @@
 import type { Table } from '@cardea/read-models';
 import { services } from '@cardea/standalone';
-import { type ServiceRig, serviceRig, testDatabase } from '@cardea/testing';
+import { type ServiceFixture, serviceFixture, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { CHEAP } from './cardea-rig.ts';
+import { CHEAP } from './cardea-fixture.ts';
 
 const database = testDatabase();
-let rig: ServiceRig;
+let fixture: ServiceFixture;
 
 beforeAll(async () => {
-  rig = await serviceRig({ databaseUrl: database.url, definitions: services, env: { ...CHEAP } });
+  fixture = await serviceFixture({
+    databaseUrl: database.url,
+    definitions: services,
+    env: { ...CHEAP },
+  });
 });
-afterAll(() => rig?.stop());
+afterAll(() => fixture?.stop());
 
 type Column = { readonly name: string; readonly type: string; readonly required: boolean };
 
 async function columnsOf(schema: string, table: string): Promise<ReadonlyMap<string, Column>> {
-  const { rows } = await rig.shared.database.system.query<Column>(
+  const { rows } = await fixture.shared.database.system.query<Column>(
     `SELECT attname AS name, attnotnull AS required,
        replace(format_type(atttypid, atttypmod), 'timestamp with time zone', 'timestamptz') AS type
      FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped`,
@@ -35,7 +39,7 @@ async function faultsOf(schema: string, { name, columns, nullable = [] }: Table)
 }
 
 it('what the projections declare of their columns is what the database holds', async () => {
-  const tables = rig.host.projections.flatMap(({ service, projection }) =>
+  const tables = fixture.host.projections.flatMap(({ service, projection }) =>
     projection.tables.map((table) => ({ service, table })),
   );
   expect(tables.length).toBeGreaterThan(15);

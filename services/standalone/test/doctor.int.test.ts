@@ -1,16 +1,16 @@
 /** What `doctor` finds in what tenants have set up. */
-import { type ServiceRig, testDatabase, untilTrue } from '@cardea/testing';
+import { type ServiceFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cardeaRig, running } from './cardea-rig.ts';
+import { cardeaFixture, running } from './cardea-fixture.ts';
 
 const database = testDatabase();
-const { inJson, remove } = cardeaRig(() => database.url);
-let rig: ServiceRig;
+const { inJson, remove } = cardeaFixture(() => database.url);
+let fixture: ServiceFixture;
 beforeAll(async () => {
-  rig = await running(database.url);
+  fixture = await running(database.url);
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
   remove();
 });
 
@@ -19,11 +19,12 @@ describe('O13 doctor', () => {
     const password = 'a password for the tests';
     const signUp = { email: 'boss@example.com', password, company_name: 'Policies' };
     const { tenant_id: tenant, access_token: bearer } = (
-      await rig.rest.post('/api/v1/auth/signup', signUp)
+      await fixture.rest.post('/api/v1/auth/signup', signUp)
     ).body;
     const stranger = { email: 'stranger@example.com', password };
-    const { user_id } = (await rig.rest.post('/api/v1/auth/register', stranger, { tenant })).body;
-    const admin = rig.rest.as({ bearer, tenant });
+    const { user_id } = (await fixture.rest.post('/api/v1/auth/register', stranger, { tenant }))
+      .body;
+    const admin = fixture.rest.as({ bearer, tenant });
     const service = { name: 'db', credential_type: 'static', fields: [{ name: 'password' }] };
     expect((await admin.post('/api/v1/vault/services', service)).status).toBe(201);
     const policy = {
@@ -39,7 +40,7 @@ describe('O13 doctor', () => {
       return answer.status === 201 ? answer : undefined;
     });
     const lookAtPolicies = async () => {
-      const { last } = await inJson(`doctor --management ${rig.managementUrl}`);
+      const { last } = await inJson(`doctor --management ${fixture.managementUrl}`);
       return last.checks.find(({ name }: { name: string }) => name === 'approval policies');
     };
     const found = await lookAtPolicies();

@@ -2,25 +2,25 @@ import { deriveFrom } from '@cardea/crypto';
 import { secret } from '@cardea/runtime';
 import { internalBearers } from '@cardea/service';
 import { services } from '@cardea/standalone';
-import { type ServiceRig, serviceRig, testDatabase } from '@cardea/testing';
+import { type ServiceFixture, serviceFixture, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { CHEAP, cardeaRig, SECRETS } from './cardea-rig.ts';
+import { CHEAP, cardeaFixture, SECRETS } from './cardea-fixture.ts';
 
 const PREVIOUS = 'the-secret-before-this-one-that-is-long-enough';
 const database = testDatabase();
-const { here, inJson, remove } = cardeaRig(() => database.url);
-let rig: ServiceRig;
+const { here, inJson, remove } = cardeaFixture(() => database.url);
+let fixture: ServiceFixture;
 
 beforeAll(async () => {
   const { JWT_SECRET, ENCRYPTION_KEY } = SECRETS;
   const env = { JWT_SECRET, JWT_SECRET_PREVIOUS: PREVIOUS, ENCRYPTION_KEY, ...CHEAP };
-  rig = await serviceRig({ databaseUrl: database.url, definitions: services, env });
+  fixture = await serviceFixture({ databaseUrl: database.url, definitions: services, env });
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
   remove();
 });
-beforeEach(() => rig.shared.log.setLevel('info'));
+beforeEach(() => fixture.shared.log.setLevel('info'));
 
 const bearerOf = (jwtSecret: string): string => {
   const derive = deriveFrom({
@@ -32,7 +32,7 @@ const bearerOf = (jwtSecret: string): string => {
   return `Bearer ${internalBearers(derive).own[0]}`;
 };
 const put = (authorization?: string, level = 'debug') =>
-  fetch(`${rig.managementUrl}/loglevel`, {
+  fetch(`${fixture.managementUrl}/loglevel`, {
     method: 'PUT',
     headers: authorization === undefined ? {} : { authorization },
     body: JSON.stringify({ level, ttl_seconds: 60 }),
@@ -50,25 +50,25 @@ describe('S25 the log level of a process', () => {
       expect(answer.status, authorization).toBe(401);
       expect(answer.headers.get('www-authenticate')).toBe('Bearer');
     }
-    expect(rig.shared.log.level).toBe('info');
+    expect(fixture.shared.log.level).toBe('info');
   });
 
   it('S25 is changed with it, and with the previous secret’s while that is rotated', async () => {
     expect((await put(bearerOf(PREVIOUS), 'warn')).status).toBe(200);
-    expect(rig.shared.log.level).toBe('warn');
+    expect(fixture.shared.log.level).toBe('warn');
     expect((await put(bearerOf(SECRETS.JWT_SECRET))).status).toBe(200);
-    expect(rig.shared.log.level).toBe('debug');
+    expect(fixture.shared.log.level).toBe('debug');
   });
 
   it('O13 is changed by the command line, in each process that is named', async () => {
-    const at = `--management ${rig.managementUrl}`;
+    const at = `--management ${fixture.managementUrl}`;
     const { code, last } = await inJson(`loglevel debug --ttl 60 ${at}`);
     expect(code).toBe(0);
     expect(last).toEqual({
       ok: true,
-      processes: [{ management: rig.managementUrl, changed: true }],
+      processes: [{ management: fixture.managementUrl, changed: true }],
     });
-    expect(rig.shared.log.level).toBe('debug');
+    expect(fixture.shared.log.level).toBe('debug');
     expect((await here(`loglevel loud ${at}`)).code).toBe(2);
     expect((await here(`loglevel debug --ttl 3601 ${at}`)).code).toBe(2);
     expect((await here('loglevel debug --management http://127.0.0.1:1')).code).toBe(1);

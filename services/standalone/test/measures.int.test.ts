@@ -1,14 +1,14 @@
 import { services } from '@cardea/standalone';
-import { type ServiceRig, serviceRig, testDatabase, untilTrue } from '@cardea/testing';
+import { type ServiceFixture, serviceFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHEAP } from './cardea-rig.ts';
+import { CHEAP } from './cardea-fixture.ts';
 
 const database = testDatabase();
-let rig: ServiceRig;
+let fixture: ServiceFixture;
 
 beforeAll(async () => {
   const env = { ...CHEAP, ADMIN_EMAIL: 'root@example.com', ADMIN_PASSWORD: 'a long password' };
-  rig = await serviceRig({ databaseUrl: database.url, definitions: services, env });
+  fixture = await serviceFixture({ databaseUrl: database.url, definitions: services, env });
   // What a process has in hand it would store over what the tests store.
   const lags = ['relay_lag_events', 'projection_lag_events', 'consumer_lag_events'];
   await untilTrue(async () => {
@@ -16,20 +16,20 @@ beforeAll(async () => {
     return all.length > 0 && all.every(isZero);
   });
 });
-afterAll(() => rig?.stop());
+afterAll(() => fixture?.stop());
 
 type Sample = { readonly labels: string; readonly value: number };
 const isZero = ({ value }: Sample): boolean => value === 0;
 
 async function seriesOf(name: string): Promise<readonly Sample[]> {
-  const text = await (await fetch(`${rig.managementUrl}/metrics`)).text();
+  const text = await (await fetch(`${fixture.managementUrl}/metrics`)).text();
   return [...text.matchAll(new RegExp(`^cardea_${name}\\{(.*)\\} (\\S+)$`, 'gm'))].map(
     ([, labels = '', value = '']) => ({ labels, value: Number(value) }),
   );
 }
 const valueAt = async (name: string, label: string): Promise<number | undefined> =>
   (await seriesOf(name)).find(({ labels }) => labels.includes(`"${label}"`))?.value;
-const run = (sql: string) => rig.shared.database.system.query(sql);
+const run = (sql: string) => fixture.shared.database.system.query(sql);
 
 describe('O10 a scrape', () => {
   it('tells of what was not published', async () => {

@@ -21,9 +21,9 @@ export interface Epochs {
 
 export const epochKey = (tenantId: string): string => `vault:epoch:${tenantId}`;
 
-type Needs = { readonly cache: Cache; readonly ids: Ids; readonly log: Logger };
+type Dependencies = { readonly cache: Cache; readonly ids: Ids; readonly log: Logger };
 
-export function epochs({ cache, ids, log }: Needs): Epochs {
+export function epochs({ cache, ids, log }: Dependencies): Epochs {
   const guarded = async (work: () => Promise<unknown>): Promise<void> => {
     try {
       await work();
@@ -43,7 +43,7 @@ const REMEMBERED_MS = 5_000;
 const REMEMBERED_MAX = 10_000;
 
 /** Values of one kind, each with the epoch that was read before it was loaded. */
-export interface Memo<T> {
+export interface SnapshotCache<T> {
   get(key: string, epoch: string | undefined): T | undefined;
   put(key: string, epoch: string | undefined, value: T): void;
   /** What is remembered, else what `load` brings. */
@@ -52,7 +52,7 @@ export interface Memo<T> {
   clear(): void;
 }
 
-export function memo<T>(clock: Pick<Clock, 'monotonicMs'>): Memo<T> {
+export function snapshotCache<T>(clock: Pick<Clock, 'monotonicMs'>): SnapshotCache<T> {
   type Kept = { readonly epoch: string; readonly value: T };
   const kept = expiringCache<string, Kept>(clock, {
     entriesMax: REMEMBERED_MAX,

@@ -2,12 +2,12 @@
 import { armFailPoints } from '@cardea/runtime';
 import { testDatabase } from '@cardea/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { heard, newTenant, type Session, type VaultRig, vaultRig } from './vault-rig.ts';
+import { heard, newTenant, type Session, type VaultFixture, vaultFixture } from './fixture.ts';
 
 const database = testDatabase();
-let rig: VaultRig;
+let rig: VaultFixture;
 beforeAll(async () => {
-  rig = await vaultRig(database.url);
+  rig = await vaultFixture(database.url);
 });
 afterEach(() => {
   armFailPoints([]);

@@ -4,14 +4,14 @@ import { EventStoreUnavailable } from '@cardea/event-store';
 import { CacheUnavailable } from '@cardea/runtime';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { heard, newTenant, type Session, type VaultRig, vaultRig } from './vault-rig.ts';
+import { heard, newTenant, type Session, type VaultFixture, vaultFixture } from './fixture.ts';
 
 const database = testDatabase();
-let rig: VaultRig;
+let rig: VaultFixture;
 const published: IntegrationEvent[] = [];
 const lines: string[] = [];
 beforeAll(async () => {
-  rig = await vaultRig(database.url, { onLog: (line) => lines.push(line) });
+  rig = await vaultFixture(database.url, { onLog: (line) => lines.push(line) });
   await rig.shared.subscriberFor('authz').run({
     name: 'vault-test',
     topics: [topicOf('vault')],

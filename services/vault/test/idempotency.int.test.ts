@@ -1,15 +1,15 @@
 import { systemClock } from '@cardea/runtime';
 import { type RestAnswer, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newTenant, type VaultRig, vaultRig } from './vault-rig.ts';
+import { newTenant, type VaultFixture, vaultFixture } from './fixture.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const database = testDatabase();
 let movedMs = 0;
 const clock = { ...systemClock, now: () => new Date(Date.now() + movedMs) };
-let rig: VaultRig;
+let rig: VaultFixture;
 beforeAll(async () => {
-  rig = await vaultRig(database.url, { clock });
+  rig = await vaultFixture(database.url, { clock });
 });
 afterAll(async () => {
   await rig?.stop();

@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rotateOnce } from '../src/services/rotate-keys.ts';
 import { serviceParts } from '../src/services/services.module.ts';
-import { newTenant, type VaultRig, vaultRig } from './vault-rig.ts';
+import { newTenant, type VaultFixture, vaultFixture } from './fixture.ts';
 
 const YEAR_MS = 366 * 24 * 3600_000;
 const SECRETS = {
@@ -17,11 +17,11 @@ const SECRETS = {
 let shiftMs = 0;
 const clock: Clock = { ...systemClock, now: () => new Date(Date.now() + shiftMs) };
 const database = testDatabase();
-let one: VaultRig;
-let other: VaultRig;
+let one: VaultFixture;
+let other: VaultFixture;
 beforeAll(async () => {
-  one = await vaultRig(database.url, { env: SECRETS, clock });
-  other = await vaultRig(database.url, { env: SECRETS, clock });
+  one = await vaultFixture(database.url, { env: SECRETS, clock });
+  other = await vaultFixture(database.url, { env: SECRETS, clock });
 });
 afterAll(async () => {
   await one?.stop();

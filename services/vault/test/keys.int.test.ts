@@ -7,12 +7,12 @@ import { dataKeys } from '../src/adapters/data-keys.ts';
 import { secretStore } from '../src/adapters/secret-store.ts';
 import { serviceParts } from '../src/services/services.module.ts';
 import { sweepOnce } from '../src/services/sweep-secrets.ts';
-import { newTenant, type VaultRig, vaultRig } from './vault-rig.ts';
+import { newTenant, type VaultFixture, vaultFixture } from './fixture.ts';
 
 const database = testDatabase();
-let rig: VaultRig;
+let rig: VaultFixture;
 beforeAll(async () => {
-  rig = await vaultRig(database.url);
+  rig = await vaultFixture(database.url);
 });
 afterAll(async () => {
   await rig?.stop();

@@ -1,12 +1,12 @@
 /** How often a session may vend and refresh, and what is written down of refusals. */
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newTenant, type VaultRig, vaultRig } from './vault-rig.ts';
+import { newTenant, type VaultFixture, vaultFixture } from './fixture.ts';
 
 const database = testDatabase();
-let rig: VaultRig;
+let rig: VaultFixture;
 beforeAll(async () => {
-  rig = await vaultRig(database.url, { env: { VAULT_SESSION_RATE: '20' } });
+  rig = await vaultFixture(database.url, { env: { VAULT_SESSION_RATE: '20' } });
 });
 afterAll(async () => {
   await rig?.stop();

@@ -1,12 +1,19 @@
 /** Each row of a vend's two tables, in order (`docs/design/vault.md`, A vend: the checks in their order). */
 import { type RestAnswer, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FIELDS, heard, newTenant, type Session, type VaultRig, vaultRig } from './vault-rig.ts';
+import {
+  FIELDS,
+  heard,
+  newTenant,
+  type Session,
+  type VaultFixture,
+  vaultFixture,
+} from './fixture.ts';
 
 const database = testDatabase();
-let rig: VaultRig;
+let rig: VaultFixture;
 beforeAll(async () => {
-  rig = await vaultRig(database.url);
+  rig = await vaultFixture(database.url);
 });
 afterAll(async () => {
   await rig?.stop();

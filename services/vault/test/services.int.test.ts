@@ -1,12 +1,12 @@
 /** Services, secrets and policies as administrators keep them. */
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newTenant, type VaultRig, vaultRig } from './vault-rig.ts';
+import { newTenant, type VaultFixture, vaultFixture } from './fixture.ts';
 
 const database = testDatabase();
-let rig: VaultRig;
+let rig: VaultFixture;
 beforeAll(async () => {
-  rig = await vaultRig(database.url);
+  rig = await vaultFixture(database.url);
 });
 afterAll(async () => {
   await rig?.stop();

@@ -1,11 +1,11 @@
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FIELDS, newTenant, type VaultRig, vaultRig } from './vault-rig.ts';
+import { FIELDS, newTenant, type VaultFixture, vaultFixture } from './fixture.ts';
 
 const database = testDatabase();
-let rig: VaultRig;
+let rig: VaultFixture;
 beforeAll(async () => {
-  rig = await vaultRig(database.url);
+  rig = await vaultFixture(database.url);
 });
 afterAll(async () => {
   await rig?.stop();

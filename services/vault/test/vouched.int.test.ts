@@ -10,18 +10,18 @@ import {
   newTenant,
   type Session,
   userUpdated,
-  type VaultRig,
-  vaultRig,
-} from './vault-rig.ts';
+  type VaultFixture,
+  vaultFixture,
+} from './fixture.ts';
 
 const database = testDatabase();
 const UNKNOWN: CurrentFacts = { agent: null, session: null, user: null };
 type AskFacts = Peers['identity']['facts'];
 let identitySays: AskFacts;
 let timesAsked = 0;
-let rig: VaultRig;
+let rig: VaultFixture;
 beforeAll(async () => {
-  rig = await vaultRig(database.url, {
+  rig = await vaultFixture(database.url, {
     peers: {
       identity: {
         facts: async (asked) => {

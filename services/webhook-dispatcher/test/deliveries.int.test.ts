@@ -1,24 +1,31 @@
 import { createHmac } from 'node:crypto';
 import { topicOf } from '@cardea/contracts';
 import {
-  type ServiceRig,
+  type ServiceFixture,
   testDatabase,
   untilTrue,
   type WebhookSink,
   webhookSink,
 } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { adminOf, isSigned, makeWebhook, ROOT, startRig, userCreated } from './webhook-rig.ts';
+import {
+  adminOf,
+  isSigned,
+  makeWebhook,
+  ROOT,
+  startWebhookFixture,
+  userCreated,
+} from './webhook-fixture.ts';
 
 const database = testDatabase();
-let rig: ServiceRig;
+let fixture: ServiceFixture;
 let sink: WebhookSink;
 beforeAll(async () => {
   sink = await webhookSink();
-  rig = await startRig({ databaseUrl: database.url });
+  fixture = await startWebhookFixture({ databaseUrl: database.url });
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
   await sink?.close();
 });
 
@@ -27,18 +34,18 @@ const DELIVERIES = `${ROOT}/deliveries`;
 /** All that was published has become deliveries, and each of them a row of the list. */
 async function untilAllIsSent(tenantId: string): Promise<void> {
   const topics = [topicOf('identity')];
-  const subscriber = rig.shared.subscriberFor('webhooks');
+  const subscriber = fixture.shared.subscriberFor('webhooks');
   await untilTrue(
     async () =>
       [...(await subscriber.lag('webhooks', topics)).values()].every((left) => left === 0),
     { what: 'all was heard' },
   );
-  const { positions, store } = rig.host.needsOf('webhooks');
+  const { positions, store } = fixture.host.needsOf('webhooks');
   await untilTrue(
     async () => {
       const head = await store.head('webhooks');
       if (!(await positions.reached(['deliveries'], head, 1_000))) return false;
-      const { rowCount } = await rig.shared.database.system.query(
+      const { rowCount } = await fixture.shared.database.system.query(
         'SELECT FROM webhooks.queue WHERE tenant_id = $1',
         [tenantId],
       );
@@ -50,7 +57,7 @@ async function untilAllIsSent(tenantId: string): Promise<void> {
 
 describe('delivering events', () => {
   it('webhooks 7 sends a test that is signed, and shows it in the very next list', async () => {
-    const admin = adminOf(rig, 'testing');
+    const admin = adminOf(fixture, 'testing');
     const { id, secret } = await makeWebhook(admin, `${sink.url}/testing`);
     const tested = await admin.post(`${ROOT}/${id}/test`);
     expect([tested.status, tested.body]).toEqual([202, { status: 'sent' }]);
@@ -75,10 +82,10 @@ describe('delivering events', () => {
   });
 
   it('webhooks 2 signs so that the secret verifies either form, and no changed byte does', async () => {
-    const admin = adminOf(rig, 'signing');
+    const admin = adminOf(fixture, 'signing');
     const { secret } = await makeWebhook(admin, `${sink.url}/signing`);
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{88}$/);
-    await rig.publish(userCreated('signing'));
+    await fixture.publish(userCreated('signing'));
     const request = await sink.waitFor(({ path }) => path === '/signing');
     expect(request.body).toContain('Zoë Müller');
     expect(isSigned(request, secret)).toBe(true);
@@ -92,22 +99,22 @@ describe('delivering events', () => {
   });
 
   it('webhooks 4 a webhook that was answered hears of what comes right after', async () => {
-    const admin = adminOf(rig, 'at-once');
+    const admin = adminOf(fixture, 'at-once');
     for (let at = 0; at < 40; at++) {
       const { id } = await makeWebhook(admin, `${sink.url}/at-once-${at}`);
-      await rig.publish(userCreated('at-once'));
+      await fixture.publish(userCreated('at-once'));
       await sink.waitFor(({ path }) => path === `/at-once-${at}`);
       await admin.delete(`${ROOT}/${id}`);
     }
   });
 
   it('webhooks 3 tells of a new account exactly its five fields, once, however often it hears of it', async () => {
-    const admin = adminOf(rig, 'once');
+    const admin = adminOf(fixture, 'once');
     await makeWebhook(admin, `${sink.url}/once`);
     const event = { ...userCreated('once'), id: '0198f3c2-0000-7000-8000-000000000001' };
-    await rig.publish(event);
-    await rig.publish(event);
-    await rig.publish(userCreated('once', { id: 'the-last' }));
+    await fixture.publish(event);
+    await fixture.publish(event);
+    await fixture.publish(userCreated('once', { id: 'the-last' }));
     await untilAllIsSent('once');
     const came = sink.received.filter(({ path }) => path === '/once');
     expect(came).toHaveLength(2);
@@ -122,8 +129,8 @@ describe('delivering events', () => {
   });
 
   it('webhooks 3 tells nobody who has not asked: other event, other app, other tenant, disabled', async () => {
-    const admin = adminOf(rig, 'choosy');
-    const other = adminOf(rig, 'another');
+    const admin = adminOf(fixture, 'choosy');
+    const other = adminOf(fixture, 'another');
     await makeWebhook(admin, `${sink.url}/unsubscribed`, ['user.deleted']);
     const bound = { url: `${sink.url}/bound`, events: ['user.created'] };
     await admin.post(ROOT, bound, { headers: { 'x-service-app-id': 'app-1' } });
@@ -131,7 +138,7 @@ describe('delivering events', () => {
     const { id } = await makeWebhook(admin, `${sink.url}/disabled`);
     await admin.patch(`${ROOT}/${id}`, { enabled: false });
     await makeWebhook(admin, `${sink.url}/wanted`);
-    await rig.publish(userCreated('choosy'));
+    await fixture.publish(userCreated('choosy'));
     await untilAllIsSent('choosy');
     expect((await admin.get(DELIVERIES)).body.deliveries).toHaveLength(1);
     const paths = new Set(sink.received.map(({ path }) => path));

@@ -1,6 +1,6 @@
 import { rebuildProjection } from '@cardea/read-models';
 import {
-  type ServiceRig,
+  type ServiceFixture,
   silentLogger,
   testDatabase,
   untilTrue,
@@ -11,19 +11,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deliveriesTable } from '../src/deliveries/deliveries.projection.ts';
 import { healthTable } from '../src/deliveries/health.projection.ts';
 import { webhooksTable } from '../src/webhooks/webhooks.projection.ts';
-import { adminOf, makeWebhook, ROOT, startRig, userCreated } from './webhook-rig.ts';
+import { adminOf, makeWebhook, ROOT, startWebhookFixture, userCreated } from './webhook-fixture.ts';
 
 const database = testDatabase();
-let rig: ServiceRig;
+let fixture: ServiceFixture;
 let sink: WebhookSink;
 beforeAll(async () => {
   sink = await webhookSink();
   // What fails here is not tried again while it is looked at.
   const env = { WEBHOOK_RETRY_DELAYS: '1h,1h,1h,1h,1h' };
-  rig = await startRig({ databaseUrl: database.url, env });
+  fixture = await startWebhookFixture({ databaseUrl: database.url, env });
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
   await sink?.close();
 });
 
@@ -31,14 +31,14 @@ const DELIVERIES = `${ROOT}/deliveries`;
 
 describe('the delivery log', () => {
   it('webhooks 17 lists the newest fifty, each filter alone, and by cursor all of them once', async () => {
-    const admin = adminOf(rig, 'listing');
+    const admin = adminOf(fixture, 'listing');
     const one = await makeWebhook(admin, `${sink.url}/listing`);
     const two = await makeWebhook(admin, `${sink.url}/failing`, ['user.deleted']);
     sink.answerWith(({ path }) => ({
       status: path === '/failing' ? 500 : 200,
       body: 'Hello\u0007!',
     }));
-    for (let at = 0; at < 60; at++) await rig.publish(userCreated('listing'));
+    for (let at = 0; at < 60; at++) await fixture.publish(userCreated('listing'));
     await admin.post(`${ROOT}/${two.id}/test`);
     const all = await untilTrue(async () => {
       const { body } = await admin.get(DELIVERIES, { query: { limit: 1_000 } });
@@ -80,7 +80,7 @@ describe('the delivery log', () => {
       paged.push(...page.body.deliveries.map(({ id }) => id));
       cursor = page.body.next_cursor;
       // What comes meanwhile is newer than the first page.
-      if (paged.length === 14) await rig.publish(userCreated('listing'));
+      if (paged.length === 14) await fixture.publish(userCreated('listing'));
     }
     expect(paged).toEqual(all.map(({ id }: { id: string }) => id));
     const [detailed] = (
@@ -103,32 +103,32 @@ describe('the delivery log', () => {
     ['to', '2030-02-31T00:00:00Z'],
     ['success', 'maybe'],
   ])('webhooks 17 refuses %s = %s', async (field, value) => {
-    const { status, body } = await adminOf(rig, 'asking').get(DELIVERIES, {
+    const { status, body } = await adminOf(fixture, 'asking').get(DELIVERIES, {
       query: { [field]: value },
     });
     expect([status, body.error.details[0].field]).toEqual([400, field]);
   });
 
   it('webhooks 21 is rebuilt from its events as it stood, and nothing is sent by that', async () => {
-    const admin = adminOf(rig, 'rebuilding');
+    const admin = adminOf(fixture, 'rebuilding');
     const gone = await makeWebhook(admin, `${sink.url}/gone`);
     const kept = await makeWebhook(admin, `${sink.url}/failing`);
     for (const { id } of [gone, kept]) await admin.post(`${ROOT}/${id}/test`);
     await admin.delete(`${ROOT}/${gone.id}`);
     await admin.patch(`${ROOT}/${kept.id}`, { description: 'kept', url: `${sink.url}/failing?2` });
-    const { store, sealer, positions } = rig.host.needsOf('webhooks');
+    const { store, sealer, positions } = fixture.host.needsOf('webhooks');
     const tables = [webhooksTable, deliveriesTable(() => {}), healthTable(() => {})];
     const names = tables.map(({ name }) => name);
     // The deleted one's deliveries are cancelled after its deletion.
     await untilTrue(async () => {
-      const { rowCount } = await rig.shared.database.system.query(
+      const { rowCount } = await fixture.shared.database.system.query(
         'SELECT 1 FROM webhooks.queue WHERE webhook_id = $1',
         [gone.id],
       );
       return rowCount === 0;
     });
     expect(await positions.reached(names, await store.head('webhooks'), 60_000)).toBe(true);
-    const before = await dump(rig);
+    const before = await dump(fixture);
     const sent = sink.received.length;
     for (const projection of tables) {
       await rebuildProjection({
@@ -140,14 +140,14 @@ describe('the delivery log', () => {
         log: silentLogger,
       });
     }
-    expect(await dump(rig)).toEqual(before);
+    expect(await dump(fixture)).toEqual(before);
     await admin.post(`${ROOT}/${kept.id}/test`);
     expect(sink.received).toHaveLength(sent + 1);
   });
 });
 
 /** All rows but their working state. */
-async function dump(of: ServiceRig) {
+async function dump(of: ServiceFixture) {
   const { system } = of.shared.database;
   const tables = ['webhooks', 'deliveries', 'queue', 'attempts', 'health'];
   return await Promise.all(

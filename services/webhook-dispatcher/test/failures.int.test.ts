@@ -1,27 +1,27 @@
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
 import {
-  type ServiceRig,
+  type ServiceFixture,
   testDatabase,
   untilTrue,
   type WebhookSink,
   webhookSink,
 } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { adminOf, makeWebhook, ROOT, startRig, userCreated } from './webhook-rig.ts';
+import { adminOf, makeWebhook, ROOT, startWebhookFixture, userCreated } from './webhook-fixture.ts';
 
 const database = testDatabase();
-let rig: ServiceRig;
+let fixture: ServiceFixture;
 let sink: WebhookSink;
 let resetting: Server;
 beforeAll(async () => {
   sink = await webhookSink();
   resetting = createServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
   await new Promise<void>((resolve) => resetting.listen(0, '127.0.0.1', resolve));
-  rig = await startRig({ databaseUrl: database.url });
+  fixture = await startWebhookFixture({ databaseUrl: database.url });
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
   await sink?.close();
   resetting?.close();
 });
@@ -30,7 +30,7 @@ const DELIVERIES = `${ROOT}/deliveries`;
 const portOf = (server: Server) => (server.address() as AddressInfo).port;
 
 async function tested(tenantId: string, url: string) {
-  const admin = adminOf(rig, tenantId);
+  const admin = adminOf(fixture, tenantId);
   const { id } = await makeWebhook(admin, url);
   await admin.post(`${ROOT}/${id}/test`);
   const [row] = (await admin.get(DELIVERIES, { query: { detail: true } })).body.deliveries;
@@ -63,7 +63,7 @@ describe('receivers that fail', () => {
   });
 
   it('R12 a receiver that hangs delays no other', async () => {
-    const admin = adminOf(rig, 'hanging');
+    const admin = adminOf(fixture, 'hanging');
     sink.answerWith(({ path }) =>
       path === '/hanging' ? new Promise(() => undefined) : { status: 200 },
     );
@@ -71,7 +71,7 @@ describe('receivers that fail', () => {
     // Of another origin: connections to one are shared.
     const port = new URL(sink.url).port;
     await makeWebhook(admin, `http://localhost:${port}/healthy`);
-    for (let at = 0; at < 30; at++) await rig.publish(userCreated('hanging'));
+    for (let at = 0; at < 30; at++) await fixture.publish(userCreated('hanging'));
     const came = (of: string) => sink.received.filter(({ path }) => path === of).length;
     // Eight at once and no more for one webhook: others of it come when the first are given up.
     let mostBefore = 0;
@@ -83,15 +83,15 @@ describe('receivers that fail', () => {
   });
 
   it('webhooks 19 once a user is deleted, no body of theirs can be read or sent again', async () => {
-    const admin = adminOf(rig, 'leaving');
+    const admin = adminOf(fixture, 'leaving');
     sink.answerWith(() => ({ status: 200 }));
     await makeWebhook(admin, `${sink.url}/leaving`, ['user.created', 'user.deleted']);
     const created = userCreated('leaving', { id: 'leaver' });
-    await rig.publish(created);
+    await fixture.publish(created);
     await sink.waitFor(({ path }) => path === '/leaving');
     const data = { id: 'leaver', deleted_at: '2030-01-02T00:00:00.000Z' };
     const { source, tenantId, streamId } = created;
-    await rig.publish({ source, tenantId, streamId, type: 'user.deleted', data });
+    await fixture.publish({ source, tenantId, streamId, type: 'user.deleted', data });
     const told = await sink.waitFor(
       ({ path, body }) => path === '/leaving' && body.includes('user.deleted'),
     );
@@ -101,7 +101,7 @@ describe('receivers that fail', () => {
       async () => (await admin.get(DELIVERIES, { query })).body.deliveries[0],
     );
     // Asked of the table, for each retry that comes too early is one more delivery to wait for.
-    const { system } = rig.shared.database;
+    const { system } = fixture.shared.database;
     await untilTrue(
       async () => (await system.query('SELECT FROM webhooks.erasures')).rowCount === 0,
       { deadlineMs: 60_000, what: 'the bodies of the deleted user are erased' },

@@ -1,7 +1,7 @@
 import { systemClock } from '@cardea/runtime';
 import { testDatabase } from '@cardea/testing';
 import { expect, it } from 'vitest';
-import { adminOf, ROOT, startRig } from './webhook-rig.ts';
+import { adminOf, ROOT, startWebhookFixture } from './webhook-fixture.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const database = testDatabase();
@@ -9,10 +9,10 @@ const database = testDatabase();
 it('a webhook is made anew under one Idempotency-Key after a day', async () => {
   let movedMs = 0;
   const clock = { ...systemClock, now: () => new Date(Date.now() + movedMs) };
-  const rig = await startRig({ databaseUrl: database.url, clock });
+  const fixture = await startWebhookFixture({ databaseUrl: database.url, clock });
   try {
     const post = (description: string) =>
-      adminOf(rig, 'daily').post(
+      adminOf(fixture, 'daily').post(
         ROOT,
         { url: 'https://example.com/hook', events: ['user.created'], description },
         { headers: { 'idempotency-key': 'daily' } },
@@ -25,6 +25,6 @@ it('a webhook is made anew under one Idempotency-Key after a day', async () => {
     expect([second.status, second.body.id === first.body.id]).toEqual([201, false]);
     expect((await post('two')).body.error.details).toEqual({ id: second.body.id });
   } finally {
-    await rig.stop();
+    await fixture.stop();
   }
 });

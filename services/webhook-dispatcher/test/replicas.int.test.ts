@@ -1,29 +1,29 @@
 import { fakeClock } from '@cardea/runtime';
 import {
   type Received,
-  type ServiceRig,
+  type ServiceFixture,
   testDatabase,
   untilTrue,
   type WebhookSink,
   webhookSink,
 } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { adminOf, makeWebhook, ROOT, startRig, userCreated } from './webhook-rig.ts';
+import { adminOf, makeWebhook, ROOT, startWebhookFixture, userCreated } from './webhook-fixture.ts';
 
 const database = testDatabase();
 const env = { JWT_SECRET: 'j'.repeat(64), ENCRYPTION_KEY: 'e'.repeat(64) };
 let sink: WebhookSink;
-const rigs: ServiceRig[] = [];
-const start = async (more: object = {}): Promise<ServiceRig> => {
-  const rig = await startRig({ databaseUrl: database.url, env, ...more });
-  rigs.push(rig);
-  return rig;
+const fixtures: ServiceFixture[] = [];
+const start = async (more: object = {}): Promise<ServiceFixture> => {
+  const fixture = await startWebhookFixture({ databaseUrl: database.url, env, ...more });
+  fixtures.push(fixture);
+  return fixture;
 };
 beforeAll(async () => {
   sink = await webhookSink();
 });
 afterAll(async () => {
-  await Promise.all(rigs.map((rig) => rig.stop()));
+  await Promise.all(fixtures.map((fixture) => fixture.stop()));
   await sink?.close();
 });
 
@@ -66,7 +66,7 @@ describe('several dispatchers', () => {
     expect(ids).toHaveLength(WEBHOOKS * EVENTS);
     expect(new Set(ids).size).toBe(WEBHOOKS * EVENTS);
     expect(most).toBeLessThanOrEqual(WIDTH);
-    await Promise.all(rigs.splice(0).map((rig) => rig.stop()));
+    await Promise.all(fixtures.splice(0).map((fixture) => fixture.stop()));
   });
 
   it('webhooks 10 make an attempt again whose process went, under the same id', async () => {
@@ -81,7 +81,7 @@ describe('several dispatchers', () => {
       await clock.advance(100);
       return cameTo().length === 1;
     });
-    await rigs.splice(0)[0]?.stop();
+    await fixtures.splice(0)[0]?.stop();
     sink.answerWith(() => ({ status: 200 }));
     const second = await start({ clock });
     const rowsOf = async () =>

@@ -1,31 +1,38 @@
 import { type FakeClock, fakeClock } from '@cardea/runtime';
 import {
   type RestDriver,
-  type ServiceRig,
+  type ServiceFixture,
   testDatabase,
   untilTrue,
   type WebhookSink,
   webhookSink,
 } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { adminOf, isSigned, makeWebhook, publishedOf, ROOT, startRig } from './webhook-rig.ts';
+import {
+  adminOf,
+  isSigned,
+  makeWebhook,
+  publishedOf,
+  ROOT,
+  startWebhookFixture,
+} from './webhook-fixture.ts';
 
 const database = testDatabase();
-let rig: ServiceRig;
+let fixture: ServiceFixture;
 let sink: WebhookSink;
 let clock: FakeClock;
 beforeAll(async () => {
   sink = await webhookSink();
   clock = fakeClock(new Date());
-  rig = await start();
+  fixture = await start();
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
   await sink?.close();
 });
 
 const KEYS = { JWT_SECRET: 'j'.repeat(64), ENCRYPTION_KEY: 'e'.repeat(64) };
-const start = () => startRig({ databaseUrl: database.url, clock, env: KEYS });
+const start = () => startWebhookFixture({ databaseUrl: database.url, clock, env: KEYS });
 
 const DELIVERIES = `${ROOT}/deliveries`;
 const SECOND = 1_000;
@@ -34,7 +41,7 @@ const LATEST = 1.02;
 
 const rowsOf = async (tenantId: string, webhookId: string) => {
   const query = { detail: true, webhook_id: webhookId };
-  const { body } = await adminOf(rig, tenantId).get(DELIVERIES, { query });
+  const { body } = await adminOf(fixture, tenantId).get(DELIVERIES, { query });
   return body.deliveries;
 };
 
@@ -62,7 +69,7 @@ async function afterDelay(tenantId: string, webhookId: string, delayMs: number, 
 /** What is not in the queue is never sent. */
 const untilNothingWaits = (webhookId: string) =>
   untilTrue(async () => {
-    const { rowCount } = await rig.shared.database.system.query(
+    const { rowCount } = await fixture.shared.database.system.query(
       'SELECT 1 FROM webhooks.queue WHERE webhook_id = $1',
       [webhookId],
     );
@@ -73,7 +80,7 @@ const untilNothingWaits = (webhookId: string) =>
 async function failing(tenantId: string, path: string, status = 500) {
   const answers = new Map<string, number>([[path, status]]);
   sink.answerWith((request) => ({ status: answers.get(request.path) ?? 200 }));
-  const admin: RestDriver = adminOf(rig, tenantId);
+  const admin: RestDriver = adminOf(fixture, tenantId);
   const made = await makeWebhook(admin, `${sink.url}${path}`);
   await admin.post(`${ROOT}/${made.id}/test`);
   return { ...made, answers, path, tenantId };
@@ -137,7 +144,7 @@ describe('the schedule of attempts', () => {
 
   it('webhooks 8 a retry by hand that arrives ends the original’s schedule', async () => {
     const { id, secret, path, tenantId, answers } = await failing('by-hand', '/by-hand');
-    const admin = adminOf(rig, tenantId);
+    const admin = adminOf(fixture, tenantId);
     const [first] = await rowsOf(tenantId, id);
     answers.set(path, 200);
     await clock.advance(SECOND);
@@ -156,7 +163,7 @@ describe('the schedule of attempts', () => {
     expect(after.headers['webhook-id']).toBe(before.headers['webhook-id']);
     expect(isSigned(after, secret)).toBe(true);
 
-    const { store } = rig.host.needsOf('webhooks');
+    const { store } = fixture.host.needsOf('webhooks');
     await untilTrue(async () => {
       const events = await store.readStream(`delivery-${first.delivery_id}`);
       return events.at(-1)?.data['cause'] === 'superseded';
@@ -164,7 +171,7 @@ describe('the schedule of attempts', () => {
     await untilNothingWaits(id);
     expect(cameTo(path)).toHaveLength(2);
     // One that has arrived may be sent again all the same.
-    const again = await adminOf(rig, tenantId).post(`${DELIVERIES}/${rows[0].id}/retry`);
+    const again = await adminOf(fixture, tenantId).post(`${DELIVERIES}/${rows[0].id}/retry`);
     expect(again.status).toBe(202);
     expect(cameTo(path)).toHaveLength(3);
   });
@@ -173,11 +180,11 @@ describe('the schedule of attempts', () => {
     const { id, path, tenantId } = await failing('disabling', '/disabling');
     const [row] = await rowsOf(tenantId, id);
     const refused = async () =>
-      (await adminOf(rig, tenantId).post(`${DELIVERIES}/${row.id}/retry`)).code;
-    await adminOf(rig, tenantId).patch(`${ROOT}/${id}`, { enabled: false });
+      (await adminOf(fixture, tenantId).post(`${DELIVERIES}/${row.id}/retry`)).code;
+    await adminOf(fixture, tenantId).patch(`${ROOT}/${id}`, { enabled: false });
     expect(await refused()).toBe('webhook_unavailable');
-    await adminOf(rig, tenantId).patch(`${ROOT}/${id}`, { enabled: true });
-    await adminOf(rig, tenantId).delete(`${ROOT}/${id}`);
+    await adminOf(fixture, tenantId).patch(`${ROOT}/${id}`, { enabled: true });
+    await adminOf(fixture, tenantId).delete(`${ROOT}/${id}`);
     expect(await refused()).toBe('webhook_unavailable');
     await untilNothingWaits(id);
     await later((DELAYS_MS[0] as number) * 2);
@@ -187,7 +194,7 @@ describe('the schedule of attempts', () => {
   it('webhooks 16 a changed URL holds for what is pending already', async () => {
     const { id, path, tenantId } = await failing('moving', '/moving');
     const url = `${sink.url}/moved`;
-    const { body } = await adminOf(rig, tenantId).patch(`${ROOT}/${id}`, { url });
+    const { body } = await adminOf(fixture, tenantId).patch(`${ROOT}/${id}`, { url });
     expect(body.url).toBe(url);
     const rows = await afterDelay(tenantId, id, DELAYS_MS[0] as number, 2);
     expect(rows[0].success).toBe(true);
@@ -198,8 +205,8 @@ describe('the schedule of attempts', () => {
   it('R12 a dispatcher that goes takes no attempt with it, and makes none twice', async () => {
     const { id, path, tenantId } = await failing('restarting', '/restarting');
     for (const [index, delayMs] of DELAYS_MS.entries()) {
-      await rig.stop();
-      rig = await start();
+      await fixture.stop();
+      fixture = await start();
       const rows = await afterDelay(tenantId, id, delayMs, index + 2);
       expect(rows.map((row: { attempt: number }) => row.attempt)).toEqual(
         Array.from({ length: index + 2 }, (_, at) => index + 2 - at),
@@ -207,7 +214,7 @@ describe('the schedule of attempts', () => {
     }
     expect(cameTo(path)).toHaveLength(6);
     const failed = await untilTrue(async () => {
-      const events = await publishedOf(rig, tenantId);
+      const events = await publishedOf(fixture, tenantId);
       return events.find(({ type }) => type === 'delivery.failed');
     });
     expect(failed).toMatchObject({
@@ -218,28 +225,28 @@ describe('the schedule of attempts', () => {
 
   it('webhooks 18 disables what has failed for five days, unless one attempt succeeded', async () => {
     const { id, tenantId, answers, path } = await failing('given-up', '/given-up');
-    const spared = await makeWebhook(adminOf(rig, tenantId), `${sink.url}/spared`);
+    const spared = await makeWebhook(adminOf(fixture, tenantId), `${sink.url}/spared`);
     answers.set('/spared', 500);
-    const test = (webhook: string) => adminOf(rig, tenantId).post(`${ROOT}/${webhook}/test`);
+    const test = (webhook: string) => adminOf(fixture, tenantId).post(`${ROOT}/${webhook}/test`);
     for (let at = 0; at < 20; at++) await Promise.all([test(id), test(spared.id)]);
     answers.set('/spared', 200);
     await later(SECOND);
     await test(spared.id);
     await later(5 * 86_400 * SECOND);
     const enabledOf = async (webhook: string) =>
-      (await adminOf(rig, tenantId).get(`${ROOT}/${webhook}`)).body.enabled;
+      (await adminOf(fixture, tenantId).get(`${ROOT}/${webhook}`)).body.enabled;
     await untilTrue(async () => {
       await clock.advance(10 * SECOND);
       return !(await enabledOf(id));
     });
     expect(await enabledOf(spared.id)).toBe(true);
     const told = await untilTrue(async () => {
-      const events = await publishedOf(rig, tenantId);
+      const events = await publishedOf(fixture, tenantId);
       return events.find(({ type }) => type === 'webhook.auto_disabled');
     });
     expect(told.actor).toEqual({ type: 'system', id: 'webhooks' });
     expect(told.data).toMatchObject({ webhook_id: id, failures: expect.any(Number) });
-    const { body } = await adminOf(rig, tenantId).patch(`${ROOT}/${id}`, { enabled: true });
+    const { body } = await adminOf(fixture, tenantId).patch(`${ROOT}/${id}`, { enabled: true });
     expect(body.enabled).toBe(true);
     answers.set(path, 200);
   });

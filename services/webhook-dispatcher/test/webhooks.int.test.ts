@@ -1,23 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import {
-  type ServiceRig,
+  type ServiceFixture,
   testDatabase,
   untilTrue,
   type WebhookSink,
   webhookSink,
 } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { adminOf, isSigned, makeWebhook, publishedOf, ROOT, startRig } from './webhook-rig.ts';
+import {
+  adminOf,
+  isSigned,
+  makeWebhook,
+  publishedOf,
+  ROOT,
+  startWebhookFixture,
+} from './webhook-fixture.ts';
 
 const database = testDatabase();
-let rig: ServiceRig;
+let fixture: ServiceFixture;
 let sink: WebhookSink;
 beforeAll(async () => {
   sink = await webhookSink();
-  rig = await startRig({ databaseUrl: database.url });
+  fixture = await startWebhookFixture({ databaseUrl: database.url });
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
   await sink?.close();
 });
 
@@ -32,7 +39,7 @@ const alike = ({ status, body }: { status: number; body: { error: object } }) =>
 
 describe('webhooks', () => {
   it('webhooks 1 makes one with exactly four keys, and never shows its secret again', async () => {
-    const admin = adminOf(rig, 'making');
+    const admin = adminOf(fixture, 'making');
     const url = `${sink.url}/making?token=abc`;
     const made = await admin.post(ROOT, { url, events: EVENTS, description: 'mine' });
     expect(made.status).toBe(201);
@@ -44,13 +51,13 @@ describe('webhooks', () => {
     expect(listed.body).toEqual({ webhooks: [{ ...shown, created_at: expect.any(String) }] });
     expect((await admin.get(`${ROOT}/${id}`)).body).toEqual(listed.body.webhooks[0]);
 
-    const { store } = rig.host.needsOf('webhooks');
+    const { store } = fixture.host.needsOf('webhooks');
     const events = JSON.stringify(await store.readStream(`webhook-${id}`), (_key, value) =>
       typeof value === 'bigint' ? String(value) : value,
     );
     expect(events).not.toContain(secret);
     expect(events).not.toContain('token=abc');
-    const { rows } = await rig.shared.database.system.query(
+    const { rows } = await fixture.shared.database.system.query(
       'SELECT w::text AS whole FROM webhooks.webhooks w WHERE id = $1',
       [id],
     );
@@ -68,14 +75,14 @@ describe('webhooks', () => {
     ['nonsense', 'syntax'],
     [`https://example.com/${'x'.repeat(2_048)}`, 'length'],
   ])('webhooks 1 refuses the URL %s by the rule %s', async (url, rule) => {
-    const admin = adminOf(rig, 'urls');
+    const admin = adminOf(fixture, 'urls');
     const { status, code, body } = await admin.post(ROOT, { url, events: EVENTS });
     expect([status, code]).toEqual([400, 'invalid_url']);
     expect(body.error.details).toEqual([{ field: 'url', rule }]);
   });
 
   it('webhooks 1 refuses events that are none, doubled or missing', async () => {
-    const admin = adminOf(rig, 'events');
+    const admin = adminOf(fixture, 'events');
     const codeOf = async (events: readonly string[]) =>
       (await admin.post(ROOT, { url: sink.url, events })).code;
     expect(await codeOf(['user.sneezed'])).toBe('unknown_event');
@@ -88,7 +95,7 @@ describe('webhooks', () => {
   });
 
   it('webhooks 16 changes each field alone, and refuses none, unknown and null', async () => {
-    const admin = adminOf(rig, 'changing');
+    const admin = adminOf(fixture, 'changing');
     const { id } = await makeWebhook(admin, `${sink.url}/changing`);
     const path = `${ROOT}/${id}`;
     for (const change of [
@@ -110,7 +117,7 @@ describe('webhooks', () => {
   });
 
   it('webhooks 1 deletes once; afterwards it is as unknown as any other', async () => {
-    const admin = adminOf(rig, 'deleting');
+    const admin = adminOf(fixture, 'deleting');
     const { id } = await makeWebhook(admin, `${sink.url}/deleting`);
     const { status, body } = await admin.delete(`${ROOT}/${id}`);
     expect([status, body]).toEqual([200, { status: 'webhook deleted' }]);
@@ -127,7 +134,7 @@ describe('webhooks', () => {
   });
 
   it('webhooks 9 signs with the new secret alone once a rotation was answered', async () => {
-    const admin = adminOf(rig, 'rotating');
+    const admin = adminOf(fixture, 'rotating');
     const { id, secret } = await makeWebhook(admin, `${sink.url}/rotating`);
     const rotated = await admin.post(`${ROOT}/${id}/rotate-secret`);
     expect(Object.keys(rotated.body)).toEqual(['secret']);
@@ -138,7 +145,7 @@ describe('webhooks', () => {
   });
 
   it('webhooks 23 a repeated request makes one webhook, and says which', async () => {
-    const admin = adminOf(rig, 'repeating');
+    const admin = adminOf(fixture, 'repeating');
     const headers = { 'idempotency-key': 'the-same' };
     const body = { url: `${sink.url}/repeating`, events: EVENTS };
     const first = await admin.post(ROOT, body, { headers });
@@ -151,20 +158,20 @@ describe('webhooks', () => {
   });
 
   it('webhooks 20 takes admins alone, and another tenant’s ids are unknown ones', async () => {
-    const admin = adminOf(rig, 'mine');
+    const admin = adminOf(fixture, 'mine');
     const { id } = await makeWebhook(admin, `${sink.url}/mine`);
     await admin.post(`${ROOT}/${id}/test`);
     const [row] = (await admin.get(DELIVERIES)).body.deliveries;
     const who = { tenantId: 'mine', id: 'someone' };
     for (const bearer of [
-      rig.tokens.user(who),
-      rig.tokens.agent({ ...who, sessionId: 's' }),
-      rig.tokens.apiKey({ tenantId: 'mine', scopes: ['fga:write'] }),
+      fixture.tokens.user(who),
+      fixture.tokens.agent({ ...who, sessionId: 's' }),
+      fixture.tokens.apiKey({ tenantId: 'mine', scopes: ['fga:write'] }),
     ]) {
-      const answer = await rig.rest.get(ROOT, { bearer, tenant: 'mine' });
+      const answer = await fixture.rest.get(ROOT, { bearer, tenant: 'mine' });
       expect([answer.status, answer.code]).toEqual([403, 'forbidden']);
     }
-    const foreign = adminOf(rig, 'theirs');
+    const foreign = adminOf(fixture, 'theirs');
     for (const of of ['', '/test', '/rotate-secret']) {
       const ask = (webhook: string) =>
         of === '' ? foreign.get(`${ROOT}/${webhook}`) : foreign.post(`${ROOT}/${webhook}${of}`);
@@ -175,7 +182,7 @@ describe('webhooks', () => {
     expect(unknown.status).toBe(422);
     expect(alike(await retry(row.id))).toEqual(unknown);
     expect(alike(await retry('nonsense'))).toEqual(unknown);
-    const { store } = rig.host.needsOf('webhooks');
+    const { store } = fixture.host.needsOf('webhooks');
     await untilTrue(async () => {
       const log = await store.readLog('webhooks', 0n, 10_000);
       const denied = log.filter(
@@ -186,7 +193,7 @@ describe('webhooks', () => {
   });
 
   it('shows a call that names an application the webhooks that are bound to it', async () => {
-    const admin = adminOf(rig, 'apps');
+    const admin = adminOf(fixture, 'apps');
     const headers = { 'x-service-app-id': 'app-1' };
     const { body } = await admin.post(
       ROOT,
@@ -204,7 +211,7 @@ describe('webhooks', () => {
 
 describe('what the others hear', () => {
   it('publishes each change by whoever made it, and the origin of a URL at the most', async () => {
-    const admin = adminOf(rig, 'telling');
+    const admin = adminOf(fixture, 'telling');
     const { id } = await makeWebhook(admin, `${sink.url}/telling?token=abc`);
     const at = `${ROOT}/${id}`;
     await admin.patch(at, { events: ['user.deleted'], url: `${sink.url}/moved?token=abc` });
@@ -214,7 +221,7 @@ describe('what the others hear', () => {
     await admin.post(`${DELIVERIES}/${row.id}/retry`);
     await admin.delete(at);
     const events = await untilTrue(async () => {
-      const published = await publishedOf(rig, 'telling');
+      const published = await publishedOf(fixture, 'telling');
       return published.length === 6 ? published : undefined;
     });
     const dataOf = (type: string) => events.find((event) => event.type === type)?.data;

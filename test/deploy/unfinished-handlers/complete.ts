@@ -20,7 +20,7 @@ export const watched = policy<LampEvent>({
   on: { LampHung: ignored('it is dark'), LampLit: async () => {} },
 });
 
-export const told = relay<LampEvent, typeof lampEvents>({
+export const mapped = relay<LampEvent, typeof lampEvents>({
   LampHung: ({ data: { id } }) => ({ type: 'lamp.hung', data: { id } }),
   LampLit: ({ data: { id, at } }) => ({ type: 'lamp.lit', data: { id, at } }),
 });

@@ -2,7 +2,7 @@ import { relay } from '@cardea/event-bus';
 import { ignored } from '@cardea/event-store';
 import type { LampEvent, lampEvents } from './lamp.ts';
 
-export const told = relay<LampEvent, typeof lampEvents>({
+export const mapped = relay<LampEvent, typeof lampEvents>({
   LampHung: ignored('it is dark'),
   LampLit: ({ data: { id } }) => ({ type: 'lamp.lit', data: { id } }),
 });

@@ -1,7 +1,7 @@
 /** Requests to the endpoints of approval requests: the member of tenant A is asked by its agent. */
 import type { Fortress } from '../fortress.ts';
-import { expectStatus } from '../people.ts';
 import type { Ask, Samples } from '../sample.ts';
+import { expectStatus } from '../users.ts';
 
 const REQUESTS = '/api/v1/ciba/requests';
 

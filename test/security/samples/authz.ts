@@ -1,7 +1,7 @@
 /** Requests to the endpoints of relationship tuples. */
 import type { Fortress } from '../fortress.ts';
-import { expectStatus } from '../people.ts';
 import type { Ask, Samples } from '../sample.ts';
+import { expectStatus } from '../users.ts';
 
 const SUBJECT = { user_type: 'user', user_id: 'alice', relation: 'viewer', object_type: 'doc' };
 let made = 0;

@@ -2,8 +2,8 @@
 
 import { untilTrue } from '@cardea/testing';
 import type { Fortress } from '../fortress.ts';
-import { claimsOf, expectStatus, PASSWORD } from '../people.ts';
 import type { Sample, Samples } from '../sample.ts';
+import { claimsOf, expectStatus, PASSWORD } from '../users.ts';
 
 const publicly = (ask: Sample['ask']): Sample => ({ by: 'none', ask });
 const byMember = (ask: Sample['ask'] = () => ({})): Sample => ({ by: 'member', ask });

@@ -1,8 +1,9 @@
 /** Requests to the vault's endpoints; the agent of tenant A vends what its session was opened for. */
+
+import { SERVICE_GRANT, startSession } from '../agents-and-keys.ts';
 import type { Fortress } from '../fortress.ts';
-import { SERVICE_GRANT, startSession } from '../machines.ts';
-import { expectStatus } from '../people.ts';
 import type { Ask, Sample, Samples } from '../sample.ts';
+import { expectStatus } from '../users.ts';
 
 const VAULT = '/api/v1/vault';
 const FIELDS = [{ name: 'api_key' }];

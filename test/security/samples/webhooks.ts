@@ -1,8 +1,8 @@
 /** Requests to the endpoints of webhooks; their receiver is on loopback. */
 import { untilTrue } from '@cardea/testing';
 import type { Fortress } from '../fortress.ts';
-import { expectStatus } from '../people.ts';
 import type { Ask, Samples } from '../sample.ts';
+import { expectStatus } from '../users.ts';
 
 const WEBHOOKS = '/api/v1/webhooks';
 const webhookTo = (url: string) => ({ url, events: ['user.deleted'] });

@@ -47,7 +47,7 @@ export type KindOf = (
   version: number,
 ) => IntegrationEventKind | undefined;
 
-export type ConsumerNeeds = {
+export type ConsumerDependencies = {
   readonly database: Database;
   /** The service's schema, in which its positions and parked events stand. */
   readonly schema: string;
@@ -65,7 +65,7 @@ type Guilty = ReadonlyMap<Opened, string>;
 
 const RELEASED_EVENTS_MAX = 200;
 
-export const consumerCore = (consumer: Consumer, needs: ConsumerNeeds): ConsumerCore => {
+export const consumerCore = (consumer: Consumer, needs: ConsumerDependencies): ConsumerCore => {
   const positions = consumerPositions(needs.schema, consumer.name);
   const parked = { schema: needs.schema, owner: `consumer:${consumer.name}` };
   const at = { consumer, needs, positions, parked };
@@ -102,7 +102,7 @@ export const consumerCore = (consumer: Consumer, needs: ConsumerNeeds): Consumer
 
 type At = {
   readonly consumer: Consumer;
-  readonly needs: ConsumerNeeds;
+  readonly needs: ConsumerDependencies;
   readonly positions: ConsumerPositions;
   readonly parked: ParkedOwner;
 };

@@ -6,7 +6,7 @@ import type { PartitionEnds } from '../partition-ends.ts';
 import { relayPositionKey } from '../relay/position-note.ts';
 import type { TopicEnds } from './topic-ends.ts';
 
-type Needs = {
+type Dependencies = {
   readonly database: Database;
   readonly schema: string;
   readonly cache: Pick<Cache, 'get'>;
@@ -19,7 +19,7 @@ type Needs = {
  * it may be lower than it could be, for what waits is not looked into.
  */
 export const appliedThrough = async (
-  { database, schema, cache, ends }: Needs,
+  { database, schema, cache, ends }: Dependencies,
   consumer: string,
   topic: string,
 ): Promise<bigint> => {
@@ -38,7 +38,7 @@ export const appliedThrough = async (
 
 /** Records of each topic that are not applied yet; those that lapsed are no longer counted. */
 export const lagOf = async (
-  { database, schema, ends }: Needs,
+  { database, schema, ends }: Dependencies,
   consumer: string,
   topics: readonly string[],
 ): Promise<ReadonlyMap<string, number>> => {

@@ -4,7 +4,7 @@ import type { EachBatchPayload, Consumer as KafkaConsumer } from 'kafkajs';
 import type { Consumer, RunningConsumer } from '../bus.ts';
 import {
   type ConsumerCore,
-  type ConsumerNeeds,
+  type ConsumerDependencies,
   consumerCore,
   type RawRecord,
 } from '../consuming/consumer-core.ts';
@@ -19,7 +19,10 @@ import type { TopicEnds } from './topic-ends.ts';
  * One member of a consumer's group. The driver turns by itself; this starts it, again and again until
  * the brokers and the topics are there, and looks once a second whether it gets on.
  */
-export const runConsumer = (consumer: Consumer, needs: KafkaConsumerNeeds): RunningConsumer => {
+export const runConsumer = (
+  consumer: Consumer,
+  needs: KafkaConsumerDependencies,
+): RunningConsumer => {
   const { clock, loops } = needs;
   const log = needs.log.child({ consumer: consumer.name });
   const stopped = new AbortController();
@@ -56,7 +59,7 @@ export const runConsumer = (consumer: Consumer, needs: KafkaConsumerNeeds): Runn
   };
 };
 
-export type KafkaConsumerNeeds = ConsumerNeeds & {
+export type KafkaConsumerDependencies = ConsumerDependencies & {
   readonly client: KafkaClient;
   readonly ends: TopicEnds;
   readonly clock: Clock;
@@ -84,7 +87,7 @@ const SLICE_RECORDS_MAX = 500;
 type Joining = {
   readonly consumer: Consumer;
   readonly core: ConsumerCore;
-  readonly needs: KafkaConsumerNeeds;
+  readonly needs: KafkaConsumerDependencies;
   readonly watch: LoopWatch;
   readonly signal: AbortSignal;
 };
@@ -164,7 +167,7 @@ const joinGroup = ({ consumer, core, needs, watch, signal }: Joining): Member =>
   };
 };
 
-const optionsOf = (consumer: Consumer, { sessionMs = SESSION_MS }: KafkaConsumerNeeds) => ({
+const optionsOf = (consumer: Consumer, { sessionMs = SESSION_MS }: KafkaConsumerDependencies) => ({
   groupId: `cardea.${consumer.name}`,
   sessionTimeout: sessionMs,
   heartbeatInterval: Math.min(HEARTBEAT_MS, sessionMs / 3),
@@ -193,7 +196,7 @@ const failureNote = (needs: {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly tick: () => void;
-  readonly log: KafkaConsumerNeeds['log'];
+  readonly log: KafkaConsumerDependencies['log'];
 }) => {
   const failing = backOff(needs);
   let latest: unknown;

@@ -21,7 +21,7 @@ export type Lanes = {
   stop(): void;
 };
 
-type Needs = {
+type Dependencies = {
   readonly consumer: KafkaConsumer;
   readonly core: ConsumerCore;
   readonly ends: TopicEnds;
@@ -31,7 +31,7 @@ type Needs = {
   readonly failed: (error: unknown) => Promise<boolean>;
 };
 
-export const lanesOf = ({ consumer, core, ends, log, gotOn, failed }: Needs): Lanes => {
+export const lanesOf = ({ consumer, core, ends, log, gotOn, failed }: Dependencies): Lanes => {
   const lapsed = new Set<string>();
   let expected = new Map<string, bigint>();
   let joins = 0;

@@ -2,16 +2,16 @@ import type { Cache } from '@cardea/runtime';
 import type { RunningConsumer, Subscriber } from '../bus.ts';
 import { appliedOffsets } from '../consuming/consumer-positions.ts';
 import { appliedThrough, lagOf } from './applied-through.ts';
-import { type KafkaConsumerNeeds, runConsumer } from './consumer.ts';
+import { type KafkaConsumerDependencies, runConsumer } from './consumer.ts';
 import { topicEnds } from './topic-ends.ts';
 
-export type KafkaSubscriberNeeds = Omit<KafkaConsumerNeeds, 'ends'> & {
+export type KafkaSubscriberDependencies = Omit<KafkaConsumerDependencies, 'ends'> & {
   /** Where relays on the other side note how far they are. */
   readonly cache: Pick<Cache, 'get'>;
 };
 
 /** Reads topics of Kafka; how far a consumer has come stands in its service's tables, not in Kafka. */
-export const kafkaSubscriber = (needs: KafkaSubscriberNeeds): Subscriber => {
+export const kafkaSubscriber = (needs: KafkaSubscriberDependencies): Subscriber => {
   const running = new Set<RunningConsumer>();
   const ends = topicEnds(needs.client);
   return {

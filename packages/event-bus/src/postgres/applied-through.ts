@@ -3,7 +3,11 @@ import type { Database } from '@cardea/read-models';
 import { consumerPositions, laneKey, NOTHING_APPLIED } from '../consuming/consumer-positions.ts';
 import type { PartitionEnds } from '../partition-ends.ts';
 
-type Needs = { readonly database: Database; readonly bus: Database; readonly schema: string };
+type Dependencies = {
+  readonly database: Database;
+  readonly bus: Database;
+  readonly schema: string;
+};
 type End = { partition: number; next_offset: string };
 
 /**
@@ -11,7 +15,7 @@ type End = { partition: number; next_offset: string };
  * positions, and the relay's checkpoint together with them, so the answer is never too high.
  */
 export const appliedThrough = async (
-  { database, bus, schema }: Needs,
+  { database, bus, schema }: Dependencies,
   consumer: string,
   topic: string,
 ): Promise<bigint> => {
@@ -59,7 +63,7 @@ export const endsOf = async (
 
 /** Records of each topic that are not applied yet. */
 export const lagOf = async (
-  { database, bus, schema }: Needs,
+  { database, bus, schema }: Dependencies,
   consumer: string,
   topics: readonly string[],
 ): Promise<ReadonlyMap<string, number>> => {

@@ -13,7 +13,7 @@ export type Membership = {
   leave(): Promise<void>;
 };
 
-type Needs = {
+type Dependencies = {
   /** The database of the topics; `locks` holds its session there. */
   readonly bus: Database;
   readonly locks: LeaderLocks;
@@ -37,7 +37,7 @@ const LEAVE = `DELETE FROM bus.members AS m WHERE m.consumer = $1 AND (m.member 
   SELECT FROM pg_catalog.pg_locks AS l WHERE l.locktype = 'advisory' AND l.objsubid = 1
     AND ((l.classid::bigint << 32) | l.objid::bigint) = m.lock_key))`;
 
-export const membership = (consumer: string, needs: Needs): Membership => {
+export const membership = (consumer: string, needs: Dependencies): Membership => {
   const { bus, locks, member } = needs;
   const memberLock = `bus-member:${member}`;
   const stopped = new AbortController();

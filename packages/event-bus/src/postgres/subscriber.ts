@@ -5,7 +5,7 @@ import type { Clock, Loops } from '@cardea/runtime';
 import type { Consumer, RunningConsumer, Subscriber } from '../bus.ts';
 import {
   type ConsumerCore,
-  type ConsumerNeeds,
+  type ConsumerDependencies,
   consumerCore,
   type RawRecord,
 } from '../consuming/consumer-core.ts';
@@ -15,7 +15,7 @@ import { type Membership, membership } from './membership.ts';
 import { BUS_NOTICES } from './migrations.ts';
 import { type WakeSignal, wakeSignal } from './wake-signal.ts';
 
-export type PostgresSubscriberNeeds = ConsumerNeeds & {
+export type PostgresSubscriberDependencies = ConsumerDependencies & {
   /** Where the topics are; often the same as `database`. */
   readonly bus: Database;
   /** Of the topics' database. */
@@ -29,7 +29,7 @@ const POLL_MS = 1000;
 const REFRESH_MS = 1000;
 
 /** Reads topics that are tables: told by notices, and looking by itself once a second. */
-export const postgresSubscriber = (needs: PostgresSubscriberNeeds): Subscriber => {
+export const postgresSubscriber = (needs: PostgresSubscriberDependencies): Subscriber => {
   const running = new Set<RunningConsumer>();
   return {
     run: async (consumer) => {
@@ -52,7 +52,10 @@ export const postgresSubscriber = (needs: PostgresSubscriberNeeds): Subscriber =
   };
 };
 
-const runConsumer = (consumer: Consumer, needs: PostgresSubscriberNeeds): RunningConsumer => {
+const runConsumer = (
+  consumer: Consumer,
+  needs: PostgresSubscriberDependencies,
+): RunningConsumer => {
   const { clock, loops, locks } = needs;
   const log = needs.log.child({ consumer: consumer.name });
   const stopped = new AbortController();
@@ -93,7 +96,7 @@ const runConsumer = (consumer: Consumer, needs: PostgresSubscriberNeeds): Runnin
 
 type Reading = {
   readonly consumer: Consumer;
-  readonly needs: PostgresSubscriberNeeds;
+  readonly needs: PostgresSubscriberDependencies;
   readonly members: Membership;
   readonly wake: WakeSignal;
   readonly core: ConsumerCore;

@@ -1,6 +1,6 @@
 import type { EventContext, IntegrationEvent, JsonObject } from '@cardea/contracts';
 import type { Sealed, Sealer } from '@cardea/crypto';
-import { contextPlace } from '@cardea/crypto';
+import { contextLocation } from '@cardea/crypto';
 import type { EventStore, RecordedEvent } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
 import type { Mapped, RelayMapper } from '../bus.ts';
@@ -11,7 +11,7 @@ import type { KindOf } from '../consuming/consumer-core.ts';
  * position. Their data is exactly as declared, or the event is not published at all.
  */
 export const integrationEventsOf =
-  ({ map, store, sealer, kindOf, logEpoch }: MappingNeeds) =>
+  ({ map, store, sealer, kindOf, logEpoch }: MappingDependencies) =>
   async (event: RecordedEvent): Promise<readonly IntegrationEvent[]> => {
     const mapped = await map(event, {
       open: (sealed, place) => sealer.open(sealed, place),
@@ -33,7 +33,7 @@ export const integrationEventsOf =
     });
   };
 
-export type MappingNeeds = {
+export type MappingDependencies = {
   readonly map: RelayMapper;
   readonly store: Pick<EventStore, 'readStream'>;
   readonly sealer: Pick<Sealer, 'open'>;
@@ -50,7 +50,7 @@ export class NotPublishable extends Error {
 }
 
 /** The same for all of them. */
-const CONTEXT_STREAM = contextPlace('', new Date(0), 'ip').streamId;
+const CONTEXT_STREAM = contextLocation('', new Date(0), 'ip').streamId;
 const USER_AGENT_MAX_CHARS = 512;
 
 const listOf = (mapped: Awaited<ReturnType<RelayMapper>>): readonly Mapped[] => {

@@ -17,15 +17,15 @@ import { failpoint, span } from '@cardea/runtime';
 import type { RelayDefinition } from '../bus.ts';
 import { integrationEventsOf, NotPublishable } from './integration-events-of.ts';
 import type { PositionNote } from './position-note.ts';
-import type { RelayNeeds } from './relay.ts';
+import type { RelayDependencies } from './relay.ts';
 import type { RelayCheckpoint } from './relay-checkpoint.ts';
 
 type Outgoing = readonly IntegrationEvent[];
 type MapEvent = (event: RecordedEvent) => Promise<Outgoing>;
 
-export type RelaySinkNeeds = {
+export type RelaySinkDependencies = {
   readonly definition: RelayDefinition;
-  readonly needs: RelayNeeds;
+  readonly needs: RelayDependencies;
   readonly stored: RelayCheckpoint;
   readonly idle: IdleCheckpoints;
   readonly note: PositionNote;
@@ -42,7 +42,7 @@ export function relaySink({
   stored,
   idle,
   note,
-}: RelaySinkNeeds): Sink<Outgoing> {
+}: RelaySinkDependencies): Sink<Outgoing> {
   const topic = topicOf(definition.log);
   const parked = parkedPlaces(definition, needs);
   let mapEvent: MapEvent = async () => [];
@@ -125,7 +125,7 @@ type Stop = { readonly event: RecordedEvent; readonly error: unknown };
 
 const parkedPlaces = (
   definition: RelayDefinition,
-  { database, schema, log }: RelayNeeds,
+  { database, schema, log }: RelayDependencies,
 ): ParkedPlaces => {
   const of = { schema, owner: `relay:${definition.log}` };
   const placeOf = ({ event, error }: Stop) => parkedEvent(event, errorCode(error));
@@ -150,7 +150,7 @@ const parkedPlaces = (
 };
 
 type Retrying = {
-  readonly needs: RelayNeeds;
+  readonly needs: RelayDependencies;
   readonly topic: string;
   readonly parked: ParkedPlaces;
   readonly mapEvent: MapEvent;

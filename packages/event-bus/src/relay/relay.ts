@@ -18,7 +18,7 @@ const IDLE_WAIT_MS = 1000;
  * Sends a log's events to its topic, in the order of the log, at least once each: the checkpoint moves
  * after the topic has them. One process of all relays a log; the others stand by.
  */
-export const startRelay = (definition: RelayDefinition, needs: RelayNeeds): RunningRelay => {
+export const startRelay = (definition: RelayDefinition, needs: RelayDependencies): RunningRelay => {
   const { clock, loops, store, schema, locks: leases } = needs;
   const name = `relay:${definition.log}`;
   const log = needs.log.child({ relay: definition.log });
@@ -55,7 +55,7 @@ export const startRelay = (definition: RelayDefinition, needs: RelayNeeds): Runn
 
 export type RunningRelay = { stop(): Promise<void> };
 
-export type RelayNeeds = {
+export type RelayDependencies = {
   readonly store: EventStore;
   readonly publisher: Publisher;
   /** The service's own database and schema, where streams that cannot be mapped are parked. */

@@ -1,4 +1,4 @@
-import { startEventStoreStandIn, untilTrue } from '@cardea/testing';
+import { startFakeEventStore, untilTrue } from '@cardea/testing';
 import { expect, it } from 'vitest';
 import { eventStoreDbConnection } from './connection.ts';
 import { followRequest } from './wire.ts';
@@ -17,7 +17,7 @@ it('gives up a subscription whose connection is dead, though nothing else is ask
 });
 
 async function givenUpAfterMs(): Promise<number> {
-  const standIn = await startEventStoreStandIn();
+  const standIn = await startFakeEventStore();
   const connection = eventStoreDbConnection(standIn.url);
   const stop = new AbortController();
   const on = { onConfirmed: () => {}, onAnswer: () => {} };

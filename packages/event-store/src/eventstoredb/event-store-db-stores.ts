@@ -14,15 +14,15 @@ import {
   type Log,
   type RecordedEvent,
 } from '../event-store.ts';
+import { inProgress } from '../in-progress.ts';
 import { outsideAllTransactions } from '../outside-transactions.ts';
 import { turns } from '../turns.ts';
-import { underWay } from '../under-way.ts';
 import { type Appending, appendOne } from './appending.ts';
+import { concurrencyLimit } from './concurrency-limit.ts';
 import { type EventStoreDbConnection, eventStoreDbConnection } from './connection.ts';
 import { type KnownIds, knownIds } from './known-ids.ts';
 import { type LogEnds, logEnds } from './log-ends.ts';
 import { logFeeds } from './log-feed.ts';
-import { slots } from './slots.ts';
 import { logRequest, recorded, streamRequest, type Written, wireName, written } from './wire.ts';
 
 /** The server takes 1 MiB unless told otherwise. */
@@ -55,7 +55,10 @@ export interface EventStoreDbStores {
 /** The connection is made when first used, and again whenever it broke. */
 export function eventStoreDbStores({ url, logger }: EventStoreDbOptions): EventStoreDbStores {
   const direct = eventStoreDbConnection(url);
-  const toRead = slots({ underWayMax: READS_UNDER_WAY_MAX, waitingMax: READS_WAITING_MAX });
+  const toRead = concurrencyLimit({
+    underWayMax: READS_UNDER_WAY_MAX,
+    waitingMax: READS_WAITING_MAX,
+  });
   const connection: EventStoreDbConnection = {
     ...direct,
     read: (request) => toRead(() => direct.read(request)),
@@ -67,7 +70,7 @@ export function eventStoreDbStores({ url, logger }: EventStoreDbOptions): EventS
   const append = appender({ connection, ids, ...reader }, (log, position) =>
     feeds.stored(log, position),
   );
-  const appending = underWay();
+  const appending = inProgress();
   const readAny: EventStore['readLog'] = (of, after, limit) =>
     readLog({ connection, ends }, of, { after, limit });
 
@@ -101,7 +104,10 @@ export function eventStoreDbStores({ url, logger }: EventStoreDbOptions): EventS
 
 function appender(needs: Appending, onStored: (log: Log, position: bigint) => void) {
   const inTurn = turns(APPENDS_MAX); // appends to one stream keep their order
-  const toAppend = slots({ underWayMax: APPENDS_UNDER_WAY_MAX, waitingMax: APPENDS_MAX });
+  const toAppend = concurrencyLimit({
+    underWayMax: APPENDS_UNDER_WAY_MAX,
+    waitingMax: APPENDS_MAX,
+  });
   let count = 0;
   let bytes = 0;
 

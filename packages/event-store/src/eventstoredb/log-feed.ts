@@ -20,7 +20,7 @@ export type LogFeeds = {
   close(): Promise<void>;
 };
 
-type Needs = {
+type Dependencies = {
   readonly connection: EventStoreDbConnection;
   readonly ends: LogEnds;
   readonly logger: Logger | undefined;
@@ -33,7 +33,7 @@ type Feed = {
   isWaking: boolean;
 };
 
-export function logFeeds(needs: Needs): LogFeeds {
+export function logFeeds(needs: Dependencies): LogFeeds {
   const feeds = new Map<Log, Feed>();
 
   /** Many events in one turn wake once. */
@@ -80,7 +80,7 @@ export function logFeeds(needs: Needs): LogFeeds {
 
 /** Behind the place up to which the log was looked at; whoever is woken reads from its own. */
 async function follow(
-  { connection, ends, logger }: Needs,
+  { connection, ends, logger }: Dependencies,
   log: Log,
   wake: () => void,
   signal: AbortSignal,
@@ -119,7 +119,7 @@ async function follow(
 
 /** A frozen server drops nothing and says nothing; what it does not say is asked for. */
 async function look(
-  { ends }: Needs,
+  { ends }: Dependencies,
   log: Log,
   wake: () => void,
   signal: AbortSignal,

@@ -14,7 +14,7 @@ const NOTICE_GAP_MS = 10;
 
 type Heads = (logs: readonly Log[]) => Promise<ReadonlyMap<Log, bigint>>;
 
-export type NoticesNeeds = {
+export type NoticesDependencies = {
   readonly heads: Heads;
   /** Another process may have appended to the log; called before its subscribers are. */
   readonly onHeard: (log: Log) => void;
@@ -26,7 +26,7 @@ export type NoticesNeeds = {
  * NOTIFY. The NOTIFY is sent behind the commit, not inside: there it would make all commits of the
  * database queue at one lock.
  */
-export function notices(options: ConnectionOptions, needs: NoticesNeeds) {
+export function notices(options: ConnectionOptions, needs: NoticesDependencies) {
   const { heads, onHeard, logger } = needs;
   const listeners = new Map<Log, Set<() => void>>();
   const seen = new Map<Log, bigint>();

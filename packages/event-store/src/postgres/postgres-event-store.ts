@@ -1,7 +1,7 @@
 import { failpoint, type Logger } from '@cardea/runtime';
 import type { EventStore, Log } from '../event-store.ts';
+import { inProgress } from '../in-progress.ts';
 import { outsideAllTransactions } from '../outside-transactions.ts';
-import { underWay } from '../under-way.ts';
 import { type ConnectionOptions, connection } from './connection.ts';
 import { groupCommit } from './group-commit.ts';
 import { logTails } from './log-tail.ts';
@@ -44,7 +44,7 @@ export function postgresEventStores(options: PostgresEventStoreOptions): Postgre
     afterCommit: () => failpoint('append.after_commit'),
   });
   const head = askedTogether(heads);
-  const appending = underWay();
+  const appending = inProgress();
 
   return {
     forLog: (log) =>

@@ -90,7 +90,7 @@ export function ownDialer(options: { readonly ca?: string } = {}): Dialer {
     });
 }
 
-export type ConnectorNeeds = {
+export type ConnectorDependencies = {
   readonly guard: AddressGuard;
   readonly development: boolean;
   readonly resolver: NameResolver;
@@ -98,7 +98,7 @@ export type ConnectorNeeds = {
   readonly connectWaitMs: number;
 };
 
-export function guardedConnector(needs: ConnectorNeeds): buildConnector.connector {
+export function guardedConnector(needs: ConnectorDependencies): buildConnector.connector {
   return (options, callback) => {
     connectTo(options, needs).then(
       (socket) => callback(null, socket),
@@ -110,7 +110,7 @@ export function guardedConnector(needs: ConnectorNeeds): buildConnector.connecto
 
 async function connectTo(
   { hostname, protocol, port }: buildConnector.Options,
-  needs: ConnectorNeeds,
+  needs: ConnectorDependencies,
 ): Promise<Socket> {
   if (protocol !== 'https:' && protocol !== 'http:') throw new ConnectFailed('blocked_address');
   const deadlineMs = performance.now() + needs.connectWaitMs;
@@ -143,7 +143,10 @@ async function connectTo(
 }
 
 /** Every address of the host, all of them allowed; one bad address among good ones refuses the host. */
-async function judgedAddresses(host: string, needs: ConnectorNeeds): Promise<readonly string[]> {
+async function judgedAddresses(
+  host: string,
+  needs: ConnectorDependencies,
+): Promise<readonly string[]> {
   if (needs.development && host === 'localhost') return ['127.0.0.1', '::1'];
   const may = judge(host, needs);
   const addresses = isIP(host) === 0 ? await lookedUp(host, needs) : [host];
@@ -151,7 +154,7 @@ async function judgedAddresses(host: string, needs: ConnectorNeeds): Promise<rea
   return addresses;
 }
 
-async function lookedUp(host: string, { resolver, connectWaitMs }: ConnectorNeeds) {
+async function lookedUp(host: string, { resolver, connectWaitMs }: ConnectorDependencies) {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new ConnectFailed('connect_timeout')), connectWaitMs);
@@ -166,6 +169,6 @@ async function lookedUp(host: string, { resolver, connectWaitMs }: ConnectorNeed
 }
 
 const judge =
-  (host: string, { guard, development }: ConnectorNeeds) =>
+  (host: string, { guard, development }: ConnectorDependencies) =>
   (address: string): boolean =>
     guard.allows(address) || (development && isLoopbackHost(host) && isLoopback(address));

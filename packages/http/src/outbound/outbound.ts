@@ -14,11 +14,11 @@ import {
   ownDialer,
   ownResolver,
 } from './guarded-connector.ts';
-import { judgeUrl, type UrlPolicy } from './target-url.ts';
+import { checkUrl, type UrlPolicy } from './target-url.ts';
 
 export type OutboundError = ConnectFault | 'timeout' | 'reset' | 'protocol_error';
 
-export type OutboundNeeds = UrlPolicy & {
+export type OutboundDependencies = UrlPolicy & {
   /** DNS; a test counts the calls. */
   readonly resolver?: NameResolver;
   /** TCP and TLS; a test counts the calls. */
@@ -62,7 +62,7 @@ export const BODY_WAIT_MS = 1_000;
 const KEEP_ALIVE_MS = 10_000;
 const EXCERPT_MAX_CHARS = 256;
 
-export function outbound(needs: OutboundNeeds): Outbound {
+export function outbound(needs: OutboundDependencies): Outbound {
   const development = needs.env === 'development';
   const guard = addressGuard(needs.allowedCidrs);
   const attemptWaitMs = needs.attemptWaitMs ?? ATTEMPT_WAIT_MS;
@@ -89,7 +89,7 @@ export function outbound(needs: OutboundNeeds): Outbound {
         ...answer,
         durationMs: Math.round(performance.now() - startMs),
       });
-      const judged = judgeUrl(request.url, development, guard);
+      const judged = checkUrl(request.url, development, guard);
       if ('rule' in judged) return done(unanswered('blocked_address'));
       const late = AbortSignal.timeout(attemptWaitMs);
       const signal = request.signal ? AbortSignal.any([late, request.signal]) : late;

@@ -15,7 +15,7 @@ export type UrlRule =
   | 'host'
   | 'private_address';
 
-export type UrlJudgement = { readonly url: URL } | { readonly rule: UrlRule };
+export type UrlVerdict = { readonly url: URL } | { readonly rule: UrlRule };
 
 export type UrlPolicy = {
   /** Without a value it is production. */
@@ -30,10 +30,10 @@ const NOT_PRINTABLE = /[\p{Cc} ]/u;
 const USERINFO = /^[a-z]+:[\\/]*[^\\/?#]*@/i;
 const LOCAL_NAMES = /(^|\.)(localhost|local|home\.arpa)$/;
 
-export const validateUrl = (text: string, policy: UrlPolicy): UrlJudgement =>
-  judgeUrl(text, policy.env === 'development', addressGuard(policy.allowedCidrs));
+export const validateUrl = (text: string, policy: UrlPolicy): UrlVerdict =>
+  checkUrl(text, policy.env === 'development', addressGuard(policy.allowedCidrs));
 
-export function judgeUrl(text: string, development: boolean, guard: AddressGuard): UrlJudgement {
+export function checkUrl(text: string, development: boolean, guard: AddressGuard): UrlVerdict {
   if (text.length > URL_MAX_CHARS) return { rule: 'length' };
   // The parser drops tabs and line breaks silently; a URL that holds them was not meant as one.
   const url = NOT_PRINTABLE.test(text) ? null : URL.parse(text);

@@ -27,7 +27,7 @@ export async function dueJobs({ system }: Sql, now: Date, limit: number): Promis
 }
 
 /** All that was folded for the same user, this one too. */
-export async function foldedWith({ system }: Sql, job: Job): Promise<readonly Job[]> {
+export async function batchedWith({ system }: Sql, job: Job): Promise<readonly Job[]> {
   const { rows } = await system.query<Job>(
     `SELECT tenant_id, request_id, channel, user_id, attempts, state
      FROM approval.notification_jobs

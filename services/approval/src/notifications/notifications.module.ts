@@ -1,11 +1,11 @@
 /** Tells users by mail that they were asked. */
 import { type MailTransport, mailTransports, wakeSignal } from '@cardea/mail';
-import type { Module, ServiceNeeds } from '@cardea/service';
+import type { Module, ServiceDependencies } from '@cardea/service';
 import type { RequestParts } from '../requests/requests.module.ts';
 import { notifier } from './notifier.ts';
 
 export type NotificationsDependencies = Pick<
-  ServiceNeeds,
+  ServiceDependencies,
   'streams' | 'database' | 'sealer' | 'clock' | 'ids' | 'log' | 'systemCommand' | 'settings'
 > &
   Pick<RequestParts, 'people' | 'counters' | 'changes'> & {

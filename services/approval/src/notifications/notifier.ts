@@ -1,26 +1,26 @@
 /** Tells people that they were asked. It never delays or fails a request, and what is over is not told. */
 import { type MailText, type MailTransport, outboxLoop, type WakeSignal } from '@cardea/mail';
-import type { Loop, ServiceNeeds } from '@cardea/service';
+import type { Loop, ServiceDependencies } from '@cardea/service';
 import {
   type Changes,
   type Counters,
   type Pending,
-  type People,
   type RequestEvent,
   readRequest,
   requests,
   streamOf,
+  type UserDirectory,
 } from '../requests/requests.module.ts';
-import { dueJobs, finish, fold, foldedWith, type Job, putOff } from './jobs.ts';
+import { batchedWith, dueJobs, finish, fold, type Job, putOff } from './jobs.ts';
 import { MAILS_PER_MINUTE_MAX, MINUTE_MS, NOTIFY_AGAIN_MS } from './limits.ts';
 import { notified } from './notified.ts';
 import { mailOfRequest, mailOfSeveral } from './request-mail.ts';
 
 type NotifierDependencies = Pick<
-  ServiceNeeds,
+  ServiceDependencies,
   'streams' | 'database' | 'sealer' | 'clock' | 'log' | 'systemCommand'
 > & {
-  readonly people: People;
+  readonly people: UserDirectory;
   readonly counters: Counters;
   readonly changes: Changes;
   /** Undefined where mail cannot be sent at all. */
@@ -77,7 +77,7 @@ async function sendFolded(
   job: Job,
   { mail, to }: { readonly mail: MailTransport; readonly to: string },
 ): Promise<void> {
-  const folded = await foldedWith(needs.database, job);
+  const folded = await batchedWith(needs.database, job);
   const open: Job[] = [];
   for (const one of folded) {
     if ((await pendingOf(needs, one)) === undefined) await finish(needs.database, one);

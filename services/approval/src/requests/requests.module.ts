@@ -1,7 +1,7 @@
 /** Requests for approval: made by agents and users, decided once by the user who is asked, waited for by polls. */
 
 import { metrics, sharedTokenBucket } from '@cardea/runtime';
-import { factCopies, type Module, type ServiceNeeds } from '@cardea/service';
+import { factCopies, type Module, type ServiceDependencies } from '@cardea/service';
 import { approveRequest } from './approval-requests/approve/approve.route.ts';
 import { type Changes, changes } from './approval-requests/changes.ts';
 import { createRequest } from './approval-requests/create/create.route.ts';
@@ -21,7 +21,7 @@ import { muteOnDenials } from './queues/mute-on-denials.policy.ts';
 import { queues } from './queues/queue.ts';
 import { approvalRelay } from './relay.ts';
 import { identityConsumer } from './user-directory/identity.consumer.ts';
-import { type People, people } from './user-directory/user-directory.ts';
+import { type UserDirectory, userDirectory } from './user-directory/user-directory.ts';
 
 export type { Changes } from './approval-requests/changes.ts';
 export { makeRequest, sealWord } from './approval-requests/making.ts';
@@ -31,11 +31,11 @@ export type { Counters } from './counters.ts';
 export { COOL_DOWN_MS } from './limits.ts';
 export { askQueue } from './queues/asking.ts';
 export { cleaned, cut } from './sanitize-text.ts';
-export { type People, patiently } from './user-directory/user-directory.ts';
-export { userStanding } from './user-directory/user-validity.ts';
+export { patiently, type UserDirectory } from './user-directory/user-directory.ts';
+export { userValidity } from './user-directory/user-validity.ts';
 
 export type RequestsDependencies = Pick<
-  ServiceNeeds,
+  ServiceDependencies,
   | 'streams'
   | 'database'
   | 'positions'
@@ -60,7 +60,7 @@ export type RequestsDependencies = Pick<
 
 /** What the sibling modules need of this one beside its functions. */
 export type RequestParts = {
-  readonly people: People;
+  readonly people: UserDirectory;
   readonly factCopies: Pick<ReturnType<typeof factCopies>, 'user'>;
   readonly counters: Counters;
   readonly changes: Changes;
@@ -72,7 +72,7 @@ export function requestsModule(needs: RequestsDependencies): {
 } {
   const { cache, clock, database, log, onRequested, expiresRequests } = needs;
   const parts: RequestParts = {
-    people: people(database),
+    people: userDirectory(database),
     factCopies: factCopies(needs, 'approval'),
     counters: counters(cache, clock),
     changes: changes(cache, log),

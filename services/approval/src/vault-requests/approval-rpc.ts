@@ -8,26 +8,26 @@ import type {
   OpenApproval,
   OpenedApproval,
 } from '@cardea/contracts';
-import { contextPlace } from '@cardea/crypto';
+import { contextLocation } from '@cardea/crypto';
 import type { Command } from '@cardea/event-store';
-import type { FactCopies, Peers, ServiceNeeds } from '@cardea/service';
+import type { FactCopies, Peers, ServiceDependencies } from '@cardea/service';
 import {
   askQueue,
   type Binding,
   type Changes,
   type Counters,
   cleaned,
+  type ExistingRequest,
   makeRequest,
-  type People,
   patiently,
   readRequest,
   requests,
-  type Standing,
   sealWord,
   showRequest,
   streamOf,
+  type UserDirectory,
   useBefore,
-  userStanding,
+  userValidity,
 } from '../requests/requests.module.ts';
 import { consume } from './consume/consume.ts';
 import { entryUntil, vendFacts } from './open/open.ts';
@@ -37,16 +37,16 @@ import { bindingMessage, vendReason } from './texts.ts';
 const TABLE_WAIT_MS = 2_000;
 
 export type VaultRequestsDependencies = Pick<
-  ServiceNeeds,
+  ServiceDependencies,
   'streams' | 'positions' | 'sealer' | 'clock' | 'ids' | 'random' | 'systemCommand'
 > & {
-  readonly people: People;
+  readonly people: UserDirectory;
   readonly factCopies: Pick<FactCopies, 'user'>;
   readonly counters: Counters;
   readonly changes: Changes;
 };
 
-export const forVault = (approval: VaultRequestsDependencies): Peers['approval'] => ({
+export const approvalRpc = (approval: VaultRequestsDependencies): Peers['approval'] => ({
   open: (open) => openRequest(approval, open),
   get: async ({ tenant_id: tenantId, id }) => {
     const request = await readRequest(approval, tenantId, id);
@@ -72,7 +72,7 @@ async function openRequest(
   }
   const { agent, channels } = around;
   const vouchRequired = open.vouch_required === true;
-  const standing = await userStanding(approval, { tenantId, userId }, vouchRequired);
+  const standing = await userValidity(approval, { tenantId, userId }, vouchRequired);
   if (!standing.isActive) return { outcome: 'user_inactive' };
   if (vouchRequired && !standing.isVouched) return { outcome: 'user_not_vouched' };
   const command = await commandOf(approval, open, { id: open.command_id, context: open.context });
@@ -149,7 +149,7 @@ function drawCode({ random }: VaultRequestsDependencies): string {
   return String(drawn % CODES).padStart(4, '0');
 }
 
-async function waitingFor(approval: VaultRequestsDependencies, request: Standing) {
+async function waitingFor(approval: VaultRequestsDependencies, request: ExistingRequest) {
   const leftMs = Date.parse(request.facts.expires_at) - approval.clock.now().getTime();
   return {
     expires_in: Math.max(0, Math.ceil(leftMs / 1000)),
@@ -159,7 +159,7 @@ async function waitingFor(approval: VaultRequestsDependencies, request: Standing
 
 async function messageOf(
   { sealer }: VaultRequestsDependencies,
-  { facts }: Standing,
+  { facts }: ExistingRequest,
 ): Promise<string> {
   const binding = facts.binding as Binding;
   const code = await sealer.open(binding.code, { streamId: streamOf(facts.id), field: 'code' });
@@ -180,7 +180,7 @@ async function consumeRequest(
   if (state.status === 'none') return { outcome: 'not_found' };
   const ofUser = { tenantId, userId: state.facts.user_id };
   const vouchRequired = state.facts.binding?.vouch_required === true;
-  const user = await userStanding(approval, ofUser, vouchRequired);
+  const user = await userValidity(approval, ofUser, vouchRequired);
   const of = { tenant_id: tenantId, agent_id: agentId };
   const command = await commandOf(approval, of, {
     id: approval.ids.next(),
@@ -220,7 +220,7 @@ async function commandOf(
   const seal = async (field: 'ip' | 'user_agent', text: string | null | undefined) =>
     text === undefined || text === null
       ? undefined
-      : await sealer.seal(tenantId, contextPlace(tenantId, now, field), text);
+      : await sealer.seal(tenantId, contextLocation(tenantId, now, field), text);
   const [ip, userAgent] = await Promise.all([
     seal('ip', context.ip),
     seal('user_agent', context.user_agent),

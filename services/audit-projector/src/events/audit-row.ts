@@ -23,7 +23,7 @@ export type DetailValue =
 export type Services = { readonly service_name: string; readonly fields: readonly string[] };
 export type Details = { readonly [name: string]: DetailValue | undefined };
 
-export type Said = {
+export type Mapped = {
   /** Public and never changed once released, e.g. `login.success`. */
   readonly type: string;
   readonly action: string;
@@ -41,7 +41,7 @@ export type Happened<Data> = Omit<IntegrationEvent, 'data'> & {
 
 /** How events of one type become rows; `skip` says why some do not. */
 export type Rule<Data> =
-  | { readonly category: Category; readonly says: (event: Happened<Data>) => Said | Skip }
+  | { readonly category: Category; readonly says: (event: Happened<Data>) => Mapped | Skip }
   | Skip;
 export type Skip = { readonly skip: string };
 

@@ -5,7 +5,7 @@
  */
 import { hasPassed, type PartitionEnds } from '@cardea/event-bus';
 import { CacheUnavailable } from '@cardea/runtime';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import { INGEST, TOPICS } from './ingest.consumer.ts';
 import { shared } from './shared.ts';
 
@@ -24,12 +24,12 @@ export type IngestProgress = {
   readonly stop: () => Promise<void>;
 };
 
-type Needs = Pick<ServiceNeeds, 'clock'> & {
-  readonly bus: Pick<ServiceNeeds['bus'], 'applied'>;
-  readonly cache: Pick<ServiceNeeds['cache'], 'publish' | 'subscribe'>;
+type Dependencies = Pick<ServiceDependencies, 'clock'> & {
+  readonly bus: Pick<ServiceDependencies['bus'], 'applied'>;
+  readonly cache: Pick<ServiceDependencies['cache'], 'publish' | 'subscribe'>;
 };
 
-export function ingestProgress({ bus, cache, clock }: Needs): IngestProgress {
+export function ingestProgress({ bus, cache, clock }: Dependencies): IngestProgress {
   const known = new Map<string, bigint>();
   const waiting = new Set<() => void>();
   let hasLooked = false;

@@ -15,9 +15,9 @@ export const TOPICS = SERVICE_NAMES.map(topicOf);
 
 const DAY_CHARS = 10;
 
-type Needs = Required<Pick<Consumer, 'onMoved'>> & { readonly log: Logger };
+type Dependencies = Required<Pick<Consumer, 'onMoved'>> & { readonly log: Logger };
 
-export function ingest({ onMoved, log }: Needs) {
+export function ingest({ onMoved, log }: Dependencies) {
   const madeDays = new Set<string>();
   // Every event has its rule (`mapping.ts`), and one that has none parks its stream.
   return batchConsumer(

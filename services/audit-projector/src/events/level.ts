@@ -6,7 +6,7 @@
 import { SERVICE_NAMES } from '@cardea/contracts';
 import { relayPositionKey } from '@cardea/event-bus';
 import { CacheUnavailable } from '@cardea/runtime';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import { TOPICS } from './ingest.consumer.ts';
 import type { IngestProgress } from './ingest-progress.ts';
 import { shared } from './shared.ts';
@@ -16,17 +16,17 @@ const RELAY_LOOK_MS = 15;
 /** What a relay usually needs, used where the cache does not say how far it is. */
 const RELAY_MS = 300;
 
-type Needs = Pick<ServiceNeeds, 'clock'> & {
-  readonly store: Pick<ServiceNeeds['store'], 'head'>;
-  readonly bus: Pick<ServiceNeeds['bus'], 'ends'>;
-  readonly cache: Pick<ServiceNeeds['cache'], 'getMany'>;
+type Dependencies = Pick<ServiceDependencies, 'clock'> & {
+  readonly store: Pick<ServiceDependencies['store'], 'head'>;
+  readonly bus: Pick<ServiceDependencies['bus'], 'ends'>;
+  readonly cache: Pick<ServiceDependencies['cache'], 'getMany'>;
   readonly progress: Pick<IngestProgress, 'untilPassed'>;
 };
 
 /** Returns after a second at the latest; then what is there is served. */
 export type UntilLevel = () => Promise<void>;
 
-export function untilLevel({ store, bus, cache, clock, progress }: Needs): UntilLevel {
+export function untilLevel({ store, bus, cache, clock, progress }: Dependencies): UntilLevel {
   const readHeads = shared(() =>
     Promise.all(
       // A log that is out of reach is not waited for.

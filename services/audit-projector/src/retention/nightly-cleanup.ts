@@ -1,11 +1,13 @@
 /** Runs the daily clean-up on one replica, at a time of its own within the hour from 03:00 UTC on. */
-import { type Loop, type ServiceNeeds, sweeping } from '@cardea/service';
+import { type Loop, type ServiceDependencies, sweeping } from '@cardea/service';
 import { CLEANUP_DELAY_MS_MAX, dayOf, isCleanupDue } from './cleanup-time.ts';
-import { type CleanupNeeds, removeOldRows } from './remove-old-rows.ts';
+import { type CleanupDependencies, removeOldRows } from './remove-old-rows.ts';
 
 const LOOK_MS = 60_000;
 
-export function cleanupLoop(needs: CleanupNeeds & Pick<ServiceNeeds, 'random'>): Loop {
+export function cleanupLoop(
+  needs: CleanupDependencies & Pick<ServiceDependencies, 'random'>,
+): Loop {
   const { clock, database, random } = needs;
   const delayMs = Math.floor((random.bytes(4).readUInt32BE() / 2 ** 32) * CLEANUP_DELAY_MS_MAX);
   return sweeping({

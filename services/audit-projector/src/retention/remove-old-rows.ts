@@ -3,7 +3,7 @@
  * that may do nothing else. What was removed is counted in the same transaction and published afterwards,
  * so that a crash between the two loses nothing of it.
  */
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import { daysBefore, earliestKeptSince, keptSince, PARTITION_DAYS } from './cleanup-time.ts';
 import { applyRetention, retentions } from './retention.ts';
 import { retentionDaysOf } from './retention-days.ts';
@@ -12,14 +12,18 @@ const CHUNK_ROWS_MAX = 10_000;
 /** So that ingest and readers come in between. */
 const CHUNK_PAUSE_MS = 100;
 
-export type CleanupNeeds = Pick<
-  ServiceNeeds,
+export type CleanupDependencies = Pick<
+  ServiceDependencies,
   'database' | 'streams' | 'systemCommand' | 'clock' | 'log'
 >;
 type Turn = { readonly signal: AbortSignal; readonly tick: () => void };
 
 /** Stops early when the signal aborts; answers whether it came to its end. */
-export async function removeOldRows(needs: CleanupNeeds, now: Date, turn: Turn): Promise<boolean> {
+export async function removeOldRows(
+  needs: CleanupDependencies,
+  now: Date,
+  turn: Turn,
+): Promise<boolean> {
   await tellRemoved(needs);
   let tenantId = '';
   while (!turn.signal.aborted) {
@@ -41,7 +45,7 @@ const NEXT_TENANT = `
   SELECT tenant_id FROM audit.events WHERE tenant_id > $1 AND ts < $2 ORDER BY tenant_id LIMIT 1`;
 
 async function nextTenant(
-  { database }: CleanupNeeds,
+  { database }: CleanupDependencies,
   after: string,
   before: Date,
 ): Promise<string | undefined> {
@@ -51,7 +55,11 @@ async function nextTenant(
 
 type Removal = { readonly tenantId: string; readonly before: Date };
 
-async function removeOfTenant(needs: CleanupNeeds, removal: Removal, turn: Turn): Promise<void> {
+async function removeOfTenant(
+  needs: CleanupDependencies,
+  removal: Removal,
+  turn: Turn,
+): Promise<void> {
   while (!turn.signal.aborted) {
     turn.tick();
     const rows = await removeChunk(needs, removal);
@@ -69,7 +77,10 @@ const COUNT_REMOVED = `
   INSERT INTO audit.removed_rows (tenant_id, before, rows) VALUES ($1, $2, $3)
   ON CONFLICT (tenant_id) DO UPDATE SET rows = removed_rows.rows + excluded.rows`;
 
-function removeChunk({ database }: CleanupNeeds, { tenantId, before }: Removal): Promise<number> {
+function removeChunk(
+  { database }: CleanupDependencies,
+  { tenantId, before }: Removal,
+): Promise<number> {
   return database.asSystem(async (sql) => {
     await sql.query('SET LOCAL ROLE audit_reaper');
     const end = await sql.query<{ ts: Date; id: string }>(CHUNK_END, [
@@ -96,7 +107,12 @@ function removeChunk({ database }: CleanupNeeds, { tenantId, before }: Removal):
 type Removed = { readonly tenant_id: string; readonly before: Date; readonly rows: string };
 
 /** Of this run, and of one that was broken off. */
-async function tellRemoved({ database, streams, systemCommand, log }: CleanupNeeds): Promise<void> {
+async function tellRemoved({
+  database,
+  streams,
+  systemCommand,
+  log,
+}: CleanupDependencies): Promise<void> {
   const { rows } = await database.system.query<Removed>(
     'SELECT tenant_id, before, rows FROM audit.removed_rows',
   );
@@ -113,7 +129,7 @@ async function tellRemoved({ database, streams, systemCommand, log }: CleanupNee
   }
 }
 
-async function dropPartitions({ database, log }: CleanupNeeds, now: Date, turn: Turn) {
+async function dropPartitions({ database, log }: CleanupDependencies, now: Date, turn: Turn) {
   while (!turn.signal.aborted) {
     turn.tick();
     const { rows } = await database.system.query<{ day: string | null }>(

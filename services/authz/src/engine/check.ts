@@ -54,7 +54,7 @@ function checkFlowing(
 ): Checked {
   const { principals, ancestors } = scratch;
   closePrincipals(graph, fields, principals, budget);
-  const granting = grantingSlots(graph, principals);
+  const granting = grantingIndexes(graph, principals);
   const first = granting[0];
   const object = graph.nodes.find(fields.object_type, fields.object_id);
   if (first === undefined || object === 0) return DENIED;
@@ -87,7 +87,7 @@ function checkFlowing(
 }
 
 /** The principals that any grant names; nearest first, since the closure is. */
-export function grantingSlots(graph: TupleGraph, principals: Closure): readonly number[] {
+export function grantingIndexes(graph: TupleGraph, principals: Closure): readonly number[] {
   const slots: number[] = [];
   for (let slot = 0; slot < principals.count; slot++) {
     if (graph.newest(principals.nodes[slot] as number, OUT_GRANT) !== 0) slots.push(slot);

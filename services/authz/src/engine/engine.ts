@@ -34,7 +34,7 @@ export interface Engine {
   ): Promise<Answered<readonly string[]>>;
 }
 
-export type EngineNeeds = {
+export type EngineDependencies = {
   readonly follower: Follower;
   readonly tenants: TenantIndexes;
   readonly clock: Clock;
@@ -52,7 +52,7 @@ const HOLD_MS = 250;
 /** Times that a request loads a tenant whose index is dropped again before it is asked. */
 const LOADS_MAX = 3;
 
-export function indexEngine(needs: EngineNeeds): Engine {
+export function indexEngine(needs: EngineDependencies): Engine {
   const { clock } = needs;
   const monotonicMs = () => clock.monotonicMs();
   const turns = longWalkTurns();
@@ -75,7 +75,7 @@ export function indexEngine(needs: EngineNeeds): Engine {
 
 /** Begins again when the index moves meanwhile; the last time the follower waits for it. */
 async function walkLong(
-  needs: EngineNeeds,
+  needs: EngineDependencies,
   tenantId: string,
   question: Question,
 ): Promise<Answered<readonly string[]>> {
@@ -95,7 +95,7 @@ async function walkLong(
 
 /** Goes on where other requests leave room; undefined when the index moved or time ran out. */
 async function walkOnce(
-  { follower, tenants, clock }: EngineNeeds,
+  { follower, tenants, clock }: EngineDependencies,
   tenantId: string,
   of: { readonly question: Question; readonly deadlineMs?: number },
 ): Promise<Answered<readonly string[]> | undefined> {
@@ -118,7 +118,7 @@ async function walkOnce(
 
 /** Waits until memory is fresh enough and the tenant is loaded, then evaluates in one tick. */
 async function ask<T>(
-  { follower, tenants, maxStalenessMs }: EngineNeeds,
+  { follower, tenants, maxStalenessMs }: EngineDependencies,
   of: { readonly tenantId: string; readonly atLeast: bigint },
   evaluate: (index: TupleIndex) => T,
 ): Promise<Answered<T>> {

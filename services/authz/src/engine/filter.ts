@@ -1,5 +1,5 @@
 import { type Fields, numberOf, satisfying } from '../tuples/relation.ts';
-import { grantingSlots, membershipIn, walkMax } from './check.ts';
+import { grantingIndexes, membershipIn, walkMax } from './check.ts';
 import { addParents, Budget, closePrincipals, type Scratch } from './closure.ts';
 import { IN_GRANT, type TupleGraph } from './tuple-graph.ts';
 
@@ -53,7 +53,9 @@ function decider(
   closePrincipals(graph, question, principals, budget);
   if (question.relation === 'member') return memberDecider(graph, scratch, budget);
 
-  const granting = grantingSlots(graph, principals).map((slot) => principals.nodes[slot] as number);
+  const granting = grantingIndexes(graph, principals).map(
+    (slot) => principals.nodes[slot] as number,
+  );
   const accepted = satisfying[question.relation];
   fruitless.begin(graph.nodes.size);
   const run: Run = { graph, scratch, budget, accepted, granting };

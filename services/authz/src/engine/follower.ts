@@ -8,7 +8,7 @@ const WAITERS_MAX = 1_000;
 /** Tenants whose own writes are remembered; past it the oldest are forgotten, long after they were reached. */
 const FLOORS_MAX = 10_000;
 
-export type FollowerNeeds = {
+export type FollowerDependencies = {
   readonly store: EventStore;
   readonly clock: Clock;
   readonly log: Logger;
@@ -31,7 +31,7 @@ export class Follower {
   #levelAtMs = Number.NEGATIVE_INFINITY;
   readonly #holds = new Set<Promise<void>>();
 
-  constructor({ store, clock, log, take, atEnd }: FollowerNeeds) {
+  constructor({ store, clock, log, take, atEnd }: FollowerDependencies) {
     this.#clock = clock;
     this.#waitForFresh = waiters(clock, WAITERS_MAX);
     this.#index = followedIndex({

@@ -1,7 +1,7 @@
 /** Wires log, table and memory together: the engine that answers, and the loop that keeps it level. */
 import type { RecordedEvent } from '@cardea/event-store';
 import { NotCaughtUp } from '@cardea/log-follower';
-import type { Loop, ServiceNeeds } from '@cardea/service';
+import type { Loop, ServiceDependencies } from '@cardea/service';
 import { loadTuples, tableGeneration } from '../adapters/tuple-loader.ts';
 import { readFields } from '../tuples/tuple.ts';
 import { type Engine, indexEngine } from './engine.ts';
@@ -15,7 +15,10 @@ const TABLE_WAIT_MS = 2_000;
 /** All tenants' indexes together, by estimate; the least recently used go. */
 const INDEX_BYTES_MAX = 512 * 1024 * 1024;
 
-type Needs = Pick<ServiceNeeds, 'store' | 'database' | 'positions' | 'clock' | 'settings' | 'log'>;
+type Dependencies = Pick<
+  ServiceDependencies,
+  'store' | 'database' | 'positions' | 'clock' | 'settings' | 'log'
+>;
 
 export type Following = {
   readonly engine: Engine;
@@ -23,7 +26,7 @@ export type Following = {
   readonly loop: Loop;
 };
 
-export function following(needs: Needs): Following {
+export function following(needs: Dependencies): Following {
   const { store, database, positions, clock, settings, log } = needs;
   let generation: string | undefined;
   const tenants: TenantIndexes = new TenantIndexes({
@@ -58,7 +61,7 @@ export function following(needs: Needs): Following {
 }
 
 async function* eventsBetween(
-  { store }: Pick<Needs, 'store'>,
+  { store }: Pick<Dependencies, 'store'>,
   after: bigint,
   through: bigint,
 ): AsyncIterable<RecordedEvent> {

@@ -19,7 +19,7 @@ export type LoadedTuples = {
   readonly parked: ReadonlySet<string>;
 };
 
-export type TenantIndexesNeeds = {
+export type TenantIndexesDependencies = {
   readonly changeOf: (event: RecordedEvent) => Change;
   /** Reads the tenant's table once it has passed a position. */
   readonly load: (tenantId: string, atLeast: bigint) => Promise<LoadedTuples>;
@@ -45,12 +45,12 @@ const LOADS_MAX = 3;
 
 /** The indexes of the tenants in use, each level with the follower. */
 export class TenantIndexes {
-  readonly #needs: TenantIndexesNeeds;
+  readonly #needs: TenantIndexesDependencies;
   /** Least recently used first. */
   readonly #entries = new Map<string, Entry>();
   readonly #loading = new Map<string, Loading>();
 
-  constructor(needs: TenantIndexesNeeds) {
+  constructor(needs: TenantIndexesDependencies) {
     this.#needs = needs;
   }
 

@@ -7,17 +7,17 @@ import { consumer, type Heard } from '@cardea/event-bus';
 import { accept, type EventStore, ignoring, type Streams } from '@cardea/event-store';
 import { NotCaughtUp } from '@cardea/log-follower';
 import type { Database, Positions } from '@cardea/read-models';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import { nodeKey } from '../adapters/tuple-key.ts';
 import { deleteTuple } from './delete/delete.ts';
 import { RELATIONS, type Relation, tuples } from './tuple.ts';
 
-type Needs = {
+type Dependencies = {
   readonly store: EventStore;
   readonly streams: Streams;
   readonly database: Database;
   readonly positions: Positions;
-  readonly systemCommand: ServiceNeeds['systemCommand'];
+  readonly systemCommand: ServiceDependencies['systemCommand'];
 };
 
 const PAGE_TUPLES = 256;
@@ -26,7 +26,7 @@ const CATCH_UP_MS = 30_000;
 type Deleted = Heard<typeof identityEvents, 'user.deleted' | 'agent.deleted' | 'tenant.deleted'>;
 
 /** It keeps no rows of its own: what it decided is in the log. */
-export const forgetPrincipals = (needs: Needs) =>
+export const forgetPrincipals = (needs: Dependencies) =>
   consumer({
     name: 'authz',
     from: [identityEvents],
@@ -99,7 +99,7 @@ function namedBy(event: Deleted): { where: string; values: readonly unknown[] } 
   }
 }
 
-async function forget(needs: Needs, event: Deleted): Promise<void> {
+async function forget(needs: Dependencies, event: Deleted): Promise<void> {
   const head = await needs.store.head('authz');
   if (!(await needs.positions.reached(['tuples'], head, CATCH_UP_MS))) {
     throw new NotCaughtUp('the table of tuples is behind its log');
@@ -145,7 +145,7 @@ async function page(
   return rows;
 }
 
-async function remove(needs: Needs, event: Deleted, row: Row): Promise<void> {
+async function remove(needs: Dependencies, event: Deleted, row: Row): Promise<void> {
   const id = row.key.toString('hex');
   const command = needs.systemCommand(event.tenantId, event.id, id);
   const { user_type, user_id, object_type, object_id } = row;

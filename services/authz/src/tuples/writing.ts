@@ -1,12 +1,12 @@
 /** What every change of a tuple does around its decision. */
 import type { Command, Streams } from '@cardea/event-store';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import { type AttemptEvent, attempt, attempts } from '../attempts/attempt.ts';
 import type { Follower } from '../engine/follower.ts';
 
-export type WriteNeeds = {
+export type WriteDependencies = {
   readonly streams: Streams;
-  readonly command: ServiceNeeds['command'];
+  readonly command: ServiceDependencies['command'];
   readonly follower: Follower;
 };
 
@@ -15,7 +15,7 @@ const SETTLE_MS = 2_000;
 
 /** Records a change that changed nothing; answers where. */
 export async function recordRepeat(
-  { streams }: Pick<WriteNeeds, 'streams'>,
+  { streams }: Pick<WriteDependencies, 'streams'>,
   command: Command,
   event: AttemptEvent,
 ): Promise<bigint> {
@@ -26,7 +26,7 @@ export async function recordRepeat(
 
 /** From now on this process answers the tenant nothing from before the position. */
 export async function settle(
-  { follower }: Pick<WriteNeeds, 'follower'>,
+  { follower }: Pick<WriteDependencies, 'follower'>,
   tenantId: string,
   position: bigint,
 ): Promise<void> {

@@ -2,9 +2,9 @@
 
 import type { Authenticator } from '@cardea/auth';
 import { metrics } from '@cardea/runtime';
-import type { Module, ServiceNeeds } from '@cardea/service';
+import type { Module, ServiceDependencies } from '@cardea/service';
 import type { PasswordFunction } from '../adapters/argon2.ts';
-import type { PostOffice } from '../mail/mail.module.ts';
+import type { MailOutbox } from '../mail/mail.module.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
 import { type Accounts, accounts } from './accounts.ts';
@@ -16,7 +16,7 @@ import { bootstrapAdmin } from './bootstrap.ts';
 import { callersByStream } from './callers.ts';
 import { type AdminMade, createAdmin, type NewAdmin } from './create-admin.ts';
 import type { ToAscii } from './email-address.ts';
-import { hashGate } from './passwords/hash-gate.ts';
+import { hashLimit } from './passwords/hash-limit.ts';
 import { type Passwords, passwords } from './passwords/passwords.ts';
 import { type UserDirectory, userDirectory } from './user-directory.ts';
 import { deleteUserRoute, updateUserRoute } from './users/administer/administer.route.ts';
@@ -54,8 +54,8 @@ export {
 } from './users/user.ts';
 export { verifyEmail } from './users/verify-email/verify-email.ts';
 
-type Needs = Pick<
-  ServiceNeeds,
+type Dependencies = Pick<
+  ServiceDependencies,
   | 'authenticator'
   | 'clock'
   | 'command'
@@ -72,7 +72,7 @@ type Needs = Pick<
 > & {
   readonly snapshots: SnapshotCache;
   readonly workspaces: Workspaces;
-  readonly postOffice: PostOffice;
+  readonly postOffice: MailOutbox;
   readonly passwordFunction: PasswordFunction;
   readonly toAscii: ToAscii;
 };
@@ -88,10 +88,10 @@ export type AccountsModule = {
   readonly createAdmin: (admin: NewAdmin) => Promise<AdminMade>;
 };
 
-export function accountsModule(given: Needs): AccountsModule {
+export function accountsModule(given: Dependencies): AccountsModule {
   const { settings, clock } = given;
   const directory = userDirectory(given);
-  const gate = hashGate(settings.HASH_CONCURRENCY, clock);
+  const gate = hashLimit(settings.HASH_CONCURRENCY, clock);
   const withUsers = { ...given, userDirectory: directory };
   const needs = {
     ...withUsers,

@@ -5,6 +5,7 @@
 import type { UserCreatedVia } from '@cardea/contracts';
 import { type Command, release, reserve, type Streams } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
+import type { UserField } from '../streams/encrypted-fields.ts';
 import {
   emailReservations,
   type Owner,
@@ -12,7 +13,6 @@ import {
   readOwner,
   type signupReservations,
 } from '../streams/reservation.ts';
-import type { UserField } from '../streams/seals.ts';
 import type { UserDirectory } from './user-directory.ts';
 import { createUser } from './users/create-user.ts';
 import { abandon, type ExistingUser, exists, users } from './users/user.ts';

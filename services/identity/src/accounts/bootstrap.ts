@@ -1,14 +1,14 @@
 /** The first administrator, made once from the settings, under ids that every replica derives alike. */
 import { BOOTSTRAP_TENANT_ID } from '@cardea/contracts';
 import { uuidV5 } from '@cardea/runtime';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
 import type { Accounts } from './accounts.ts';
 import { emailAddress, type ToAscii } from './email-address.ts';
 import type { Passwords } from './passwords/passwords.ts';
 import type { UserDirectory } from './user-directory.ts';
 
-type Needs = Pick<ServiceNeeds, 'log' | 'settings' | 'systemCommand'> & {
+type Dependencies = Pick<ServiceDependencies, 'log' | 'settings' | 'systemCommand'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'hashOf'>;
   readonly accounts: Pick<Accounts, 'create'>;
   readonly workspaces: Pick<Workspaces, 'createApplication' | 'createTenant'>;
@@ -25,7 +25,7 @@ export const BOOTSTRAP_IDS = {
   applicationId: uuidV5(NAMESPACE, 'application'),
 } as const;
 
-export async function bootstrapAdmin(needs: Needs): Promise<void> {
+export async function bootstrapAdmin(needs: Dependencies): Promise<void> {
   const { settings, userDirectory, passwords, accounts, workspaces } = needs;
   if (settings.ADMIN_EMAIL === undefined || settings.ADMIN_PASSWORD === undefined) return;
   const { tenantId, userId } = BOOTSTRAP_IDS;

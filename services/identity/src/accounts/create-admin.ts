@@ -1,7 +1,7 @@
 /** An administrator whom an operator makes from the command line: a first way in. */
 import type { Command } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import type { TenantFacts, Workspaces } from '../workspaces/workspaces.module.ts';
 import type { Accounts } from './accounts.ts';
 import { BOOTSTRAP_IDS } from './bootstrap.ts';
@@ -9,7 +9,7 @@ import { emailAddress, type ToAscii } from './email-address.ts';
 import { type Passwords, passwordFault } from './passwords/passwords.ts';
 import type { UserDirectory } from './user-directory.ts';
 
-type Needs = Pick<ServiceNeeds, 'ids' | 'settings' | 'systemCommand'> & {
+type Dependencies = Pick<ServiceDependencies, 'ids' | 'settings' | 'systemCommand'> & {
   readonly userDirectory: Pick<UserDirectory, 'hashOf'>;
   readonly accounts: Pick<Accounts, 'create'>;
   readonly workspaces: Pick<Workspaces, 'createApplication' | 'createTenant' | 'tenant'>;
@@ -37,7 +37,7 @@ export type AdminMade =
     };
 
 /** Audited as the service's own act, for nobody has signed in. */
-export async function createAdmin(needs: Needs, asked: NewAdmin): Promise<AdminMade> {
+export async function createAdmin(needs: Dependencies, asked: NewAdmin): Promise<AdminMade> {
   const { userDirectory, passwords, accounts, ids } = needs;
   const email = emailAddress(asked.email, needs.toAscii);
   if (email === undefined) return { refused: 'invalid_email' };
@@ -71,7 +71,7 @@ export async function createAdmin(needs: Needs, asked: NewAdmin): Promise<AdminM
 
 /** A deployment that was started without an administrator gets its own tenant with the first one. */
 async function tenantFor(
-  { workspaces, settings }: Pick<Needs, 'settings' | 'workspaces'>,
+  { workspaces, settings }: Pick<Dependencies, 'settings' | 'workspaces'>,
   { tenantId }: NewAdmin,
   command: Command,
 ): Promise<TenantFacts | undefined> {

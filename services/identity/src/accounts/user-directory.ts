@@ -2,8 +2,8 @@
 import type { IdentityEventData } from '@cardea/contracts';
 import { CACHED_KEY_MS, type Sealer } from '@cardea/crypto';
 import { type Clock, loadingCache } from '@cardea/runtime';
+import { type UserField, userField } from '../streams/encrypted-fields.ts';
 import { emailReservations, readOwner } from '../streams/reservation.ts';
-import { type UserField, userPlace } from '../streams/seals.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 import { type ExistingUser, type User, users } from './users/user.ts';
 
@@ -35,9 +35,13 @@ export type UserDirectory = {
 const EMAILS_MAX = 10_000;
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 
-type Needs = { readonly sealer: Sealer; readonly snapshots: SnapshotCache; readonly clock: Clock };
+type Dependencies = {
+  readonly sealer: Sealer;
+  readonly snapshots: SnapshotCache;
+  readonly clock: Clock;
+};
 
-export function userDirectory({ sealer, snapshots, clock }: Needs): UserDirectory {
+export function userDirectory({ sealer, snapshots, clock }: Dependencies): UserDirectory {
   const byId: UserDirectory['byId'] = (tenantId, id) => snapshots.load(users, { tenantId, id });
   const openField = async (user: ExistingUser, field: 'email' | 'display_name' | 'avatar_url') => {
     const sealed = {
@@ -45,7 +49,7 @@ export function userDirectory({ sealer, snapshots, clock }: Needs): UserDirector
       display_name: user.displayName,
       avatar_url: user.avatarUrl,
     }[field];
-    const { streamId } = userPlace(user.id, field);
+    const { streamId } = userField(user.id, field);
     return sealed === null ? null : sealer.open(sealed, { streamId, field });
   };
   const open: UserDirectory['open'] = async (user) => {
@@ -78,7 +82,7 @@ export function userDirectory({ sealer, snapshots, clock }: Needs): UserDirector
       return snapshotOf(user, { email, displayName });
     },
     seal: ({ tenantId, userId }, field, value) =>
-      sealer.seal(tenantId, userPlace(userId, field), value),
+      sealer.seal(tenantId, userField(userId, field), value),
   };
 }
 

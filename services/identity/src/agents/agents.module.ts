@@ -1,7 +1,7 @@
 /** Agents: their keys, the delegations that people give them, and their sessions. */
 
 import type { SignToken } from '@cardea/auth';
-import type { Module, ServiceNeeds } from '@cardea/service';
+import type { Module, ServiceDependencies } from '@cardea/service';
 import type { UserDirectory } from '../accounts/accounts.module.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
@@ -57,8 +57,8 @@ export {
 export { type AgentEvent, agents } from './agents/agent.ts';
 export type { DelegationEvent } from './delegations/delegation.ts';
 
-type Needs = Pick<
-  ServiceNeeds,
+type Dependencies = Pick<
+  ServiceDependencies,
   | 'authenticator'
   | 'clock'
   | 'command'
@@ -78,7 +78,7 @@ type Needs = Pick<
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
 
-export function agentsModule(given: Needs): Module {
+export function agentsModule(given: Dependencies): Module {
   const needs = {
     ...given,
     agentNames: agentNames(given),

@@ -1,19 +1,19 @@
 /** What the streams say now of an agent, a session and a user, for services whose copies may be too old. */
 import type { CurrentFacts, FactsRequest } from '@cardea/contracts';
-import type { Peers, ServiceNeeds } from '@cardea/service';
+import type { Peers, ServiceDependencies } from '@cardea/service';
 import { exists, type UserDirectory, users } from '../accounts/accounts.module.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 import { agentSessions } from './agent-sessions/agent-session.ts';
 import { whyEnded } from './agent-sessions/basis.ts';
 import { agents, isThere } from './agents/agent.ts';
 
-type Needs = Pick<ServiceNeeds, 'streams' | 'clock'> & {
+type Dependencies = Pick<ServiceDependencies, 'streams' | 'clock'> & {
   readonly snapshots: SnapshotCache;
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
 };
 
 export const currentFacts =
-  (needs: Needs): Peers['identity']['facts'] =>
+  (needs: Dependencies): Peers['identity']['facts'] =>
   async (asked) => {
     const [agent, session, user] = await Promise.all([
       agentOf(needs, asked),
@@ -23,7 +23,7 @@ export const currentFacts =
     return { agent, session, user };
   };
 
-async function agentOf({ snapshots }: Needs, { tenantId, agentId }: FactsRequest) {
+async function agentOf({ snapshots }: Dependencies, { tenantId, agentId }: FactsRequest) {
   if (agentId === undefined) return null;
   const agent = await snapshots.load(agents, { tenantId, id: agentId });
   if (agent.status === 'deleted') return { services: [], owner_user_id: null };
@@ -33,7 +33,7 @@ async function agentOf({ snapshots }: Needs, { tenantId, agentId }: FactsRequest
 }
 
 async function sessionOf(
-  needs: Needs,
+  needs: Dependencies,
   { tenantId, sessionId }: FactsRequest,
 ): Promise<CurrentFacts['session']> {
   if (sessionId === undefined) return null;
@@ -46,7 +46,7 @@ async function sessionOf(
   return { agent_id, user_id, epoch, expires_at, ended_at };
 }
 
-async function userOf({ snapshots }: Needs, { tenantId, userId }: FactsRequest) {
+async function userOf({ snapshots }: Dependencies, { tenantId, userId }: FactsRequest) {
   if (userId === undefined) return null;
   const user = await snapshots.load(users, { tenantId, id: userId });
   if (user.status === 'deleted') return { status: 'deleted', vouched: false };

@@ -1,8 +1,8 @@
 /** How people become known: by password, by what was mailed to them, and by making an account. */
 import type { DerivedKeys } from '@cardea/crypto';
-import type { Module, ServiceNeeds } from '@cardea/service';
+import type { Module, ServiceDependencies } from '@cardea/service';
 import type { Accounts, Passwords, ToAscii, UserDirectory } from '../accounts/accounts.module.ts';
-import type { CodeBox, PostOffice } from '../mail/mail.module.ts';
+import type { CodeRedemption, MailOutbox } from '../mail/mail.module.ts';
 import type { AccessTokens, LoginSessions } from '../sessions/sessions.module.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
 import { endAttempt } from './attempts/end-attempt.ts';
@@ -27,8 +27,8 @@ import { registerRoute } from './registrations/register/register.route.ts';
 import { registrations } from './registrations/registration.ts';
 import { signUpRoute } from './registrations/sign-up/sign-up.route.ts';
 
-type Needs = Pick<
-  ServiceNeeds,
+type Dependencies = Pick<
+  ServiceDependencies,
   | 'clock'
   | 'command'
   | 'database'
@@ -44,8 +44,8 @@ type Needs = Pick<
   readonly accounts: Accounts;
   readonly passwords: Passwords;
   readonly workspaces: Workspaces;
-  readonly postOffice: PostOffice;
-  readonly codes: CodeBox;
+  readonly postOffice: MailOutbox;
+  readonly codes: CodeRedemption;
   /** Derived for `otp/v1`. */
   readonly codeKeys: DerivedKeys;
   readonly accessTokens: AccessTokens;
@@ -53,7 +53,7 @@ type Needs = Pick<
   readonly toAscii: ToAscii;
 };
 
-export function authenticationModule(given: Needs): Module {
+export function authenticationModule(given: Dependencies): Module {
   const needs = {
     ...given,
     showPassword: showPassword(given),

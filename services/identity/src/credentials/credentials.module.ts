@@ -1,7 +1,7 @@
 /** API keys, and what every opaque key has in common: its form, its secret, its use. */
 
 import type { IntrospectedKey } from '@cardea/auth';
-import type { Module, ServiceNeeds } from '@cardea/service';
+import type { Module, ServiceDependencies } from '@cardea/service';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
 import {
@@ -31,8 +31,8 @@ export {
 export type { KeyUsed } from './key-uses/key-use.ts';
 export { liveKey, type OpaqueKey } from './live-key.ts';
 
-type Needs = Pick<
-  ServiceNeeds,
+type Dependencies = Pick<
+  ServiceDependencies,
   | 'clock'
   | 'command'
   | 'database'
@@ -49,7 +49,7 @@ type Needs = Pick<
   readonly agentOfKey: (key: OpaqueKey) => Promise<IntrospectedKey | undefined>;
 };
 
-export const credentialsModule = (needs: Needs): Module => ({
+export const credentialsModule = (needs: Dependencies): Module => ({
   endpoints: [
     createApiKeyRoute(needs),
     listApiKeysRoute(needs),

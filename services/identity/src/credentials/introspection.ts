@@ -12,7 +12,7 @@ import { apiKeys } from './api-keys/api-key.ts';
 import type { NoteUse } from './key-uses/noted-uses.ts';
 import { liveKey, type OpaqueKey } from './live-key.ts';
 
-type Needs = {
+type Dependencies = {
   readonly snapshots: Pick<SnapshotCache, 'find'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly clock: Pick<Clock, 'now'>;
@@ -23,7 +23,7 @@ type Needs = {
 };
 
 export const introspector =
-  (needs: Needs): Peers['identity']['introspect'] =>
+  (needs: Dependencies): Peers['identity']['introspect'] =>
   async ({ token }) => {
     const parsed = parseKey(token);
     if (parsed?.kind !== 'svc' && parsed?.kind !== 'agk') return { key: null };
@@ -39,7 +39,10 @@ export const introspector =
     return { key };
   };
 
-async function apiKey(needs: Needs, presented: OpaqueKey): Promise<IntrospectedKey | undefined> {
+async function apiKey(
+  needs: Dependencies,
+  presented: OpaqueKey,
+): Promise<IntrospectedKey | undefined> {
   const found = await needs.snapshots.find(apiKeys, presented.id);
   if (found?.state.status !== 'active') return undefined;
   const { key, secret } = found.state;

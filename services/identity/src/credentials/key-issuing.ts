@@ -9,10 +9,10 @@ import {
   sha256,
 } from '@cardea/crypto';
 import type { Request } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
 
-type Needs = Pick<ServiceNeeds, 'random'> & {
+type Dependencies = Pick<ServiceDependencies, 'random'> & {
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
 
@@ -23,7 +23,7 @@ type AnyRequest = Request<unknown, unknown, unknown>;
  * made; the secret is never derived from anything.
  */
 export function drawKey(
-  { random }: Pick<Needs, 'random'>,
+  { random }: Pick<Dependencies, 'random'>,
   request: AnyRequest,
   of: { readonly kind: 'svc' | 'agk'; readonly environment: KeyEnvironment },
 ): IssuedKey {
@@ -42,7 +42,7 @@ export function drawKey(
 
 /** A new secret for a key that keeps its id. */
 export function drawSecret(
-  { random }: Pick<Needs, 'random'>,
+  { random }: Pick<Dependencies, 'random'>,
   of: {
     readonly kind: 'svc' | 'agk';
     readonly environment: KeyEnvironment;
@@ -57,7 +57,7 @@ export function drawSecret(
 
 /** `live` where the tenant is in production. */
 export async function environmentOf(
-  needs: Pick<Needs, 'workspaces'>,
+  needs: Pick<Dependencies, 'workspaces'>,
   tenantId: string,
 ): Promise<KeyEnvironment> {
   const tenant = await needs.workspaces.tenant(tenantId);

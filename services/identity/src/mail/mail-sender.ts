@@ -11,12 +11,12 @@ import type { Loop } from '@cardea/service';
 import { drawLinkToken, onetimeIdOf } from '../adapters/link-token.ts';
 import type { Mail, MailTransport } from '../adapters/mail-transport.ts';
 import type { OtpFormat } from '../workspaces/workspaces.module.ts';
-import { type LetterKind, letter } from './mailboxes/letters.ts';
+import { type EmailKind, emailTemplate } from './mailboxes/email-templates.ts';
 import {
   deferMail,
-  errandOf,
   type MailOutcome,
   mailboxes,
+  pendingMailOf,
   settleMail,
 } from './mailboxes/mailbox.ts';
 import { codeIds, drawCode, printCode } from './mailed-code.ts';
@@ -56,7 +56,7 @@ export type Recipients = {
   >;
 };
 
-type Needs = Recipients & {
+type Dependencies = Recipients & {
   readonly database: Pick<Database, 'asSystem'>;
   readonly streams: Streams;
   readonly sealer: Sealer;
@@ -74,7 +74,7 @@ type Needs = Recipients & {
 
 /** `awake` resolves when there is new mail, or after the time it is given. */
 export function mailSender(
-  needs: Needs,
+  needs: Dependencies,
   awake: (ms: number, signal: AbortSignal) => Promise<void>,
 ): Loop {
   return {
@@ -102,7 +102,7 @@ export function mailSender(
 
 /** Nothing can be sent: what is asked for stays in the queue, and the log says so once. */
 async function standBy(
-  needs: Needs,
+  needs: Dependencies,
   of: {
     readonly signal: AbortSignal;
     readonly tick: () => void;
@@ -120,7 +120,7 @@ async function standBy(
   }
 }
 
-async function dueMail({ database, clock }: Needs): Promise<readonly Waiting[]> {
+async function dueMail({ database, clock }: Dependencies): Promise<readonly Waiting[]> {
   const { rows } = await database.asSystem((sql) =>
     sql.query<Waiting>(
       `SELECT mailbox, purpose, generation, tenant_id, attempts FROM identity.mail_queue
@@ -132,7 +132,11 @@ async function dueMail({ database, clock }: Needs): Promise<readonly Waiting[]> 
 }
 
 /** True when the mail is off the queue or put off. */
-async function deliver(needs: Needs, transport: MailTransport, waiting: Waiting): Promise<boolean> {
+async function deliver(
+  needs: Dependencies,
+  transport: MailTransport,
+  waiting: Waiting,
+): Promise<boolean> {
   try {
     const written = await write(needs, waiting);
     if (typeof written === 'string') {
@@ -149,13 +153,13 @@ async function deliver(needs: Needs, transport: MailTransport, waiting: Waiting)
 
 /** The mail as it is to be sent; or how it ended without one. */
 async function write(
-  needs: Needs,
+  needs: Dependencies,
   waiting: Waiting,
 ): Promise<Mail | Exclude<MailOutcome, 'sent'> | 'settled'> {
   const { streams, sealer } = needs;
   const { mailbox, purpose, generation, tenant_id: tenantId } = waiting;
   const { state } = await streams.load(mailboxes, { tenantId, id: mailbox });
-  const errand = errandOf(state, purpose);
+  const errand = pendingMailOf(state, purpose);
   if (errand === undefined || errand.generation !== generation) return 'superseded';
   if (errand.settled) return 'settled';
   const kind = letterKindOf(purpose);
@@ -173,7 +177,7 @@ async function write(
   const isLink = kind !== 'notice' && kind !== 'otp';
   const link = isLink ? await issueLink(needs, waiting, { ...of, pages, flow: FLOWS[kind] }) : null;
   const code = kind === 'otp' ? await issueCode(needs, waiting, { ...of, ...otp }) : null;
-  const words = letter(kind, { link, code, tenantName: tenant.displayName });
+  const words = emailTemplate(kind, { link, code, tenantName: tenant.displayName });
   return { id: needs.ids.next(), to, ...words, link, code };
 }
 
@@ -184,7 +188,7 @@ const FLOWS = {
 } as const;
 
 async function issueLink(
-  { streams, random, systemCommand }: Needs,
+  { streams, random, systemCommand }: Dependencies,
   { mailbox, purpose, generation, tenant_id: tenantId }: Waiting,
   of: {
     readonly userId: string;
@@ -205,7 +209,7 @@ async function issueLink(
 
 /** A code that was drawn before stays what it was, so another one is drawn. */
 async function issueCode(
-  { streams, random, systemCommand, codeKeys }: Needs,
+  { streams, random, systemCommand, codeKeys }: Dependencies,
   { mailbox, purpose, generation, tenant_id: tenantId }: Waiting,
   of: { readonly userId: string; readonly expiresAt: string; readonly format: OtpFormat },
 ): Promise<string> {
@@ -223,17 +227,17 @@ async function issueCode(
   throw new Error('every code that was drawn is taken');
 }
 
-const letterKindOf = (purpose: MailPurpose): LetterKind | undefined =>
+const letterKindOf = (purpose: MailPurpose): EmailKind | undefined =>
   purpose === 'invitation' ? undefined : purpose;
 
-async function settle(needs: Needs, waiting: Waiting, outcome: MailOutcome): Promise<void> {
+async function settle(needs: Dependencies, waiting: Waiting, outcome: MailOutcome): Promise<void> {
   const command = commandOf(needs, waiting, 'settle');
   await needs.streams.decideOn(mailboxes, waiting.mailbox, command, (mailbox) =>
     settleMail(waiting, outcome, mailbox),
   );
 }
 
-async function putOff(needs: Needs, waiting: Waiting, error: unknown): Promise<boolean> {
+async function putOff(needs: Dependencies, waiting: Waiting, error: unknown): Promise<boolean> {
   const { log, clock, streams } = needs;
   const name = error instanceof Error ? error.name : 'unknown';
   const attempts = waiting.attempts + 1;
@@ -256,7 +260,7 @@ async function putOff(needs: Needs, waiting: Waiting, error: unknown): Promise<b
   }
 }
 
-const commandOf = (needs: Needs, waiting: Waiting, ...what: readonly string[]): Command => {
+const commandOf = (needs: Dependencies, waiting: Waiting, ...what: readonly string[]): Command => {
   const { mailbox, purpose, generation, tenant_id } = waiting;
   return needs.systemCommand(tenant_id, mailbox, purpose, String(generation), ...what);
 };

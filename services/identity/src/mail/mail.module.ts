@@ -1,23 +1,23 @@
 /** Mail to people: what was asked for, and its sending. */
 import type { DerivedKeys } from '@cardea/crypto';
-import type { Module, ServiceNeeds } from '@cardea/service';
+import type { Module, ServiceDependencies } from '@cardea/service';
 import { mailFolder, smtpTransport } from '../adapters/mail-transport.ts';
-import { bell } from './bell.ts';
 import { mailRelay } from './mail-relay.ts';
 import { mailSender, type Recipients } from './mail-sender.ts';
 import { devMailboxRoutes } from './mailboxes/dev-mailbox/dev-mailbox.route.ts';
 import { mailQueueProjection } from './mailboxes/mail-queue.projection.ts';
 import { mailboxes } from './mailboxes/mailbox.ts';
 import { onetimes } from './onetimes/onetime.ts';
+import { wakeSignal } from './wake-signal.ts';
 
-export { type CodeBox, type CodeFault, codeBox } from './code-box.ts';
+export { type CodeFault, type CodeRedemption, codeRedemption } from './code-redemption.ts';
 export { mailLimit } from './mail-limit.ts';
+export { type MailOutbox, type MailRequest, mailOutbox } from './mail-outbox.ts';
 export { devMailboxRoutes } from './mailboxes/dev-mailbox/dev-mailbox.route.ts';
 export { drawChallenge, mailboxOfChallenge } from './mailed-code.ts';
-export { type MailRequest, type PostOffice, postOffice } from './post-office.ts';
 
-type Needs = Pick<
-  ServiceNeeds,
+type Dependencies = Pick<
+  ServiceDependencies,
   | 'clock'
   | 'database'
   | 'ids'
@@ -33,9 +33,9 @@ type Needs = Pick<
     readonly codeKeys: DerivedKeys;
   };
 
-export function mailModule(needs: Needs): Module {
+export function mailModule(needs: Dependencies): Module {
   const { transport, folder } = transportsOf(needs);
-  const newMail = bell(needs.clock);
+  const newMail = wakeSignal(needs.clock);
   return {
     endpoints: folder === undefined ? [] : devMailboxRoutes(folder),
     projections: [mailQueueProjection(newMail.ring)],
@@ -49,7 +49,7 @@ export function mailModule(needs: Needs): Module {
   };
 }
 
-function transportsOf({ settings, clock }: Pick<Needs, 'settings' | 'clock'>) {
+function transportsOf({ settings, clock }: Pick<Dependencies, 'settings' | 'clock'>) {
   const { SMTP_URL, MAIL_FROM, ENV, CARDEA_DATA } = settings;
   if (SMTP_URL !== undefined) {
     return { transport: smtpTransport(SMTP_URL.reveal(), MAIL_FROM), folder: undefined };

@@ -1,25 +1,25 @@
 /** What is over before its credentials run out: users, ranks, agents, keys and sessions. */
-import type { Module, ServiceNeeds } from '@cardea/service';
+import type { Module, ServiceDependencies } from '@cardea/service';
 import type { UserDirectory } from '../accounts/accounts.module.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
-import { endings } from './endings.ts';
-import { standingMarks } from './marks.ts';
+import { revocationList } from './revocation-list.ts';
 import { revocationsProjection } from './revocations.projection.ts';
+import { revokedByStream } from './revoked-by-stream.ts';
 
 export { revokingStreams } from './revoking-streams.ts';
 
-type Needs = Pick<
-  ServiceNeeds,
+type Dependencies = Pick<
+  ServiceDependencies,
   'cache' | 'clock' | 'database' | 'positions' | 'revocations' | 'settings' | 'store' | 'streams'
 > & {
   readonly snapshots: SnapshotCache;
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
 };
 
-export const revocationsModule = (needs: Needs): Module => ({
+export const revocationsModule = (needs: Dependencies): Module => ({
   projections: [revocationsProjection],
   start: async () => {
-    await needs.revocations.keepFilled(() => standingMarks(needs));
+    await needs.revocations.keepFilled(() => revocationList(needs));
   },
-  offers: { identity: { ended: endings(needs) } },
+  offers: { identity: { ended: revokedByStream(needs) } },
 });

@@ -4,7 +4,7 @@
  */
 import type { Revocations } from '@cardea/auth';
 import type { DomainEvent, Streams } from '@cardea/event-store';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import { users } from '../accounts/accounts.module.ts';
 import {
   agentKeys,
@@ -16,7 +16,7 @@ import { apiKeys, stampsEndedBy } from '../credentials/credentials.module.ts';
 import { endedLogins } from '../sessions/sessions.module.ts';
 import { type Revocation, revocationsOf } from './revocation-rules.ts';
 
-type Needs = Pick<ServiceNeeds, 'clock' | 'database' | 'positions' | 'streams'> & {
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'positions' | 'streams'> & {
   readonly revocations: Pick<Revocations, 'mark' | 'unmark' | 'changed'>;
 };
 type At = { readonly tenantId: string; readonly position: bigint };
@@ -24,7 +24,7 @@ type At = { readonly tenantId: string; readonly position: bigint };
 /** What began before the event is in the tables by then. */
 const TABLE_WAIT_MS = 2_000;
 
-export function revokingStreams(needs: Needs): Streams {
+export function revokingStreams(needs: Dependencies): Streams {
   const { streams } = needs;
   const revoke = async (
     decided: { readonly events: readonly DomainEvent[]; readonly position: bigint | undefined },
@@ -59,7 +59,7 @@ export function revokingStreams(needs: Needs): Streams {
   };
 }
 
-async function carryOut(needs: Needs, one: Revocation, at: At): Promise<void> {
+async function carryOut(needs: Dependencies, one: Revocation, at: At): Promise<void> {
   const { revocations } = needs;
   const { tenantId, position } = at;
   if ('list' in one) return revocations.mark(one.list, [one.id], one.before);
@@ -74,7 +74,7 @@ async function carryOut(needs: Needs, one: Revocation, at: At): Promise<void> {
 }
 
 async function endedStamps(
-  { streams }: Needs,
+  { streams }: Dependencies,
   { stampsOf: id, kind }: Extract<Revocation, { stampsOf: string }>,
   tenantId: string,
 ): Promise<readonly string[]> {
@@ -91,7 +91,7 @@ type OfSessions = Exclude<
 >;
 
 async function endedSessions(
-  { clock, database, positions, streams }: Needs,
+  { clock, database, positions, streams }: Dependencies,
   one: OfSessions,
   { tenantId, position }: At,
 ): Promise<readonly string[]> {

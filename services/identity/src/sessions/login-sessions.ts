@@ -3,7 +3,7 @@ import { type DerivedKeys, issueRefreshToken, type Sealer } from '@cardea/crypto
 import { accept, type Command, type Streams } from '@cardea/event-store';
 import type { Random, Settings } from '@cardea/runtime';
 import type { ExistingUser, UserDirectory } from '../accounts/accounts.module.ts';
-import { sessionPlace } from '../streams/seals.ts';
+import { sessionField } from '../streams/encrypted-fields.ts';
 import type { TenantFacts } from '../workspaces/workspaces.module.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import { type SessionFacts, type SessionOrigin, sessions } from './session.ts';
@@ -45,7 +45,7 @@ export type LoginSessions = {
   ) => Promise<Tokens>;
 };
 
-type Needs = {
+type Dependencies = {
   readonly streams: Streams;
   readonly sealer: Sealer;
   readonly userDirectory: UserDirectory;
@@ -55,7 +55,7 @@ type Needs = {
   readonly settings: Pick<Settings, 'REFRESH_TOKEN_EXPIRY'>;
 };
 
-export function loginSessions(needs: Needs): LoginSessions {
+export function loginSessions(needs: Dependencies): LoginSessions {
   const { streams, userDirectory, accessTokens, refreshKeys } = needs;
 
   const tokensOf: LoginSessions['tokensOf'] = async (session, { user, readAt, tenant }) => {
@@ -83,7 +83,7 @@ export function loginSessions(needs: Needs): LoginSessions {
       const facts = await freshFacts(needs, of, command);
       const user = await needs.sealer.seal(
         of.tenant.id,
-        sessionPlace(of.user.id, of.sid, 'user'),
+        sessionField(of.user.id, of.sid, 'user'),
         JSON.stringify(await userDirectory.snapshot(of.user)),
       );
       if (facts === 'erased' || user === 'erased') return 'erased';
@@ -99,12 +99,12 @@ export function loginSessions(needs: Needs): LoginSessions {
 }
 
 async function freshFacts(
-  { sealer, random, settings }: Needs,
+  { sealer, random, settings }: Dependencies,
   of: StartSession,
   { now }: Command,
 ): Promise<SessionFacts | 'erased'> {
   const seal = (field: 'ip' | 'user_agent', text: string) =>
-    sealer.seal(of.tenant.id, sessionPlace(of.user.id, of.sid, field), text);
+    sealer.seal(of.tenant.id, sessionField(of.user.id, of.sid, field), text);
   const [ip, userAgent] = await Promise.all([
     seal('ip', of.ip),
     seal('user_agent', of.userAgent.slice(0, USER_AGENT_CHARACTERS_MAX)),

@@ -83,7 +83,7 @@ export const sessions: Stream<Session, SessionEvent> = {
 };
 
 /** What keeps a session alive beside itself. */
-export type Surroundings = {
+export type ValidityContext = {
   readonly user: {
     readonly active: boolean;
     readonly epoch: number;
@@ -92,7 +92,7 @@ export type Surroundings = {
   readonly tenantActive: boolean;
 };
 
-export function isAlive(session: SessionFacts, { user, tenantActive }: Surroundings, now: Date) {
+export function isAlive(session: SessionFacts, { user, tenantActive }: ValidityContext, now: Date) {
   return (
     session.revoked_at === null &&
     now < new Date(session.expires_at) &&

@@ -1,7 +1,7 @@
 /** Login sessions: started by a sign-in, kept by refreshing, ended by their user or by what they rest on. */
 
 import type { SignToken } from '@cardea/auth';
-import type { Module, ServiceNeeds } from '@cardea/service';
+import type { Module, ServiceDependencies } from '@cardea/service';
 import type { UserDirectory } from '../accounts/accounts.module.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
 import { type AccessTokens, accessTokens } from './access-tokens.ts';
@@ -23,10 +23,10 @@ export {
   type SessionOrigin,
   sessions,
 } from './session.ts';
-export { ownSession, surroundingsOf } from './surroundings.ts';
+export { ownSession, validityContextOf } from './validity-context.ts';
 
-type Needs = Pick<
-  ServiceNeeds,
+type Dependencies = Pick<
+  ServiceDependencies,
   | 'clock'
   | 'command'
   | 'database'
@@ -45,7 +45,7 @@ type Needs = Pick<
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
 
-export function sessionsModule(given: Needs): {
+export function sessionsModule(given: Dependencies): {
   readonly module: Module;
   readonly accessTokens: AccessTokens;
   readonly loginSessions: LoginSessions;

@@ -4,13 +4,13 @@ import { type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
 import type { SigningKeys } from './signing-keys.ts';
 
-type Needs = {
+type Dependencies = {
   readonly signingKeys: Pick<SigningKeys, 'jwks'>;
 };
 
 const MAX_AGE_S = 300;
 
-export const jwksRoute = (needs: Needs): Endpoint =>
+export const jwksRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'jwks',

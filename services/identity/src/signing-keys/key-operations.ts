@@ -1,12 +1,12 @@
 /** What an operator does to the key ring from the command line. */
-import type { RingKey } from './keyring.ts';
+import type { KeyringKey } from './keyring.ts';
 import type { OpenedKey } from './private-halves.ts';
 import type { Revoked, SigningKeys } from './signing-keys.ts';
 
 /** A key as operators see it. */
 type KeyStatus = {
   readonly kid: string;
-  readonly state: RingKey['state'];
+  readonly state: KeyringKey['state'];
   readonly activate_at: string;
   readonly activated_at: string | null;
   readonly publish_until: string | null;
@@ -39,7 +39,7 @@ export const keyOperations = (
   resealKeys: signingKeys.reseal,
 });
 
-const statusOf = (key: RingKey, sealedUnder: OpenedKey['under']): KeyStatus => ({
+const statusOf = (key: KeyringKey, sealedUnder: OpenedKey['under']): KeyStatus => ({
   kid: key.kid,
   state: key.state,
   activate_at: key.activateAt,

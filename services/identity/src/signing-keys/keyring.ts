@@ -6,7 +6,7 @@ import type { PublicJwk } from '@cardea/auth';
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
 
-export type RingKey = {
+export type KeyringKey = {
   readonly kid: string;
   readonly publicJwk: PublicJwk;
   readonly private: Sealed;
@@ -18,7 +18,7 @@ export type RingKey = {
   readonly publishUntil: string | null;
 };
 
-export type Keyring = { readonly keys: readonly RingKey[] };
+export type Keyring = { readonly keys: readonly KeyringKey[] };
 
 export type KeyringEvent =
   | {
@@ -54,7 +54,7 @@ export const keyrings: Stream<Keyring, KeyringEvent> = {
   noun: 'keyring',
   initial: { keys: [] },
   evolve: ({ keys }, { type, data }) => {
-    const changed = (change: Partial<RingKey>) => ({
+    const changed = (change: Partial<KeyringKey>) => ({
       keys: keys.map((key) => (key.kid === data.kid ? { ...key, ...change } : key)),
     });
     switch (type) {
@@ -100,10 +100,10 @@ export type NewKey = {
   readonly private: Sealed;
 };
 
-export const pendingKey = ({ keys }: Keyring): RingKey | undefined =>
+export const pendingKey = ({ keys }: Keyring): KeyringKey | undefined =>
   keys.find((key) => key.state === 'pending');
 
-export const activeKey = ({ keys }: Keyring): RingKey | undefined =>
+export const activeKey = ({ keys }: Keyring): KeyringKey | undefined =>
   keys.findLast((key) => key.state === 'active');
 
 /** The first key of a deployment signs at once; whoever comes second uses the first one's. */

@@ -7,13 +7,13 @@ import { generateSigningKey, publicJwk, type SigningKey } from '@cardea/auth';
 import { DEPLOYMENT_TENANT } from '@cardea/contracts';
 import { type DerivedKeys, neverErased, type Sealed, type Sealer } from '@cardea/crypto';
 import { unwrapPrivateKey, wrapPrivateKey } from '../adapters/wrapped-key.ts';
-import { keyPlace } from '../streams/seals.ts';
-import type { NewKey, RingKey } from './keyring.ts';
+import { keyField } from '../streams/encrypted-fields.ts';
+import type { KeyringKey, NewKey } from './keyring.ts';
 
 export type PrivateHalves = {
   readonly fresh: () => Promise<NewKey>;
   readonly seal: (pair: SigningKey) => Promise<Sealed | 'erased'>;
-  readonly open: (key: RingKey) => Promise<OpenedKey>;
+  readonly open: (key: KeyringKey) => Promise<OpenedKey>;
   /** Of a key that the ring did not take. */
   readonly discard: (kid: string) => Promise<void>;
 };
@@ -29,7 +29,7 @@ export function privateHalves(needs: {
 }): PrivateHalves {
   const { sealer, kek } = needs;
   const seal: PrivateHalves['seal'] = (pair) =>
-    sealer.seal(DEPLOYMENT_TENANT, keyPlace(pair.kid), wrapPrivateKey(kek.current, pair));
+    sealer.seal(DEPLOYMENT_TENANT, keyField(pair.kid), wrapPrivateKey(kek.current, pair));
   return {
     seal,
     fresh: async () => {
@@ -38,7 +38,7 @@ export function privateHalves(needs: {
       return { kid, publicJwk: publicJwk(privateKey), private: neverErased(await seal(pair)) };
     },
     open: async (key) => {
-      const wrapped = await sealer.open(key.private, keyPlace(key.kid));
+      const wrapped = await sealer.open(key.private, keyField(key.kid));
       if (wrapped === null) return { under: 'unreadable' };
       for (const under of ['current', 'previous'] as const) {
         const secret = kek[under];
@@ -47,6 +47,6 @@ export function privateHalves(needs: {
       }
       return { under: 'unreadable' };
     },
-    discard: (kid) => sealer.erase(keyPlace(kid).subject),
+    discard: (kid) => sealer.erase(keyField(kid).subject),
   };
 }

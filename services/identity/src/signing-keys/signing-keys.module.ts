@@ -1,6 +1,6 @@
 /** The keys that tokens are signed with: their ring, its schedule, and what the public sees of it. */
 
-import type { Loop, Module, ServiceNeeds } from '@cardea/service';
+import type { Loop, Module, ServiceDependencies } from '@cardea/service';
 import { listKeysRoute, rotateKeysRoute } from './administer/administer.route.ts';
 import { jwksRoute } from './jwks.route.ts';
 import { keyrings } from './keyring.ts';
@@ -14,8 +14,8 @@ const DAY_MS = 24 * 3600_000;
 const RING_READ_MS = 30_000;
 const TICK_MS = 4_000;
 
-type Needs = Pick<
-  ServiceNeeds,
+type Dependencies = Pick<
+  ServiceDependencies,
   | 'cache'
   | 'clock'
   | 'command'
@@ -27,7 +27,7 @@ type Needs = Pick<
   | 'systemCommand'
 >;
 
-export function signingKeysModule(needs: Needs): {
+export function signingKeysModule(needs: Dependencies): {
   readonly module: Module;
   readonly signingKeys: SigningKeys;
 } {
@@ -50,7 +50,7 @@ export function signingKeysModule(needs: Needs): {
 }
 
 /** Another replica may have changed the ring; each keeps its schedule, whichever is alive. */
-const ringReader = (keys: SigningKeys, clock: ServiceNeeds['clock']): Loop => ({
+const ringReader = (keys: SigningKeys, clock: ServiceDependencies['clock']): Loop => ({
   name: 'identity.keyring',
   run: async (signal, tick) => {
     let readMs = Number.NEGATIVE_INFINITY;

@@ -24,10 +24,10 @@ import {
   KEYRING,
   type Keyring,
   type KeyringEvent,
+  type KeyringKey,
   keyrings,
   pendingKey,
   published,
-  type RingKey,
   replaceKey,
 } from './keyring.ts';
 import { type OpenedKey, type PrivateHalves, privateHalves } from './private-halves.ts';
@@ -55,7 +55,7 @@ export type SigningKeys = {
   /** Keys that still sign and are sealed under the previous JWT_SECRET are sealed under the current one. */
   readonly reseal: () => Promise<number>;
   /** Which JWT_SECRET each key of the ring is sealed under. */
-  readonly sealedUnder: (key: RingKey) => Promise<OpenedKey['under']>;
+  readonly sealedUnder: (key: KeyringKey) => Promise<OpenedKey['under']>;
   readonly sign: SignToken;
   readonly jwks: () => PublicKeys;
   /**
@@ -73,7 +73,7 @@ export type Revoked = {
   readonly told: boolean;
 };
 
-type Needs = {
+type Dependencies = {
   readonly streams: Streams;
   readonly sealer: Sealer;
   readonly log: Logger;
@@ -83,10 +83,10 @@ type Needs = {
   readonly rotateAfterMs: number;
   readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
 };
-type Tools = Needs & { readonly halves: PrivateHalves };
+type Tools = Dependencies & { readonly halves: PrivateHalves };
 type InUse = { readonly key: SigningKey; readonly jwks: readonly PublicJwk[] };
 
-export function signingKeys(needs: Needs): SigningKeys {
+export function signingKeys(needs: Dependencies): SigningKeys {
   const { cache } = needs;
   const tools = { ...needs, halves: privateHalves(needs) };
   let inUse: InUse | undefined;

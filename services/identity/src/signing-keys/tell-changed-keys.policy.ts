@@ -7,7 +7,7 @@ import type { Sealer } from '@cardea/crypto';
 import { ignoring } from '@cardea/event-store';
 import type { Cache } from '@cardea/runtime';
 import { policy } from '@cardea/service';
-import { keyPlace } from '../streams/seals.ts';
+import { keyField } from '../streams/encrypted-fields.ts';
 import type { KeyringEvent } from './keyring.ts';
 
 export const tellChangedKeys = ({
@@ -25,7 +25,7 @@ export const tellChangedKeys = ({
       KeyActivated: tell,
       KeyRemoved: async ({ data: { kid } }) => {
         await tell();
-        await sealer.erase(keyPlace(kid).subject);
+        await sealer.erase(keyField(kid).subject);
       },
       ...ignoring('what is published stays as it is', 'KeyRetired', 'KeyResealed'),
     },

@@ -1,6 +1,6 @@
 /** Organizations, tenants and applications. */
 
-import type { Module, ServiceNeeds } from '@cardea/service';
+import type { Module, ServiceDependencies } from '@cardea/service';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 import { applications } from './applications/application.ts';
 import { identifyRoute } from './applications/identify/identify.route.ts';
@@ -34,14 +34,14 @@ export {
   type Workspaces,
 } from './workspaces.ts';
 
-type Needs = Pick<
-  ServiceNeeds,
+type Dependencies = Pick<
+  ServiceDependencies,
   'command' | 'database' | 'limits' | 'random' | 'sealer' | 'streams'
 > & {
   readonly snapshots: SnapshotCache;
 };
 
-export function workspacesModule(given: Needs): {
+export function workspacesModule(given: Dependencies): {
   readonly module: Module;
   readonly workspaces: Workspaces;
 } {

@@ -37,14 +37,14 @@ export type Workspaces = {
   readonly createApplication: (of: NewWorkspace, command: Command) => Promise<bigint | undefined>;
 };
 
-type Needs = {
+type Dependencies = {
   readonly streams: Streams;
   readonly snapshots: SnapshotCache;
   readonly sealer: Sealer;
   readonly random: Random;
 };
 
-export function workspaces(needs: Needs): Workspaces {
+export function workspaces(needs: Dependencies): Workspaces {
   const { streams, snapshots } = needs;
   const tenant: Workspaces['tenant'] = async (id) => {
     if (!UUID.test(id)) return undefined;
@@ -77,7 +77,7 @@ export function workspaces(needs: Needs): Workspaces {
 }
 
 async function createTenant(
-  { streams, sealer, random }: Needs,
+  { streams, sealer, random }: Dependencies,
   of: NewWorkspace,
   command: Command,
 ): Promise<TenantFacts> {
@@ -108,7 +108,7 @@ async function createTenant(
 
 /** The name's own slug when it is free, else with a random ending. */
 async function freeSlug(
-  { streams, sealer, random }: Omit<Needs, 'snapshots'>,
+  { streams, sealer, random }: Omit<Dependencies, 'snapshots'>,
   of: NewWorkspace,
   command: Command,
 ): Promise<string> {

@@ -4,7 +4,7 @@ import type { Deployment } from './deployment.ts';
 import { WrongUsage } from './failures.ts';
 
 /** What a command has to say, for people and for programs. */
-export type Said = {
+export type CommandOutput = {
   /** False: it ran, and what it found is a failure; exit 1. */
   readonly ok: boolean;
   readonly lines: readonly string[];
@@ -44,10 +44,10 @@ export type Command = {
   readonly destroys?: true | ((options: Call['options']) => boolean);
   /** Not in the help. */
   readonly hidden?: true;
-  readonly run: (call: Call) => Promise<Said>;
+  readonly run: (call: Call) => Promise<CommandOutput>;
 };
 
-export const done = (lines: readonly string[], json: object = {}): Said => ({
+export const done = (lines: readonly string[], json: object = {}): CommandOutput => ({
   ok: true,
   lines,
   json,

@@ -20,7 +20,7 @@ import {
   type Infrastructure,
   infrastructure,
   type Part,
-  type ServiceNeeds,
+  type ServiceDependencies,
 } from '@cardea/service';
 import { type Addresses, readAddresses } from '../addresses.ts';
 import { type DataFolder, FolderInUse, type Generated, openDataFolder } from '../data-folder.ts';
@@ -220,7 +220,7 @@ function runningDatabase(path: string, { POSTGRES_PASSWORD }: Generated) {
 const nothingAt = (folder: string): string =>
   `There is no deployment at ${folder} and DATABASE_URL is unset: start one with npm start, name its folder with --data, or give the settings of a deployment.`;
 
-export function needsOf(deployment: Deployment, name: ServiceName): ServiceNeeds {
+export function dependenciesOf(deployment: Deployment, name: ServiceName): ServiceDependencies {
   const part = deployment.parts().find(({ definition }) => definition.name === name);
   if (part === undefined) throw new Error(`${name} is not among the services`);
   return part.needs;

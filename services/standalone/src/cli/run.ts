@@ -5,7 +5,7 @@ import { TopicsMisfit } from '@cardea/event-bus';
 import { LocalPostgresError } from '@cardea/local-postgres';
 import { DatabaseUnavailable, MigrationRefused } from '@cardea/read-models';
 import { type Environment, logger, publicError, type RootLogger } from '@cardea/runtime';
-import type { Call, Command, OptionForm, Said } from './command.ts';
+import type { Call, Command, CommandOutput, OptionForm } from './command.ts';
 import { commands } from './commands.ts';
 import { type Deployment, openDeployment } from './deployment.ts';
 import { NotDone, WrongConfiguration, WrongUsage } from './failures.ts';
@@ -108,7 +108,7 @@ function read(command: Command, args: readonly string[]): Pick<Call, 'words' | '
 const logOf = ({ version, err }: Terminal): RootLogger =>
   logger({ service: 'cardea', version, level: 'error', stream: { write: err } });
 
-function say({ out }: Terminal, { ok, lines, json: value }: Said, json: boolean): void {
+function say({ out }: Terminal, { ok, lines, json: value }: CommandOutput, json: boolean): void {
   if (json) out(`${JSON.stringify({ ok, ...value })}\n`);
   else if (lines.length > 0) out(`${lines.join('\n')}\n`);
 }

@@ -14,7 +14,7 @@ export const KEY_VALUES_MAX = 2 ** 30;
 const TENANTS_PER_TURN = 100;
 const BATCH_VALUES = 100;
 
-type Needs = {
+type Dependencies = {
   readonly database: Pick<Database, 'system'>;
   readonly keys: DataKeys;
   readonly random: Random;
@@ -22,7 +22,7 @@ type Needs = {
 
 /** Replaces the keys that are due; answers how many. */
 export async function rotateDueKeys(
-  needs: Needs,
+  needs: Dependencies,
   now: Date,
   valuesMax = KEY_VALUES_MAX,
 ): Promise<number> {
@@ -38,7 +38,10 @@ type ActiveKey = { readonly tenant_id: string; readonly dek_version: number };
 /** The canary's version is 0, and it encrypts nothing. */
 const ACTIVE = "state = 'active' AND dek_version > 0";
 
-async function keysOlderThan({ database }: Needs, before: Date): Promise<readonly ActiveKey[]> {
+async function keysOlderThan(
+  { database }: Dependencies,
+  before: Date,
+): Promise<readonly ActiveKey[]> {
   const { rows } = await database.system.query<ActiveKey>(
     `SELECT tenant_id, dek_version FROM vault.tenant_keys
      WHERE ${ACTIVE} AND created_at < $1 LIMIT ${TENANTS_PER_TURN}`,
@@ -48,7 +51,7 @@ async function keysOlderThan({ database }: Needs, before: Date): Promise<readonl
 }
 
 /** Counted only where all tenants together may have written as much. */
-async function keysWornOut({ database }: Needs, max: number): Promise<readonly ActiveKey[]> {
+async function keysWornOut({ database }: Dependencies, max: number): Promise<readonly ActiveKey[]> {
   const { rows: estimated } = await database.system.query<{ rows: number }>(
     `SELECT reltuples::float8 AS rows FROM pg_class WHERE oid = 'vault.secret_versions'::regclass`,
   );
@@ -77,7 +80,7 @@ export type Reencrypted = { readonly values: number; readonly unreadable: number
  * again, also by several at once. A value that does not open is left as it is, and counted.
  */
 export async function reencryptOldValues(
-  needs: Needs,
+  needs: Dependencies,
   { tenantId, signal, tick }: Progress = {},
 ): Promise<Reencrypted> {
   const count = { values: 0, unreadable: 0 };
@@ -107,7 +110,7 @@ type OldValue = {
 const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 
 async function oldValues(
-  { database }: Needs,
+  { database }: Dependencies,
   tenantId: string | undefined,
   after: Pick<OldValue, 'tenant_id' | 'secret_id'> | undefined,
 ): Promise<readonly OldValue[]> {
@@ -127,7 +130,7 @@ async function oldValues(
 
 /** `left`: destroyed or encrypted anew by another meanwhile. */
 async function reencrypted(
-  { database, keys, random }: Needs,
+  { database, keys, random }: Dependencies,
   value: OldValue,
 ): Promise<'values' | 'unreadable' | 'left'> {
   const { tenant_id: tenantId, owner_id: ownerId, secret_id, name, version, newest } = value;

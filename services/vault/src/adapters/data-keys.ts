@@ -39,7 +39,7 @@ export interface DataKeys {
 export class TenantShredded extends Error {
   override readonly name = 'TenantShredded';
 }
-type Needs = {
+type Dependencies = {
   readonly database: Database;
   readonly keys: WrapKeys;
   readonly random: Random;
@@ -57,7 +57,7 @@ const HELD_MS = 5 * 60_000;
 const CANARY_TENANT = '*';
 const CANARY_VERSION = 0;
 
-export function dataKeys(needs: Needs): DataKeys {
+export function dataKeys(needs: Dependencies): DataKeys {
   const { database, keys } = needs;
   const held = loadingCache<string, readonly DataKey[]>(needs.clock, {
     entriesMax: TENANTS_MAX,
@@ -104,7 +104,7 @@ export function dataKeys(needs: Needs): DataKeys {
   };
 }
 
-function wrappedNew({ keys, random }: Needs, tenantId: string, version: number): Wrapped {
+function wrappedNew({ keys, random }: Dependencies, tenantId: string, version: number): Wrapped {
   const plain = random.bytes(KEY_BYTES);
   const { id, key } = keys.current;
   const wrapped = encrypt(key, plain, wrapPlace(tenantId, version, id), { random });
@@ -122,7 +122,7 @@ function unwrapped(keys: WrapKeys, tenantId: string, row: Row): DataKey {
   return { version: row.dek_version, key };
 }
 
-async function checkCanary(needs: Needs): Promise<void> {
+async function checkCanary(needs: Dependencies): Promise<void> {
   const { database, keys } = needs;
   const { rows } = await database.system.query<Row>(
     'SELECT dek_version, kek_id, wrapped FROM vault.tenant_keys WHERE tenant_id = $1 AND dek_version = $2',

@@ -3,14 +3,14 @@ import { Tampered } from '@cardea/crypto';
 import { seededRandom } from '@cardea/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openSecret, type SecretPlace, sealSecret } from './secret-store.ts';
+import { openSecret, type SecretLocation, sealSecret } from './secret-store.ts';
 
 const RUNS = 200;
 const random = seededRandom('vault');
 const key = createSecretKey(random.bytes(32));
 const dataKey = { version: 1, key };
 
-const place: fc.Arbitrary<SecretPlace> = fc.record({
+const place: fc.Arbitrary<SecretLocation> = fc.record({
   tenantId: fc.string({ minLength: 1 }),
   ownerId: fc.uuid(),
   name: fc.stringMatching(/^[a-z][a-z0-9_]{0,10}$/),
@@ -49,7 +49,7 @@ describe('a sealed secret', () => {
     fc.assert(
       fc.property(place, place, value, (where, other, text) => {
         const blob = sealSecret(dataKey, where, text, random);
-        for (const part of Object.keys(where) as (keyof SecretPlace)[]) {
+        for (const part of Object.keys(where) as (keyof SecretLocation)[]) {
           if (where[part] === other[part]) continue;
           const moved = { ...where, [part]: other[part] };
           expect(() => openSecret(key, moved, blob)).toThrow(Tampered);

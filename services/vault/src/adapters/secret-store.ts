@@ -3,7 +3,14 @@
  * name, version, id and key version: moved to another row, or changed by one bit, it does not open.
  */
 import type { KeyObject } from 'node:crypto';
-import { decrypt, encrypt, headerOf, type Place, Tampered, UnknownWrapKey } from '@cardea/crypto';
+import {
+  decrypt,
+  encrypt,
+  type FieldBinding,
+  headerOf,
+  Tampered,
+  UnknownWrapKey,
+} from '@cardea/crypto';
 import type { Database } from '@cardea/read-models';
 import { type Clock, expiringCache, metrics, type Random } from '@cardea/runtime';
 import type { DataKey, DataKeys } from './data-keys.ts';
@@ -13,7 +20,7 @@ export type SecretName = {
   readonly version: number;
   readonly secret_id: string;
 };
-export type SecretPlace = SecretName & { readonly tenantId: string; readonly ownerId: string };
+export type SecretLocation = SecretName & { readonly tenantId: string; readonly ownerId: string };
 export type Owner = { readonly tenantId: string; readonly ownerId: string };
 
 export interface SecretStore {
@@ -38,7 +45,7 @@ const BLOBS_MAX = 512;
 /** Then the row is read again, whatever became of it. */
 const BLOB_MS = 5 * 60_000;
 
-type Needs = {
+type Dependencies = {
   readonly database: Database;
   readonly keys: DataKeys;
   readonly random: Random;
@@ -46,7 +53,7 @@ type Needs = {
 };
 type Blob = { readonly dekVersion: number; readonly blob: Buffer };
 
-export function secretStore({ database, keys, random, clock }: Needs): SecretStore {
+export function secretStore({ database, keys, random, clock }: Dependencies): SecretStore {
   const opening = expiringCache<string, Blob>(clock, { entriesMax: BLOBS_MAX, ttlMs: BLOB_MS });
   const blobKey = (tenantId: string, secretId: string) => `${tenantId} ${secretId}`;
 
@@ -124,7 +131,7 @@ export function secretStore({ database, keys, random, clock }: Needs): SecretSto
 }
 
 /** What a secret's box is bound to. */
-const placeOf = (of: SecretPlace, dekVersion: number): Place => [
+const placeOf = (of: SecretLocation, dekVersion: number): FieldBinding => [
   PURPOSE,
   of.tenantId,
   of.ownerId,
@@ -136,7 +143,7 @@ const placeOf = (of: SecretPlace, dekVersion: number): Place => [
 
 export function sealSecret(
   { key, version }: DataKey,
-  place: SecretPlace,
+  place: SecretLocation,
   value: string | Buffer,
   random: Random,
 ): Buffer {
@@ -145,7 +152,7 @@ export function sealSecret(
   return encrypt(key, value, placeOf(place, version), { header, random });
 }
 
-export function openSecret(key: KeyObject, place: SecretPlace, blob: Buffer): Buffer {
+export function openSecret(key: KeyObject, place: SecretLocation, blob: Buffer): Buffer {
   const dekVersion = headerOf(blob, HEADER_BYTES).readUInt32BE();
   return decrypt(key, blob, placeOf(place, dekVersion), HEADER_BYTES);
 }

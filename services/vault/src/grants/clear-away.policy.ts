@@ -3,14 +3,14 @@
  * grants of a deleted service. The handler does most of it before its answer; this does it after a crash.
  */
 import { ignoring } from '@cardea/event-store';
-import { policy, type ServiceNeeds } from '@cardea/service';
+import { policy, type ServiceDependencies } from '@cardea/service';
 import type { SecretStore } from '../adapters/secret-store.ts';
 import type { Epochs } from '../epochs.ts';
 import type { Catalog, ServiceEvent } from '../services/services.module.ts';
 import { endGrants } from './end-grants.ts';
 
 type ClearAwayDependencies = Pick<
-  ServiceNeeds,
+  ServiceDependencies,
   'store' | 'database' | 'positions' | 'streams' | 'systemCommand' | 'clock'
 > & { readonly epochs: Epochs; readonly catalog: Catalog; readonly secrets: SecretStore };
 

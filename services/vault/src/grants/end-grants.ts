@@ -1,17 +1,17 @@
 /** Ends the grants that rest on something that is gone: a session, an agent, a user, a service. */
 import { NotCaughtUp } from '@cardea/log-follower';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import type { Epochs } from '../epochs.ts';
+import { grantKeys } from './grant-key.ts';
 import { grantsAreLevel } from './grant-list.ts';
 import { revokeGrant } from './revoke/revoke.ts';
-import { slots } from './slot.ts';
 
 type EndGrantsDependencies = Pick<
-  ServiceNeeds,
+  ServiceDependencies,
   'store' | 'database' | 'positions' | 'streams' | 'systemCommand' | 'clock'
 > & { readonly epochs: Epochs };
 
-export type Ending = {
+export type RevokedGrants = {
   readonly tenantId: string;
   /** Of what ended them: whoever repeats it ends nothing twice. */
   readonly eventId: string;
@@ -28,7 +28,10 @@ export type Ending = {
 const CATCH_UP_MS = 30_000;
 const GRANTS_PER_PAGE = 500;
 
-export async function endGrants(needs: EndGrantsDependencies, ending: Ending): Promise<void> {
+export async function endGrants(
+  needs: EndGrantsDependencies,
+  ending: RevokedGrants,
+): Promise<void> {
   if (!(await grantsAreLevel(needs, CATCH_UP_MS))) {
     throw new NotCaughtUp('the table of grants is behind its log');
   }
@@ -47,7 +50,7 @@ type Row = { readonly grant_id: string; readonly slot: string };
 
 async function page(
   { database }: EndGrantsDependencies,
-  { tenantId, where }: Ending,
+  { tenantId, where }: RevokedGrants,
   { after, now }: { readonly after: string; readonly now: Date },
 ): Promise<readonly Row[]> {
   const values: unknown[] = [tenantId, after, now];
@@ -66,11 +69,11 @@ async function page(
 
 async function end(
   needs: EndGrantsDependencies,
-  { tenantId, eventId, cause }: Ending,
+  { tenantId, eventId, cause }: RevokedGrants,
   row: Row,
 ): Promise<void> {
   const command = needs.systemCommand(tenantId, 'end', eventId, row.grant_id);
-  await needs.streams.decideOn(slots, row.slot, command, (slot) =>
+  await needs.streams.decideOn(grantKeys, row.slot, command, (slot) =>
     revokeGrant({ grantId: row.grant_id, cause, now: command.now }, slot),
   );
 }

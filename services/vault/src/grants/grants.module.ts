@@ -1,10 +1,11 @@
 /** Grants: what an agent may hold of a service's secrets, in which session and until when. */
-import type { Module, ServiceNeeds } from '@cardea/service';
+import type { Module, ServiceDependencies } from '@cardea/service';
 import QuickLRU from 'quick-lru';
 import type { Epochs } from '../epochs.ts';
 import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
 import type { ServiceParts } from '../services/services.module.ts';
 import { clearAway } from './clear-away.policy.ts';
+import { grantKeys } from './grant-key.ts';
 import { grantsProjection } from './grants.projection.ts';
 import { identityConsumer } from './identity.consumer.ts';
 import { getGrantRoute, listGrantsRoute } from './list/list.route.ts';
@@ -13,12 +14,11 @@ import { refusalRecorder } from './refusal-recorder.ts';
 import { grantsRelay } from './relay.ts';
 import { reuseCounter } from './reuse.ts';
 import { revokeGrantRoute } from './revoke/revoke.route.ts';
-import { slots } from './slot.ts';
 import { bucket } from './vend/bucket.ts';
 import { vendRoute } from './vend/vend.route.ts';
-import { vendMemos } from './vend/vend-memos.ts';
+import { vendCaches } from './vend/vend-caches.ts';
 
-export type GrantsDependencies = Omit<ServiceNeeds, 'sealer' | 'bus' | 'random'> &
+export type GrantsDependencies = Omit<ServiceDependencies, 'sealer' | 'bus' | 'random'> &
   Pick<ServiceParts, 'catalog' | 'secrets'> & {
     readonly epochs: Epochs;
     readonly facts: IdentityFacts;
@@ -39,7 +39,7 @@ export function grantsModule(needs: GrantsDependencies): Module {
     ...needs,
     refusals,
     reuse,
-    memos: vendMemos(clock),
+    memos: vendCaches(clock),
     lastSlots: new QuickLRU<string, string>({ maxSize: SESSIONS_MAX }),
     sessionRate: bucket(clock, { perSecond: rate, burst: rate * BURST_FACTOR }),
     forceRate: bucket(clock, { perSecond: FORCED_PER_MINUTE / MINUTE_S, burst: FORCED_PER_MINUTE }),
@@ -63,4 +63,4 @@ export function grantsModule(needs: GrantsDependencies): Module {
   };
 }
 
-export const grantsStreams = [slots, refusals];
+export const grantsStreams = [grantKeys, refusals];

@@ -1,7 +1,7 @@
 /** Keeps `grants`: what was handed out, to whom, on what grounds, and how it ended. */
 import { ignored, type Recorded } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';
-import type { SlotEvent } from './slot.ts';
+import type { GrantKeyEvent } from './grant-key.ts';
 
 const SLOT = 'slot-';
 
@@ -31,7 +31,7 @@ const grants = table('grants', {
 
 /** `onRevoked` is told of each tenant that has a grant less, after the commit. */
 export const grantsProjection = (onRevoked: (tenantId: string) => void) =>
-  projection<SlotEvent>()({
+  projection<GrantKeyEvent>()({
     name: 'grants',
     log: 'vault',
     tables: [grants],
@@ -60,7 +60,7 @@ export const grantsProjection = (onRevoked: (tenantId: string) => void) =>
     },
   });
 
-const row = (data: Recorded<SlotEvent, 'CredentialGranted'>['data']) => ({
+const row = (data: Recorded<GrantKeyEvent, 'CredentialGranted'>['data']) => ({
   grant_id: data.grant_id,
   session_id: data.session_id,
   agent_id: data.agent_id,

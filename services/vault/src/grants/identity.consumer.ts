@@ -6,13 +6,13 @@ import { approvalEvents, identityEvents } from '@cardea/contracts';
 import { consumer, type Heard } from '@cardea/event-bus';
 import { ignoring } from '@cardea/event-store';
 import type { Queryable } from '@cardea/read-models';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import type { Epochs } from '../epochs.ts';
 import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
-import { type Ending, endGrants } from './end-grants.ts';
+import { endGrants, type RevokedGrants } from './end-grants.ts';
 
 type ConsumerDependencies = Pick<
-  ServiceNeeds,
+  ServiceDependencies,
   'store' | 'database' | 'positions' | 'streams' | 'systemCommand' | 'clock'
 > & { readonly epochs: Epochs; readonly facts: IdentityFacts };
 
@@ -26,7 +26,7 @@ export const identityConsumer = (
   const end = (
     { tenantId, id: eventId }: { readonly tenantId: string; readonly id: string },
     cause: string,
-    where: Ending['where'],
+    where: RevokedGrants['where'],
   ) => endGrants(vault, { tenantId, eventId, cause, where });
   return consumer({
     name: 'vault',

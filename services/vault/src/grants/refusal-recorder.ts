@@ -1,6 +1,10 @@
 /** Refused vends on their way to the log. */
 import type { Request } from '@cardea/http';
-import { type RefusalsPerMinute, refusalsPerMinute, type ServiceNeeds } from '@cardea/service';
+import {
+  type RefusalsPerMinute,
+  refusalsPerMinute,
+  type ServiceDependencies,
+} from '@cardea/service';
 import { type Refused, refusals, refuseVend } from './refusal.ts';
 
 type AnyRequest = Request<unknown, unknown, unknown>;
@@ -12,7 +16,7 @@ export interface RefusalRecorder extends Pick<RefusalsPerMinute<Refusal>, 'flush
 }
 
 export function refusalRecorder(
-  needs: Pick<ServiceNeeds, 'streams' | 'command' | 'clock' | 'ids' | 'log'>,
+  needs: Pick<ServiceDependencies, 'streams' | 'command' | 'clock' | 'ids' | 'log'>,
 ): RefusalRecorder {
   const { streams, clock, ids, log } = needs;
   const { record, flush } = refusalsPerMinute<Refusal>({

@@ -1,7 +1,7 @@
 import type { RecordedEvent } from '@cardea/event-store';
 import { describe, expect, it } from 'vitest';
+import type { CredentialReused } from './grant-key.ts';
 import { grantsRelay } from './relay.ts';
-import type { CredentialReused } from './slot.ts';
 
 const reused: CredentialReused['data'] = {
   grant_id: 'g1',

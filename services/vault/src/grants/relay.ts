@@ -1,10 +1,10 @@
 /** What is published of grants and refused vends: public fields of their own events, never a value. */
 import type { vaultEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
+import type { CurrentGrant, GrantKeyEvent } from './grant-key.ts';
 import type { VendRefused } from './refusal.ts';
-import type { Held, SlotEvent } from './slot.ts';
 
-export const grantsRelay = relay<SlotEvent | VendRefused, typeof vaultEvents>({
+export const grantsRelay = relay<GrantKeyEvent | VendRefused, typeof vaultEvents>({
   CredentialGranted: ({ data }) => ({
     type: 'vault.credential.granted',
     data: {
@@ -41,7 +41,14 @@ export const grantsRelay = relay<SlotEvent | VendRefused, typeof vaultEvents>({
 });
 
 /** All grants of a slot have the same session, service and names of fields. */
-const grantOf = ({ grant_id, session_id, agent_id, user_id, service_name, fields }: Held) => ({
+const grantOf = ({
+  grant_id,
+  session_id,
+  agent_id,
+  user_id,
+  service_name,
+  fields,
+}: CurrentGrant) => ({
   grant_id,
   session_id,
   agent_id,

@@ -5,8 +5,8 @@
 import { accept, type Streams } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
 import type { Clock, Ids, Logger } from '@cardea/runtime';
-import type { Loop, ServiceNeeds } from '@cardea/service';
-import { type CredentialReused, type Slot, slots } from './slot.ts';
+import type { Loop, ServiceDependencies } from '@cardea/service';
+import { type CredentialReused, type GrantKeyState, grantKeys } from './grant-key.ts';
 
 const FLUSH_MS = 1_000;
 const GRANTS_MAX = 10_000;
@@ -32,7 +32,7 @@ export interface ReuseCounter {
 
 export const reuse = (
   of: { readonly grantId: string; readonly times: number },
-  slot: Slot,
+  slot: GrantKeyState,
 ): { readonly accepted: true; readonly events: readonly CredentialReused[] } => {
   if (slot.status === 'empty') return accept();
   const data = { ...slot.held, reused_grant_id: of.grantId, count: of.times };
@@ -41,7 +41,7 @@ export const reuse = (
 
 export function reuseCounter(needs: {
   readonly streams: Streams;
-  readonly command: ServiceNeeds['command'];
+  readonly command: ServiceDependencies['command'];
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;
@@ -55,7 +55,7 @@ export function reuseCounter(needs: {
 
   const write = async ({ id, slotId, grantId, request, times }: Count): Promise<void> => {
     const command = { ...(await needs.command(request)), id };
-    await streams.decideOn(slots, slotId, command, (slot) => reuse({ grantId, times }, slot));
+    await streams.decideOn(grantKeys, slotId, command, (slot) => reuse({ grantId, times }, slot));
   };
   const flush = async (): Promise<void> => {
     closed.push(...open.values());

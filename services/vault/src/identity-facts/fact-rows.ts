@@ -29,7 +29,7 @@ export type Facts = {
   readonly userStatus: string | undefined;
 };
 
-export type Asked = {
+export type IdentityFactsRequest = {
   readonly tenantId: string;
   readonly sessionId: string;
   readonly tokenSessionId: string;
@@ -55,7 +55,7 @@ type Row = {
 
 export async function readSessionRows(
   database: Database,
-  asked: Asked,
+  asked: IdentityFactsRequest,
 ): Promise<{
   readonly facts: Facts;
   readonly agentPosition: bigint;

@@ -5,11 +5,11 @@
  * identity is asked.
  */
 import type { CurrentFacts } from '@cardea/contracts';
-import { factCopies, type ServiceNeeds, type UserFacts } from '@cardea/service';
-import { memo } from '../epochs.ts';
+import { factCopies, type ServiceDependencies, type UserFacts } from '@cardea/service';
+import { snapshotCache } from '../epochs.ts';
 import {
-  type Asked,
   type Facts,
+  type IdentityFactsRequest,
   readApproverRow,
   readOwnerRow,
   readSessionRows,
@@ -29,14 +29,18 @@ export interface IdentityFacts {
    * As cached for a few seconds; `fresh` reads the tables. Without `changes` the shared cache cannot be
    * believed: identity is asked, and nothing cached. Throws PeerUnavailable.
    */
-  read(asked: Asked, changes: KnownChanges | undefined, fresh?: boolean): Promise<Facts>;
+  read(
+    asked: IdentityFactsRequest,
+    changes: KnownChanges | undefined,
+    fresh?: boolean,
+  ): Promise<Facts>;
   /** Who might approve; undefined: known neither here nor to identity. As `read` otherwise. */
   approver(
     of: { readonly tenantId: string; readonly userId: string },
     changes: KnownChanges | undefined,
   ): Promise<UserFacts | undefined>;
   /** Who answers for the agent; null: nobody. */
-  ownerOf(asked: Asked, changes: KnownChanges | undefined): Promise<string | null>;
+  ownerOf(asked: IdentityFactsRequest, changes: KnownChanges | undefined): Promise<string | null>;
   /** Asks again a while later, for the bus lags behind. */
   isKnownApprover(
     tenantId: string,
@@ -51,15 +55,21 @@ export const REREAD_AFTER_MS = [200, 600] as const;
 const GONE = 'deleted';
 const CONSUMER = 'vault';
 
-type Needs = Pick<ServiceNeeds, 'database' | 'clock' | 'bus' | 'peers' | 'revocations'>;
+type Dependencies = Pick<
+  ServiceDependencies,
+  'database' | 'clock' | 'bus' | 'peers' | 'revocations'
+>;
 
-export function identityFacts(needs: Needs): IdentityFacts {
+export function identityFacts(needs: Dependencies): IdentityFacts {
   const { database, clock } = needs;
-  const facts = memo<Facts>(clock);
-  const approvers = memo<UserFacts>(clock);
+  const facts = snapshotCache<Facts>(clock);
+  const approvers = snapshotCache<UserFacts>(clock);
   const copies = factCopies(needs, CONSUMER);
 
-  const load = async (asked: Asked, changes: KnownChanges | undefined): Promise<Facts> => {
+  const load = async (
+    asked: IdentityFactsRequest,
+    changes: KnownChanges | undefined,
+  ): Promise<Facts> => {
     const rows = await readSessionRows(database, asked);
     const isCurrent =
       changes !== undefined &&

@@ -1,24 +1,27 @@
 /** Who answers a request that a policy requires. */
-import type { Asked } from '../identity-facts/fact-rows.ts';
+import type { IdentityFactsRequest } from '../identity-facts/fact-rows.ts';
 import {
   type IdentityFacts,
   isDisabled,
   type KnownChanges,
 } from '../identity-facts/identity-facts.ts';
-import type { Demand } from './judge.ts';
+import type { ApprovalRequirement } from './evaluate-policies.ts';
 
 /** Why nobody can be asked, where an administrator can help. */
 export type NoApproverReason = 'approver_not_vouched';
 export const NOT_VOUCHED = { refused: 'NO_APPROVER', reason: 'approver_not_vouched' } as const;
 
 type ApproverDependencies = { readonly facts: IdentityFacts };
-type AskedFor = { readonly asked: Asked; readonly changes: KnownChanges | undefined };
+type AskedFor = {
+  readonly asked: IdentityFactsRequest;
+  readonly changes: KnownChanges | undefined;
+};
 
 /** Who is to be asked: active, and vouched for by the tenant, for anybody can register as a user of it. */
 export async function approverOf(
   { facts }: ApproverDependencies,
   by: AskedFor,
-  { approver }: Pick<Demand, 'approver'>,
+  { approver }: Pick<ApprovalRequirement, 'approver'>,
 ): Promise<
   | { readonly approverId: string }
   | { readonly refused: 'NO_APPROVER'; readonly reason?: NoApproverReason }
@@ -34,7 +37,7 @@ export async function approverOf(
 async function approverIdOf(
   { facts }: ApproverDependencies,
   { asked, changes }: AskedFor,
-  approver: Demand['approver'],
+  approver: ApprovalRequirement['approver'],
 ): Promise<string | null> {
   switch (approver) {
     case 'nobody':

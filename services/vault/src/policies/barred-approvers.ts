@@ -10,7 +10,7 @@ export type BarredPolicy = {
   readonly approver: string;
 };
 
-type Needs = { readonly database: Database; readonly streams: Streams };
+type Dependencies = { readonly database: Database; readonly streams: Streams };
 
 /** Tenants with a service, each with whom an administrator vouches for. */
 const TENANTS = `
@@ -29,7 +29,7 @@ type Tenant = {
   readonly owners: { readonly [agentId: string]: string | null };
 };
 
-export async function barredPolicies({ database, streams }: Needs): Promise<BarredPolicy[]> {
+export async function barredPolicies({ database, streams }: Dependencies): Promise<BarredPolicy[]> {
   const barred: BarredPolicy[] = [];
   let after = '';
   for (;;) {

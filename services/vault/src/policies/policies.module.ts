@@ -1,5 +1,5 @@
 /** Which vends need an approval, and whose. */
-import type { Module, ServiceNeeds } from '@cardea/service';
+import type { Module, ServiceDependencies } from '@cardea/service';
 import type { Epochs } from '../epochs.ts';
 import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
 import { addPolicyRoute } from './add/add.route.ts';
@@ -13,10 +13,15 @@ import { removePolicyRoute } from './remove/remove.route.ts';
 
 export { approverOf, NOT_VOUCHED, type NoApproverReason } from './approver.ts';
 export { barredPolicies } from './barred-approvers.ts';
-export { type Demand, type Judgement, judge, type PolicyVersion } from './judge.ts';
+export {
+  type ApprovalRequirement,
+  evaluatePolicies,
+  type PolicyVerdict,
+  type PolicyVersion,
+} from './evaluate-policies.ts';
 export { type PolicySet, policySets } from './policy.ts';
 
-export type PoliciesDependencies = Pick<ServiceNeeds, 'streams' | 'command' | 'ids'> & {
+export type PoliciesDependencies = Pick<ServiceDependencies, 'streams' | 'command' | 'ids'> & {
   readonly epochs: Epochs;
   readonly facts: IdentityFacts;
 };

@@ -1,5 +1,5 @@
 /** The keys of tenants: replaced by age and use, or when an operator says so, and their values with them. */
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import { type Loop, sweeping } from '@cardea/service';
 import {
   KEY_VALUES_MAX,
@@ -10,7 +10,7 @@ import {
 } from '../adapters/data-key-rotation.ts';
 import type { DataKeys } from '../adapters/data-keys.ts';
 
-type RotationDependencies = Pick<ServiceNeeds, 'clock' | 'log' | 'database' | 'random'> & {
+type RotationDependencies = Pick<ServiceDependencies, 'clock' | 'log' | 'database' | 'random'> & {
   readonly keys: DataKeys;
 };
 

@@ -1,6 +1,6 @@
 /** Registered services with their secrets, kept under a key per tenant. */
 import { wrapKeys } from '@cardea/crypto';
-import type { Module, ServiceNeeds } from '@cardea/service';
+import type { Module, ServiceDependencies } from '@cardea/service';
 import { type DataKeys, dataKeys } from '../adapters/data-keys.ts';
 import { type SecretStore, secretStore } from '../adapters/secret-store.ts';
 import type { Epochs } from '../epochs.ts';
@@ -22,7 +22,7 @@ export { rotateKey } from './rotate-keys.ts';
 export * from './service.ts';
 
 export type ServicesDependencies = Pick<
-  ServiceNeeds,
+  ServiceDependencies,
   | 'streams'
   | 'database'
   | 'sealer'

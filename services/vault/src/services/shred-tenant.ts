@@ -1,12 +1,12 @@
 /** A deleted tenant's secrets can never be read again: the services go, then the key, then the values. */
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import type { DataKeys } from '../adapters/data-keys.ts';
 import type { SecretStore } from '../adapters/secret-store.ts';
 import type { Epochs } from '../epochs.ts';
 import { deleteService } from './delete/delete.ts';
 import { services } from './service.ts';
 
-type ShredDependencies = Pick<ServiceNeeds, 'database' | 'streams' | 'systemCommand'> & {
+type ShredDependencies = Pick<ServiceDependencies, 'database' | 'streams' | 'systemCommand'> & {
   readonly epochs: Epochs;
   readonly keys: DataKeys;
   readonly secrets: SecretStore;

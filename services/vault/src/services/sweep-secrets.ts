@@ -2,12 +2,12 @@
  * Values that no event names are erased an hour after they were written: of writes that died between the
  * row and the event. The stream is asked, never a table, whose lag would destroy what is in use.
  */
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import { type Loop, sweeping } from '@cardea/service';
 import type { SecretStore } from '../adapters/secret-store.ts';
 import type { Catalog } from './catalog.ts';
 
-type SweepDependencies = Pick<ServiceNeeds, 'clock' | 'database'> & {
+type SweepDependencies = Pick<ServiceDependencies, 'clock' | 'database'> & {
   readonly catalog: Catalog;
   readonly secrets: SecretStore;
 };

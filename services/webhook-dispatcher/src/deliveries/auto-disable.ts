@@ -2,19 +2,19 @@
 import { accept, type Decision, type Streams } from '@cardea/event-store';
 import type { Database } from '@cardea/read-models';
 import type { Clock, Settings } from '@cardea/runtime';
-import { type Loop, type ServiceNeeds, sweeping } from '@cardea/service';
+import { type Loop, type ServiceDependencies, sweeping } from '@cardea/service';
 import { type Webhook, type WebhookAutoDisabled, webhooks } from '../webhooks/webhooks.module.ts';
 import { isGivenUp } from './health.ts';
 
 const SWEEP_EVERY_MS = 60_000;
 const WEBHOOKS_MAX = 500;
 
-type Needs = {
+type Dependencies = {
   readonly streams: Streams;
   readonly database: Database;
   readonly clock: Clock;
   readonly settings: Pick<Settings, 'WEBHOOK_AUTO_DISABLE_DAYS'>;
-  readonly systemCommand: ServiceNeeds['systemCommand'];
+  readonly systemCommand: ServiceDependencies['systemCommand'];
 };
 
 export function disable(
@@ -25,7 +25,7 @@ export function disable(
   return isEnabled ? accept({ type: 'WebhookAutoDisabled', data }) : accept();
 }
 
-export const autoDisable = (needs: Needs): Loop =>
+export const autoDisable = (needs: Dependencies): Loop =>
   sweeping({
     name: 'webhooks-auto-disable',
     everyMs: SWEEP_EVERY_MS,
@@ -38,7 +38,13 @@ const FAILING = `SELECT h.webhook_id, h.tenant_id, h.failing_since, h.failures
   WHERE h.failing_since IS NOT NULL AND w.enabled
   ORDER BY h.failing_since LIMIT ${WEBHOOKS_MAX}`;
 
-async function sweep({ streams, database, clock, settings, systemCommand }: Needs): Promise<void> {
+async function sweep({
+  streams,
+  database,
+  clock,
+  settings,
+  systemCommand,
+}: Dependencies): Promise<void> {
   const days = settings.WEBHOOK_AUTO_DISABLE_DAYS;
   if (days === 0) return;
   const { rows } = await database.system.query<{

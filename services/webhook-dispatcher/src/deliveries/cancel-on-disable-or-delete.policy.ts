@@ -6,25 +6,25 @@ import type { Sealer } from '@cardea/crypto';
 import { ignoring, type RecordedEvent, type Streams } from '@cardea/event-store';
 import { NotCaughtUp } from '@cardea/log-follower';
 import type { Database, Positions } from '@cardea/read-models';
-import { policy, type ServiceNeeds } from '@cardea/service';
+import { policy, type ServiceDependencies } from '@cardea/service';
 import { subjectOf, type WebhookFact, webhookIdOf } from '../webhooks/webhooks.module.ts';
 import { cancel } from './cancel-delivery.ts';
 import { DELIVERIES_TABLE } from './deliveries.projection.ts';
 import { type CancelCause, deliveries } from './delivery.ts';
 
-type Needs = {
+type Dependencies = {
   readonly streams: Streams;
   readonly database: Database;
   readonly positions: Positions;
   readonly sealer: Pick<Sealer, 'erase'>;
-  readonly systemCommand: ServiceNeeds['systemCommand'];
+  readonly systemCommand: ServiceDependencies['systemCommand'];
 };
 
 const PAGE_DELIVERIES = 256;
 const TABLE_WAIT_MS = 30_000;
 const FIRST = '00000000-0000-0000-0000-000000000000';
 
-export const cancelOnDisableOrDelete = (needs: Needs) =>
+export const cancelOnDisableOrDelete = (needs: Dependencies) =>
   policy<WebhookFact>({
     name: 'cancel_on_disable_or_delete',
     on: {
@@ -41,7 +41,7 @@ export const cancelOnDisableOrDelete = (needs: Needs) =>
   });
 
 async function cancelAll(
-  needs: Needs,
+  needs: Dependencies,
   event: Pick<RecordedEvent, 'id' | 'streamId' | 'position' | 'metadata'>,
   cause: CancelCause,
 ): Promise<void> {

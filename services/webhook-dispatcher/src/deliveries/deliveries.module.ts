@@ -1,7 +1,7 @@
 /** Deliveries: what each webhook is to be sent, attempted until it is taken or given up. */
 import { outbound } from '@cardea/http';
 import { metrics } from '@cardea/runtime';
-import type { Module, ServiceNeeds } from '@cardea/service';
+import type { Module, ServiceDependencies } from '@cardea/service';
 import type { WebhookIndex } from '../webhooks/webhooks.module.ts';
 import { Dispatcher } from './attempt/dispatcher.ts';
 import { AttemptWatch } from './attempt-watch.ts';
@@ -21,7 +21,7 @@ import { supersedeOnManualSuccess } from './supersede-on-manual-success.policy.t
 import { testWebhookRoute } from './test/test.route.ts';
 
 export type DeliveriesDependencies = Pick<
-  ServiceNeeds,
+  ServiceDependencies,
   | 'streams'
   | 'store'
   | 'database'

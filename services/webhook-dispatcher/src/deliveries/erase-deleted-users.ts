@@ -16,7 +16,7 @@ const SWEEP_EVERY_MS = 15_000;
 const TABLE_WAIT_MS = 1_000;
 const SUBJECTS_MAX = 500;
 
-type Needs = {
+type Dependencies = {
   readonly store: EventStore;
   readonly database: Database;
   readonly positions: Positions;
@@ -41,7 +41,7 @@ export async function noteDeletedUsers(
   }
 }
 
-export const eraseDeletedUsers = (needs: Needs): Loop =>
+export const eraseDeletedUsers = (needs: Dependencies): Loop =>
   sweeping({
     name: 'webhooks-erasures',
     everyMs: SWEEP_EVERY_MS,
@@ -54,7 +54,7 @@ const READY = `SELECT e.subject FROM webhooks.erasures e
     OR ($2 AND NOT EXISTS (SELECT FROM webhooks.queue q WHERE q.subject = e.subject))
   LIMIT ${SUBJECTS_MAX}`;
 
-async function sweep({ store, database, positions, sealer, clock }: Needs): Promise<void> {
+async function sweep({ store, database, positions, sealer, clock }: Dependencies): Promise<void> {
   // Deliveries that were scheduled before the note may not be in the queue yet.
   const head = await store.head(store.log);
   const level = await positions.reached([DELIVERIES_TABLE], head, TABLE_WAIT_MS);

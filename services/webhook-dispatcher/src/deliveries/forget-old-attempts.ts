@@ -16,9 +16,9 @@ const STEPS = [
      LIMIT ${ROWS_PER_STEP}))`,
 ];
 
-type Needs = { readonly database: Database; readonly clock: Clock };
+type Dependencies = { readonly database: Database; readonly clock: Clock };
 
-export const forgetOldAttempts = ({ database, clock }: Needs): Loop =>
+export const forgetOldAttempts = ({ database, clock }: Dependencies): Loop =>
   sweeping({
     name: 'webhooks-retention',
     everyMs: SWEEP_EVERY_MS,

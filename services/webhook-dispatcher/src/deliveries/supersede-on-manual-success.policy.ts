@@ -1,15 +1,15 @@
 /** When a manual retry has arrived, what is left of the original's schedule would only arrive twice. */
 import { ignoring, type Recorded, type Streams } from '@cardea/event-store';
-import { policy, type ServiceNeeds } from '@cardea/service';
+import { policy, type ServiceDependencies } from '@cardea/service';
 import { cancel } from './cancel-delivery.ts';
 import { type DeliveryFact, deliveries, deliveryIdOf } from './delivery.ts';
 
-type Needs = {
+type Dependencies = {
   readonly streams: Streams;
-  readonly systemCommand: ServiceNeeds['systemCommand'];
+  readonly systemCommand: ServiceDependencies['systemCommand'];
 };
 
-export const supersedeOnManualSuccess = (needs: Needs) =>
+export const supersedeOnManualSuccess = (needs: Dependencies) =>
   policy<DeliveryFact>({
     name: 'supersede_on_manual_success',
     on: {
@@ -27,7 +27,7 @@ export const supersedeOnManualSuccess = (needs: Needs) =>
   });
 
 async function supersede(
-  { streams, systemCommand }: Needs,
+  { streams, systemCommand }: Dependencies,
   event: Recorded<DeliveryFact, 'DeliverySucceeded'>,
 ): Promise<void> {
   const { tenantId } = event.metadata;

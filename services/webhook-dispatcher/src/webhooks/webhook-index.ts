@@ -10,7 +10,7 @@ import type { Database } from '@cardea/read-models';
 import type { Clock, Logger } from '@cardea/runtime';
 import type { Loop } from '@cardea/service';
 import { readKeys, type SigningKeys } from '../adapters/signing.ts';
-import { placeOf, subjectOf, type WebhookCreated, type WebhookFact } from './webhook.ts';
+import { locationOf, subjectOf, type WebhookCreated, type WebhookFact } from './webhook.ts';
 import { isWebhookStream, webhookIdOf } from './webhooks.projection.ts';
 
 /** An event that is older than a webhook by more than this is none of its business. */
@@ -32,7 +32,7 @@ export type IndexedWebhook = {
   target?: Promise<Target | undefined>;
 };
 
-type Needs = {
+type Dependencies = {
   readonly store: EventStore;
   readonly database: Database;
   readonly sealer: Pick<Sealer, 'open'>;
@@ -48,12 +48,12 @@ type Happening = {
 };
 
 export class WebhookIndex {
-  readonly #needs: Needs;
+  readonly #needs: Dependencies;
   readonly #byId = new Map<string, IndexedWebhook>();
   readonly #byTenant = new Map<string, Set<string>>();
   readonly #followed: FollowedIndex;
 
-  constructor(needs: Needs) {
+  constructor(needs: Dependencies) {
     this.#needs = needs;
     const take = (event: RecordedEvent): void => {
       if (isWebhookStream(event.streamId)) this.#apply(event);
@@ -156,8 +156,8 @@ export class WebhookIndex {
   async #open({ id, url: kept, keys }: IndexedWebhook): Promise<Target | undefined> {
     const { sealer } = this.#needs;
     const [url, opened] = await Promise.all([
-      typeof kept === 'string' ? kept : sealer.open(kept, placeOf(id, 'url')),
-      sealer.open(keys, placeOf(id, 'keys')),
+      typeof kept === 'string' ? kept : sealer.open(kept, locationOf(id, 'url')),
+      sealer.open(keys, locationOf(id, 'keys')),
     ]);
     if (url === null || opened === null) return undefined;
     return { url, origin: new URL(url).origin, keys: readKeys(opened) };

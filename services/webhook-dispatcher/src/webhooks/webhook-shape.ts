@@ -12,7 +12,12 @@ const ID_CHARS_MAX = 128;
 
 const TAG = 'Webhooks';
 /** Admins by their own token; agents and API keys are refused (`docs/contract.md` 4.4). */
-export const DOOR = { tag: TAG, who: ['admin'], tenant: 'required', area: 'admin' } as const;
+export const ENDPOINT_DEFAULTS = {
+  tag: TAG,
+  who: ['admin'],
+  tenant: 'required',
+  area: 'admin',
+} as const;
 
 export const idParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: ID_CHARS_MAX }) });
 

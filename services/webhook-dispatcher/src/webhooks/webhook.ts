@@ -6,7 +6,7 @@ import type { WebhookEvent } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import type { Stream } from '@cardea/event-store';
 
-export type StandingWebhook = {
+export type ExistingWebhook = {
   readonly status: 'standing';
   readonly url: Sealed;
   readonly origin: string;
@@ -21,7 +21,7 @@ export type StandingWebhook = {
 export type Webhook =
   | { readonly status: 'absent' }
   | { readonly status: 'deleted' }
-  | StandingWebhook;
+  | ExistingWebhook;
 
 export type WebhookCreated = {
   readonly type: 'WebhookCreated';
@@ -103,14 +103,14 @@ export const webhooks: Stream<Webhook, WebhookFact> = {
 export const subjectOf = (webhookId: string): string => `webhook:${webhookId}`;
 
 /** Where a webhook's sealed fields stand. */
-export const placeOf = (webhookId: string, field: 'url' | 'keys') => ({
+export const locationOf = (webhookId: string, field: 'url' | 'keys') => ({
   subject: subjectOf(webhookId),
   streamId: `webhook-${webhookId}`,
   field,
 });
 
 /** A call that names an application sees the webhooks that are bound to it and no others. */
-export function seenBy(webhook: Webhook, appId: string | undefined): StandingWebhook | undefined {
+export function seenBy(webhook: Webhook, appId: string | undefined): ExistingWebhook | undefined {
   if (webhook.status !== 'standing') return undefined;
   return appId === undefined || webhook.appId === appId ? webhook : undefined;
 }

@@ -2,7 +2,7 @@
  * Webhooks: the addresses of a tenant, the event types that each subscribes to, and the secrets that sign
  * for them.
  */
-import type { Module, ServiceNeeds } from '@cardea/service';
+import type { Module, ServiceDependencies } from '@cardea/service';
 import { changeWebhookRoute } from './change/change.route.ts';
 import { createWebhookRoute } from './create/create.route.ts';
 import { deleteWebhookRoute } from './delete/delete.route.ts';
@@ -17,12 +17,12 @@ import { webhooksTable } from './webhooks.projection.ts';
 
 export * from './webhook.ts';
 export type { IndexedWebhook, Target, WebhookIndex } from './webhook-index.ts';
-export { DOOR, idParams, isUuid, notFound } from './webhook-shape.ts';
+export { ENDPOINT_DEFAULTS, idParams, isUuid, notFound } from './webhook-shape.ts';
 export { webhookIdOf } from './webhooks.projection.ts';
-export type { WriteNeeds } from './writing.ts';
+export type { WriteDependencies } from './writing.ts';
 
 export type WebhooksDependencies = Pick<
-  ServiceNeeds,
+  ServiceDependencies,
   | 'streams'
   | 'store'
   | 'database'

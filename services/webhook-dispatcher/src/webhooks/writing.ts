@@ -1,9 +1,9 @@
 /** What every change of a webhook needs, and does after its decision. */
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import type { WebhookIndex } from './webhook-index.ts';
 
-export type WriteNeeds = Pick<
-  ServiceNeeds,
+export type WriteDependencies = Pick<
+  ServiceDependencies,
   'streams' | 'store' | 'command' | 'sealer' | 'settings' | 'random' | 'ids' | 'database'
 > & { readonly index: WebhookIndex };
 

@@ -3,16 +3,16 @@ import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import type { approvalEvents, DataOf } from '@cardea/contracts';
 import { accept, type Decision, type Stream } from '@cardea/event-store';
 import type { Admit, Request } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import type { Counters } from '../counters.ts';
 import { MINUTE_MS, REFUSALS_PER_MINUTE_MAX, REFUSED_DECISIONS_MAX } from '../limits.ts';
-import type { People } from '../user-directory/user-directory.ts';
+import type { UserDirectory } from '../user-directory/user-directory.ts';
 import { type ApprovalRequest, type DecisionRefused, requests } from './request.ts';
 import { COMMON, isImpersonated, isLive, requestId, target } from './request-shape.ts';
 
-type DecidingDependencies = Pick<ServiceNeeds, 'streams' | 'command' | 'revocations'> & {
+type DecidingDependencies = Pick<ServiceDependencies, 'streams' | 'command' | 'revocations'> & {
   readonly counters: Counters;
-  readonly people: People;
+  readonly people: UserDirectory;
 };
 
 /** Agents come in, so that the request itself can tell that one has tried to decide it. */
@@ -45,7 +45,7 @@ type OnlyPeople = Admit<
 >;
 
 /** Before the body is looked at: an agent is turned away, and the request remembers it. */
-export const onlyPeople =
+export const usersOnly =
   (approval: DecidingDependencies): OnlyPeople =>
   async (request) => {
     const { principal, params, tenantId } = request;

@@ -1,7 +1,7 @@
 /** Writes a request down: its words sealed at its own stream, its limits counted before. */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Command } from '@cardea/event-store';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import {
   type ApprovalRequest,
   type RequestFacts,
@@ -12,7 +12,7 @@ import {
 
 /** Appends the first event of a stream that must not exist; who comes second finds what stands. */
 export async function makeRequest(
-  { streams }: Pick<ServiceNeeds, 'streams'>,
+  { streams }: Pick<ServiceDependencies, 'streams'>,
   facts: RequestFacts,
   command: Command,
 ): Promise<{
@@ -29,7 +29,7 @@ export async function makeRequest(
 
 /** Seals a word of a request under its user's key; `erased` when the user was deleted. */
 export const sealWord = (
-  { sealer }: Pick<ServiceNeeds, 'sealer'>,
+  { sealer }: Pick<ServiceDependencies, 'sealer'>,
   of: { readonly tenantId: string; readonly userId: string; readonly requestId: string },
   field: 'reason' | 'code' | 'deny_reason',
   word: string,

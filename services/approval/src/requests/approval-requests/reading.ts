@@ -1,22 +1,22 @@
 /** Requests read from their streams, with their words opened, the overdue ones written down as expired. */
-import type { ServiceNeeds } from '@cardea/service';
-import type { People } from '../user-directory/user-directory.ts';
+import type { ServiceDependencies } from '@cardea/service';
+import type { UserDirectory } from '../user-directory/user-directory.ts';
 import type { Changes } from './changes.ts';
 import { expire } from './expire/expire.ts';
 import {
   type ApprovalRequest,
+  type ExistingRequest,
   type ExpiryCause,
   isOverdue,
   requests,
-  type Standing,
   streamOf,
   useBefore,
 } from './request.ts';
-import { type Shown, shown, type Told } from './request-shape.ts';
+import { type RequestSnapshot, type Shown, shown } from './request-shape.ts';
 
 /** Whoever finds a request overdue ends it, so that no later decision can contradict what was said. */
 export async function readRequest(
-  approval: Pick<ServiceNeeds, 'streams' | 'clock' | 'systemCommand'> & {
+  approval: Pick<ServiceDependencies, 'streams' | 'clock' | 'systemCommand'> & {
     readonly changes: Changes;
   },
   tenantId: string,
@@ -32,7 +32,7 @@ export async function endRequest(
     streams,
     systemCommand,
     changes,
-  }: Pick<ServiceNeeds, 'streams' | 'systemCommand'> & { readonly changes: Changes },
+  }: Pick<ServiceDependencies, 'streams' | 'systemCommand'> & { readonly changes: Changes },
   of: { readonly tenantId: string; readonly id: string; readonly cause: ExpiryCause },
 ): Promise<ApprovalRequest> {
   const { tenantId, id, cause } = of;
@@ -46,7 +46,7 @@ export async function endRequest(
   return decided.state;
 }
 
-export function toldOf(request: Standing): Told {
+export function snapshotOf(request: ExistingRequest): RequestSnapshot {
   const { facts, status } = request;
   const answered = status === 'approved' || status === 'denied' ? request : undefined;
   return {
@@ -73,8 +73,8 @@ export function toldOf(request: Standing): Told {
 
 /** The request as its readers see it. */
 export async function showRequest(
-  { people, sealer }: Pick<ServiceNeeds, 'sealer'> & { readonly people: People },
-  request: Standing,
+  { people, sealer }: Pick<ServiceDependencies, 'sealer'> & { readonly people: UserDirectory },
+  request: ExistingRequest,
 ): Promise<Shown> {
   const { facts } = request;
   const place = { streamId: streamOf(facts.id), field: 'reason' };
@@ -82,7 +82,7 @@ export async function showRequest(
     people.user(facts.tenant_id, facts.user_id),
     facts.reason === undefined ? null : sealer.open(facts.reason, place),
   ]);
-  return shown(toldOf(request), {
+  return shown(snapshotOf(request), {
     email: user?.email ?? '',
     vouched: user?.vouched ?? false,
     reason,

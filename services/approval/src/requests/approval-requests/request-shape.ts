@@ -1,9 +1,9 @@
 /** The request as clients see it (`docs/contract.md` 2.11), and what the endpoints on it have in common. */
 import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import { NullableTime, named, Time } from '@cardea/contracts';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
-import type { People } from '../user-directory/user-directory.ts';
+import type { UserDirectory } from '../user-directory/user-directory.ts';
 import {
   type Binding,
   ORIGINS,
@@ -55,7 +55,7 @@ export const requestShape = named(
 export type Shown = Static<typeof requestShape>;
 
 /** What a stream or a row says of a request, before the sealed words are opened. */
-export type Told = {
+export type RequestSnapshot = {
   readonly id: string;
   readonly tenantId: string;
   readonly agentId: string;
@@ -78,7 +78,7 @@ export type Told = {
 };
 
 export function shown(
-  told: Told,
+  told: RequestSnapshot,
   of: { readonly email: string; readonly vouched: boolean; readonly reason: string | null },
 ): Shown {
   const { email, vouched, reason } = of;
@@ -105,7 +105,7 @@ export function shown(
   };
 }
 
-function shownBinding(binding: Binding, { useBefore, consumed }: Told) {
+function shownBinding(binding: Binding, { useBefore, consumed }: RequestSnapshot) {
   const maxAge = binding.max_auth_age_seconds;
   return {
     session_id: binding.session_id,
@@ -153,7 +153,10 @@ export function maySee(
 
 /** Disabled and deleted users are refused at once, whatever their token says. */
 export async function isLive(
-  { people, revocations }: Pick<ServiceNeeds, 'revocations'> & { readonly people: People },
+  {
+    people,
+    revocations,
+  }: Pick<ServiceDependencies, 'revocations'> & { readonly people: UserDirectory },
   tenantId: string,
   userId: string,
 ): Promise<boolean> {

@@ -136,8 +136,8 @@ export type Approved = Asked &
   };
 type Denied = Asked & Answered & { readonly status: 'denied' };
 type Expired = Asked & { readonly status: 'expired' };
-export type Standing = Pending | Approved | Denied | Expired;
-export type ApprovalRequest = { readonly status: 'none' } | Standing;
+export type ExistingRequest = Pending | Approved | Denied | Expired;
+export type ApprovalRequest = { readonly status: 'none' } | ExistingRequest;
 
 export const requests: Stream<ApprovalRequest, RequestEvent> = {
   noun: 'request',
@@ -151,7 +151,10 @@ export const requests: Stream<ApprovalRequest, RequestEvent> = {
   },
 };
 
-function after(request: Standing, event: Exclude<RequestEvent, ApprovalRequested>): Standing {
+function after(
+  request: ExistingRequest,
+  event: Exclude<RequestEvent, ApprovalRequested>,
+): ExistingRequest {
   const { facts, wrongCodes, refusedDecisions } = request;
   const asked: Asked = { facts, wrongCodes, refusedDecisions };
   switch (event.type) {
@@ -192,7 +195,7 @@ export const expired = (cause: ExpiryCause, now: Date): ApprovalExpired => ({
 });
 
 /** Until when a vend may use the approval; null where nothing can use it. */
-export function useBefore(request: Standing): Date | null {
+export function useBefore(request: ExistingRequest): Date | null {
   const window = request.facts.binding?.use_window_seconds;
   if (request.status !== 'approved' || window === undefined) return null;
   return new Date(Date.parse(request.respondedAt) + window * 1000);

@@ -1,6 +1,6 @@
 /** Requests as the lists read them; overdue ones read as expired before anybody has written it down. */
 import type { Transaction } from '@cardea/read-models';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import {
   type Origin,
   type RequestFacts,
@@ -59,12 +59,12 @@ export async function readRows(
 }
 
 export const showRows = (
-  needs: Pick<ServiceNeeds, 'sealer' | 'streams'>,
+  needs: Pick<ServiceDependencies, 'sealer' | 'streams'>,
   rows: readonly Row[],
 ): Promise<Shown[]> => Promise.all(rows.map((row) => showRow(needs, row)));
 
 async function showRow(
-  { sealer, streams }: Pick<ServiceNeeds, 'sealer' | 'streams'>,
+  { sealer, streams }: Pick<ServiceDependencies, 'sealer' | 'streams'>,
   row: Row,
 ): Promise<Shown> {
   const place = { streamId: streamOf(row.id), field: 'reason' };
@@ -96,7 +96,7 @@ async function showRow(
 }
 
 async function originInStream(
-  streams: ServiceNeeds['streams'],
+  streams: ServiceDependencies['streams'],
   { tenant_id: tenantId, id }: Row,
 ): Promise<Origin> {
   const { state } = await streams.load(requests, { tenantId, id });

@@ -1,13 +1,13 @@
 /** Holds an answer until its request is decided, ends, or the caller has waited long enough. */
 import type { Principal } from '@cardea/auth';
 import type { Request } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import type { Changes } from './changes.ts';
 import type { Polls } from './polls.ts';
 import { readRequest } from './reading.ts';
-import type { ApprovalRequest, Standing } from './request.ts';
+import type { ApprovalRequest, ExistingRequest } from './request.ts';
 
-type WaitDependencies = Pick<ServiceNeeds, 'streams' | 'clock' | 'systemCommand'> & {
+type WaitDependencies = Pick<ServiceDependencies, 'streams' | 'clock' | 'systemCommand'> & {
   readonly changes: Changes;
   readonly polls: Polls;
 };
@@ -16,7 +16,7 @@ export async function untilDecided(
   needs: WaitDependencies,
   { tenantId, principal, signal, draining }: Request<unknown, unknown, unknown, Principal>,
   { id, waitMs }: { readonly id: string; readonly waitMs: number },
-): Promise<Standing | 'too_many_polls'> {
+): Promise<ExistingRequest | 'too_many_polls'> {
   const found = await needs.polls.wait<ApprovalRequest>({
     id,
     tenantId,
@@ -31,5 +31,5 @@ export async function untilDecided(
   if (found !== 'too_many_polls' && found.status === 'none') {
     throw new Error('a request that was found is gone');
   }
-  return found as Standing | 'too_many_polls';
+  return found as ExistingRequest | 'too_many_polls';
 }

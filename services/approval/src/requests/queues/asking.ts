@@ -1,7 +1,7 @@
 /** Asks a queue for room, with a fresh look at the requests that stand in it. */
 import { accept, type Command, WriteContention } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import { isOverdue, isUsable, requests } from '../approval-requests/request.ts';
 import type { Counters } from '../counters.ts';
 import { AGENT_PER_MINUTE_MAX, MINUTE_MS, OPEN_MAX } from '../limits.ts';
@@ -12,7 +12,7 @@ import { entriesAt, type Queue, type QueueEntry, queueIdOf, queues } from './que
 const LOOKS_MAX = 8;
 
 export async function askQueue(
-  approval: Pick<ServiceNeeds, 'streams'> & { readonly counters: Counters },
+  approval: Pick<ServiceDependencies, 'streams'> & { readonly counters: Counters },
   of: { readonly agentId: string; readonly userId: string; readonly entry: QueueEntry },
   command: Command,
 ): Promise<Exclude<Admission, { readonly outcome: 'look_again' }>> {
@@ -33,7 +33,7 @@ export async function askQueue(
 
 /** Only what is new is counted; what is too much for a minute leaves the queue again. */
 async function counted(
-  { streams, counters }: Pick<ServiceNeeds, 'streams'> & { readonly counters: Counters },
+  { streams, counters }: Pick<ServiceDependencies, 'streams'> & { readonly counters: Counters },
   { id, entry }: { readonly id: string; readonly entry: QueueEntry },
   command: Command,
 ): Promise<Extract<Admission, { readonly outcome: 'admitted' | 'rate_limited' }>> {
@@ -54,7 +54,7 @@ async function counted(
 
 /** The twin of what is asked for, and all of them where there may be too many. */
 async function lookAt(
-  { streams }: Pick<ServiceNeeds, 'streams'>,
+  { streams }: Pick<ServiceDependencies, 'streams'>,
   of: { readonly tenantId: string; readonly queue: Queue; readonly entry: QueueEntry },
   now: Date,
 ): Promise<ReadonlyMap<string, Found>> {

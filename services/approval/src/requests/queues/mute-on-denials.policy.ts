@@ -1,11 +1,11 @@
 /** An agent whose asking was denied three times within an hour asks that user nothing for an hour. */
 import { ignoring, type Recorded } from '@cardea/event-store';
-import { policy, type ServiceNeeds } from '@cardea/service';
+import { policy, type ServiceDependencies } from '@cardea/service';
 import { type RequestEvent, requests } from '../approval-requests/request.ts';
 import { countDenial } from './mute.ts';
 import { queueIdOf, queues } from './queue.ts';
 
-type MutingDependencies = Pick<ServiceNeeds, 'streams' | 'systemCommand'>;
+type MutingDependencies = Pick<ServiceDependencies, 'streams' | 'systemCommand'>;
 
 export const muteOnDenials = (needs: MutingDependencies) =>
   policy<RequestEvent>({

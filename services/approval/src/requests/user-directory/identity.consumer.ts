@@ -7,14 +7,14 @@ import { consumer, type Heard } from '@cardea/event-bus';
 import { ignoring } from '@cardea/event-store';
 import { NotCaughtUp } from '@cardea/log-follower';
 import type { Transaction } from '@cardea/read-models';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import type { Changes } from '../approval-requests/changes.ts';
 import { endRequest } from '../approval-requests/reading.ts';
 import { type ExpiryCause, subjectOf } from '../approval-requests/request.ts';
 import { cleaned } from '../sanitize-text.ts';
 
 type ConsumerDependencies = Pick<
-  ServiceNeeds,
+  ServiceDependencies,
   'database' | 'positions' | 'sealer' | 'store' | 'streams' | 'systemCommand'
 > & { readonly changes: Changes };
 type Event<Type extends (typeof identityEvents)['types'][number]> = Heard<

@@ -22,7 +22,7 @@ type Around = {
   readonly channels: readonly string[];
 };
 
-export type People = {
+export type UserDirectory = {
   /** All that one request touches, in a single look. */
   around(tenantId: string, userId: string, agentId: string): Promise<Around>;
   user(tenantId: string, id: string): Promise<Person | undefined>;
@@ -63,7 +63,7 @@ const AROUND = `
   LEFT JOIN approval.agents a ON a.tenant_id = x.tenant_id AND a.agent_id = $3
   LEFT JOIN approval.tenants t ON t.tenant_id = x.tenant_id`;
 
-export function people(database: Database): People {
+export function userDirectory(database: Database): UserDirectory {
   const one = async <Row extends object>(
     tenantId: string,
     sql: string,

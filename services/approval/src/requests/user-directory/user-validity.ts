@@ -1,17 +1,17 @@
 /** Whether the tenant vouches for a user: by the row, or where that has to be right at once, by identity. */
 import type { FactCopies } from '@cardea/service';
-import type { People } from './user-directory.ts';
+import type { UserDirectory } from './user-directory.ts';
 import { isActive } from './user-directory.ts';
 
 type Of = { readonly tenantId: string; readonly userId: string };
 type Standing = { readonly isActive: boolean; readonly isVouched: boolean };
 
 /** An unknown user counts as active, for a token proves them, but never as vouched for. */
-export async function userStanding(
+export async function userValidity(
   {
     people,
     factCopies,
-  }: { readonly people: People; readonly factCopies: Pick<FactCopies, 'user'> },
+  }: { readonly people: UserDirectory; readonly factCopies: Pick<FactCopies, 'user'> },
   of: Of,
   vouchRequired: boolean,
 ): Promise<Standing> {

@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { CSV_COLUMNS, CSV_HEADER, type CsvRow, csvLines } from '../../adapters/csv.ts';
 import { recordExport } from '../../exports/record.ts';
-import { AUDIT } from '../door.ts';
+import { AUDIT } from '../endpoint-defaults.ts';
 import { type Filters, filterQuery, readFilters } from '../event-filters.ts';
 import type { UntilLevel } from '../level.ts';
-import { EXPORT_MS_MAX, exportSlots } from './export-slots.ts';
+import { EXPORT_MS_MAX, exportLimit } from './export-limit.ts';
 import { type Extent, extentOf, type PageRow, pagesOf } from './rows-to-export.ts';
 
 const ROWS_MAX = 10_000;
@@ -18,10 +18,10 @@ const COLUMNS = CSV_COLUMNS.map((column) =>
   column === 'timestamp' ? 'ts AS "timestamp"' : column,
 );
 
-type Needs = ServiceNeeds & { readonly untilLevel: UntilLevel };
+type Dependencies = ServiceDependencies & { readonly untilLevel: UntilLevel };
 
-export const exportEvents = (needs: Needs) => {
-  const slots = exportSlots(needs);
+export const exportEvents = (needs: Dependencies) => {
+  const slots = exportLimit(needs);
   return endpoint(
     {
       ...AUDIT,
@@ -76,7 +76,7 @@ type Wanted = {
 
 /** What takes too long loses its socket, so that no client takes a file that was cut for a whole one. */
 async function send(
-  needs: Pick<Needs, 'clock' | 'database' | 'log'>,
+  needs: Pick<Dependencies, 'clock' | 'database' | 'log'>,
   response: ServerResponse,
   wanted: Wanted,
 ): Promise<void> {
@@ -96,7 +96,7 @@ async function send(
 }
 
 async function* csvOf(
-  needs: Pick<Needs, 'database'>,
+  needs: Pick<Dependencies, 'database'>,
   { filters, extent }: Wanted,
 ): AsyncGenerator<string, void> {
   yield CSV_HEADER;

@@ -3,7 +3,7 @@
  * connection is kept while the client reads. Rows that are newer than the first page's query are left
  * out.
  */
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import type { Cursor } from '../cursor.ts';
 import { type Filters, select } from '../event-filters.ts';
 
@@ -12,10 +12,10 @@ const PAGE_ROWS_MAX = 500;
 /** How much there was to export when it was asked for. */
 export type Extent = { readonly rows: number; readonly newest: Date | null };
 
-type Needs = Pick<ServiceNeeds, 'database'>;
+type Dependencies = Pick<ServiceDependencies, 'database'>;
 
 export async function extentOf(
-  { database }: Needs,
+  { database }: Dependencies,
   filters: Filters,
   limit: number,
 ): Promise<Extent> {
@@ -41,7 +41,7 @@ type Wanted<Row> = {
 };
 
 export async function* pagesOf<Row extends PageRow>(
-  needs: Needs,
+  needs: Dependencies,
   wanted: Wanted<Row>,
 ): AsyncGenerator<string, void> {
   let from: From = { to: wanted.extent.newest, left: wanted.extent.rows, after: undefined };
@@ -61,7 +61,7 @@ type From = {
 };
 
 async function readPage<Row extends PageRow>(
-  { database }: Needs,
+  { database }: Dependencies,
   { columns, filters, print }: Wanted<Row>,
   { to, left, after }: From,
 ): Promise<{ readonly text: string; readonly next: From } | undefined> {

@@ -1,10 +1,10 @@
 import { named, Time } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { Transaction } from '@cardea/read-models';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import { type Cursor, printCursor, readCursor } from '../cursor.ts';
-import { AUDIT } from '../door.ts';
+import { AUDIT } from '../endpoint-defaults.ts';
 import {
   type FilterQuery,
   type Filters,
@@ -52,7 +52,7 @@ const COLUMNS = Object.keys(AuditEvent.properties).map((name) => {
   return name;
 });
 
-export const listEvents = (needs: ServiceNeeds & { readonly untilLevel: UntilLevel }) =>
+export const listEvents = (needs: ServiceDependencies & { readonly untilLevel: UntilLevel }) =>
   endpoint(
     {
       ...AUDIT,

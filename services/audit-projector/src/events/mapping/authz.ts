@@ -1,6 +1,6 @@
 /** Rows for what authz publishes: relationship tuples written and deleted, and refusals. */
 import type { authzEvents, DataOf } from '@cardea/contracts';
-import type { Rule, Said } from '../audit-row.ts';
+import type { Mapped, Rule } from '../audit-row.ts';
 import { type ActionDenied, denied, deniedDetails, resultOf } from './denied.ts';
 
 type Type = (typeof authzEvents)['types'][number];
@@ -20,7 +20,7 @@ const CHANGES: { readonly [operation: string]: Change | undefined } = {
 
 const tuple = (change: Change, noop: boolean): Rule<Fields> => ({
   category: 'fga',
-  says: ({ data: { tuple_id, user_type, user_id, relation, object_type, object_id } }): Said => ({
+  says: ({ data: { tuple_id, user_type, user_id, relation, object_type, object_id } }): Mapped => ({
     ...change,
     target: { type: 'tuple', id: tuple_id },
     details: {

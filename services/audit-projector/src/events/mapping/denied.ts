@@ -1,7 +1,7 @@
 /** Rows for refusals: one event type on every topic, distinguished by the area of the endpoint. */
 import type { actionDenied } from '@cardea/contracts';
 import type { Static } from 'typebox';
-import type { Category, Details, Rule, Said } from '../audit-row.ts';
+import type { Category, Details, Mapped, Rule } from '../audit-row.ts';
 
 export type ActionDenied = Omit<Static<typeof actionDenied>, 'area'> & { readonly area: string };
 
@@ -27,7 +27,7 @@ export const deniedDetails = ({ operation, reason, status, count }: ActionDenied
 
 export const denied = (category: Category): Rule<ActionDenied> => ({
   category,
-  says: ({ data }): Said => {
+  says: ({ data }): Mapped => {
     const area = AREAS[data.area];
     return {
       type: area?.type ?? 'authorization.denied',

@@ -1,6 +1,6 @@
 /** Rows for what identity publishes of organizations, tenants, applications, keys. */
 import type { IdentityEventData, IdentityEventType } from '@cardea/contracts';
-import { byAdmin, type Details, type Rule, type Said } from '../audit-row.ts';
+import { byAdmin, type Details, type Mapped, type Rule } from '../audit-row.ts';
 
 type Rules = { readonly [Type in IdentityEventType]: Rule<IdentityEventData<Type>> };
 type Data<Type extends IdentityEventType> = IdentityEventData<Type>;
@@ -10,7 +10,7 @@ export const administered = (
   action: string,
   id: string,
   details: Details = {},
-): Said => ({
+): Mapped => ({
   type: `admin.${noun}.${action}`,
   action,
   target: { type: noun, id },

@@ -1,6 +1,6 @@
 /** Rows for what identity publishes of agents, their keys, delegations and sessions. */
 import type { IdentityEventData, IdentityEventType } from '@cardea/contracts';
-import type { Details, Happened, Rule, Said } from '../audit-row.ts';
+import type { Details, Happened, Mapped, Rule } from '../audit-row.ts';
 
 type Rules = { readonly [Type in IdentityEventType]: Rule<IdentityEventData<Type>> };
 type Data<Type extends IdentityEventType> = IdentityEventData<Type>;
@@ -34,7 +34,7 @@ export const agents = {
   'agent.created': agentRule('create', 'agent.created'),
   'agent.updated': {
     category: 'agent',
-    says: ({ data }: Happened<Data<'agent.updated'>>): Said => ({
+    says: ({ data }: Happened<Data<'agent.updated'>>): Mapped => ({
       type: 'agent.updated',
       action: 'update',
       target: { type: 'agent', id: data.id },
@@ -45,7 +45,7 @@ export const agents = {
   'agent.resumed': agentRule('resume', 'agent.resumed', () => ({})),
   'agent.deleted': {
     category: 'agent',
-    says: ({ data }: Happened<Data<'agent.deleted'>>): Said => ({
+    says: ({ data }: Happened<Data<'agent.deleted'>>): Mapped => ({
       type: 'agent.deleted',
       action: 'delete',
       target: { type: 'agent', id: data.id },
@@ -60,7 +60,7 @@ export const agents = {
   'agent_session.renewed': session('issue', 'agent.token_issued'),
   'agent_session.ended': {
     category: 'agent',
-    says: ({ data }: Happened<Data<'agent_session.ended'>>): Said => ({
+    says: ({ data }: Happened<Data<'agent_session.ended'>>): Mapped => ({
       ...sessionSaid('end', 'agent.session_ended', data),
       details: { ...sessionDetails(data), reason: data.reason },
     }),
@@ -85,7 +85,7 @@ const sessionDetails = ({ agent_id, user_id, services }: SessionData): Details =
   user_id,
   services,
 });
-const sessionSaid = (action: string, type: string, data: SessionData): Said => ({
+const sessionSaid = (action: string, type: string, data: SessionData): Mapped => ({
   type,
   action,
   target: { type: 'agent_session', id: data.id },

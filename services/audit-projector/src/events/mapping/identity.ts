@@ -1,6 +1,6 @@
 /** Rows for what identity publishes: accounts and sessions, administration, agents. */
 import type { IdentityEventData, IdentityEventType } from '@cardea/contracts';
-import { byAdmin, type Happened, type Rule, type Said } from '../audit-row.ts';
+import { byAdmin, type Happened, type Mapped, type Rule } from '../audit-row.ts';
 import { denied } from './denied.ts';
 import { administered, administration } from './identity-administration.ts';
 import { agents } from './identity-agents.ts';
@@ -13,7 +13,7 @@ const user = (id: string | null) => ({ type: 'user', id });
 const accounts = {
   'user.created': {
     category: 'auth',
-    says: ({ data, tenantId }: Happened<Data<'user.created'>>): Said => {
+    says: ({ data, tenantId }: Happened<Data<'user.created'>>): Mapped => {
       const { via, id, roles } = data;
       switch (via) {
         case 'signup':
@@ -40,7 +40,7 @@ const accounts = {
   },
   'user.updated': {
     category: 'auth',
-    says: (event: Happened<Data<'user.updated'>>): Said => {
+    says: (event: Happened<Data<'user.updated'>>): Mapped => {
       const { id, changed } = event.data;
       return byAdmin(event)
         ? { ...administered('user', 'update', id, { changed }), category: 'admin' }
@@ -49,17 +49,17 @@ const accounts = {
   },
   'user.status_changed': {
     category: 'admin',
-    says: ({ data: { id, changed, status } }: Happened<Data<'user.status_changed'>>): Said =>
+    says: ({ data: { id, changed, status } }: Happened<Data<'user.status_changed'>>): Mapped =>
       administered('user', 'update', id, { changed, status }),
   },
   'user.deleted': {
     category: 'admin',
-    says: ({ data: { id } }: Happened<Data<'user.deleted'>>): Said =>
+    says: ({ data: { id } }: Happened<Data<'user.deleted'>>): Mapped =>
       administered('user', 'delete', id),
   },
   'user.login': {
     category: 'auth',
-    says: ({ data: { id, session, method, amr } }: Happened<Data<'user.login'>>): Said => ({
+    says: ({ data: { id, session, method, amr } }: Happened<Data<'user.login'>>): Mapped => ({
       type: 'login.success',
       action: 'login',
       target: session === null ? user(id) : { type: 'session', id: session.id },
@@ -68,7 +68,7 @@ const accounts = {
   },
   'user.login_failed': {
     category: 'auth',
-    says: ({ data }: Happened<Data<'user.login_failed'>>): Said => {
+    says: ({ data }: Happened<Data<'user.login_failed'>>): Mapped => {
       const { method, reason, failures } = data;
       return {
         ...failedSignIn(method, reason),
@@ -79,7 +79,7 @@ const accounts = {
   },
   'user.password_changed': {
     category: 'auth',
-    says: ({ data: { id, by } }: Happened<Data<'user.password_changed'>>): Said => ({
+    says: ({ data: { id, by } }: Happened<Data<'user.password_changed'>>): Mapped => ({
       type: by === 'user' ? 'password.changed' : 'password.reset',
       action: 'update',
       target: user(id),
@@ -88,7 +88,7 @@ const accounts = {
   },
   'user.email_verified': {
     category: 'auth',
-    says: ({ data: { id } }: Happened<Data<'user.email_verified'>>): Said => ({
+    says: ({ data: { id } }: Happened<Data<'user.email_verified'>>): Mapped => ({
       type: 'email.verified',
       action: 'verify',
       target: user(id),
@@ -96,7 +96,7 @@ const accounts = {
   },
   'user.factor_changed': {
     category: 'auth',
-    says: ({ data }: Happened<Data<'user.factor_changed'>>): Said => ({
+    says: ({ data }: Happened<Data<'user.factor_changed'>>): Mapped => ({
       ...factorChange(data.type, data.change),
       target: { type: 'factor', id: data.factor_id },
       details: { type: data.type },
@@ -104,7 +104,7 @@ const accounts = {
   },
   'user.identity_changed': {
     category: 'auth',
-    says: ({ data }: Happened<Data<'user.identity_changed'>>): Said => ({
+    says: ({ data }: Happened<Data<'user.identity_changed'>>): Mapped => ({
       type: data.change === 'linked' ? 'identity.linked' : 'identity.unlinked',
       action: data.change === 'linked' ? 'link' : 'unlink',
       target: user(data.id),
@@ -113,12 +113,12 @@ const accounts = {
   },
   'user.impersonated': {
     category: 'admin',
-    says: ({ data }: Happened<Data<'user.impersonated'>>): Said =>
+    says: ({ data }: Happened<Data<'user.impersonated'>>): Mapped =>
       administered('user', 'impersonate', data.id, { reason: data.reason }),
   },
   'session.revoked': {
     category: 'auth',
-    says: ({ data: { id, reason } }: Happened<Data<'session.revoked'>>): Said => ({
+    says: ({ data: { id, reason } }: Happened<Data<'session.revoked'>>): Mapped => ({
       ...(reason === 'reuse'
         ? ({ type: 'refresh.reuse_detected', action: 'deny', result: 'denied' } as const)
         : { type: 'session.revoked', action: 'revoke' }),
@@ -128,7 +128,7 @@ const accounts = {
   },
   'session.refresh_repeated': {
     category: 'auth',
-    says: ({ data: { id } }: Happened<Data<'session.refresh_repeated'>>): Said => ({
+    says: ({ data: { id } }: Happened<Data<'session.refresh_repeated'>>): Mapped => ({
       type: 'session.refresh_repeated',
       action: 'refresh',
       result: 'failure',
@@ -137,7 +137,7 @@ const accounts = {
   },
   'sessions.revoked': {
     category: 'auth',
-    says: ({ data }: Happened<Data<'sessions.revoked'>>): Said => ({
+    says: ({ data }: Happened<Data<'sessions.revoked'>>): Mapped => ({
       type: 'session.revoked_all',
       action: 'revoke',
       target: user(data.user_id),
@@ -162,7 +162,7 @@ const MAIL_TYPES: { readonly [purpose: string]: string | undefined } = {
   verify: 'email.verification_sent',
 };
 
-function failedSignIn(method: string, reason: string): Pick<Said, 'type' | 'action' | 'result'> {
+function failedSignIn(method: string, reason: string): Pick<Mapped, 'type' | 'action' | 'result'> {
   if (reason === 'blocked') return { type: 'login.blocked', action: 'login', result: 'denied' };
   switch (method) {
     case 'otp':
@@ -176,7 +176,7 @@ function failedSignIn(method: string, reason: string): Pick<Said, 'type' | 'acti
   }
 }
 
-function factorChange(type: string, change: string): Pick<Said, 'type' | 'action'> {
+function factorChange(type: string, change: string): Pick<Mapped, 'type' | 'action'> {
   if (change === 'stepped') return { type: 'step_up.success', action: 'verify' };
   if (type === 'passkey') {
     return change === 'removed'

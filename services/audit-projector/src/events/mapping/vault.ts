@@ -1,6 +1,6 @@
 /** Rows for what vault publishes: credentials handed out and refused, services, secrets, policies. */
 import type { DataOf, vaultEvents } from '@cardea/contracts';
-import type { Details, Happened, Rule, Said } from '../audit-row.ts';
+import type { Details, Happened, Mapped, Rule } from '../audit-row.ts';
 import { denied } from './denied.ts';
 
 type Type = (typeof vaultEvents)['types'][number];
@@ -52,7 +52,7 @@ const policy = (past: string, action: string): Rule<Data<'vault.policy.added'>> 
 export const vaultRules: { readonly [Of in Type]: Rule<Data<Of>> } = {
   'vault.credential.granted': {
     category: 'credential',
-    says: ({ data }: Happened<Data<'vault.credential.granted'>>): Said => ({
+    says: ({ data }: Happened<Data<'vault.credential.granted'>>): Mapped => ({
       type: 'credential_accessed',
       action: 'access',
       target: credential(data.grant_id),
@@ -66,7 +66,7 @@ export const vaultRules: { readonly [Of in Type]: Rule<Data<Of>> } = {
   },
   'vault.credential.reused': {
     category: 'credential',
-    says: ({ data }: Happened<Data<'vault.credential.reused'>>): Said => ({
+    says: ({ data }: Happened<Data<'vault.credential.reused'>>): Mapped => ({
       type: 'credential_reused',
       action: 'access',
       target: credential(data.grant_id),
@@ -81,7 +81,7 @@ export const vaultRules: { readonly [Of in Type]: Rule<Data<Of>> } = {
   },
   'vault.credential.refused': {
     category: 'credential',
-    says: ({ data }: Happened<Data<'vault.credential.refused'>>): Said => ({
+    says: ({ data }: Happened<Data<'vault.credential.refused'>>): Mapped => ({
       type: 'credential_denied',
       action: 'deny',
       result: 'denied',
@@ -97,7 +97,7 @@ export const vaultRules: { readonly [Of in Type]: Rule<Data<Of>> } = {
   },
   'vault.credential.revoked': {
     category: 'credential',
-    says: ({ data }: Happened<Data<'vault.credential.revoked'>>): Said => ({
+    says: ({ data }: Happened<Data<'vault.credential.revoked'>>): Mapped => ({
       type: 'credential_revoked',
       action: 'revoke',
       target: credential(data.grant_id),
@@ -107,7 +107,7 @@ export const vaultRules: { readonly [Of in Type]: Rule<Data<Of>> } = {
   'vault.service.registered': service('created', 'create'),
   'vault.service.changed': {
     category: 'vault',
-    says: ({ data }: Happened<Data<'vault.service.changed'>>): Said => ({
+    says: ({ data }: Happened<Data<'vault.service.changed'>>): Mapped => ({
       type: 'vault.service_updated',
       action: 'update',
       target: { type: 'service', id: data.service_id },

@@ -2,7 +2,7 @@ import { endpoint } from '@cardea/http';
 import { metrics } from '@cardea/runtime';
 import Type from 'typebox';
 import type { Engine } from '../../engine/engine.ts';
-import { consistent, positionSeen, READS, UNANSWERED } from '../door.ts';
+import { consistent, positionSeen, READS, UNANSWERED } from '../endpoint-defaults.ts';
 import { fieldsShape } from '../tuple-shape.ts';
 
 export const checkRoute = ({ engine }: { readonly engine: Engine }) =>

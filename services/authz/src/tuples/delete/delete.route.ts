@@ -1,13 +1,13 @@
 import { endpoint } from '@cardea/http';
 import Type from 'typebox';
 import { tupleKey } from '../../adapters/tuple-key.ts';
-import { WRITES } from '../door.ts';
+import { WRITES } from '../endpoint-defaults.ts';
 import { fieldsOf, tuples, WILDCARD } from '../tuple.ts';
 import { writableShape } from '../tuple-shape.ts';
-import { recordRepeat, settle, type WriteNeeds } from '../writing.ts';
+import { recordRepeat, settle, type WriteDependencies } from '../writing.ts';
 import { deleteTuple } from './delete.ts';
 
-export const deleteTupleRoute = (needs: WriteNeeds) =>
+export const deleteTupleRoute = (needs: WriteDependencies) =>
   endpoint(
     {
       ...WRITES,

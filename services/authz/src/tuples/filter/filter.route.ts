@@ -1,7 +1,7 @@
 import { endpoint } from '@cardea/http';
 import Type from 'typebox';
 import type { Engine } from '../../engine/engine.ts';
-import { consistent, positionSeen, READS, UNANSWERED } from '../door.ts';
+import { consistent, positionSeen, READS, UNANSWERED } from '../endpoint-defaults.ts';
 import { objectId, questionShape } from '../tuple-shape.ts';
 
 const OBJECT_IDS_MAX = 10_000;

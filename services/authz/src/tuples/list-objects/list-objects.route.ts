@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { endpoint } from '@cardea/http';
 import Type from 'typebox';
 import type { Engine } from '../../engine/engine.ts';
-import { consistent, positionSeen, READS, UNANSWERED } from '../door.ts';
+import { consistent, positionSeen, READS, UNANSWERED } from '../endpoint-defaults.ts';
 import { questionShape } from '../tuple-shape.ts';
 
 /** Longer pages are written in pieces of so many ids, at the client's pace. */

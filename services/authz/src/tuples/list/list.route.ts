@@ -3,11 +3,11 @@ import { endpoint } from '@cardea/http';
 import type { Database, Positions, Transaction } from '@cardea/read-models';
 import Type from 'typebox';
 import type { Follower } from '../../engine/follower.ts';
-import { consistent, READS } from '../door.ts';
+import { consistent, READS } from '../endpoint-defaults.ts';
 import { RELATIONS, type Relation } from '../tuple.ts';
 import { objectId, objectType, tupleShape } from '../tuple-shape.ts';
 
-type Needs = {
+type Dependencies = {
   readonly database: Database;
   readonly positions: Positions;
   readonly follower: Follower;
@@ -16,7 +16,7 @@ type Needs = {
 const WAIT_MS = 2_000;
 const TABLE = ['tuples'];
 
-export const listTuples = ({ database, positions, follower }: Needs) =>
+export const listTuples = ({ database, positions, follower }: Dependencies) =>
   endpoint(
     {
       ...READS,

@@ -1,13 +1,13 @@
 import { endpoint } from '@cardea/http';
 import type { Ids } from '@cardea/runtime';
 import { tupleKey } from '../../adapters/tuple-key.ts';
-import { WRITES } from '../door.ts';
+import { WRITES } from '../endpoint-defaults.ts';
 import { fieldsOf, tuples, WILDCARD } from '../tuple.ts';
 import { tupleShape, writableShape } from '../tuple-shape.ts';
-import { recordRepeat, settle, type WriteNeeds } from '../writing.ts';
+import { recordRepeat, settle, type WriteDependencies } from '../writing.ts';
 import { write } from './write.ts';
 
-export const writeTuple = (needs: WriteNeeds & { readonly ids: Ids }) =>
+export const writeTuple = (needs: WriteDependencies & { readonly ids: Ids }) =>
   endpoint(
     {
       ...WRITES,

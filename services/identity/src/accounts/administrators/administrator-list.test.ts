@@ -6,7 +6,7 @@ import {
   build,
   LEAVING_MS,
   type Leaving,
-  markLeaving,
+  recordDeparture,
   remaining,
   settle,
 } from './administrator-list.ts';
@@ -34,7 +34,7 @@ describe('the list of administrators', () => {
       .when((before) => build(['ann', 'bob'], before))
       .accepts();
     given(administratorLists)
-      .when((before) => markLeaving(mark, before))
+      .when((before) => recordDeparture(mark, before))
       .refuses('not_built');
     given(administratorLists)
       .when((before) => settle(settled, before))
@@ -43,20 +43,20 @@ describe('the list of administrators', () => {
 
   it('lets somebody leave while another stays who is not leaving too', () => {
     given(administratorLists, list(['ann', 'bob']))
-      .when((before) => markLeaving(mark, before))
+      .when((before) => recordDeparture(mark, before))
       .accepts(list(['ann', 'bob'], leaves('ann', 'c2')));
     given(administratorLists, list(['ann']))
-      .when((before) => markLeaving(mark, before))
+      .when((before) => recordDeparture(mark, before))
       .refuses('last_admin');
     given(administratorLists, list(['ann', 'bob'], leaves('bob')))
-      .when((before) => markLeaving(mark, before))
+      .when((before) => recordDeparture(mark, before))
       .refuses('last_admin');
   });
 
   it('counts again whose mark lapsed', () => {
     const late = { ...mark, now: later };
     const marked = given(administratorLists, list(['ann', 'bob'], leaves('bob'))).when((before) =>
-      markLeaving(late, before),
+      recordDeparture(late, before),
     );
     marked.accepts(list(['ann', 'bob'], leaves('ann', 'c2', later)));
     expect(remaining(marked.state, 'cid', later)).toEqual(['bob']);

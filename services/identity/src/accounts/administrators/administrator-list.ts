@@ -42,10 +42,10 @@ export const build = (
 ): Decision<AdministratorListEvent, never> =>
   list.status === 'none' ? changed({ ids: ids.toSorted(), leaving: [] }) : accept();
 
-export type Mark = { readonly userId: string; readonly commandId: string; readonly now: Date };
+export type Departure = { readonly userId: string; readonly commandId: string; readonly now: Date };
 
-export function markLeaving(
-  { userId, commandId, now }: Mark,
+export function recordDeparture(
+  { userId, commandId, now }: Departure,
   list: AdministratorList,
 ): Decision<AdministratorListEvent, 'not_built' | 'last_admin'> {
   if (list.status === 'none') return refuse('not_built');

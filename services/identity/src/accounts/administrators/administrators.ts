@@ -8,7 +8,7 @@ import {
   administratorLists,
   build,
   LEAVING_MS,
-  markLeaving,
+  recordDeparture,
   remaining,
   settle,
 } from './administrator-list.ts';
@@ -35,7 +35,7 @@ export type Administrators = {
   readonly settle: (of: Of, command: Command) => Promise<void>;
 };
 
-type Needs = {
+type Dependencies = {
   readonly streams: Streams;
   readonly store: Pick<EventStore, 'head'>;
   readonly database: Database;
@@ -45,7 +45,7 @@ type Needs = {
   readonly ids: Ids;
 };
 
-export function administrators(needs: Needs): Administrators {
+export function administrators(needs: Dependencies): Administrators {
   const { streams, userDirectory, clock, ids } = needs;
   const isAdmin = async ({ tenantId, userId }: Of) =>
     isActiveAdmin(await userDirectory.byId(tenantId, userId));
@@ -68,7 +68,7 @@ export function administrators(needs: Needs): Administrators {
     const leaving = { userId, commandId: command.id, now: clock.now() };
     const own = { ...command, id: uuidFrom(command.id, 'leaving') };
     const decide = () =>
-      streams.decideOn(administratorLists, tenantId, own, (list) => markLeaving(leaving, list));
+      streams.decideOn(administratorLists, tenantId, own, (list) => recordDeparture(leaving, list));
     let decided = await decide();
     if (!decided.accepted && decided.reason === 'not_built') {
       await buildList(needs, tenantId, fresh(command));
@@ -100,7 +100,7 @@ export function administrators(needs: Needs): Administrators {
 }
 
 /** The table only says whom to look at: who counts is in their own streams. */
-async function buildList(needs: Needs, tenantId: string, command: Command): Promise<void> {
+async function buildList(needs: Dependencies, tenantId: string, command: Command): Promise<void> {
   const { database, positions, store, streams, userDirectory } = needs;
   const head = await store.head('identity');
   if (!(await positions.reached(['users'], head, CATCH_UP_MS))) {

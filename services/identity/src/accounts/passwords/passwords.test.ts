@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { argon2 } from '../../adapters/argon2.ts';
-import { hashGate } from './hash-gate.ts';
+import { hashLimit } from './hash-limit.ts';
 import { passwordFault, passwords } from './passwords.ts';
 
 const policy = { min: 8, common: 'allow' } as const;
@@ -58,4 +58,4 @@ describe('a password', () => {
 });
 
 const cheap = (time = 1) =>
-  passwords(argon2({ memoryKib: 64, time }), hashGate(1, { sleep: () => new Promise(() => {}) }));
+  passwords(argon2({ memoryKib: 64, time }), hashLimit(1, { sleep: () => new Promise(() => {}) }));

@@ -2,7 +2,7 @@
 import { isCommonPassword } from '@cardea/runtime';
 import type { PasswordFunction } from '../../adapters/argon2.ts';
 import type { PasswordPolicy } from '../../workspaces/workspaces.module.ts';
-import type { HashGate } from './hash-gate.ts';
+import type { HashLimit } from './hash-limit.ts';
 
 export const PASSWORD_CHARACTERS_MAX = 128;
 
@@ -29,7 +29,7 @@ export type Passwords = {
   ) => Promise<{ readonly right: boolean; readonly rehashed?: string }>;
 };
 
-export function passwords(own: PasswordFunction, gate: HashGate): Passwords {
+export function passwords(own: PasswordFunction, gate: HashLimit): Passwords {
   let dummy: Promise<string> | undefined;
   const dummyHash = () => {
     dummy ??= own.hash('no password of anybody');

@@ -9,12 +9,12 @@ import { exists, type UserEvent, users } from './user.ts';
 /** Events that were recorded in this version say it themselves. */
 const TOLD_FROM_VERSION = 2;
 
-type Needs = {
+type Dependencies = {
   readonly streams: Streams;
   readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
 };
 
-export const announceVouched = (needs: Needs) =>
+export const announceVouched = (needs: Dependencies) =>
   policy<UserEvent>({
     name: 'announce_vouched',
     on: {
@@ -38,7 +38,7 @@ export const announceVouched = (needs: Needs) =>
   });
 
 async function announce(
-  needs: Needs,
+  needs: Dependencies,
   event: Recorded<UserEvent, 'UserRegistered' | 'RolesChanged'>,
 ): Promise<void> {
   const { recordedVersion = event.schemaVersion, data, metadata } = event;

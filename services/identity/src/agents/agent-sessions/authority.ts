@@ -5,7 +5,7 @@ import type { Agent } from '../agents/agent.ts';
 import { coveredBy, missingFrom, type ServiceGrant } from '../agents/service-grant.ts';
 import { type Delegation, isLive } from '../delegations/delegation.ts';
 
-export type Behind = {
+export type RevocationCause = {
   readonly agent: Agent;
   /** Undefined when the agent acts for itself. */
   readonly user:
@@ -29,7 +29,7 @@ export type Reach = {
   readonly missing: readonly ServiceGrant[];
 };
 
-export function authorityOf({ agent, user, since, now }: Behind): Authority {
+export function authorityOf({ agent, user, since, now }: RevocationCause): Authority {
   if (agent.status !== 'active') return { refused: 'invalid_agent_key' };
   const own = agent.agent.services;
   if (user === undefined) return { granted: reachWithin([own]) };

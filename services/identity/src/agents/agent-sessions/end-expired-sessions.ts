@@ -1,17 +1,20 @@
 /** Says of every agent session that it has ended, within a minute, when it has run out or its login has. */
 
-import { type Loop, type ServiceNeeds, sweeping } from '@cardea/service';
+import { type Loop, type ServiceDependencies, sweeping } from '@cardea/service';
 import type { UserDirectory } from '../../accounts/accounts.module.ts';
 import { endIfOver, endOne } from './end-many.ts';
 
-type Needs = Pick<ServiceNeeds, 'clock' | 'database' | 'streams' | 'systemCommand'> & {
+type Dependencies = Pick<
+  ServiceDependencies,
+  'clock' | 'database' | 'streams' | 'systemCommand'
+> & {
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
 };
 
 const SWEEP_EVERY_MS = 10_000;
 const BATCH_MAX = 500;
 
-export const endExpiredSessions = (needs: Needs): Loop =>
+export const endExpiredSessions = (needs: Dependencies): Loop =>
   sweeping({
     name: 'identity.agent_sessions',
     everyMs: SWEEP_EVERY_MS,
@@ -19,7 +22,7 @@ export const endExpiredSessions = (needs: Needs): Loop =>
     sweep: (_signal, tick) => sweep(needs, tick),
   });
 
-async function sweep(needs: Needs, tick: () => void): Promise<void> {
+async function sweep(needs: Dependencies, tick: () => void): Promise<void> {
   const { rows } = await needs.database.asSystem((sql) =>
     sql.query<{ id: string; tenant_id: string; expires_at: Date }>(
       `SELECT id, tenant_id, expires_at FROM identity.agent_sessions
@@ -36,7 +39,7 @@ async function sweep(needs: Needs, tick: () => void): Promise<void> {
 }
 
 /** Sessions by the token of a login that nobody has refreshed until it ran out. */
-async function sweepLogins(needs: Needs, tick: () => void): Promise<void> {
+async function sweepLogins(needs: Dependencies, tick: () => void): Promise<void> {
   const { rows } = await needs.database.asSystem((sql) =>
     sql.query<{ id: string; tenant_id: string; subject_sid: string }>(
       `SELECT a.id, a.tenant_id, a.subject_sid FROM identity.agent_sessions a

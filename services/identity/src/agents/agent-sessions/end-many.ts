@@ -1,13 +1,16 @@
 /** Ends open sessions when something that they rested on is gone. */
 import type { Database } from '@cardea/read-models';
 import { uuidFrom } from '@cardea/runtime';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import type { UserDirectory } from '../../accounts/accounts.module.ts';
 import { agentSessions, type EndReason } from './agent-session.ts';
 import { whyEnded } from './basis.ts';
 import { endAgentSession } from './end/end.ts';
 
-type Needs = Pick<ServiceNeeds, 'clock' | 'database' | 'streams' | 'systemCommand'> & {
+type Dependencies = Pick<
+  ServiceDependencies,
+  'clock' | 'database' | 'streams' | 'systemCommand'
+> & {
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
 };
 
@@ -49,7 +52,7 @@ export async function openSessions(
 }
 
 export async function endOpenSessions(
-  needs: Needs,
+  needs: Dependencies,
   of: OpenOf,
   /** `cause` makes the same commands of the same event. Without a reason, those that their user has ended. */
   { reason, cause }: { readonly reason: EndReason | undefined; readonly cause: string },
@@ -72,7 +75,7 @@ export async function endOpenSessions(
 type One = { readonly tenantId: string; readonly id: string; readonly cause: string };
 
 /** Ends a session whose user has ended what it rests on; any other goes on. */
-export async function endIfOver(needs: Needs, of: One): Promise<void> {
+export async function endIfOver(needs: Dependencies, of: One): Promise<void> {
   const { state } = await needs.streams.load(agentSessions, of);
   if (state.status === 'none') return;
   const at = { tenantId: of.tenantId, now: needs.clock.now() };
@@ -81,7 +84,7 @@ export async function endIfOver(needs: Needs, of: One): Promise<void> {
 }
 
 export async function endOne(
-  needs: Pick<Needs, 'streams' | 'systemCommand'>,
+  needs: Pick<Dependencies, 'streams' | 'systemCommand'>,
   of: One & { readonly reason: EndReason },
 ): Promise<void> {
   const command = needs.systemCommand(of.tenantId, 'end agent session', uuidFrom(of.cause, of.id));

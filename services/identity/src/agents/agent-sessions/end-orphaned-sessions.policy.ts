@@ -1,7 +1,7 @@
 /** When an agent, its key, its user, a login or a delegation goes, the sessions that rested on it end. */
 import { ignoring, type RecordedEvent } from '@cardea/event-store';
 import { NotCaughtUp } from '@cardea/log-follower';
-import { policy, type ServiceNeeds } from '@cardea/service';
+import { policy, type ServiceDependencies } from '@cardea/service';
 import type { UserDirectory, UserEvent } from '../../accounts/accounts.module.ts';
 import type { SessionEvent } from '../../sessions/sessions.module.ts';
 import type { AgentKeyEvent } from '../agent-keys/agent-key.ts';
@@ -10,8 +10,8 @@ import type { DelegationEvent } from '../delegations/delegation.ts';
 import type { EndReason } from './agent-session.ts';
 import { endOpenSessions, type OpenOf } from './end-many.ts';
 
-type Needs = Pick<
-  ServiceNeeds,
+type Dependencies = Pick<
+  ServiceDependencies,
   'clock' | 'database' | 'positions' | 'streams' | 'systemCommand'
 > & {
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
@@ -22,7 +22,7 @@ const CATCH_UP_MS = 10_000;
 
 type Orphans = Omit<OpenOf, 'tenantId'> & { readonly reason: EndReason | undefined };
 
-export const endOrphanedSessions = (needs: Needs) => {
+export const endOrphanedSessions = (needs: Dependencies) => {
   const end = (event: Cause, orphans: Orphans) => endOrphans(needs, event, orphans);
   return policy<UserEvent | SessionEvent | AgentEvent | AgentKeyEvent | DelegationEvent>({
     name: 'end_orphaned_agent_sessions',
@@ -73,7 +73,7 @@ const GOES_ON = ignoring(
 type Cause = Pick<RecordedEvent, 'id' | 'position' | 'metadata'>;
 
 async function endOrphans(
-  needs: Needs,
+  needs: Dependencies,
   { id: cause, position, metadata: { tenantId } }: Cause,
   { reason, ...of }: Orphans,
 ): Promise<void> {

@@ -2,11 +2,11 @@
 import type { Command } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
 import { metrics } from '@cardea/runtime';
-import { newId, type ServiceNeeds } from '@cardea/service';
+import { newId, type ServiceDependencies } from '@cardea/service';
 import { type UserDirectory, users, verifyEmail } from '../../accounts/accounts.module.ts';
 import { tooManyAttempts, tooOften } from '../../http/answers.ts';
 import type { AccessTokens, LoginSessions, Tokens } from '../../sessions/sessions.module.ts';
-import { signInPlace } from '../../streams/seals.ts';
+import { signInField } from '../../streams/encrypted-fields.ts';
 import type { TenantFacts } from '../../workspaces/workspaces.module.ts';
 import {
   type Attempt,
@@ -22,13 +22,13 @@ import { signIn, signins } from './sign-in.ts';
 
 const MS = 1_000;
 
-type Needs = Pick<ServiceNeeds, 'ids' | 'sealer' | 'streams'> & {
+type Dependencies = Pick<ServiceDependencies, 'ids' | 'sealer' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'emailOf' | 'snapshot'>;
   readonly loginSessions: Pick<LoginSessions, 'start'>;
   readonly accessTokens: AccessTokens;
 };
 
-export type Ending = {
+export type EndRequest = {
   readonly request: Request<unknown, unknown, unknown>;
   readonly tenant: TenantFacts;
   /** A moment before the user was read. */
@@ -59,17 +59,17 @@ type InToken = {
 export type EndAttempt = {
   readonly inSession: (
     attempt: Attempt<SessionFactor>,
-    of: Ending,
+    of: EndRequest,
     command: Command,
   ) => Promise<Refused | InSession>;
   readonly inToken: (
     attempt: Attempt<TokenFactor>,
-    of: Ending,
+    of: EndRequest,
     command: Command,
   ) => Promise<Refused | InToken>;
 };
 
-export const endAttempt = (needs: Needs): EndAttempt => ({
+export const endAttempt = (needs: Dependencies): EndAttempt => ({
   inSession: async (attempt, of, command) =>
     attempt.status === 'refused' ? attempt : startSession(needs, conclude(attempt), of, command),
   inToken: async (attempt, of, command) =>
@@ -77,9 +77,9 @@ export const endAttempt = (needs: Needs): EndAttempt => ({
 });
 
 async function startSession(
-  needs: Needs,
+  needs: Dependencies,
   { ends, user, mfaRequired, ...how }: Conclusion,
-  { request, tenant, readAt }: Ending,
+  { request, tenant, readAt }: EndRequest,
   command: Command,
 ): Promise<Refused | InSession> {
   if (ends === 'due') throw new Error('no verb can meet a further factor');
@@ -108,15 +108,15 @@ async function startSession(
 
 /** An access token alone: what it rests on is the user, and nothing refreshes it. */
 async function issueToken(
-  needs: Needs,
+  needs: Dependencies,
   { ends, user, method, amr }: Conclusion,
-  { request, tenant, readAt }: Ending,
+  { request, tenant, readAt }: EndRequest,
   command: Command,
 ): Promise<Refused | InToken> {
   if (ends === 'due') throw new Error('no verb can meet a further factor');
   const { sealer, streams, userDirectory } = needs;
   const snapshot = JSON.stringify(await userDirectory.snapshot(user));
-  const sealed = await sealer.seal(tenant.id, signInPlace(user.id, user.emailHash), snapshot);
+  const sealed = await sealer.seal(tenant.id, signInField(user.id, user.emailHash), snapshot);
   if (sealed === 'erased') return refuse('erased');
   const by = { user_id: user.id, method, amr, user: sealed, now: command.now };
   const signed = await streams.decideOn(signins, user.emailHash, command, (signin) =>

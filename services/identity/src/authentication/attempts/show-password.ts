@@ -10,7 +10,7 @@ import { uuidFrom } from '@cardea/runtime';
 import type { RateLimit, RateLimits } from '@cardea/service';
 import type { Passwords } from '../../accounts/accounts.module.ts';
 import { LIMITS } from '../../http/limits.ts';
-import { userPlace } from '../../streams/seals.ts';
+import { userField } from '../../streams/encrypted-fields.ts';
 import {
   type Attempt,
   meet,
@@ -58,14 +58,14 @@ export type ShowPassword = (
   readonly rehashed?: string | undefined;
 }>;
 
-type Needs = {
+type Dependencies = {
   readonly streams: Streams;
   readonly sealer: Sealer;
   readonly passwords: Pick<Passwords, 'verify'>;
   readonly limits: RateLimits;
 };
 
-export function showPassword(needs: Needs): ShowPassword {
+export function showPassword(needs: Dependencies): ShowPassword {
   const { streams, sealer, limits } = needs;
   return async (attempt, shown, command) => {
     const { tenantId } = command.metadata;
@@ -103,7 +103,7 @@ export function showPassword(needs: Needs): ShowPassword {
 
 /** Without a usable hash it does the same work and says no. */
 async function verify(
-  { sealer, passwords }: Needs,
+  { sealer, passwords }: Dependencies,
   { user }: OpenAttempt,
   { password }: ShownPassword,
 ) {
@@ -111,12 +111,12 @@ async function verify(
   const phc =
     sealed === null || user === null
       ? null
-      : await sealer.open(sealed, userPlace(user.id, 'password_hash'));
+      : await sealer.open(sealed, userField(user.id, 'password_hash'));
   return passwords.verify(phc, password);
 }
 
 async function fail(
-  { streams, limits }: Needs,
+  { streams, limits }: Dependencies,
   of: Omit<Failure, 'reason'> & {
     readonly refused: Refused;
     readonly emailHash: string;
@@ -144,7 +144,7 @@ const recorded = (reason: Refusal): FailureReason => {
 };
 
 async function clear(
-  { streams }: Needs,
+  { streams }: Dependencies,
   {
     emailHash,
     ...of

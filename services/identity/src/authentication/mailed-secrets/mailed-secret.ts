@@ -5,10 +5,10 @@
 import type { DerivedKeys } from '@cardea/crypto';
 import type { Command } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import { emailAddress, type ToAscii, type UserDirectory } from '../../accounts/accounts.module.ts';
 import { tooOften } from '../../http/answers.ts';
-import { drawChallenge, mailLimit, type PostOffice } from '../../mail/mail.module.ts';
+import { drawChallenge, type MailOutbox, mailLimit } from '../../mail/mail.module.ts';
 import type { TenantFacts, Workspaces } from '../../workspaces/workspaces.module.ts';
 import { begin, meet } from '../attempts/attempt.ts';
 import type { EndAttempt } from '../attempts/end-attempt.ts';
@@ -17,10 +17,10 @@ type MailedFactor = 'magic_link' | 'otp';
 
 const SENT = 'if the address has an account, a mail is on its way';
 
-export type SendNeeds = Pick<ServiceNeeds, 'command' | 'limits' | 'random'> & {
+export type SendDependencies = Pick<ServiceDependencies, 'command' | 'limits' | 'random'> & {
   readonly userDirectory: Pick<UserDirectory, 'hashOf'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly postOffice: Pick<PostOffice, 'request'>;
+  readonly postOffice: Pick<MailOutbox, 'request'>;
   /** Derived for `otp/v1`. */
   readonly codeKeys: DerivedKeys;
   readonly toAscii: ToAscii;
@@ -28,7 +28,7 @@ export type SendNeeds = Pick<ServiceNeeds, 'command' | 'limits' | 'random'> & {
 
 /** The same reads and one append for every address. */
 export async function send(
-  needs: SendNeeds,
+  needs: SendDependencies,
   request: Request<unknown, unknown, { readonly email: string }>,
   purpose: MailedFactor,
 ) {
@@ -56,14 +56,14 @@ export async function send(
   return { ok: { challenge_id, status: 'sent', message: SENT }, wrote } as const;
 }
 
-export type VerifyNeeds = Pick<ServiceNeeds, 'clock' | 'command'> & {
+export type VerifyDependencies = Pick<ServiceDependencies, 'clock' | 'command'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
   readonly endAttempt: EndAttempt;
 };
 
 /** `redeem` uses the secret up, and tells what became of that: of two at once one wins. */
 export async function signInBy<Fault>(
-  needs: VerifyNeeds,
+  needs: VerifyDependencies,
   request: Request<unknown, unknown, unknown>,
   of: {
     readonly factor: MailedFactor;

@@ -1,10 +1,10 @@
 /** What register and sign-up answer to an address that is taken, and how they hide that it is. */
 import type { Command } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import { registrationRefused, registrations } from './registration.ts';
 
-type Needs = Pick<ServiceNeeds, 'streams'>;
+type Dependencies = Pick<ServiceDependencies, 'streams'>;
 
 /** What tells nothing: the address may have been taken. */
 export const CHECK_YOUR_EMAIL = 'check your email to complete registration' as const;
@@ -16,7 +16,11 @@ export const unnamed = (command: Command): Command => ({
 });
 
 /** As many appends as a success makes, each awaited like one of those. */
-export async function pad({ streams }: Needs, command: Command, parts: number): Promise<void> {
+export async function pad(
+  { streams }: Dependencies,
+  command: Command,
+  parts: number,
+): Promise<void> {
   const own = unnamed(command);
   for (let part = 1; part <= parts; part += 1) {
     const step = { ...own, id: uuidFrom(command.id, 'refused', String(part)) };

@@ -1,7 +1,7 @@
 /** When a key was last used, told at most once in ten minutes. */
 import { accept, type Decision, type Stream } from '@cardea/event-store';
 
-export const USE_TOLD_EVERY_MS = 10 * 60_000;
+export const USE_REPORTED_EVERY_MS = 10 * 60_000;
 
 export type KeyUsed = {
   readonly type: 'KeyUsed';
@@ -20,7 +20,8 @@ export function noteUse(
   { id, kind, now }: { readonly id: string; readonly kind: 'svc' | 'agk'; readonly now: Date },
   { usedAt }: KeyUse,
 ): Decision<KeyUsed, never> {
-  const isFresh = usedAt !== null && now.getTime() - new Date(usedAt).getTime() < USE_TOLD_EVERY_MS;
+  const isFresh =
+    usedAt !== null && now.getTime() - new Date(usedAt).getTime() < USE_REPORTED_EVERY_MS;
   return isFresh
     ? accept()
     : accept({ type: 'KeyUsed', data: { id, kind, used_at: now.toISOString() } });

@@ -1,7 +1,7 @@
 /** Notes uses of keys; this process asks the stream at most as often as a use is told. */
 import { expiringCache } from '@cardea/runtime';
-import type { ServiceNeeds } from '@cardea/service';
-import { keyUses, noteUse, USE_TOLD_EVERY_MS } from './key-use.ts';
+import type { ServiceDependencies } from '@cardea/service';
+import { keyUses, noteUse, USE_REPORTED_EVERY_MS } from './key-use.ts';
 
 const NOTED_KEYS_MAX = 10_000;
 
@@ -16,10 +16,10 @@ export function notedUses({
   clock,
   systemCommand,
   ids,
-}: Pick<ServiceNeeds, 'streams' | 'clock' | 'systemCommand' | 'ids'>): NoteUse {
+}: Pick<ServiceDependencies, 'streams' | 'clock' | 'systemCommand' | 'ids'>): NoteUse {
   const noted = expiringCache<string, true>(clock, {
     entriesMax: NOTED_KEYS_MAX,
-    ttlMs: USE_TOLD_EVERY_MS,
+    ttlMs: USE_REPORTED_EVERY_MS,
   });
   return async ({ id, kind, tenantId }) => {
     if (noted.get(id) === true) return;

@@ -6,7 +6,7 @@ import type { MailPurpose } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
 
-export type Errand = {
+export type PendingMail = {
   readonly generation: number;
   readonly requested_at: string;
   readonly expires_at: string;
@@ -18,7 +18,7 @@ export type Errand = {
   readonly failures?: number;
 };
 export type MailboxFacts = {
-  readonly errands: { readonly [purpose in MailPurpose]?: Errand };
+  readonly errands: { readonly [purpose in MailPurpose]?: PendingMail };
 };
 export type Mailbox = { readonly status: 'none' } | ({ readonly status: 'seen' } & MailboxFacts);
 
@@ -78,8 +78,8 @@ export type RequestMail = {
 
 export function requestMail(request: RequestMail, mailbox: Mailbox): Decision<MailboxEvent, never> {
   const { purpose, email, userId, now } = request;
-  const generation = (errandOf(mailbox, purpose)?.generation ?? 0) + 1;
-  const errand: Errand = {
+  const generation = (pendingMailOf(mailbox, purpose)?.generation ?? 0) + 1;
+  const errand: PendingMail = {
     generation,
     requested_at: now.toISOString(),
     expires_at: new Date(now.getTime() + SECRET_TTL_MS[purpose]).toISOString(),
@@ -110,7 +110,7 @@ export function useSecret(
   { purpose, generation, now }: UseSecret,
   mailbox: Mailbox,
 ): Decision<MailboxEvent, 'used' | 'superseded' | 'expired'> {
-  const errand = errandOf(mailbox, purpose);
+  const errand = pendingMailOf(mailbox, purpose);
   if (errand === undefined || errand.generation !== generation) return refuse('superseded');
   if (errand.used) return refuse('used');
   if (now >= new Date(errand.expires_at)) return refuse('expired');
@@ -134,7 +134,7 @@ export function tryCode(
   { generation, now }: TryCode,
   mailbox: Mailbox,
 ): Decision<MailboxEvent, 'invalid' | 'expired' | 'too_many_attempts'> {
-  const errand = errandOf(mailbox, 'otp');
+  const errand = pendingMailOf(mailbox, 'otp');
   if (errand === undefined) return refuse('invalid');
   const { failures = 0, generation: current } = errand;
   if (failures >= CODE_FAILURES_MAX) return refuse('too_many_attempts');
@@ -159,7 +159,7 @@ export function settleMail(
   outcome: MailOutcome,
   mailbox: Mailbox,
 ): Decision<MailboxEvent, never> {
-  const errand = errandOf(mailbox, purpose);
+  const errand = pendingMailOf(mailbox, purpose);
   const after =
     errand?.generation === generation
       ? withErrand(mailbox, purpose, { ...errand, settled: true })
@@ -177,13 +177,13 @@ export function deferMail(
   return accept({ type: 'MailDeferred', data: { ...data, after: factsOf(mailbox) } });
 }
 
-export const errandOf = (mailbox: Mailbox, purpose: MailPurpose): Errand | undefined =>
+export const pendingMailOf = (mailbox: Mailbox, purpose: MailPurpose): PendingMail | undefined =>
   mailbox.status === 'none' ? undefined : mailbox.errands[purpose];
 
 const factsOf = (mailbox: Mailbox): MailboxFacts => ({
   errands: mailbox.status === 'none' ? {} : mailbox.errands,
 });
 
-const withErrand = (mailbox: Mailbox, purpose: MailPurpose, errand: Errand): MailboxFacts => ({
+const withErrand = (mailbox: Mailbox, purpose: MailPurpose, errand: PendingMail): MailboxFacts => ({
   errands: { ...factsOf(mailbox).errands, [purpose]: errand },
 });

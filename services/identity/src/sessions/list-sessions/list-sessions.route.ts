@@ -1,12 +1,12 @@
 /** A user's own sessions, one per signed-in device. */
 import { named, Time } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed, USERS_ONLY } from '../../http/answers.ts';
 import { aliveSessions } from '../alive-sessions.ts';
 
-type Needs = Pick<ServiceNeeds, 'clock' | 'database'>;
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'database'>;
 
 const Session = named(
   'LoginSession',
@@ -28,7 +28,7 @@ const Session = named(
   }),
 );
 
-export const listSessionsRoute = (needs: Needs): Endpoint =>
+export const listSessionsRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'list_my_sessions',

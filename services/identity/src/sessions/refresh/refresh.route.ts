@@ -10,20 +10,20 @@ import {
 import { type RecordedEvent, WriteContention } from '@cardea/event-store';
 import { type Endpoint, endpoint, networkOf, type Request } from '@cardea/http';
 import { metrics } from '@cardea/runtime';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import { exists, type User, type UserDirectory } from '../../accounts/accounts.module.ts';
 import { closed, PASSWORD_BODY_MAX_BYTES, tokenFields, tooOften } from '../../http/answers.ts';
 import { LIMITS } from '../../http/limits.ts';
-import { sessionPlace } from '../../streams/seals.ts';
+import { sessionField } from '../../streams/encrypted-fields.ts';
 import type { TenantFacts, Workspaces } from '../../workspaces/workspaces.module.ts';
 import { type LoginSessions, USER_AGENT_CHARACTERS_MAX } from '../login-sessions.ts';
 import { type SessionEvent, type SessionFacts, sessions } from '../session.ts';
-import { surroundingsOf } from '../surroundings.ts';
+import { validityContextOf } from '../validity-context.ts';
 import { refresh } from './refresh.ts';
 
-type Needs = Pick<
-  ServiceNeeds,
+type Dependencies = Pick<
+  ServiceDependencies,
   'clock' | 'command' | 'limits' | 'positions' | 'sealer' | 'settings' | 'store' | 'streams'
 > & {
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
@@ -39,7 +39,7 @@ const LIST_WAIT_MS = 2_000;
 /** Who made the last refresh is looked up once; another refresh that comes between makes it twice. */
 const LOOKS_MAX = 2;
 
-export const refreshRoute = (needs: Needs): Endpoint =>
+export const refreshRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'refresh',
@@ -70,7 +70,7 @@ export const refreshRoute = (needs: Needs): Endpoint =>
     },
   );
 
-async function exchanged(needs: Needs, request: Asked, token: RefreshToken) {
+async function exchanged(needs: Dependencies, request: Asked, token: RefreshToken) {
   // The token names no tenant, so its session is looked up by id alone and says which it is.
   const last = await needs.store.readLast(`session-${token.sid}`);
   if (last === undefined) return INVALID;
@@ -112,14 +112,14 @@ type Shown = {
 };
 
 async function decidedOn(
-  { store, streams, sealer, settings, command: commandOf }: Needs,
+  { store, streams, sealer, settings, command: commandOf }: Dependencies,
   request: Asked,
   { token, last, user, tenant }: Shown,
 ) {
   const { tenantId } = last.metadata;
   const { user_id: userId } = last.data as SessionEvent['data'];
   const command = await commandOf(request, { tenantId, actor: { type: 'user', id: userId } });
-  const place = sessionPlace(userId, token.sid, 'refreshed_by');
+  const place = sessionField(userId, token.sid, 'refreshed_by');
   const self = JSON.stringify([
     networkOf(request.ip),
     request.userAgent.slice(0, USER_AGENT_CHARACTERS_MAX),
@@ -129,7 +129,7 @@ async function decidedOn(
   const asked = {
     seq: token.seq,
     now: command.now,
-    surroundings: surroundingsOf(user, tenant !== undefined),
+    surroundings: validityContextOf(user, tenant !== undefined),
     mode: tenant?.settings.refresh.mode ?? 'leeway',
     leewayMs: (tenant?.settings.refresh.leeway_seconds ?? 0) * 1000,
     slidingMs: settings.REFRESH_TOKEN_EXPIRY * 1000,

@@ -10,14 +10,14 @@ import {
   isAlive,
   type Session,
   type SessionEvent,
-  type Surroundings,
+  type ValidityContext,
 } from '../session.ts';
 
 export type Refresh = {
   /** Number of the token that was shown; its MAC was checked. */
   readonly seq: number;
   readonly now: Date;
-  readonly surroundings: Surroundings;
+  readonly surroundings: ValidityContext;
   readonly mode: RefreshMode;
   readonly leewayMs: number;
   /** Network and user agent of whoever asks. */

@@ -1,19 +1,19 @@
 /** Ends one of a user's own sessions, or all but the caller's. */
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { endSessions, exists, type UserDirectory, users } from '../../accounts/accounts.module.ts';
 import { closed, USERS_ONLY } from '../../http/answers.ts';
 import { aliveSessions } from '../alive-sessions.ts';
 import { sessions } from '../session.ts';
-import { ownSession, surroundingsOf } from '../surroundings.ts';
+import { ownSession, validityContextOf } from '../validity-context.ts';
 import { revokeSession } from './revoke-session.ts';
 
-type Needs = Pick<ServiceNeeds, 'command' | 'database' | 'streams'> & {
+type Dependencies = Pick<ServiceDependencies, 'command' | 'database' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
 };
 
-export const revokeSessionRoute = (needs: Needs): Endpoint =>
+export const revokeSessionRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'revoke_my_session',
@@ -36,7 +36,7 @@ export const revokeSessionRoute = (needs: Needs): Endpoint =>
       const sid = request.params.id;
       const user = await needs.userDirectory.byId(tenantId, userId);
       const command = await needs.command(request);
-      const surroundings = surroundingsOf(user, true);
+      const surroundings = validityContextOf(user, true);
       const decided = await needs.streams.decideOn(sessions, sid, command, (session) =>
         revokeSession({ userId, reason: 'user', now: command.now, surroundings }, session),
       );
@@ -45,7 +45,7 @@ export const revokeSessionRoute = (needs: Needs): Endpoint =>
     },
   );
 
-export const revokeSessionsRoute = (needs: Needs): Endpoint =>
+export const revokeSessionsRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'revoke_my_other_sessions',

@@ -6,14 +6,14 @@ import {
   type RevocationReason,
   type Session,
   type SessionEvent,
-  type Surroundings,
+  type ValidityContext,
 } from '../session.ts';
 
 export type RevokeSession = {
   readonly userId: string;
   readonly reason: RevocationReason;
   readonly now: Date;
-  readonly surroundings: Surroundings;
+  readonly surroundings: ValidityContext;
 };
 
 export function revokeSession(

@@ -1,14 +1,14 @@
 /** The signing keys as the deployment's own administrators see and replace them. */
 import { DEPLOYMENT_TENANT, NullableTime, named, Time } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../http/answers.ts';
 import { STEP_UP_HEADERS, signedInLately } from '../../http/step-up.ts';
-import { activeKey, type RingKey } from '../keyring.ts';
+import { activeKey, type KeyringKey } from '../keyring.ts';
 import type { SigningKeys } from '../signing-keys.ts';
 
-type Needs = Pick<ServiceNeeds, 'command'> & {
+type Dependencies = Pick<ServiceDependencies, 'command'> & {
   readonly signingKeys: Pick<SigningKeys, 'announce' | 'promote' | 'revoke' | 'ring'>;
 };
 
@@ -20,7 +20,7 @@ const COMMON = {
 } as const;
 const RETRY_AFTER_SECONDS = 1;
 
-export const listKeysRoute = ({ signingKeys }: Pick<Needs, 'signingKeys'>): Endpoint =>
+export const listKeysRoute = ({ signingKeys }: Pick<Dependencies, 'signingKeys'>): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -51,7 +51,7 @@ export const listKeysRoute = ({ signingKeys }: Pick<Needs, 'signingKeys'>): Endp
     async () => ({ ok: { keys: (await signingKeys.ring()).keys.map(shown) } }),
   );
 
-export const rotateKeysRoute = (needs: Needs): Endpoint =>
+export const rotateKeysRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -87,7 +87,7 @@ export const rotateKeysRoute = (needs: Needs): Endpoint =>
     },
   );
 
-const shown = ({ kid, state, createdAt, activatedAt, retiredAt }: RingKey) => ({
+const shown = ({ kid, state, createdAt, activatedAt, retiredAt }: KeyringKey) => ({
   kid,
   state,
   created_at: createdAt,

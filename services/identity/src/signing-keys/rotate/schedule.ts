@@ -8,9 +8,9 @@ import {
   added,
   type Keyring,
   type KeyringEvent,
+  type KeyringKey,
   type NewKey,
   pendingKey,
-  type RingKey,
 } from '../keyring.ts';
 import { promoteKey } from './rotate.ts';
 
@@ -42,7 +42,7 @@ export function keepSchedule(
   const isDue = (time: string | null): boolean => time !== null && new Date(time) <= now;
   const removed = ring.keys
     .filter(({ state, publishUntil }) => state === 'retired' && isDue(publishUntil))
-    .map(({ kid }: RingKey): KeyringEvent => ({ type: 'KeyRemoved', data: { kid } }));
+    .map(({ kid }: KeyringKey): KeyringEvent => ({ type: 'KeyRemoved', data: { kid } }));
   const promoted =
     pending !== undefined && isDue(pending.activateAt)
       ? promoteKey(pending.kid, now, ring).events

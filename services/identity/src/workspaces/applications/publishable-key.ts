@@ -1,6 +1,6 @@
 /** Which tenant a publishable key belongs to. One of the few look-ups that know no tenant yet. */
 import { parseKey } from '@cardea/crypto';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 
 export type KeyedApplication = {
   readonly id: string;
@@ -10,7 +10,7 @@ export type KeyedApplication = {
 };
 
 export async function applicationOfKey(
-  { database }: Pick<ServiceNeeds, 'database'>,
+  { database }: Pick<ServiceDependencies, 'database'>,
   publishableKey: string,
 ): Promise<KeyedApplication | undefined> {
   if (parseKey(publishableKey)?.kind !== 'pk') return undefined;
@@ -25,7 +25,7 @@ export async function applicationOfKey(
 }
 
 export async function tenantOfPublishableKey(
-  needs: Pick<ServiceNeeds, 'database'>,
+  needs: Pick<ServiceDependencies, 'database'>,
   publishableKey: string,
 ): Promise<string | undefined> {
   return (await applicationOfKey(needs, publishableKey))?.tenant_id;

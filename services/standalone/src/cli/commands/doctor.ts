@@ -1,7 +1,8 @@
 /** Looks at everything that a deployment stands on, a line each, with what mends it. */
+
+import type { Check, DoctorCheck } from '../check.ts';
 import { type Command, table } from '../command.ts';
-import type { Check, Look } from '../look.ts';
-import { looks } from '../looks.ts';
+import { doctorChecks } from '../doctor-checks.ts';
 
 const LOOK_MS_MAX = 5_000;
 
@@ -21,7 +22,7 @@ export const doctor: Command = {
     const given = options['management'];
     const management = typeof given === 'string' ? given.split(',') : undefined;
     const checks: Check[] = [];
-    for (const [name, look] of Object.entries(looks)) {
+    for (const [name, look] of Object.entries(doctorChecks)) {
       const found = await answered(look, { deployment, management });
       checks.push(...found.map((one) => ({ ...one, name: one.name || name })));
     }
@@ -49,8 +50,8 @@ const SIGNS = { ok: 'ok', warning: 'warning', failed: 'FAILED' } as const;
 
 /** A look that throws or takes too long is a finding too; what it threw may quote a URL. */
 async function answered(
-  look: Look,
-  at: Parameters<Look>[0],
+  look: DoctorCheck,
+  at: Parameters<DoctorCheck>[0],
 ): Promise<readonly (Omit<Check, 'name'> & { readonly name?: string })[]> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error('late')), LOOK_MS_MAX);

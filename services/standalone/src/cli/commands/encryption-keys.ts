@@ -3,7 +3,7 @@ import { identityOperations } from '@cardea/identity';
 import { refuseForeignKeys, rewrapKeys } from '@cardea/service';
 import { vaultOperations } from '@cardea/vault';
 import { type Command, done, table, textOf } from '../command.ts';
-import { needsOf, wrappedIn } from '../deployment.ts';
+import { dependenciesOf, wrappedIn } from '../deployment.ts';
 import { NotDone, WrongUsage } from '../failures.ts';
 
 export const keysRewrap: Command = {
@@ -20,7 +20,7 @@ export const keysRewrap: Command = {
       tables.push({ table: name, rewrapped });
       if (rewrapped > 0) tell(`${name}: ${rewrapped}`, { table: name, rewrapped });
     });
-    const signing = await identityOperations(needsOf(deployment, 'identity')).resealKeys();
+    const signing = await identityOperations(dependenciesOf(deployment, 'identity')).resealKeys();
     const rows = tables.map((each) => [each.table, `${each.rewrapped} rows wrapped anew`]);
     return done([...table(rows), `${signing} signing keys sealed anew`], {
       tables,
@@ -38,7 +38,7 @@ export const keysRotateDek: Command = {
   run: async (call) => {
     const tenantId = textOf(call, 'tenant');
     if (tenantId === undefined) throw new WrongUsage('--tenant names whose key');
-    const vault = needsOf(await call.open(), 'vault');
+    const vault = dependenciesOf(await call.open(), 'vault');
     const rotated = await vaultOperations(vault).rotateKey(tenantId);
     if (rotated === undefined) throw new NotDone('the vault keeps nothing of such a tenant');
     const { version, values, unreadable } = rotated;

@@ -2,8 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { identityOperations } from '@cardea/identity';
 import { countedKeys } from '@cardea/service';
-import { type Call, type Command, done, numberOf, type Said, table } from '../command.ts';
-import { type Deployment, needsOf, wrappedIn } from '../deployment.ts';
+import { type Call, type Command, type CommandOutput, done, numberOf, table } from '../command.ts';
+import { type Deployment, dependenciesOf, wrappedIn } from '../deployment.ts';
 import { NotDone, WrongUsage } from '../failures.ts';
 
 /** Each process reads the ring every 30 s, and asks for an unknown key every 30 s at most. */
@@ -11,7 +11,7 @@ const WAIT_SECONDS = 65;
 const WAIT_SECONDS_MAX = 86_400;
 
 const operationsOn = (deployment: Deployment) =>
-  identityOperations(needsOf(deployment, 'identity'));
+  identityOperations(dependenciesOf(deployment, 'identity'));
 
 export const keysStatus: Command = {
   name: 'keys status',
@@ -82,7 +82,7 @@ export const keysRotate: Command = {
   },
 };
 
-async function revokeOthers({ open, options }: Call): Promise<Said> {
+async function revokeOthers({ open, options }: Call): Promise<CommandOutput> {
   if (options['wait'] !== undefined) throw new WrongUsage('--revoke waits for nobody');
   const operations = operationsOn(await open());
   await hasKeys(operations);

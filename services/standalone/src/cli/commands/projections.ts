@@ -4,7 +4,7 @@ import type { Part } from '@cardea/service';
 import { type Command, done, table } from '../command.ts';
 import type { Deployment } from '../deployment.ts';
 import { NotDone, WrongUsage } from '../failures.ts';
-import { behind, parkedBy } from '../standing.ts';
+import { lagOf, parkedBy } from '../lag.ts';
 
 export const projectionsStatus: Command = {
   name: 'projections status',
@@ -40,7 +40,7 @@ async function statusOf(part: Part, deployment: Deployment) {
         projection: `${name}.${projection.name}`,
         position: String(position),
         head: String(head),
-        behind: (await behind(part, position, head)).count,
+        behind: (await lagOf(part, position, head)).count,
         parked_streams: parked.get(`projection:${projection.name}`) ?? 0,
       };
     }),

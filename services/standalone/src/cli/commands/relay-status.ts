@@ -1,13 +1,13 @@
 /** What has not gone from the logs to their topics yet. */
 import { type Command, done, table } from '../command.ts';
-import { relayStanding } from '../standing.ts';
+import { relayLag } from '../lag.ts';
 
 export const relayStatus: Command = {
   name: 'relay status',
   summary: 'Shows how far each log has been published.',
   run: async ({ open }) => {
     const { parts } = await open();
-    const relays = await Promise.all(parts().map(relayStanding));
+    const relays = await Promise.all(parts().map(relayLag));
     const rows = relays.map((one) => [
       one.log,
       `position ${one.position}`,

@@ -1,7 +1,7 @@
 /** Grants as a list and one by one, with the grounds of each. */
 import { NullableTime, named, PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { ADMIN, READS } from '../../administration.ts';
 import {
@@ -13,7 +13,10 @@ import {
   shownGrant,
 } from '../grant-list.ts';
 
-type ListGrantsDependencies = Pick<ServiceNeeds, 'clock' | 'database' | 'positions' | 'store'>;
+type ListGrantsDependencies = Pick<
+  ServiceDependencies,
+  'clock' | 'database' | 'positions' | 'store'
+>;
 
 const Text = Type.String({ minLength: 1, maxLength: 128 });
 const nullable = <S extends Type.TSchema>(schema: S) => Type.Union([schema, Type.Null()]);

@@ -1,14 +1,14 @@
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { ADMIN, WRITES } from '../../administration.ts';
 import type { Epochs } from '../../epochs.ts';
+import { grantKeys } from '../grant-key.ts';
 import { agentOnly, findGrants, grantsAreLevel } from '../grant-list.ts';
-import { slots } from '../slot.ts';
 import { revokeGrant } from './revoke.ts';
 
 type RevokeDependencies = Pick<
-  ServiceNeeds,
+  ServiceDependencies,
   'streams' | 'command' | 'database' | 'positions' | 'store' | 'clock'
 > & { readonly epochs: Epochs };
 
@@ -46,7 +46,7 @@ export const revokeGrantRoute = (vault: RevokeDependencies): Endpoint =>
       if (row.revoked_at !== null) return { ok };
       const command = await vault.command(request);
       const cause = principal.kind === 'agent' ? 'agent' : 'admin';
-      const decided = await vault.streams.decideOn(slots, row.slot, command, (slot) =>
+      const decided = await vault.streams.decideOn(grantKeys, row.slot, command, (slot) =>
         revokeGrant({ grantId: row.grant_id, cause, now: command.now }, slot),
       );
       await vault.epochs.changed(tenantId);

@@ -1,10 +1,10 @@
 import { given } from '@cardea/testing';
 import { describe, it } from 'vitest';
-import { type Held, type SlotEvent, slots } from '../slot.ts';
+import { type CurrentGrant, type GrantKeyEvent, grantKeys } from '../grant-key.ts';
 import { revokeGrant } from './revoke.ts';
 
 const now = new Date('2026-01-01T12:00:00.000Z');
-const grant: Held = {
+const grant: CurrentGrant = {
   grant_id: 'second',
   session_id: 'session',
   agent_id: 'agent',
@@ -23,8 +23,11 @@ const grant: Held = {
   revoked_at: null,
   used: [],
 };
-const granted: SlotEvent = { type: 'CredentialGranted', data: { ...grant, supersedes: 'first' } };
-const revoked = (grantId: string, revokedAt: string | null): SlotEvent => ({
+const granted: GrantKeyEvent = {
+  type: 'CredentialGranted',
+  data: { ...grant, supersedes: 'first' },
+};
+const revoked = (grantId: string, revokedAt: string | null): GrantKeyEvent => ({
   type: 'GrantRevoked',
   data: {
     ...grant,
@@ -38,22 +41,22 @@ const revoke = (grantId: string) => ({ grantId, cause: 'session_ended', now });
 
 describe('revoking a grant', () => {
   it('ends the one that would be handed out again, once', () => {
-    given(slots, granted)
+    given(grantKeys, granted)
       .when((slot) => revokeGrant(revoke('second'), slot))
       .accepts(revoked('second', now.toISOString()));
-    given(slots, granted, revoked('second', now.toISOString()))
+    given(grantKeys, granted, revoked('second', now.toISOString()))
       .when((slot) => revokeGrant(revoke('second'), slot))
       .accepts();
   });
 
   it('leaves the newer one alone where it names one that was superseded', () => {
-    given(slots, granted)
+    given(grantKeys, granted)
       .when((slot) => revokeGrant(revoke('first'), slot))
       .accepts(revoked('first', null));
   });
 
   it('changes nothing where nothing was granted', () => {
-    given(slots)
+    given(grantKeys)
       .when((slot) => revokeGrant(revoke('second'), slot))
       .accepts();
   });

@@ -1,12 +1,12 @@
 import { accept, type Decision } from '@cardea/event-store';
-import type { GrantRevoked, Slot } from '../slot.ts';
+import type { GrantKeyState, GrantRevoked } from '../grant-key.ts';
 
 export type Revoke = { readonly grantId: string; readonly cause: string; readonly now: Date };
 
 /** A grant that was superseded can be revoked too; what the slot holds is left as it is then. */
 export function revokeGrant(
   { grantId, cause, now }: Revoke,
-  slot: Slot,
+  slot: GrantKeyState,
 ): Decision<GrantRevoked, never> {
   if (slot.status === 'empty') return accept();
   const { held } = slot;

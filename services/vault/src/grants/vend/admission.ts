@@ -4,16 +4,19 @@
  */
 import type { AgentPrincipal, Capability } from '@cardea/auth';
 import type { Request } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import type QuickLRU from 'quick-lru';
 import type { Epochs } from '../../epochs.ts';
-import type { Asked, Facts } from '../../identity-facts/fact-rows.ts';
+import type { Facts, IdentityFactsRequest } from '../../identity-facts/fact-rows.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { type KnownChanges, REREAD_AFTER_MS } from '../../identity-facts/identity-facts.ts';
-import { slotKey } from '../slot.ts';
-import { liveMarks } from './live-marks.ts';
+import { grantCacheKey } from '../grant-key.ts';
+import { liveRevocations } from './live-revocations.ts';
 
-type AdmissionDependencies = Pick<ServiceNeeds, 'authenticator' | 'revocations' | 'clock'> & {
+type AdmissionDependencies = Pick<
+  ServiceDependencies,
+  'authenticator' | 'revocations' | 'clock'
+> & {
   readonly epochs: Epochs;
   readonly facts: IdentityFacts;
   /** The slot that a session asked for last: it is likely to be the next one too. */
@@ -24,7 +27,7 @@ type AdmissionDependencies = Pick<ServiceNeeds, 'authenticator' | 'revocations' 
 
 export type Admitted = {
   readonly capability: Capability;
-  readonly asked: Asked;
+  readonly asked: IdentityFactsRequest;
   readonly facts: Facts;
   readonly userMarked: boolean;
   readonly epoch: string | undefined;
@@ -61,11 +64,11 @@ export async function admitVend(
       : await vault.authenticator.capability(token);
   const capability = 'ok' in judged ? judged.ok : judged.claims;
   const guessed = vault.lastSlots.get(`${tenantId} ${params.id}`);
-  const marks = await liveMarks(vault, {
+  const marks = await liveRevocations(vault, {
     agent,
     sessionId: params.id,
     capability,
-    guessedKey: guessed === undefined ? undefined : slotKey(guessed),
+    guessedKey: guessed === undefined ? undefined : grantCacheKey(guessed),
   });
   if (marks.agent) return { refused: 'INVALID_AGENT_KEY', sessionId: null };
   if (marks.epoch === undefined && marks.changes !== undefined) await vault.epochs.begin(tenantId);
@@ -78,7 +81,7 @@ export async function admitVend(
     return { refused: 'INVALID_CAPABILITY_TOKEN', sessionId: null };
   }
   const sessionId = capability.agentSessionId;
-  const asked: Asked = {
+  const asked: IdentityFactsRequest = {
     tenantId,
     sessionId: params.id,
     tokenSessionId: sessionId,
@@ -121,7 +124,7 @@ function standingOf({ session }: Facts, isOwn: boolean, now: Date): Standing {
 /** What is unknown or run out by a row alone is read again before anyone is told so. */
 async function factsOfSession(
   vault: AdmissionDependencies,
-  asked: Asked,
+  asked: IdentityFactsRequest,
   { isOwn, changes }: { readonly isOwn: boolean; readonly changes: KnownChanges | undefined },
 ): Promise<Facts> {
   let facts = await vault.facts.read(asked, changes);

@@ -1,20 +1,20 @@
 /** Row 14 of a vend: whether a person has to be asked, whom, and what they have said. */
 import { uuidFrom } from '@cardea/runtime';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import { appOf } from '@cardea/service';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { approverOf, type NoApproverReason } from '../../policies/policies.module.ts';
+import type { AuthorizedRequest } from './authorized-request.ts';
 import {
+  type ApprovalRefusal,
   type Ask,
   consumeApproval,
   digestOf,
-  type GateRefusal,
-  openGate,
+  openApproval,
   type Waiting,
-} from './gate.ts';
-import type { Way } from './way.ts';
+} from './require-approval.ts';
 
-type ApprovalDependencies = Pick<ServiceNeeds, 'clock' | 'ids' | 'peers'> & {
+type ApprovalDependencies = Pick<ServiceDependencies, 'clock' | 'ids' | 'peers'> & {
   readonly facts: IdentityFacts;
 };
 
@@ -29,15 +29,15 @@ export type Passed =
   | { readonly consumed: Consumed | undefined }
   | { readonly waiting: Waiting }
   | {
-      readonly refused: GateRefusal;
+      readonly refused: ApprovalRefusal;
       readonly retryAfterSeconds?: number;
       readonly reason?: NoApproverReason;
     };
 
 /** `open` decrypts; it comes before the approval is used up, and not where nothing can be handed out. */
-export async function throughGate(
+export async function requireApproval(
   vault: ApprovalDependencies,
-  way: Way,
+  way: AuthorizedRequest,
   open: () => Promise<void>,
 ): Promise<Passed> {
   const { judgement, request } = way;
@@ -52,7 +52,7 @@ export async function throughGate(
   const needs = { approval: vault.peers.approval, clock: vault.clock };
   const { approval_id: approvalId } = request.body;
   if (approvalId === undefined) {
-    const opened = await openGate(needs, ask);
+    const opened = await openApproval(needs, ask);
     if ('consumed' in opened) throw new Error('an approval was used up before it was given');
     return opened;
   }
@@ -63,13 +63,13 @@ export async function throughGate(
   return { consumed: { approval_id: approvalId, ...gate.consumed, grantId } };
 }
 
-const contextAppOf = (request: Way['request']) => {
+const contextAppOf = (request: AuthorizedRequest['request']) => {
   const { appId, appClaimed } = appOf(request);
   return { app_id: appId ?? null, ...(appClaimed ? { app_claimed: appClaimed } : {}) };
 };
 
 const askOf = (
-  { request, admitted, service, fields, judgement }: Way,
+  { request, admitted, service, fields, judgement }: AuthorizedRequest,
   of: Pick<Ask, 'demand' | 'approverId' | 'commandId'>,
 ): Ask => ({
   ...of,

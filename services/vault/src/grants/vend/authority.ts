@@ -3,7 +3,7 @@ import type { Capability } from '@cardea/auth';
 import type { AgentRow, Facts } from '../../identity-facts/fact-rows.ts';
 import { isDisabled } from '../../identity-facts/identity-facts.ts';
 import { currentOf, fieldOf, type ServiceRecord } from '../../services/services.module.ts';
-import type { GrantedField } from '../slot.ts';
+import type { GrantedField } from '../grant-key.ts';
 
 export type Wanted = {
   readonly service: ServiceRecord;

@@ -1,6 +1,6 @@
 import { type Endpoint, endpoint } from '@cardea/http';
 import { metrics, span } from '@cardea/runtime';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import type QuickLRU from 'quick-lru';
 import Type from 'typebox';
 import type { SecretStore } from '../../adapters/secret-store.ts';
@@ -8,11 +8,12 @@ import type { Epochs } from '../../epochs.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import type { Catalog } from '../../services/services.module.ts';
 import { fieldOf, type ServiceRecord } from '../../services/services.module.ts';
+import type { CurrentGrant } from '../grant-key.ts';
 import type { RefusalRecorder } from '../refusal-recorder.ts';
 import type { ReuseCounter } from '../reuse.ts';
-import type { Held } from '../slot.ts';
 import { type Admitted, admitVend, type VendRequest } from './admission.ts';
-import type { VendMemos } from './vend-memos.ts';
+import type { Refused } from './authorized-request.ts';
+import type { VendCaches } from './vend-caches.ts';
 import {
   ApprovalRequired,
   Granted,
@@ -22,10 +23,9 @@ import {
   waitingAnswer,
 } from './vend-shape.ts';
 import { vend } from './vending.ts';
-import type { Refused } from './way.ts';
 
 type VendDependencies = Pick<
-  ServiceNeeds,
+  ServiceDependencies,
   'authenticator' | 'cache' | 'clock' | 'command' | 'ids' | 'peers' | 'revocations' | 'streams'
 > & {
   readonly catalog: Catalog;
@@ -36,7 +36,7 @@ type VendDependencies = Pick<
     slotId: string,
   ) => boolean /** The slot that a session asked for last: it is likely to be the next one too. */;
   readonly lastSlots: QuickLRU<string, string>;
-  readonly memos: VendMemos;
+  readonly memos: VendCaches;
   readonly refusals: RefusalRecorder;
   readonly reuse: ReuseCounter;
   readonly secrets: SecretStore;
@@ -138,7 +138,7 @@ function registered(fields: readonly string[], service: ServiceRecord | undefine
   return known.length === 0 ? null : known.sort();
 }
 
-const shownGrant = (held: Held, values: readonly string[]) => ({
+const shownGrant = (held: CurrentGrant, values: readonly string[]) => ({
   data: {
     grant_id: held.grant_id,
     service_name: held.service_name,

@@ -4,24 +4,31 @@
  */
 import { EventStoreUnavailable } from '@cardea/event-store';
 import { failpoint, uuidFrom } from '@cardea/runtime';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import type QuickLRU from 'quick-lru';
 import type { SecretStore } from '../../adapters/secret-store.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { approverOf } from '../../policies/policies.module.ts';
 import type { Catalog } from '../../services/services.module.ts';
+import {
+  type CurrentGrant,
+  type Grant,
+  type GrantKeyState,
+  grantCacheKey,
+  grantKeys,
+  isLive,
+} from '../grant-key.ts';
 import type { ReuseCounter } from '../reuse.ts';
-import { type Grant, type Held, isLive, type Slot, slotKey, slots } from '../slot.ts';
 import type { Admitted, VendRequest } from './admission.ts';
-import { type Consumed, throughGate } from './approval-requirement.ts';
-import type { Waiting } from './gate.ts';
-import { mint } from './mint.ts';
-import type { VendMemos } from './vend-memos.ts';
+import { type Consumed, requireApproval } from './approval-requirement.ts';
+import { type AuthorizedRequest, authorizedRequestOf, type Refused } from './authorized-request.ts';
+import { issueGrant } from './issue-grant.ts';
+import type { Waiting } from './require-approval.ts';
+import type { VendCaches } from './vend-caches.ts';
 import type { VendBody } from './vend-shape.ts';
-import { type Refused, type Way, wayOf } from './way.ts';
 
 type VendingDependencies = Pick<
-  ServiceNeeds,
+  ServiceDependencies,
   'cache' | 'clock' | 'command' | 'ids' | 'peers' | 'streams'
 > & {
   readonly catalog: Catalog;
@@ -31,7 +38,7 @@ type VendingDependencies = Pick<
     slotId: string,
   ) => boolean /** The slot that a session asked for last: it is likely to be the next one too. */;
   readonly lastSlots: QuickLRU<string, string>;
-  readonly memos: VendMemos;
+  readonly memos: VendCaches;
   readonly reuse: ReuseCounter;
   readonly secrets: SecretStore;
 };
@@ -40,7 +47,7 @@ export type Vended =
   | Refused
   | { readonly waiting: Waiting }
   | {
-      readonly held: Held;
+      readonly held: CurrentGrant;
       readonly values: readonly string[];
       readonly wrote?: bigint | undefined;
     };
@@ -56,7 +63,7 @@ export async function vend(
   request: VendRequest<VendBody>,
   admitted: Admitted,
 ): Promise<Vended> {
-  const way = await wayOf(vault, request, admitted);
+  const way = await authorizedRequestOf(vault, request, admitted);
   if ('refused' in way) return way;
   const { body } = request;
   const slot = await readSlot(vault, way);
@@ -75,7 +82,11 @@ export async function vend(
 }
 
 /** The grant is live, and no approval is brought along but the one that it rests on. */
-function answers({ request, judgement, snapshot }: Way, held: Held, now: Date): boolean {
+function answers(
+  { request, judgement, snapshot }: AuthorizedRequest,
+  held: CurrentGrant,
+  now: Date,
+): boolean {
   const { approval_id: brought } = request.body;
   const fits =
     judgement.effect === 'allow' || brought === undefined || brought === held.approval_id;
@@ -83,7 +94,7 @@ function answers({ request, judgement, snapshot }: Way, held: Held, now: Date): 
 }
 
 /** A grant that a person allowed is handed out again only while that person could still allow it. */
-async function barredFromLive(vault: VendingDependencies, way: Way) {
+async function barredFromLive(vault: VendingDependencies, way: AuthorizedRequest) {
   const { judgement } = way;
   if (judgement.effect !== 'require_approval') return undefined;
   const approver = await approverOf(vault, way.admitted, judgement.demand);
@@ -93,8 +104,8 @@ async function barredFromLive(vault: VendingDependencies, way: Way) {
 /** As remembered, if the shared cache names the same grant; else as its stream says. */
 async function readSlot(
   vault: VendingDependencies,
-  { request, admitted, slotId }: Way,
-): Promise<Slot> {
+  { request, admitted, slotId }: AuthorizedRequest,
+): Promise<GrantKeyState> {
   const { memos, cache, streams } = vault;
   const { epoch, guess, asked } = admitted;
   vault.lastSlots.set(`${asked.tenantId} ${asked.sessionId}`, slotId);
@@ -102,10 +113,12 @@ async function readSlot(
   if (known !== undefined) {
     const grantId = known.status === 'held' ? known.held.grant_id : undefined;
     const named =
-      guess?.slotId === slotId ? guess.grantId : await cache.get(slotKey(slotId)).catch(() => null);
+      guess?.slotId === slotId
+        ? guess.grantId
+        : await cache.get(grantCacheKey(slotId)).catch(() => null);
     if (named === grantId) return known;
   }
-  const { state } = await streams.load(slots, { tenantId: request.tenantId, id: slotId });
+  const { state } = await streams.load(grantKeys, { tenantId: request.tenantId, id: slotId });
   memos.slots.put(slotId, epoch, state);
   return state;
 }
@@ -125,7 +138,7 @@ async function secondsToForce(
 }
 
 /** Rows 14 to 17: decrypt first, so that nothing is used up for what cannot be handed out. */
-async function newGrant(vault: VendingDependencies, way: Way): Promise<Vended> {
+async function newGrant(vault: VendingDependencies, way: AuthorizedRequest): Promise<Vended> {
   const { request, service, snapshot } = way;
   const of = { tenantId: request.tenantId, ownerId: service.id };
   let opened: readonly Buffer[] = [];
@@ -133,7 +146,7 @@ async function newGrant(vault: VendingDependencies, way: Way): Promise<Vended> {
     opened = await vault.secrets.open(of, snapshot.fields);
   };
   try {
-    const passed = await throughGate(vault, way, open);
+    const passed = await requireApproval(vault, way, open);
     if ('refused' in passed) return { ...passed, service };
     if ('waiting' in passed) return passed;
     await failpoint('vend.after_consume');
@@ -150,11 +163,11 @@ async function newGrant(vault: VendingDependencies, way: Way): Promise<Vended> {
 
 type Minted =
   | { readonly refused: 'APPROVAL_CONSUMED' }
-  | { readonly held: Held; readonly reused: boolean; readonly wrote: bigint | undefined };
+  | { readonly held: CurrentGrant; readonly reused: boolean; readonly wrote: bigint | undefined };
 
 async function mintInSlot(
   vault: VendingDependencies,
-  way: Way,
+  way: AuthorizedRequest,
   consumed: Consumed | undefined,
 ): Promise<Minted> {
   const { request, slotId, snapshot, admitted } = way;
@@ -165,8 +178,8 @@ async function mintInSlot(
     const grant = grantOf(way, grantId, made.now);
     const command = { ...made, id: uuidFrom('mint', slotId, grantId) };
     const wanted = { grant, forced, consumed, now: made.now };
-    const decided = await vault.streams.decideOn(slots, slotId, command, (state) =>
-      mint(wanted, state),
+    const decided = await vault.streams.decideOn(grantKeys, slotId, command, (state) =>
+      issueGrant(wanted, state),
     );
     const { state } = decided;
     if (!decided.accepted) return { refused: decided.reason };
@@ -187,14 +200,14 @@ async function mintInSlot(
 }
 
 /** A repeat under the same `Idempotency-Key` meets the same grant for as long as that is live. */
-function freshGrantId(vault: VendingDependencies, { request, slotId }: Way): string {
+function freshGrantId(vault: VendingDependencies, { request, slotId }: AuthorizedRequest): string {
   if (request.idempotency === undefined) return vault.ids.next();
   return uuidFrom('grant.v1', slotId, request.commandId);
 }
 
 const MS = 1_000;
 
-function grantOf(way: Way, grantId: string, now: Date): Grant {
+function grantOf(way: AuthorizedRequest, grantId: string, now: Date): Grant {
   const { admitted, service, snapshot, judgement, request } = way;
   const { capability, asked, sessionEndsAt } = admitted;
   const usual = now.getTime() + service.default_ttl_seconds * MS;
@@ -219,20 +232,24 @@ function grantOf(way: Way, grantId: string, now: Date): Grant {
 /** From now on the other processes know that what they remember of the slot is old. */
 async function remember(
   { memos, cache, clock }: VendingDependencies,
-  of: { readonly slotId: string; readonly state: Slot; readonly epoch: string | undefined },
+  of: {
+    readonly slotId: string;
+    readonly state: GrantKeyState;
+    readonly epoch: string | undefined;
+  },
 ): Promise<void> {
   const { slotId, state, epoch } = of;
   if (state.status === 'empty') return;
   memos.slots.put(slotId, epoch, state);
   const leftMs = Date.parse(state.held.expires_at) - clock.now().getTime();
   // Without the cache nobody remembers anything, so that nobody has to be told.
-  await cache.set(slotKey(slotId), state.held.grant_id, Math.max(1, leftMs)).catch(() => {});
+  await cache.set(grantCacheKey(slotId), state.held.grant_id, Math.max(1, leftMs)).catch(() => {});
 }
 
 async function handOut(
   vault: VendingDependencies,
-  { request, service, slotId, snapshot }: Way,
-  held: Held,
+  { request, service, slotId, snapshot }: AuthorizedRequest,
+  held: CurrentGrant,
 ): Promise<Vended> {
   const of = { tenantId: request.tenantId, ownerId: service.id };
   const opened = await vault.secrets.open(of, snapshot.fields);

@@ -1,5 +1,5 @@
 import { type Endpoint, endpoint } from '@cardea/http';
-import { alreadyCreated, newId, reusedKey, type ServiceNeeds } from '@cardea/service';
+import { alreadyCreated, newId, reusedKey, type ServiceDependencies } from '@cardea/service';
 import { ADMIN, WRITES } from '../../administration.ts';
 import type { Epochs } from '../../epochs.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
@@ -7,7 +7,7 @@ import { policySets } from '../policy.ts';
 import { NewPolicy, PolicyShape, shownPolicy, withDefaults } from '../policy-shape.ts';
 import { addPolicy } from './add.ts';
 
-type AddDependencies = Pick<ServiceNeeds, 'streams' | 'command' | 'ids'> & {
+type AddDependencies = Pick<ServiceDependencies, 'streams' | 'command' | 'ids'> & {
   readonly epochs: Epochs;
   readonly facts: IdentityFacts;
 };

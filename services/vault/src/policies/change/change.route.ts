@@ -1,5 +1,5 @@
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import { ADMIN, WRITES } from '../../administration.ts';
 import type { Epochs } from '../../epochs.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
@@ -7,7 +7,7 @@ import { policySets } from '../policy.ts';
 import { PolicyId, PolicyPatch, PolicyShape, shownPolicy } from '../policy-shape.ts';
 import { changePolicy } from './change.ts';
 
-type ChangeDependencies = Pick<ServiceNeeds, 'streams' | 'command'> & {
+type ChangeDependencies = Pick<ServiceDependencies, 'streams' | 'command'> & {
   readonly epochs: Epochs;
   readonly facts: IdentityFacts;
 };

@@ -1,14 +1,16 @@
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { ADMIN, READS } from '../../administration.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { approverOf } from '../approver.ts';
-import { type Demand, judge } from '../judge.ts';
+import { type ApprovalRequirement, evaluatePolicies } from '../evaluate-policies.ts';
 import { policySets } from '../policy.ts';
 import { ApproverShape } from '../policy-shape.ts';
 
-type EvaluateDependencies = Pick<ServiceNeeds, 'streams'> & { readonly facts: IdentityFacts };
+type EvaluateDependencies = Pick<ServiceDependencies, 'streams'> & {
+  readonly facts: IdentityFacts;
+};
 
 const text = (longest: number) => Type.String({ minLength: 1, maxLength: longest });
 const nullable = <S extends Type.TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
@@ -47,7 +49,7 @@ export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint =>
     },
     async ({ body, tenantId }) => {
       const { state } = await vault.streams.load(policySets, { tenantId, id: tenantId });
-      const judgement = judge(state, {
+      const judgement = evaluatePolicies(state, {
         agentId: body.agent_id,
         serviceName: body.service_name,
         fields: body.fields,
@@ -71,7 +73,7 @@ export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint =>
 async function whoIsAsked(
   vault: EvaluateDependencies,
   of: { readonly tenantId: string; readonly agentId: string },
-  { approver }: Demand,
+  { approver }: ApprovalRequirement,
 ) {
   if (approver === 'session_user') return { approver };
   const asked = { ...of, sessionId: '', tokenSessionId: '', userId: null };

@@ -1,13 +1,13 @@
 /** The policies of a tenant. The whole set stands in one event, so that the stream itself is the list. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { ADMIN, READS } from '../../administration.ts';
 import { policySets } from '../policy.ts';
 import { PolicyId, PolicyShape, shownPolicy } from '../policy-shape.ts';
 
-type ListPoliciesDependencies = Pick<ServiceNeeds, 'streams'>;
+type ListPoliciesDependencies = Pick<ServiceDependencies, 'streams'>;
 
 export const listPoliciesRoute = (vault: ListPoliciesDependencies): Endpoint =>
   endpoint(

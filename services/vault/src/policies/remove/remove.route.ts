@@ -1,5 +1,5 @@
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { ADMIN, WRITES } from '../../administration.ts';
 import type { Epochs } from '../../epochs.ts';
@@ -7,7 +7,9 @@ import { policySets } from '../policy.ts';
 import { PolicyId } from '../policy-shape.ts';
 import { removePolicy } from './remove.ts';
 
-type RemoveDependencies = Pick<ServiceNeeds, 'streams' | 'command'> & { readonly epochs: Epochs };
+type RemoveDependencies = Pick<ServiceDependencies, 'streams' | 'command'> & {
+  readonly epochs: Epochs;
+};
 
 export const removePolicyRoute = (vault: RemoveDependencies): Endpoint =>
   endpoint(

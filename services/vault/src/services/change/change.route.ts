@@ -1,5 +1,5 @@
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import type { SecretStore } from '../../adapters/secret-store.ts';
 import { ADMIN, WRITES } from '../../administration.ts';
@@ -15,7 +15,7 @@ import {
 } from '../service-shape.ts';
 import { change } from './change.ts';
 
-type ChangeDependencies = Pick<ServiceNeeds, 'command'> & {
+type ChangeDependencies = Pick<ServiceDependencies, 'command'> & {
   readonly catalog: Catalog;
   readonly epochs: Epochs;
   readonly secrets: SecretStore;

@@ -1,5 +1,5 @@
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import type { SecretStore } from '../../adapters/secret-store.ts';
 import { ADMIN, WRITES } from '../../administration.ts';
@@ -8,7 +8,7 @@ import type { Catalog } from '../catalog.ts';
 import { ByName } from '../service-shape.ts';
 import { deleteService } from './delete.ts';
 
-type DeleteDependencies = Pick<ServiceNeeds, 'command'> & {
+type DeleteDependencies = Pick<ServiceDependencies, 'command'> & {
   readonly catalog: Catalog;
   readonly epochs: Epochs;
   readonly secrets: SecretStore;

@@ -1,13 +1,15 @@
 /** The services of a tenant, as a list and one by one. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { ADMIN, READS } from '../../administration.ts';
 import type { Catalog } from '../catalog.ts';
 import { ByName, ServiceShape, shownService } from '../service-shape.ts';
 
-type ListServicesDependencies = Pick<ServiceNeeds, 'database'> & { readonly catalog: Catalog };
+type ListServicesDependencies = Pick<ServiceDependencies, 'database'> & {
+  readonly catalog: Catalog;
+};
 
 export const listServicesRoute = (vault: ListServicesDependencies): Endpoint =>
   endpoint(

@@ -1,6 +1,6 @@
 import { documented } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
-import { alreadyCreated, newId, reusedKey, type ServiceNeeds } from '@cardea/service';
+import { alreadyCreated, newId, reusedKey, type ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { ADMIN, WRITES } from '../../administration.ts';
 import type { Epochs } from '../../epochs.ts';
@@ -18,7 +18,7 @@ import {
 } from '../service-shape.ts';
 import { register } from './register.ts';
 
-type RegisterDependencies = Pick<ServiceNeeds, 'streams' | 'command' | 'ids'> & {
+type RegisterDependencies = Pick<ServiceDependencies, 'streams' | 'command' | 'ids'> & {
   readonly catalog: Catalog;
   readonly epochs: Epochs;
 };

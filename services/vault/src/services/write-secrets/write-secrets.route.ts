@@ -1,7 +1,7 @@
 import { WriteContention } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import type { SecretStore } from '../../adapters/secret-store.ts';
 import { ADMIN, WRITES } from '../../administration.ts';
@@ -11,7 +11,7 @@ import type { ServiceRecord } from '../service.ts';
 import { ByName, FIELDS_MAX } from '../service-shape.ts';
 import { faultOf, type WriteSecrets, writeSecrets } from './write-secrets.ts';
 
-type WriteSecretsDependencies = Pick<ServiceNeeds, 'command' | 'ids'> & {
+type WriteSecretsDependencies = Pick<ServiceDependencies, 'command' | 'ids'> & {
   readonly catalog: Catalog;
   readonly epochs: Epochs;
   readonly secrets: SecretStore;

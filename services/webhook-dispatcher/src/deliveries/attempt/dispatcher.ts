@@ -10,15 +10,15 @@ import type { Command, Streams } from '@cardea/event-store';
 import { isOutage } from '@cardea/log-follower';
 import type { Positions } from '@cardea/read-models';
 import type { Clock, Ids, Logger, Random, Settings } from '@cardea/runtime';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import type { Target } from '../../webhooks/webhooks.module.ts';
 import { cancel } from '../cancel-delivery.ts';
 import { DELIVERIES_TABLE } from '../deliveries.projection.ts';
 import { type CancelCause, deliveries, excerptField, streamOf } from '../delivery.ts';
 import type { Claimed, Queue } from '../queue.ts';
 import { recordAttempt } from './attempt.ts';
-import { prepare, type SendNeeds, type Sent, send } from './send.ts';
-import { Slots } from './slots.ts';
+import { Concurrency } from './concurrency.ts';
+import { prepare, type SendDependencies, type Sent, send } from './send.ts';
 
 const IDLE_MS = 1_000;
 const LEASE_MS = 60_000;
@@ -30,11 +30,11 @@ const PROJECTION_WAIT_MS = 60_000;
 const DRAIN_MS = 5_000;
 const CHANCE_BYTES = 4;
 
-type DispatcherNeeds = SendNeeds & {
+type DispatcherDependencies = SendDependencies & {
   readonly queue: Queue;
   readonly streams: Streams;
   readonly positions: Positions;
-  readonly systemCommand: ServiceNeeds['systemCommand'];
+  readonly systemCommand: ServiceDependencies['systemCommand'];
   readonly clock: Clock;
   readonly ids: Ids;
   readonly random: Random;
@@ -54,9 +54,9 @@ type Ready =
 type Left = 'leased' | 'done';
 
 export class Dispatcher {
-  readonly #needs: DispatcherNeeds;
+  readonly #needs: DispatcherDependencies;
   readonly #owner: string;
-  readonly #slots: Slots;
+  readonly #slots: Concurrency;
   /** Claimed by this process and not yet out of its hands. */
   readonly #held = new Set<string>();
   /** Of these, what was claimed once more: its release was carried out and not yet answered. */
@@ -74,10 +74,10 @@ export class Dispatcher {
   /** Claimed, and waiting for the limit of concurrent attempts. */
   #preparing = 0;
 
-  constructor(needs: DispatcherNeeds) {
+  constructor(needs: DispatcherDependencies) {
     this.#needs = needs;
     this.#owner = needs.ids.next();
-    this.#slots = new Slots(needs.settings.WEBHOOK_CONCURRENCY);
+    this.#slots = new Concurrency(needs.settings.WEBHOOK_CONCURRENCY);
     this.#renewedMs = needs.clock.monotonicMs();
   }
 

@@ -7,7 +7,7 @@ import type { Target, WebhookIndex } from '../../webhooks/webhooks.module.ts';
 import { type CancelCause, streamOf } from '../delivery.ts';
 import type { Claimed } from '../queue.ts';
 
-export type SendNeeds = {
+export type SendDependencies = {
   readonly index: WebhookIndex;
   readonly sealer: Sealer;
   readonly outbound: Outbound;
@@ -34,7 +34,7 @@ const LOOKS_MAX = 5;
 const USER_AGENT = 'Cardea-Webhooks/0.1.0';
 
 export async function prepare(
-  { index, sealer }: SendNeeds,
+  { index, sealer }: SendDependencies,
   claimed: Claimed,
 ): Promise<Prepared | 'behind'> {
   if (!(await index.reached(claimed.position, INDEX_WAIT_MS))) return 'behind';
@@ -56,7 +56,11 @@ export async function prepare(
 type Ready = { readonly target: Target; readonly body: string };
 
 /** One span and one count per attempt; the receiver gets the trace of the event that it is sent. */
-export async function send(needs: SendNeeds, claimed: Claimed, prepared: Ready): Promise<Sent> {
+export async function send(
+  needs: SendDependencies,
+  claimed: Claimed,
+  prepared: Ready,
+): Promise<Sent> {
   const sent = await span('deliver', () => posted(needs, claimed, prepared), {
     attributes: { attempt: claimed.attemptsMade + 1 },
     parent: claimed.traceparent ?? undefined,
@@ -67,7 +71,7 @@ export async function send(needs: SendNeeds, claimed: Claimed, prepared: Ready):
 }
 
 async function posted(
-  { outbound, clock }: SendNeeds,
+  { outbound, clock }: SendDependencies,
   claimed: Claimed,
   { target, body }: Ready,
 ): Promise<Sent> {

@@ -3,7 +3,7 @@ import type { Sealed, Sealer } from '@cardea/crypto';
 import { endpoint } from '@cardea/http';
 import { build, type Database } from '@cardea/read-models';
 import Type, { type Static } from 'typebox';
-import { DOOR, isUuid } from '../../webhooks/webhooks.module.ts';
+import { ENDPOINT_DEFAULTS, isUuid } from '../../webhooks/webhooks.module.ts';
 import { printAttemptId } from '../attempt-id.ts';
 import { type Cursor, printCursor, readCursor } from '../cursor.ts';
 import { DELIVERIES_TABLE } from '../deliveries.projection.ts';
@@ -50,12 +50,12 @@ const attemptShape = named(
   }),
 );
 
-type Needs = { readonly database: Database; readonly sealer: Pick<Sealer, 'open'> };
+type Dependencies = { readonly database: Database; readonly sealer: Pick<Sealer, 'open'> };
 
-export const listDeliveriesRoute = ({ database, sealer }: Needs) =>
+export const listDeliveriesRoute = ({ database, sealer }: Dependencies) =>
   endpoint(
     {
-      ...DOOR,
+      ...ENDPOINT_DEFAULTS,
       name: 'list_webhook_deliveries',
       summary: 'Attempts to deliver, newest first',
       method: 'get',

@@ -1,8 +1,8 @@
 import { endpoint } from '@cardea/http';
 import { uuidV5 } from '@cardea/runtime';
 import Type from 'typebox';
-import type { WriteNeeds } from '../../webhooks/webhooks.module.ts';
-import { DOOR, webhooks } from '../../webhooks/webhooks.module.ts';
+import type { WriteDependencies } from '../../webhooks/webhooks.module.ts';
+import { ENDPOINT_DEFAULTS, webhooks } from '../../webhooks/webhooks.module.ts';
 import { readAttemptId } from '../attempt-id.ts';
 import type { AttemptWatch } from '../attempt-watch.ts';
 import { bodyOf, dataOf } from '../body.ts';
@@ -13,10 +13,10 @@ import { whyNotRetried } from './retry.ts';
 
 const ID_CHARS_MAX = 128;
 
-export const retryDeliveryRoute = (needs: WriteNeeds & { readonly watch: AttemptWatch }) =>
+export const retryDeliveryRoute = (needs: WriteDependencies & { readonly watch: AttemptWatch }) =>
   endpoint(
     {
-      ...DOOR,
+      ...ENDPOINT_DEFAULTS,
       name: 'retry_webhook_delivery',
       retry: 'never',
       summary: 'Send the event of a delivery once more, newly dated and signed',

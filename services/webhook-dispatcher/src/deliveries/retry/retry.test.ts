@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { StandingWebhook } from '../../webhooks/webhook.ts';
+import type { ExistingWebhook } from '../../webhooks/webhook.ts';
 import type { Delivery } from '../delivery.ts';
 import { whyNotRetried } from './retry.ts';
 
 const APP = 'warehouse';
 const sealed = { subject: 'webhook:w', box: 'x' };
-const webhook: StandingWebhook = {
+const webhook: ExistingWebhook = {
   status: 'standing',
   url: sealed,
   origin: 'https://receiver.example.com',

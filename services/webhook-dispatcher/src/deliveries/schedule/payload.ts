@@ -12,7 +12,7 @@ import {
 import { meanings } from '@cardea/event-bus';
 import { ignoring } from '@cardea/event-store';
 
-export type Told = {
+export type PayloadSource = {
   readonly event: WebhookEvent;
   readonly data: object;
   /** Whose key seals it; undefined = the webhook's own. */
@@ -23,7 +23,7 @@ const told = <Of extends WebhookEvent>(
   event: Of,
   data: WebhookPayload<Of>,
   subject?: string,
-): Told => ({ event, data, subject });
+): PayloadSource => ({ event, data, subject });
 
 type Snapshot = {
   readonly id: string;
@@ -117,7 +117,7 @@ const UNTOLD = ignoring(
   'vault.policy.removed',
 );
 
-export const payloads = meanings<Told>()([identityEvents, approvalEvents, vaultEvents], {
+export const payloads = meanings<PayloadSource>()([identityEvents, approvalEvents, vaultEvents], {
   'user.created': ({ data }) => {
     const of = ofUser(data);
     return of && told('user.created', of.user, of.subject);

@@ -8,16 +8,19 @@ import { batchConsumer } from '@cardea/event-bus';
 import type { Command, EventStore } from '@cardea/event-store';
 import { NotCaughtUp } from '@cardea/log-follower';
 import { uuidV5 } from '@cardea/runtime';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import type { IndexedWebhook, WebhookIndex } from '../../webhooks/webhooks.module.ts';
 import { subjectOf } from '../../webhooks/webhooks.module.ts';
 import { bodyOf } from '../body.ts';
 import { deliveries, streamOf } from '../delivery.ts';
 import { noteDeletedUsers } from '../erase-deleted-users.ts';
 import { schedule } from '../schedule-delivery.ts';
-import { payloads, type Told } from './payload.ts';
+import { type PayloadSource, payloads } from './payload.ts';
 
-type Needs = Pick<ServiceNeeds, 'sealer' | 'clock' | 'settings' | 'systemCommand' | 'streams'> & {
+type Dependencies = Pick<
+  ServiceDependencies,
+  'sealer' | 'clock' | 'settings' | 'systemCommand' | 'streams'
+> & {
   readonly store: Pick<EventStore, 'log' | 'head'>;
   readonly index: WebhookIndex;
 };
@@ -25,7 +28,7 @@ type Needs = Pick<ServiceNeeds, 'sealer' | 'clock' | 'settings' | 'systemCommand
 const INDEX_WAIT_MS = 30_000;
 const DECISIONS_MAX = 256;
 
-export const scheduleDeliveries = (needs: Needs) =>
+export const scheduleDeliveries = (needs: Dependencies) =>
   batchConsumer(payloads, {
     name: 'webhooks',
     prepare: async (events) => {
@@ -55,7 +58,7 @@ type Scheduling = {
   readonly decide: ReturnType<typeof schedule>;
 };
 
-function* schedulingsOf(needs: Needs, event: IntegrationEvent) {
+function* schedulingsOf(needs: Dependencies, event: IntegrationEvent) {
   const told = payloads.meaningOf(event);
   if (told === undefined) return;
   const matching = needs.index.matching({
@@ -69,10 +72,10 @@ function* schedulingsOf(needs: Needs, event: IntegrationEvent) {
 
 /** Undefined when the user was erased meanwhile. */
 async function schedulingOf(
-  needs: Needs,
+  needs: Dependencies,
   of: {
     readonly event: IntegrationEvent;
-    readonly told: Told;
+    readonly told: PayloadSource;
     readonly webhook: IndexedWebhook;
   },
 ): Promise<Scheduling | undefined> {

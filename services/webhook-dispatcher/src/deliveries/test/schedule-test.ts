@@ -1,11 +1,11 @@
 /** A test is a delivery like any other, but that it is sent to a webhook that is switched off, too. */
 import type { Sealed } from '@cardea/crypto';
-import { type StandingWebhook, subjectOf } from '../../webhooks/webhooks.module.ts';
+import { type ExistingWebhook, subjectOf } from '../../webhooks/webhooks.module.ts';
 import { schedule } from '../schedule-delivery.ts';
 
 export const scheduleTest = (test: {
   readonly webhookId: string;
-  readonly webhook: Pick<StandingWebhook, 'appId'>;
+  readonly webhook: Pick<ExistingWebhook, 'appId'>;
   readonly deliveryId: string;
   readonly body: Sealed;
   /** How often it is tried. */

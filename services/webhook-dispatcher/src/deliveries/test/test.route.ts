@@ -2,9 +2,9 @@ import type { WebhookPayload } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import { uuidV5 } from '@cardea/runtime';
 import Type from 'typebox';
-import type { WriteNeeds } from '../../webhooks/webhooks.module.ts';
+import type { WriteDependencies } from '../../webhooks/webhooks.module.ts';
 import {
-  DOOR,
+  ENDPOINT_DEFAULTS,
   idParams,
   isUuid,
   notFound,
@@ -20,10 +20,10 @@ import { scheduleTest } from './schedule-test.ts';
 
 const MESSAGE = 'This is a test of your webhook.';
 
-export const testWebhookRoute = (needs: WriteNeeds & { readonly watch: AttemptWatch }) =>
+export const testWebhookRoute = (needs: WriteDependencies & { readonly watch: AttemptWatch }) =>
   endpoint(
     {
-      ...DOOR,
+      ...ENDPOINT_DEFAULTS,
       name: 'test_webhook',
       retry: 'never',
       summary: 'Send a webhook.test to a webhook, enabled or not',

@@ -1,9 +1,9 @@
 import { endpoint } from '@cardea/http';
 import Type from 'typebox';
-import { placeOf, type StandingWebhook, type WebhookChanged, webhooks } from '../webhook.ts';
+import { type ExistingWebhook, locationOf, type WebhookChanged, webhooks } from '../webhook.ts';
 import {
-  DOOR,
   descriptionField,
+  ENDPOINT_DEFAULTS,
   eventsField,
   idParams,
   invalidUrl,
@@ -17,13 +17,13 @@ import {
   webhookShape,
 } from '../webhook-shape.ts';
 import { WEBHOOKS_TABLE } from '../webhooks.projection.ts';
-import { settle, type WriteNeeds } from '../writing.ts';
+import { settle, type WriteDependencies } from '../writing.ts';
 import { changeWebhook } from './change.ts';
 
-export const changeWebhookRoute = (needs: WriteNeeds) =>
+export const changeWebhookRoute = (needs: WriteDependencies) =>
   endpoint(
     {
-      ...DOOR,
+      ...ENDPOINT_DEFAULTS,
       name: 'change_webhook',
       clientName: 'update_webhook',
       retry: 'safe',
@@ -58,7 +58,7 @@ export const changeWebhookRoute = (needs: WriteNeeds) =>
       const url =
         body.url === undefined
           ? undefined
-          : await needs.sealer.seal(tenantId, placeOf(id, 'url'), body.url);
+          : await needs.sealer.seal(tenantId, locationOf(id, 'url'), body.url);
       // Deleted meanwhile.
       if (url === 'erased') return notFound(id);
       const change: WebhookChanged['data'] = {
@@ -73,13 +73,13 @@ export const changeWebhookRoute = (needs: WriteNeeds) =>
       );
       if (!decided.accepted || decided.state.status !== 'standing') return notFound(id);
       await settle(needs.index, decided.position);
-      const shown = body.url ?? (await needs.sealer.open(decided.state.url, placeOf(id, 'url')));
+      const shown = body.url ?? (await needs.sealer.open(decided.state.url, locationOf(id, 'url')));
       if (shown === null) return notFound(id);
       return { ok: shapeOf(id, decided.state, shown), wrote: decided.position };
     },
   );
 
-const shapeOf = (id: string, webhook: StandingWebhook, url: string): WebhookShape => ({
+const shapeOf = (id: string, webhook: ExistingWebhook, url: string): WebhookShape => ({
   id,
   url,
   ...(webhook.description === null ? {} : { description: webhook.description }),

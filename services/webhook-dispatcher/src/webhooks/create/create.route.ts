@@ -2,10 +2,10 @@ import { endpoint } from '@cardea/http';
 import { alreadyCreated, newId, requestHash } from '@cardea/service';
 import Type from 'typebox';
 import { issueSecret } from '../../adapters/signing.ts';
-import { placeOf, webhooks } from '../webhook.ts';
+import { locationOf, webhooks } from '../webhook.ts';
 import {
-  DOOR,
   descriptionField,
+  ENDPOINT_DEFAULTS,
   eventsField,
   invalidUrl,
   readEvents,
@@ -14,16 +14,16 @@ import {
   urlField,
 } from '../webhook-shape.ts';
 import { WEBHOOKS_TABLE } from '../webhooks.projection.ts';
-import { settle, type WriteNeeds } from '../writing.ts';
+import { settle, type WriteDependencies } from '../writing.ts';
 import { createWebhook, repeatOf } from './create.ts';
 
 const WEBHOOKS_PER_TENANT_MAX = 500;
 const INDEX_WAIT_MS = 2_000;
 
-export const createWebhookRoute = (needs: WriteNeeds) =>
+export const createWebhookRoute = (needs: WriteDependencies) =>
   endpoint(
     {
-      ...DOOR,
+      ...ENDPOINT_DEFAULTS,
       name: 'create_webhook',
       summary: 'Register a webhook; its secret is shown here and never again',
       method: 'post',
@@ -67,7 +67,7 @@ export const createWebhookRoute = (needs: WriteNeeds) =>
       const id = newId(needs, request, 'webhook');
       const { secret, keys } = issueSecret(needs.random);
       const seal = (field: 'url' | 'keys', text: string) =>
-        sealer.seal(tenantId, placeOf(id, field), text);
+        sealer.seal(tenantId, locationOf(id, field), text);
       const [sealedUrl, sealedKeys, ownHash] = await Promise.all([
         seal('url', body.url),
         seal('keys', keys),

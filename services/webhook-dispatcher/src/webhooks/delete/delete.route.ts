@@ -1,15 +1,15 @@
 import { endpoint } from '@cardea/http';
 import Type from 'typebox';
 import { webhooks } from '../webhook.ts';
-import { DOOR, idParams, isUuid, notFound } from '../webhook-shape.ts';
+import { ENDPOINT_DEFAULTS, idParams, isUuid, notFound } from '../webhook-shape.ts';
 import { WEBHOOKS_TABLE } from '../webhooks.projection.ts';
-import { settle, type WriteNeeds } from '../writing.ts';
+import { settle, type WriteDependencies } from '../writing.ts';
 import { deleteWebhook } from './delete.ts';
 
-export const deleteWebhookRoute = (needs: WriteNeeds) =>
+export const deleteWebhookRoute = (needs: WriteDependencies) =>
   endpoint(
     {
-      ...DOOR,
+      ...ENDPOINT_DEFAULTS,
       name: 'delete_webhook',
       retry: 'safe',
       summary: 'Delete a webhook; nothing is sent to it afterwards',

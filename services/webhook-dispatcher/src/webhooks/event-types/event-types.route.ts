@@ -1,7 +1,7 @@
 import { webhookPayloads } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import Type from 'typebox';
-import { DOOR } from '../webhook-shape.ts';
+import { ENDPOINT_DEFAULTS } from '../webhook-shape.ts';
 
 const EVENT_TYPES = Object.entries(webhookPayloads).map(([name, { description, schema }]) => ({
   name,
@@ -12,7 +12,7 @@ const EVENT_TYPES = Object.entries(webhookPayloads).map(([name, { description, s
 export const listEventTypesRoute = () =>
   endpoint(
     {
-      ...DOOR,
+      ...ENDPOINT_DEFAULTS,
       name: 'list_webhook_event_types',
       summary: 'The events that a webhook can be told of, and what it is told',
       method: 'get',

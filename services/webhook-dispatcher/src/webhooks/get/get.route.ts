@@ -1,13 +1,13 @@
 import { endpoint } from '@cardea/http';
 import type { Database } from '@cardea/read-models';
 import { rowsOf } from '../webhook-rows.ts';
-import { DOOR, idParams, isUuid, notFound, webhookShape } from '../webhook-shape.ts';
+import { ENDPOINT_DEFAULTS, idParams, isUuid, notFound, webhookShape } from '../webhook-shape.ts';
 import { WEBHOOKS_TABLE } from '../webhooks.projection.ts';
 
 export const getWebhookRoute = ({ database }: { readonly database: Database }) =>
   endpoint(
     {
-      ...DOOR,
+      ...ENDPOINT_DEFAULTS,
       name: 'get_webhook',
       summary: 'One webhook',
       method: 'get',

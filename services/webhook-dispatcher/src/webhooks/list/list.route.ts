@@ -2,13 +2,13 @@ import { endpoint } from '@cardea/http';
 import type { Database } from '@cardea/read-models';
 import Type from 'typebox';
 import { rowsOf } from '../webhook-rows.ts';
-import { DOOR, webhookShape } from '../webhook-shape.ts';
+import { ENDPOINT_DEFAULTS, webhookShape } from '../webhook-shape.ts';
 import { WEBHOOKS_TABLE } from '../webhooks.projection.ts';
 
 export const listWebhooksRoute = ({ database }: { readonly database: Database }) =>
   endpoint(
     {
-      ...DOOR,
+      ...ENDPOINT_DEFAULTS,
       name: 'list_webhooks',
       summary: 'All webhooks of the tenant, oldest first',
       method: 'get',

@@ -1,16 +1,16 @@
 import { endpoint } from '@cardea/http';
 import Type from 'typebox';
 import { issueSecret } from '../../adapters/signing.ts';
-import { placeOf, seenBy, webhooks } from '../webhook.ts';
-import { DOOR, idParams, isUuid, notFound } from '../webhook-shape.ts';
+import { locationOf, seenBy, webhooks } from '../webhook.ts';
+import { ENDPOINT_DEFAULTS, idParams, isUuid, notFound } from '../webhook-shape.ts';
 import { WEBHOOKS_TABLE } from '../webhooks.projection.ts';
-import { settle, type WriteNeeds } from '../writing.ts';
+import { settle, type WriteDependencies } from '../writing.ts';
 import { rotateSecret } from './rotate-secret.ts';
 
-export const rotateSecretRoute = (needs: WriteNeeds) =>
+export const rotateSecretRoute = (needs: WriteDependencies) =>
   endpoint(
     {
-      ...DOOR,
+      ...ENDPOINT_DEFAULTS,
       name: 'rotate_webhook_secret',
       retry: 'never',
       summary: 'Give a webhook a new secret; the old one signs nothing any more',
@@ -32,7 +32,7 @@ export const rotateSecretRoute = (needs: WriteNeeds) =>
       if (seenBy(state, appId) === undefined) return notFound(id);
       const { secret, keys } = issueSecret(needs.random);
       const command = await needs.command(request);
-      const sealed = await needs.sealer.seal(tenantId, placeOf(id, 'keys'), keys);
+      const sealed = await needs.sealer.seal(tenantId, locationOf(id, 'keys'), keys);
       if (sealed === 'erased') return notFound(id);
       const decided = await needs.streams.decideOn(webhooks, id, command, (webhook) =>
         rotateSecret(webhook, sealed, appId),

@@ -1,19 +1,22 @@
 import { sameBytes } from '@cardea/crypto';
 import { endpoint } from '@cardea/http';
-import type { FactCopies, ServiceNeeds } from '@cardea/service';
+import type { FactCopies, ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import type { Counters } from '../../counters.ts';
-import type { People } from '../../user-directory/user-directory.ts';
-import { userStanding } from '../../user-directory/user-validity.ts';
+import type { UserDirectory } from '../../user-directory/user-directory.ts';
+import { userValidity } from '../../user-directory/user-validity.ts';
 import type { Changes } from '../changes.ts';
-import { DECIDE_REFUSALS, DECIDES, onlyPeople } from '../deciding.ts';
-import { type ApprovalRequest, requests, type Standing, streamOf } from '../request.ts';
+import { DECIDE_REFUSALS, DECIDES, usersOnly } from '../deciding.ts';
+import { type ApprovalRequest, type ExistingRequest, requests, streamOf } from '../request.ts';
 import { target } from '../request-shape.ts';
 import { type Approve, approve } from './approve.ts';
 
-type ApproveDependencies = Pick<ServiceNeeds, 'streams' | 'command' | 'sealer' | 'revocations'> & {
+type ApproveDependencies = Pick<
+  ServiceDependencies,
+  'streams' | 'command' | 'sealer' | 'revocations'
+> & {
   readonly changes: Changes;
-  readonly people: People;
+  readonly people: UserDirectory;
   readonly factCopies: Pick<FactCopies, 'user'>;
   readonly counters: Counters;
 };
@@ -40,14 +43,14 @@ export const approveRequest = (approval: ApproveDependencies) =>
         binding_code_mismatch: 422,
       },
     },
-    onlyPeople(approval),
+    usersOnly(approval),
     async (request, user) => {
       const { id } = request.params;
       const command = await approval.command(request);
       const { state } = await approval.streams.load(requests, { tenantId: request.tenantId, id });
       const code = await compared(approval, state, request.body.binding_code);
       const ofUser = { tenantId: request.tenantId, userId: user.id };
-      const { isVouched } = await userStanding(approval, ofUser, asksForVouched(state));
+      const { isVouched } = await userValidity(approval, ofUser, asksForVouched(state));
       const { authTime } = user;
       const of = { userId: user.id, authTime, now: command.now, userVouched: isVouched, code };
       const decided = await approval.streams.decideOn(requests, id, command, (present) =>
@@ -68,7 +71,7 @@ const asksForVouched = (request: ApprovalRequest): boolean =>
 /** In constant time; the code never changes while a request stands. */
 async function compared(
   { sealer }: ApproveDependencies,
-  request: { readonly status: 'none' } | Standing,
+  request: { readonly status: 'none' } | ExistingRequest,
   sent: string | undefined,
 ): Promise<Approve['code']> {
   if (sent === undefined) return 'none';
@@ -79,7 +82,7 @@ async function compared(
   return right !== null && sameBytes(right, sent) ? 'right' : 'wrong';
 }
 
-function stepUp(request: { readonly status: 'none' } | Standing) {
+function stepUp(request: { readonly status: 'none' } | ExistingRequest) {
   const maxAge = request.status === 'none' ? 0 : request.facts.binding?.max_auth_age_seconds;
   const challenge = `Bearer error="insufficient_user_authentication", max_age="${maxAge ?? 0}"`;
   return { 'WWW-Authenticate': challenge };

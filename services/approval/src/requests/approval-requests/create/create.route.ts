@@ -1,25 +1,25 @@
 import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import type { Command } from '@cardea/event-store';
 import { endpoint, type Request } from '@cardea/http';
-import { newId, requestHash, reusedKey, type ServiceNeeds } from '@cardea/service';
+import { newId, requestHash, reusedKey, type ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import type { Counters } from '../../counters.ts';
 import { CALLER_PER_MINUTE_MAX, MINUTE_MS, TTL_SECONDS_MAX } from '../../limits.ts';
 import { askQueue } from '../../queues/asking.ts';
-import type { People } from '../../user-directory/user-directory.ts';
+import type { UserDirectory } from '../../user-directory/user-directory.ts';
 import { isActive, patiently } from '../../user-directory/user-directory.ts';
 import type { Changes } from '../changes.ts';
 import { makeRequest, sealWord } from '../making.ts';
 import { readRequest, showRequest } from '../reading.ts';
-import { type Origin, SEVERITIES, type Standing } from '../request.ts';
+import { type ExistingRequest, type Origin, SEVERITIES } from '../request.ts';
 import { COMMON, isLive, NO_KEYS, requestShape } from '../request-shape.ts';
 import { factsOf, originOf, readable, unreadable, type Wanted } from './create.ts';
 import { joinable } from './join.ts';
 
 type CreateDependencies = Pick<
-  ServiceNeeds,
+  ServiceDependencies,
   'streams' | 'clock' | 'systemCommand' | 'sealer' | 'revocations' | 'ids' | 'command'
-> & { readonly changes: Changes; readonly people: People; readonly counters: Counters };
+> & { readonly changes: Changes; readonly people: UserDirectory; readonly counters: Counters };
 
 const name = (most: number) => Type.String({ minLength: 1, maxLength: most });
 
@@ -96,7 +96,7 @@ export const createRequest = (approval: CreateDependencies) =>
     },
   );
 
-const answer = async (approval: CreateDependencies, request: Standing, wrote?: bigint) => ({
+const answer = async (approval: CreateDependencies, request: ExistingRequest, wrote?: bigint) => ({
   ok: await showRequest(approval, request),
   wrote,
 });
@@ -136,7 +136,7 @@ const bodyHashOf = (approval: CreateDependencies, request: Asked) =>
 async function earlierRequest(
   approval: CreateDependencies,
   request: Asked,
-): Promise<Standing | Refused | undefined> {
+): Promise<ExistingRequest | Refused | undefined> {
   if (request.idempotency === undefined) return undefined;
   const id = newId(approval, request, 'approval request');
   const earlier = await readRequest(approval, request.tenantId, id);

@@ -1,19 +1,19 @@
 /** An agent that was told to wait for a vend's approval asks for it: it gets the vend's own request. */
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import { entriesAt, queueIdOf, queues } from '../../queues/queue.ts';
 import type { Changes } from '../changes.ts';
 import { readRequest } from '../reading.ts';
-import { isUsable, type Standing, VEND_ACTION } from '../request.ts';
+import { type ExistingRequest, isUsable, VEND_ACTION } from '../request.ts';
 import type { Wanted } from './create.ts';
 
 /** The newest open request that vault made for this agent, user and service; what else was sent is ignored. */
 export async function joinable(
-  approval: Pick<ServiceNeeds, 'streams' | 'clock' | 'systemCommand'> & {
+  approval: Pick<ServiceDependencies, 'streams' | 'clock' | 'systemCommand'> & {
     readonly changes: Changes;
   },
   tenantId: string,
   { action, resource, agent_id: agentId, user_id: userId }: Wanted,
-): Promise<Standing | undefined> {
+): Promise<ExistingRequest | undefined> {
   if (action !== VEND_ACTION || resource === undefined) return undefined;
   const id = queueIdOf({ tenantId, agentId, userId });
   const { state } = await approval.streams.load(queues, { tenantId, id });

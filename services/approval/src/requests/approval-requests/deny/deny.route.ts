@@ -1,24 +1,27 @@
 import { endpoint } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
-import type { FactCopies, ServiceNeeds } from '@cardea/service';
+import type { FactCopies, ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import type { Counters } from '../../counters.ts';
 import { MINUTE_MS, MUTE_MINUTES_MAX } from '../../limits.ts';
 import { mute } from '../../queues/mute.ts';
 import { queueIdOf, queues } from '../../queues/queue.ts';
 import { cleaned } from '../../sanitize-text.ts';
-import type { People } from '../../user-directory/user-directory.ts';
-import { userStanding } from '../../user-directory/user-validity.ts';
+import type { UserDirectory } from '../../user-directory/user-directory.ts';
+import { userValidity } from '../../user-directory/user-validity.ts';
 import type { Changes } from '../changes.ts';
-import { DECIDE_REFUSALS, DECIDES, onlyPeople } from '../deciding.ts';
+import { DECIDE_REFUSALS, DECIDES, usersOnly } from '../deciding.ts';
 import { sealWord } from '../making.ts';
 import { requests } from '../request.ts';
 import { target } from '../request-shape.ts';
 import { deny } from './deny.ts';
 
-type DenyDependencies = Pick<ServiceNeeds, 'streams' | 'command' | 'sealer' | 'revocations'> & {
+type DenyDependencies = Pick<
+  ServiceDependencies,
+  'streams' | 'command' | 'sealer' | 'revocations'
+> & {
   readonly changes: Changes;
-  readonly people: People;
+  readonly people: UserDirectory;
   readonly factCopies: Pick<FactCopies, 'user'>;
   readonly counters: Counters;
 };
@@ -38,7 +41,7 @@ export const denyRequest = (approval: DenyDependencies) =>
       ok: Type.Object({ status: Type.Literal('denied') }, { additionalProperties: false }),
       refusals: DECIDE_REFUSALS,
     },
-    onlyPeople(approval),
+    usersOnly(approval),
     async (request, { id: userId }) => {
       const { tenantId, params, body } = request;
       const command = await approval.command(request);
@@ -46,7 +49,7 @@ export const denyRequest = (approval: DenyDependencies) =>
       const place = { tenantId, userId, requestId: params.id };
       const reason = said === '' ? undefined : await sealWord(approval, place, 'deny_reason', said);
       if (reason === 'erased') return { refused: 'unauthenticated' };
-      const { isVouched } = await userStanding(approval, { tenantId, userId }, false);
+      const { isVouched } = await userValidity(approval, { tenantId, userId }, false);
       const of = {
         userId,
         userVouched: isVouched,

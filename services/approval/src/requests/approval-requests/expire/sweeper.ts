@@ -1,11 +1,11 @@
 /** Writes down what has run out. Nobody waits for it: whoever looks sees overdue requests as expired. */
-import type { Loop, ServiceNeeds } from '@cardea/service';
+import type { Loop, ServiceDependencies } from '@cardea/service';
 import { SWEEP_EVERY_MS, SWEEP_ROWS_MAX } from '../../limits.ts';
 import type { Changes } from '../changes.ts';
 import { endRequest } from '../reading.ts';
 
 type SweeperDependencies = Pick<
-  ServiceNeeds,
+  ServiceDependencies,
   'database' | 'clock' | 'streams' | 'systemCommand'
 > & { readonly changes: Changes };
 

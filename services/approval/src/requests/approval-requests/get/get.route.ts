@@ -1,13 +1,16 @@
 import { endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
-import type { People } from '../../user-directory/user-directory.ts';
+import type { ServiceDependencies } from '@cardea/service';
+import type { UserDirectory } from '../../user-directory/user-directory.ts';
 import type { Changes } from '../changes.ts';
 import { readRequest, showRequest } from '../reading.ts';
 import { COMMON, maySee, NO_KEYS, requestId, requestShape } from '../request-shape.ts';
 
-type GetDependencies = Pick<ServiceNeeds, 'streams' | 'clock' | 'systemCommand' | 'sealer'> & {
+type GetDependencies = Pick<
+  ServiceDependencies,
+  'streams' | 'clock' | 'systemCommand' | 'sealer'
+> & {
   readonly changes: Changes;
-  readonly people: People;
+  readonly people: UserDirectory;
 };
 
 export const getRequest = (approval: GetDependencies) =>

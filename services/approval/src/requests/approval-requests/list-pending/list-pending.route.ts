@@ -1,15 +1,15 @@
 import { endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { PENDING_ROWS_MAX } from '../../limits.ts';
-import type { People } from '../../user-directory/user-directory.ts';
+import type { UserDirectory } from '../../user-directory/user-directory.ts';
 import { COMMON, isImpersonated, isLive, requestShape, USERS_ONLY } from '../request-shape.ts';
 import { readRows, showRows } from '../rows.ts';
 
 type ListPendingDependencies = Pick<
-  ServiceNeeds,
+  ServiceDependencies,
   'database' | 'clock' | 'sealer' | 'streams' | 'revocations'
-> & { readonly people: People };
+> & { readonly people: UserDirectory };
 
 export const listPending = (approval: ListPendingDependencies) =>
   endpoint(

@@ -1,12 +1,12 @@
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { STATUSES, type Status } from '../request.ts';
 import { COMMON, isImpersonated, NO_KEYS, requestShape } from '../request-shape.ts';
 import { readRows, showRows } from '../rows.ts';
 
-type ListDependencies = Pick<ServiceNeeds, 'database' | 'clock' | 'sealer' | 'streams'>;
+type ListDependencies = Pick<ServiceDependencies, 'database' | 'clock' | 'sealer' | 'streams'>;
 
 const ok = Type.Object(
   { requests: Type.Array(requestShape), total: pageAnswer.total, offset: pageAnswer.offset },

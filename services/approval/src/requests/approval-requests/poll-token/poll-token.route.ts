@@ -1,16 +1,16 @@
 import { NullableTime, Time } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { INTERVAL_SECONDS } from '../../limits.ts';
 import type { Changes } from '../changes.ts';
 import type { Polls } from '../polls.ts';
 import { readRequest } from '../reading.ts';
-import { STATUSES, type Standing, useBefore } from '../request.ts';
+import { type ExistingRequest, STATUSES, useBefore } from '../request.ts';
 import { COMMON, maySee } from '../request-shape.ts';
 import { untilDecided } from '../until-decided.ts';
 
-type PollTokenDependencies = Pick<ServiceNeeds, 'streams' | 'clock' | 'systemCommand'> & {
+type PollTokenDependencies = Pick<ServiceDependencies, 'streams' | 'clock' | 'systemCommand'> & {
   readonly changes: Changes;
   readonly polls: Polls;
   /** Takes a token of the poll route's pace, per request. */
@@ -72,7 +72,7 @@ export const pollToken = (needs: PollTokenDependencies) =>
     },
   );
 
-const stateOf = (request: Standing) => ({
+const stateOf = (request: ExistingRequest) => ({
   data: {
     approval_id: request.facts.id,
     status: request.status,

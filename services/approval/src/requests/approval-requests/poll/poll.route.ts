@@ -1,16 +1,19 @@
 import { endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import { POLL_WAIT_MS } from '../../limits.ts';
-import type { People } from '../../user-directory/user-directory.ts';
+import type { UserDirectory } from '../../user-directory/user-directory.ts';
 import type { Changes } from '../changes.ts';
 import type { Polls } from '../polls.ts';
 import { readRequest, showRequest } from '../reading.ts';
 import { COMMON, maySee, NO_KEYS, requestId, requestShape } from '../request-shape.ts';
 import { untilDecided } from '../until-decided.ts';
 
-type PollDependencies = Pick<ServiceNeeds, 'streams' | 'clock' | 'systemCommand' | 'sealer'> & {
+type PollDependencies = Pick<
+  ServiceDependencies,
+  'streams' | 'clock' | 'systemCommand' | 'sealer'
+> & {
   readonly changes: Changes;
-  readonly people: People;
+  readonly people: UserDirectory;
   readonly polls: Polls;
   readonly pollWaitMs?: number;
 };

@@ -9,7 +9,7 @@ import { type ExistingUser, ROLES, rankOf } from '../user.ts';
 import type { AdminUser } from './admin-users.ts';
 import type { Administrator } from './administer.ts';
 
-type Needs = {
+type Dependencies = {
   readonly userDirectory: Pick<UserDirectory, 'open'>;
 };
 
@@ -52,7 +52,7 @@ export function areKnownRoles(
 
 /** Out of the stream: right whether or not the table has caught up. Sign-ins stand in the table alone. */
 export async function shown(
-  needs: Pick<Needs, 'userDirectory'>,
+  needs: Pick<Dependencies, 'userDirectory'>,
   user: ExistingUser,
   lastLoginAt: string | null = null,
 ) {

@@ -1,7 +1,7 @@
 /** An administrator changes or deletes an account. */
 import type { Sealed } from '@cardea/crypto';
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { badField, closed } from '../../../http/answers.ts';
 import { avatarUrlField, displayNameField, nullable } from '../../../http/input-fields.ts';
@@ -26,14 +26,14 @@ import { findUser } from './admin-users.ts';
 import { administer, deleteUser } from './administer.ts';
 import { decideOnUser } from './decide-on-user.ts';
 
-type Needs = Pick<ServiceNeeds, 'clock' | 'command' | 'database' | 'streams'> & {
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'database' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'open' | 'seal'>;
   readonly accounts: Pick<Accounts, 'releaseAddress'>;
   readonly administrators: Pick<Administrators, 'leave' | 'settle'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
 
-export const updateUserRoute = (needs: Needs): Endpoint =>
+export const updateUserRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -105,7 +105,7 @@ type Profile<Field> = { readonly displayName?: Field | null; readonly avatarUrl?
 
 /** What is named, and nothing else. */
 async function sealedProfile(
-  { userDirectory }: Pick<Needs, 'userDirectory'>,
+  { userDirectory }: Pick<Dependencies, 'userDirectory'>,
   of: { readonly tenantId: string; readonly userId: string },
   { displayName, avatarUrl }: Profile<string>,
 ): Promise<Profile<Sealed> | 'erased'> {
@@ -120,7 +120,7 @@ async function sealedProfile(
   };
 }
 
-export const deleteUserRoute = (needs: Needs): Endpoint =>
+export const deleteUserRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...COMMON,

@@ -1,7 +1,13 @@
 /** An administrator makes an account, with or without a password. */
 import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
-import { alreadyCreated, newId, requestHash, reusedKey, type ServiceNeeds } from '@cardea/service';
+import {
+  alreadyCreated,
+  newId,
+  requestHash,
+  reusedKey,
+  type ServiceDependencies,
+} from '@cardea/service';
 import Type from 'typebox';
 import { badField, closed, PASSWORD_BODY_MAX_BYTES } from '../../../http/answers.ts';
 import {
@@ -32,7 +38,7 @@ import {
 import { findUser } from './admin-users.ts';
 import { mayGiveRoles } from './administer.ts';
 
-type Needs = Pick<ServiceNeeds, 'command' | 'database' | 'ids' | 'sealer'> & {
+type Dependencies = Pick<ServiceDependencies, 'command' | 'database' | 'ids' | 'sealer'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'hashOf' | 'open'>;
   readonly accounts: Pick<Accounts, 'create'>;
   readonly administrators: Pick<Administrators, 'settle'>;
@@ -50,7 +56,7 @@ const Body = closed({
   email_verified: Type.Optional(Type.Boolean()),
 });
 
-export const createUserRoute = (needs: Needs): Endpoint =>
+export const createUserRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -124,7 +130,7 @@ export const createUserRoute = (needs: Needs): Endpoint =>
   );
 
 async function joined(
-  needs: Pick<Needs, 'administrators' | 'userDirectory'>,
+  needs: Pick<Dependencies, 'administrators' | 'userDirectory'>,
   user: ExistingUser,
   command: Command,
 ) {
@@ -135,7 +141,7 @@ async function joined(
 
 /** The first answer held no secret, so a repeat of the same request gets the account as it is now. */
 async function asItStands(
-  needs: Pick<Needs, 'database' | 'sealer' | 'userDirectory'>,
+  needs: Pick<Dependencies, 'database' | 'sealer' | 'userDirectory'>,
   request: Request<unknown, unknown, unknown>,
   of: {
     readonly userId: string;

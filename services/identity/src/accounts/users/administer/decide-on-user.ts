@@ -10,12 +10,12 @@ import {
   WriteContention,
 } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import type { Administrators } from '../../administrators/administrators.ts';
 import { exists, isActiveAdmin, type User, type UserEvent, users } from '../user.ts';
 import type { AdministerRefusal } from './administer.ts';
 
-type Needs = Pick<ServiceNeeds, 'clock' | 'streams'> & {
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'streams'> & {
   readonly administrators: Pick<Administrators, 'leave' | 'settle'>;
 };
 
@@ -39,7 +39,7 @@ export type Administered =
   | { readonly done: false; readonly reason: Refusal };
 
 export async function decideOnUser(
-  needs: Needs,
+  needs: Dependencies,
   of: Of,
   command: Command,
   decide: (on: OnAccount, user: User) => Decision<UserEvent, AdministerRefusal>,
@@ -73,7 +73,7 @@ export async function decideOnUser(
  * So the time of ending must lie after the append; answers the position of what said so last.
  */
 async function endTokens(
-  { streams, clock }: Pick<Needs, 'clock' | 'streams'>,
+  { streams, clock }: Pick<Dependencies, 'clock' | 'streams'>,
   { userId }: Of,
   command: Command,
   events: readonly UserEvent[],

@@ -1,15 +1,15 @@
 /** The accounts of a tenant, as lists and one by one. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
 import { AdminUserShape, COMMON, Id, READS, Status } from './admin-answers.ts';
 import { findUser, listUsers } from './admin-users.ts';
 
-type Needs = Pick<ServiceNeeds, 'database'>;
+type Dependencies = Pick<ServiceDependencies, 'database'>;
 
-export const listUsersRoute = (needs: Needs): Endpoint =>
+export const listUsersRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -41,7 +41,7 @@ export const listUsersRoute = (needs: Needs): Endpoint =>
     },
   );
 
-export const getUserRoute = (needs: Needs): Endpoint =>
+export const getUserRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...COMMON,

@@ -1,20 +1,20 @@
 /** Who the caller is, in which tenant, and which applications the organization has there. */
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed, USERS_ONLY } from '../../../http/answers.ts';
 import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
 import type { UserDirectory } from '../../user-directory.ts';
 import { exists } from '../user.ts';
 
-type Needs = Pick<ServiceNeeds, 'database'> & {
+type Dependencies = Pick<ServiceDependencies, 'database'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'open'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
 
 const APPLICATIONS_MAX = 1_000;
 
-export const currentUserRoute = (needs: Needs): Endpoint =>
+export const currentUserRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'current_user',
@@ -80,7 +80,7 @@ export const currentUserRoute = (needs: Needs): Endpoint =>
     },
   );
 
-async function applicationsOf({ database }: Pick<Needs, 'database'>, tenantId: string) {
+async function applicationsOf({ database }: Pick<Dependencies, 'database'>, tenantId: string) {
   const { rows } = await database.asTenant(tenantId, (sql) =>
     sql.query<{ id: string; name: string; environment: string }>(
       `SELECT id, name, environment FROM identity.applications

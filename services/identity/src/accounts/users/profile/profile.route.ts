@@ -1,7 +1,7 @@
 /** What a user sees and changes of their own account. */
 import { named } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { badField, closed, profileFields, USERS_ONLY } from '../../../http/answers.ts';
 import { avatarUrlField, displayNameField, nullable } from '../../../http/input-fields.ts';
@@ -10,7 +10,7 @@ import { avatarUrl, displayName } from '../profile-fields.ts';
 import { updateProfile } from '../update-profile.ts';
 import { type ExistingUser, exists, users } from '../user.ts';
 
-type Needs = Pick<ServiceNeeds, 'command' | 'streams'> & {
+type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'open' | 'seal'>;
 };
 
@@ -24,7 +24,7 @@ const COMMON = {
   notTaken: USERS_ONLY,
 } as const;
 
-export const getProfileRoute = (needs: Pick<Needs, 'userDirectory'>): Endpoint =>
+export const getProfileRoute = (needs: Pick<Dependencies, 'userDirectory'>): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -41,7 +41,7 @@ export const getProfileRoute = (needs: Pick<Needs, 'userDirectory'>): Endpoint =
     },
   );
 
-export const updateProfileRoute = (needs: Needs): Endpoint =>
+export const updateProfileRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -86,7 +86,10 @@ export const updateProfileRoute = (needs: Needs): Endpoint =>
     },
   );
 
-async function profileOf({ userDirectory }: Pick<Needs, 'userDirectory'>, user: ExistingUser) {
+async function profileOf(
+  { userDirectory }: Pick<Dependencies, 'userDirectory'>,
+  user: ExistingUser,
+) {
   const opened = await userDirectory.open(user);
   return {
     id: user.id,

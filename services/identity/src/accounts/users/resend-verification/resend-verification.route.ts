@@ -1,20 +1,20 @@
 /** Sends the confirmation mail once more; says so also when there is nothing left to confirm. */
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed, tooOften, USERS_ONLY } from '../../../http/answers.ts';
-import { mailLimit, type PostOffice } from '../../../mail/mail.module.ts';
+import { type MailOutbox, mailLimit } from '../../../mail/mail.module.ts';
 import type { UserDirectory } from '../../user-directory.ts';
 import { exists } from '../user.ts';
 
-type Needs = Pick<ServiceNeeds, 'command' | 'limits'> & {
+type Dependencies = Pick<ServiceDependencies, 'command' | 'limits'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'open'>;
-  readonly postOffice: Pick<PostOffice, 'request'>;
+  readonly postOffice: Pick<MailOutbox, 'request'>;
 };
 
 const SENT = { status: 'verification email sent' } as const;
 
-export const resendVerificationRoute = (needs: Needs): Endpoint =>
+export const resendVerificationRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'resend_verification',

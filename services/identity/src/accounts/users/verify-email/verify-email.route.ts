@@ -3,20 +3,20 @@
  * the link gets a page with a button and uses nothing up.
  */
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { hostedPage } from '../../../adapters/hosted-page.ts';
 import { tenantOfToken } from '../../../adapters/link-token.ts';
 import { closed, PASSWORD_BODY_MAX_BYTES, tooOften } from '../../../http/answers.ts';
 import { LIMITS } from '../../../http/limits.ts';
-import type { PostOffice } from '../../../mail/mail.module.ts';
+import type { MailOutbox } from '../../../mail/mail.module.ts';
 import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { users } from '../user.ts';
 import { verifyEmail } from './verify-email.ts';
 
-type Needs = Pick<ServiceNeeds, 'clock' | 'command' | 'limits' | 'streams'> & {
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits' | 'streams'> & {
   readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly postOffice: Pick<PostOffice, 'peek' | 'redeem'>;
+  readonly postOffice: Pick<MailOutbox, 'peek' | 'redeem'>;
 };
 
 const Ok = closed({ status: Type.Literal('email verified') });
@@ -34,7 +34,7 @@ const COMMON = {
   noStore: true,
 } as const;
 
-export const verifyEmailRoute = (needs: Needs): Endpoint =>
+export const verifyEmailRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -47,7 +47,7 @@ export const verifyEmailRoute = (needs: Needs): Endpoint =>
     async (request) => verified(needs, request, request.body.token),
   );
 
-export const verifyEmailByLinkRoute = (needs: Needs): Endpoint =>
+export const verifyEmailByLinkRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -76,7 +76,7 @@ export function mayConsume(headers: Headers): boolean {
 
 type AnyRequest = Request<unknown, unknown, unknown>;
 
-async function verified(needs: Needs, request: AnyRequest, token: string) {
+async function verified(needs: Dependencies, request: AnyRequest, token: string) {
   const byIp = await needs.limits.look(LIMITS.secretFailuresByIp, request.ip);
   if (!byIp.allowed) return tooOften(byIp);
   const tenantId = tenantOfToken(token) ?? '';
@@ -90,7 +90,7 @@ async function verified(needs: Needs, request: AnyRequest, token: string) {
 const INVALID = { refused: 'invalid_verification_token' } as const;
 
 async function used(
-  needs: Pick<Needs, 'clock' | 'command' | 'postOffice' | 'streams'>,
+  needs: Pick<Dependencies, 'clock' | 'command' | 'postOffice' | 'streams'>,
   request: AnyRequest,
   token: string,
 ) {

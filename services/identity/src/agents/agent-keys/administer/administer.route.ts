@@ -1,7 +1,7 @@
 /** Administrators give an agent keys, list, rotate and revoke them; a key is shown once. */
 import { NullableTime, named, Time } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
-import { repeatAnswer, requestHash, type ServiceNeeds } from '@cardea/service';
+import { repeatAnswer, requestHash, type ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { isNetwork } from '../../../adapters/network.ts';
 import { drawKey, drawSecret, environmentOf } from '../../../credentials/credentials.module.ts';
@@ -21,7 +21,10 @@ import {
 import { agentKeys, issueAgentKey, revokeAgentKey, rotateAgentKey } from '../agent-key.ts';
 import { listAgentKeys, prefixOfAgentKey } from './list-agent-keys.ts';
 
-type Needs = Pick<ServiceNeeds, 'command' | 'database' | 'random' | 'sealer' | 'streams'> & {
+type Dependencies = Pick<
+  ServiceDependencies,
+  'command' | 'database' | 'random' | 'sealer' | 'streams'
+> & {
   readonly snapshots: Pick<SnapshotCache, 'load'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
@@ -46,7 +49,7 @@ const OVERLAP_MAX_S = 86_400;
 const CIDRS_MAX = 50;
 const MS = 1_000;
 
-export const createAgentKeyRoute = (needs: Needs): Endpoint =>
+export const createAgentKeyRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...AGENTS,
@@ -121,7 +124,7 @@ export const createAgentKeyRoute = (needs: Needs): Endpoint =>
 export const listAgentKeysRoute = ({
   snapshots,
   database,
-}: Pick<Needs, 'database' | 'snapshots'>): Endpoint =>
+}: Pick<Dependencies, 'database' | 'snapshots'>): Endpoint =>
   endpoint(
     {
       ...AGENTS,
@@ -153,7 +156,7 @@ export const listAgentKeysRoute = ({
     },
   );
 
-export const rotateAgentKeyRoute = (needs: Needs): Endpoint =>
+export const rotateAgentKeyRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...AGENTS,
@@ -199,7 +202,7 @@ export const rotateAgentKeyRoute = (needs: Needs): Endpoint =>
     },
   );
 
-export const revokeAgentKeyRoute = (needs: Pick<Needs, 'command' | 'streams'>): Endpoint =>
+export const revokeAgentKeyRoute = (needs: Pick<Dependencies, 'command' | 'streams'>): Endpoint =>
   endpoint(
     {
       ...AGENTS,

@@ -1,16 +1,16 @@
 /** The agent, its user or an administrator ends an agent session. */
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
 import { agentSessions } from '../agent-session.ts';
 import { PATH, SESSIONS, SessionId } from '../session-shape.ts';
-import { READERS, sees } from '../sight.ts';
+import { READERS, sees } from '../visibility.ts';
 import { endAgentSession } from './end.ts';
 
-type Needs = Pick<ServiceNeeds, 'command' | 'streams'>;
+type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'>;
 
-export const endAgentSessionRoute = (needs: Needs): Endpoint =>
+export const endAgentSessionRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...SESSIONS,

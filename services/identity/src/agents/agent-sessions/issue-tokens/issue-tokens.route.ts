@@ -1,6 +1,6 @@
 /** An agent gets new tokens for its session, or narrower ones. */
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import type { UserDirectory } from '../../../accounts/accounts.module.ts';
 import { badField, closed, tooOften } from '../../../http/answers.ts';
@@ -16,6 +16,7 @@ import {
 import { agentSessions } from '../agent-session.ts';
 import type { Authority } from '../authority.ts';
 import { whyEnded } from '../basis.ts';
+import { authorityOfSession } from '../grant-basis.ts';
 import {
   KEYS_ONLY,
   PATH,
@@ -26,16 +27,15 @@ import {
   TokensShape,
   Ttl,
 } from '../session-shape.ts';
-import { authorityOfSession } from '../standing.ts';
 import { type IssueRefusal, issueTokens } from './issue-tokens.ts';
 
-type Needs = Pick<ServiceNeeds, 'command' | 'ids' | 'limits' | 'streams'> & {
+type Dependencies = Pick<ServiceDependencies, 'command' | 'ids' | 'limits' | 'streams'> & {
   readonly snapshots: Pick<SnapshotCache, 'load'>;
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
   readonly agentTokens: Pick<AgentTokens, 'issue'>;
 };
 
-export const issueTokensRoute = (needs: Needs): Endpoint =>
+export const issueTokensRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...SESSIONS,

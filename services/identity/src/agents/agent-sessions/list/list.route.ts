@@ -2,7 +2,7 @@
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { Database } from '@cardea/read-models';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
 import { agentSessions } from '../agent-session.ts';
@@ -15,14 +15,14 @@ import {
   Status,
   shown,
 } from '../session-shape.ts';
-import { READERS, type Sight, sees, sightOf } from '../sight.ts';
+import { READERS, sees, type Visibility, visibilityOf } from '../visibility.ts';
 
-type Needs = Pick<ServiceNeeds, 'clock' | 'database' | 'streams'>;
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'streams'>;
 
 export const listAgentSessionsRoute = ({
   database,
   clock,
-}: Pick<Needs, 'clock' | 'database'>): Endpoint =>
+}: Pick<Dependencies, 'clock' | 'database'>): Endpoint =>
   endpoint(
     {
       ...SESSIONS,
@@ -43,7 +43,15 @@ export const listAgentSessionsRoute = ({
     async ({ tenantId, principal, query }) => {
       const { offset = 0, limit = PAGE_SIZE_DEFAULT, status, agent_id: agentId } = query;
       const now = clock.now();
-      const list = { tenantId, offset, limit, status, agentId, now, sight: sightOf(principal) };
+      const list = {
+        tenantId,
+        offset,
+        limit,
+        status,
+        agentId,
+        now,
+        sight: visibilityOf(principal),
+      };
       const { rows, total } = await listSessions(database, list);
       const sessions = rows.map((row) => shown(row, now));
       return { ok: { data: { sessions, total, offset, limit } } };
@@ -53,7 +61,7 @@ export const listAgentSessionsRoute = ({
 export const getAgentSessionRoute = ({
   streams,
   clock,
-}: Pick<Needs, 'clock' | 'streams'>): Endpoint =>
+}: Pick<Dependencies, 'clock' | 'streams'>): Endpoint =>
   endpoint(
     {
       ...SESSIONS,
@@ -81,7 +89,7 @@ type Row = Omit<SessionRow, 'created_at' | 'expires_at' | 'ended_at'> & {
 
 type SessionList = {
   readonly tenantId: string;
-  readonly sight: Sight;
+  readonly sight: Visibility;
   readonly status: 'active' | 'ended' | undefined;
   readonly agentId: string | undefined;
   readonly now: Date;

@@ -4,7 +4,7 @@ import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import { documented } from '@cardea/contracts';
 import { type Command, WriteContention } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
-import { newId, repeatAnswer, requestHash, type ServiceNeeds } from '@cardea/service';
+import { newId, repeatAnswer, requestHash, type ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import {
   type ExistingUser,
@@ -13,13 +13,14 @@ import {
 } from '../../../accounts/accounts.module.ts';
 import { badField, closed, tooOften } from '../../../http/answers.ts';
 import { LIMITS } from '../../../http/limits.ts';
-import { isAlive, sessions, surroundingsOf } from '../../../sessions/sessions.module.ts';
+import { isAlive, sessions, validityContextOf } from '../../../sessions/sessions.module.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import type { AgentTokens } from '../../agent-tokens.ts';
 import { ConcreteGrants, normalised } from '../../agents/service-grant.ts';
 import { type AgentSessionFacts, agentSessions, type EndReason } from '../agent-session.ts';
 import { whyEnded } from '../basis.ts';
 import { endOne } from '../end-many.ts';
+import { grantBasisAuthority } from '../grant-basis.ts';
 import {
   KEYS_ONLY,
   PATH,
@@ -29,11 +30,10 @@ import {
   TokensShape,
   Ttl,
 } from '../session-shape.ts';
-import { standingAuthority } from '../standing.ts';
 import { startAgentSession } from './start.ts';
 
-type Needs = Pick<
-  ServiceNeeds,
+type Dependencies = Pick<
+  ServiceDependencies,
   'authenticator' | 'clock' | 'command' | 'ids' | 'limits' | 'sealer' | 'streams' | 'systemCommand'
 > & {
   readonly snapshots: Pick<SnapshotCache, 'load'>;
@@ -56,7 +56,7 @@ const Body = closed({
 type StartBody = Static<typeof Body>;
 type Asked = Request<unknown, unknown, StartBody, AgentPrincipal>;
 
-export const startAgentSessionRoute = (needs: Needs): Endpoint =>
+export const startAgentSessionRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...SESSIONS,
@@ -100,7 +100,7 @@ export const startAgentSessionRoute = (needs: Needs): Endpoint =>
       const wanted = normalised(body.services);
       const { userId, via } = behind;
       const standing = { tenantId, agentId: agent.id, userId, via, since: now, now };
-      const authority = await standingAuthority(needs, standing);
+      const authority = await grantBasisAuthority(needs, standing);
       if ('refused' in authority) return { refused: authority.refused };
       const { covered, missing } = authority.granted(wanted);
       if (missing.length > 0) return { refused: 'scope_not_granted', details: { missing } };
@@ -115,7 +115,7 @@ type Granted = UserBehind & {
   readonly command: Command;
 };
 
-async function started(needs: Needs, request: Asked, granted: Granted) {
+async function started(needs: Dependencies, request: Asked, granted: Granted) {
   const { body, tenantId, principal: agent } = request;
   const { command, services } = granted;
   const { now } = command;
@@ -174,7 +174,7 @@ type UserBehind = {
 };
 
 async function userBehind(
-  needs: Pick<Needs, 'authenticator' | 'clock' | 'streams' | 'userDirectory'>,
+  needs: Pick<Dependencies, 'authenticator' | 'clock' | 'streams' | 'userDirectory'>,
   request: Asked,
 ) {
   const none = { userId: null, userEpoch: null, subjectSid: null, refused: undefined };
@@ -193,7 +193,7 @@ async function userBehind(
 
 /** Whose live access token it is: a person's own, whose session has not ended. */
 async function liveSubject(
-  needs: Pick<Needs, 'authenticator' | 'clock' | 'streams' | 'userDirectory'>,
+  needs: Pick<Dependencies, 'authenticator' | 'clock' | 'streams' | 'userDirectory'>,
   { tenantId, ip }: Asked,
   token: string,
 ): Promise<Pick<UserBehind, 'userId' | 'userEpoch' | 'subjectSid'> | undefined> {
@@ -207,7 +207,7 @@ async function liveSubject(
   if (principal.sessionId === null) return isOfEpoch(principal, user) ? subject : undefined;
   const { state } = await streams.load(sessions, { tenantId, id: principal.sessionId });
   if (state.status === 'none') return undefined;
-  return isAlive(state, surroundingsOf(user, true), clock.now()) ? subject : undefined;
+  return isAlive(state, validityContextOf(user, true), clock.now()) ? subject : undefined;
 }
 
 /** A token that names no session belongs to the epoch in which its user signed in; in doubt to the one before. */

@@ -1,5 +1,5 @@
 import { type Endpoint, endpoint } from '@cardea/http';
-import { newId, requestHash, reusedKey, type ServiceNeeds } from '@cardea/service';
+import { newId, requestHash, reusedKey, type ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { exists, type UserDirectory } from '../../../accounts/accounts.module.ts';
 import { badField, closed } from '../../../http/answers.ts';
@@ -24,7 +24,10 @@ import { shownAgent } from '../list-agents.ts';
 import { normalised } from '../service-grant.ts';
 import { changeAgent, createAgent, deleteAgent } from './administer.ts';
 
-type Needs = Pick<ServiceNeeds, 'command' | 'database' | 'ids' | 'sealer' | 'streams'> & {
+type Dependencies = Pick<
+  ServiceDependencies,
+  'command' | 'database' | 'ids' | 'sealer' | 'streams'
+> & {
   readonly snapshots: Pick<SnapshotCache, 'load'>;
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
   readonly agentNames: Pick<AgentNames, 'hashOf' | 'hold' | 'release'>;
@@ -32,7 +35,7 @@ type Needs = Pick<ServiceNeeds, 'command' | 'database' | 'ids' | 'sealer' | 'str
 
 const PATH = '/api/v1/agents';
 
-export const createAgentRoute = (needs: Needs): Endpoint =>
+export const createAgentRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...AGENTS,
@@ -97,7 +100,7 @@ export const createAgentRoute = (needs: Needs): Endpoint =>
     },
   );
 
-export const changeAgentRoute = (needs: Needs): Endpoint =>
+export const changeAgentRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...AGENTS,
@@ -161,7 +164,7 @@ export const changeAgentRoute = (needs: Needs): Endpoint =>
   );
 
 export const deleteAgentRoute = (
-  needs: Pick<Needs, 'agentNames' | 'command' | 'streams'>,
+  needs: Pick<Dependencies, 'agentNames' | 'command' | 'streams'>,
 ): Endpoint =>
   endpoint(
     {
@@ -194,7 +197,7 @@ export const deleteAgentRoute = (
 const of = (tenant_id: string, { status }: ExistingAgent) => ({ tenant_id, status });
 
 async function isUser(
-  { userDirectory }: Pick<Needs, 'userDirectory'>,
+  { userDirectory }: Pick<Dependencies, 'userDirectory'>,
   tenantId: string,
   id: string | null,
 ) {

@@ -1,7 +1,7 @@
 /** The agents of a tenant, as lists and one by one. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed, USERS_ONLY } from '../../../http/answers.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
@@ -9,12 +9,14 @@ import { agents, type ExistingAgent, isThere } from '../agent.ts';
 import { AGENTS, AGENTS_READ, AgentId, AgentShape } from '../agent-shape.ts';
 import { listAgents, shownAgent } from '../list-agents.ts';
 
-type Needs = Pick<ServiceNeeds, 'database'> & { readonly snapshots: Pick<SnapshotCache, 'load'> };
+type Dependencies = Pick<ServiceDependencies, 'database'> & {
+  readonly snapshots: Pick<SnapshotCache, 'load'>;
+};
 
 const PATH = '/api/v1/agents';
 const AgentList = closed({ agents: Type.Array(AgentShape), ...pageAnswer });
 
-export const listAgentsRoute = ({ database }: Pick<Needs, 'database'>): Endpoint =>
+export const listAgentsRoute = ({ database }: Pick<Dependencies, 'database'>): Endpoint =>
   endpoint(
     {
       ...AGENTS,
@@ -35,7 +37,7 @@ export const listAgentsRoute = ({ database }: Pick<Needs, 'database'>): Endpoint
     },
   );
 
-export const myAgentsRoute = ({ database }: Pick<Needs, 'database'>): Endpoint =>
+export const myAgentsRoute = ({ database }: Pick<Dependencies, 'database'>): Endpoint =>
   endpoint(
     {
       name: 'list_my_agents',
@@ -60,7 +62,7 @@ export const myAgentsRoute = ({ database }: Pick<Needs, 'database'>): Endpoint =
     },
   );
 
-export const getAgentRoute = ({ snapshots }: Pick<Needs, 'snapshots'>): Endpoint =>
+export const getAgentRoute = ({ snapshots }: Pick<Dependencies, 'snapshots'>): Endpoint =>
   endpoint(
     {
       ...AGENTS,

@@ -9,7 +9,7 @@ import {
 } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { Database } from '@cardea/read-models';
-import { requestHash, reusedKey, type ServiceNeeds } from '@cardea/service';
+import { requestHash, reusedKey, type ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { futureMoment } from '../../../credentials/credentials.module.ts';
 import { badField, closed, USERS_ONLY } from '../../../http/answers.ts';
@@ -24,7 +24,10 @@ import {
 import { type DelegationData, delegationId, delegations } from '../delegation.ts';
 import { grantDelegation, withdrawDelegation } from './delegate.ts';
 
-type Needs = Pick<ServiceNeeds, 'clock' | 'command' | 'database' | 'sealer' | 'streams'> & {
+type Dependencies = Pick<
+  ServiceDependencies,
+  'clock' | 'command' | 'database' | 'sealer' | 'streams'
+> & {
   readonly snapshots: Pick<SnapshotCache, 'load'>;
 };
 
@@ -49,7 +52,7 @@ const DelegationShape = named(
 );
 
 export const grantDelegationRoute = (
-  needs: Pick<Needs, 'command' | 'sealer' | 'snapshots' | 'streams'>,
+  needs: Pick<Dependencies, 'command' | 'sealer' | 'snapshots' | 'streams'>,
 ): Endpoint =>
   endpoint(
     {
@@ -109,7 +112,7 @@ export const grantDelegationRoute = (
 export const listDelegationsRoute = ({
   database,
   clock,
-}: Pick<Needs, 'clock' | 'database'>): Endpoint =>
+}: Pick<Dependencies, 'clock' | 'database'>): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -131,7 +134,7 @@ export const listDelegationsRoute = ({
     },
   );
 
-export const withdrawDelegationRoute = (needs: Needs): Endpoint =>
+export const withdrawDelegationRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...COMMON,

@@ -3,9 +3,9 @@ import { type Endpoint, endpoint } from '@cardea/http';
 import { closed, PASSWORD_BODY_MAX_BYTES, sentFields } from '../../../http/answers.ts';
 import { emailField } from '../../../http/input-fields.ts';
 import { codeCookie } from '../code-cookie.ts';
-import { type SendNeeds, send } from '../mailed-secret.ts';
+import { type SendDependencies, send } from '../mailed-secret.ts';
 
-export const sendCodeRoute = (needs: SendNeeds): Endpoint =>
+export const sendCodeRoute = (needs: SendDependencies): Endpoint =>
   endpoint(
     {
       name: 'send_otp',

@@ -2,9 +2,9 @@
 import { type Endpoint, endpoint } from '@cardea/http';
 import { closed, PASSWORD_BODY_MAX_BYTES, sentFields } from '../../../http/answers.ts';
 import { emailField } from '../../../http/input-fields.ts';
-import { type SendNeeds, send } from '../mailed-secret.ts';
+import { type SendDependencies, send } from '../mailed-secret.ts';
 
-export const sendLinkRoute = (needs: SendNeeds): Endpoint =>
+export const sendLinkRoute = (needs: SendDependencies): Endpoint =>
   endpoint(
     {
       name: 'send_magic_link',

@@ -4,7 +4,7 @@
  */
 import type { DerivedKeys } from '@cardea/crypto';
 import { type Endpoint, endpoint, networkOf, type Request } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import {
   emailAddress,
@@ -20,16 +20,20 @@ import {
 } from '../../../http/answers.ts';
 import { emailField } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
-import { type CodeBox, type CodeFault, mailboxOfChallenge } from '../../../mail/mail.module.ts';
+import {
+  type CodeFault,
+  type CodeRedemption,
+  mailboxOfChallenge,
+} from '../../../mail/mail.module.ts';
 import type { TenantFacts, Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { challengeOfCookie } from '../code-cookie.ts';
-import { signInBy, type VerifyNeeds } from '../mailed-secret.ts';
+import { signInBy, type VerifyDependencies } from '../mailed-secret.ts';
 
-type Needs = VerifyNeeds &
-  Pick<ServiceNeeds, 'limits' | 'sealer'> & {
+type Dependencies = VerifyDependencies &
+  Pick<ServiceDependencies, 'limits' | 'sealer'> & {
     readonly userDirectory: Pick<UserDirectory, 'byId' | 'hashOf'>;
     readonly workspaces: Pick<Workspaces, 'tenant'>;
-    readonly codes: CodeBox;
+    readonly codes: CodeRedemption;
     readonly codeKeys: DerivedKeys;
     readonly toAscii: ToAscii;
   };
@@ -41,7 +45,7 @@ const Body = closed({
 });
 type Asked = Request<object, object, Static<typeof Body>>;
 
-export const verifyCodeRoute = (needs: Needs): Endpoint =>
+export const verifyCodeRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'verify_otp',
@@ -89,7 +93,7 @@ const INVALID = { refused: 'invalid_code' } as const;
 
 /** Null: something was named that is no mailbox of ours. */
 async function mailboxNamed(
-  { codeKeys, userDirectory, toAscii }: Needs,
+  { codeKeys, userDirectory, toAscii }: Dependencies,
   { body, headers }: Asked,
   { id: tenantId }: TenantFacts,
 ): Promise<string | null | 'none' | 'invalid_email'> {
@@ -105,7 +109,7 @@ async function mailboxNamed(
 }
 
 /** Counted before the code is looked at, and given back when it was right. */
-async function unbound(needs: Needs, request: Asked, tenant: TenantFacts) {
+async function unbound(needs: Dependencies, request: Asked, tenant: TenantFacts) {
   if (tenant.settings.otp.format === 'digits6') return INVALID;
   const prefix = await needs.sealer.indexHash(
     { tenantId: tenant.id },
@@ -122,7 +126,7 @@ async function unbound(needs: Needs, request: Asked, tenant: TenantFacts) {
 }
 
 async function verified(
-  { codes, ...needs }: Needs,
+  { codes, ...needs }: Dependencies,
   request: Asked,
   {
     tenant,

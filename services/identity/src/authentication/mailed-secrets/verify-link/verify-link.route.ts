@@ -1,6 +1,6 @@
 /** Signs in by a mailed link: an access token, no session. A link works once, and opens a page by itself. */
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import { hostedPage } from '../../../adapters/hosted-page.ts';
 import { tenantOfToken } from '../../../adapters/link-token.ts';
@@ -11,21 +11,21 @@ import {
   tooOften,
 } from '../../../http/answers.ts';
 import { LIMITS } from '../../../http/limits.ts';
-import type { PostOffice } from '../../../mail/mail.module.ts';
+import type { MailOutbox } from '../../../mail/mail.module.ts';
 import type { TenantFacts, Workspaces } from '../../../workspaces/workspaces.module.ts';
-import { signInBy, type VerifyNeeds } from '../mailed-secret.ts';
+import { signInBy, type VerifyDependencies } from '../mailed-secret.ts';
 
-type Needs = VerifyNeeds &
-  Pick<ServiceNeeds, 'limits'> & {
+type Dependencies = VerifyDependencies &
+  Pick<ServiceDependencies, 'limits'> & {
     readonly workspaces: Pick<Workspaces, 'tenant'>;
-    readonly postOffice: Pick<PostOffice, 'peek' | 'redeem'>;
+    readonly postOffice: Pick<MailOutbox, 'peek' | 'redeem'>;
   };
 
 const PATH = '/api/v1/auth/magic-link/verify';
 const Body = closed({ token: Type.String() });
 type Asked = Request<object, object, Static<typeof Body>>;
 
-export const verifyLinkRoute = (needs: Needs): Endpoint =>
+export const verifyLinkRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'verify_magic_link',
@@ -67,7 +67,11 @@ const INVALID = { refused: 'invalid_link' } as const;
 const DISABLED = { refused: 'magic_link_login_disabled' } as const;
 const EXPIRED = { refused: 'link_expired' } as const;
 
-async function verified({ postOffice, ...needs }: Needs, request: Asked, tenant: TenantFacts) {
+async function verified(
+  { postOffice, ...needs }: Dependencies,
+  request: Asked,
+  tenant: TenantFacts,
+) {
   const { token } = request.body;
   const at = { tenantId: tenant.id, now: needs.clock.now() };
   const peeked = await postOffice.peek('magic_link', token, at);

@@ -1,7 +1,7 @@
 /** Sets a new password for the caller, who must know the old one. Every other session ends. */
 import { type Endpoint, endpoint } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import {
   exists,
@@ -19,14 +19,14 @@ import { confirming } from '../../attempts/attempt.ts';
 import { wrongCredential } from '../../attempts/end-attempt.ts';
 import type { ShowPassword } from '../../attempts/show-password.ts';
 
-type Needs = Pick<ServiceNeeds, 'command' | 'streams'> & {
+type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'seal'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly passwords: Pick<Passwords, 'hash'>;
   readonly showPassword: ShowPassword;
 };
 
-export const changePasswordRoute = (needs: Needs): Endpoint =>
+export const changePasswordRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'change_password',

@@ -1,6 +1,6 @@
 /** Asks for a mail to set a new password. Nobody is looked up, so the answer can tell nothing. */
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import {
   emailAddress,
   type ToAscii,
@@ -8,19 +8,19 @@ import {
 } from '../../../accounts/accounts.module.ts';
 import { closed, message, PASSWORD_BODY_MAX_BYTES, tooOften } from '../../../http/answers.ts';
 import { emailField } from '../../../http/input-fields.ts';
-import { mailLimit, type PostOffice } from '../../../mail/mail.module.ts';
+import { type MailOutbox, mailLimit } from '../../../mail/mail.module.ts';
 import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
 
-type Needs = Pick<ServiceNeeds, 'command' | 'limits'> & {
+type Dependencies = Pick<ServiceDependencies, 'command' | 'limits'> & {
   readonly userDirectory: Pick<UserDirectory, 'hashOf'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly postOffice: Pick<PostOffice, 'request'>;
+  readonly postOffice: Pick<MailOutbox, 'request'>;
   readonly toAscii: ToAscii;
 };
 
 const SENT = 'if the address has an account, a mail is on its way';
 
-export const forgotPasswordRoute = (needs: Needs): Endpoint =>
+export const forgotPasswordRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'forgot_password',

@@ -2,7 +2,7 @@
 import { accept, type Command } from '@cardea/event-store';
 import { type Endpoint, endpoint } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import {
   type ExistingUser,
@@ -19,7 +19,7 @@ import { begin } from '../../attempts/attempt.ts';
 import { countSignIn, type EndAttempt, refusalOfLogin } from '../../attempts/end-attempt.ts';
 import type { ShowPassword } from '../../attempts/show-password.ts';
 
-type Needs = Pick<ServiceNeeds, 'clock' | 'command' | 'streams'> & {
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'byHash' | 'hashOf' | 'seal'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly showPassword: ShowPassword;
@@ -29,7 +29,7 @@ type Needs = Pick<ServiceNeeds, 'clock' | 'command' | 'streams'> & {
 
 const Body = closed({ email: emailField, password: Type.String() });
 
-export const logInRoute = (needs: Needs): Endpoint =>
+export const logInRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'log_in',
@@ -95,7 +95,7 @@ export const logInRoute = (needs: Needs): Endpoint =>
 
 /** Today's parameters, while the password is at hand. */
 async function rehash(
-  { userDirectory, streams }: Pick<Needs, 'streams' | 'userDirectory'>,
+  { userDirectory, streams }: Pick<Dependencies, 'streams' | 'userDirectory'>,
   user: ExistingUser,
   phc: string,
   command: Command,

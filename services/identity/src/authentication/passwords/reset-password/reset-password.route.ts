@@ -1,6 +1,6 @@
 /** Sets a new password by a mailed link. Every session ends, and the address is proven. */
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import {
   exists,
@@ -15,24 +15,27 @@ import { tenantOfToken } from '../../../adapters/link-token.ts';
 import { closed, message, PASSWORD_BODY_MAX_BYTES, tooOften } from '../../../http/answers.ts';
 import { newPasswordField } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
-import type { PostOffice } from '../../../mail/mail.module.ts';
+import type { MailOutbox } from '../../../mail/mail.module.ts';
 import {
   TENANT_DEFAULTS,
   type TenantFacts,
   type Workspaces,
 } from '../../../workspaces/workspaces.module.ts';
 
-type Needs = Pick<ServiceNeeds, 'clock' | 'command' | 'database' | 'limits' | 'streams'> & {
+type Dependencies = Pick<
+  ServiceDependencies,
+  'clock' | 'command' | 'database' | 'limits' | 'streams'
+> & {
   readonly userDirectory: Pick<UserDirectory, 'seal'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly postOffice: Pick<PostOffice, 'peek' | 'redeem'>;
+  readonly postOffice: Pick<MailOutbox, 'peek' | 'redeem'>;
   readonly passwords: Pick<Passwords, 'hash'>;
 };
 
 const Body = closed({ token: Type.String(), new_password: newPasswordField });
 type Asked = Request<object, object, Static<typeof Body>>;
 
-export const resetPasswordRoute = (needs: Needs): Endpoint =>
+export const resetPasswordRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'reset_password',
@@ -76,7 +79,7 @@ export const resetPasswordRoute = (needs: Needs): Endpoint =>
 const INVALID = { refused: 'invalid_reset_token' } as const;
 const EXPIRED = { refused: 'reset_token_expired' } as const;
 
-async function reset(needs: Needs, request: Asked, { id: tenantId }: TenantFacts) {
+async function reset(needs: Dependencies, request: Asked, { id: tenantId }: TenantFacts) {
   const { postOffice, passwords, userDirectory, streams } = needs;
   const { token, new_password: password } = request.body;
   // A hash is dear, so a worthless token is turned away before it; the token is used up only behind it.

@@ -1,7 +1,7 @@
 /** Adds a user to a tenant. An address that is taken gets an answer of the same status and shape. */
 import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
-import { alreadyCreated, newId, type ServiceNeeds } from '@cardea/service';
+import { alreadyCreated, newId, type ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import {
   ACCOUNT_APPENDS,
@@ -24,7 +24,7 @@ import {
 } from '../../../http/answers.ts';
 import { displayNameField, emailField, newPasswordField } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
-import type { PostOffice } from '../../../mail/mail.module.ts';
+import type { MailOutbox } from '../../../mail/mail.module.ts';
 import {
   isUniform,
   type TenantFacts,
@@ -36,15 +36,15 @@ import type { EndAttempt } from '../../attempts/end-attempt.ts';
 import { appendsOf, step } from '../steps.ts';
 import { CHECK_YOUR_EMAIL, pad, unnamed } from '../taken-address.ts';
 
-type Needs = Pick<
-  ServiceNeeds,
+type Dependencies = Pick<
+  ServiceDependencies,
   'command' | 'database' | 'identify' | 'ids' | 'limits' | 'streams'
 > & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'hashOf'>;
   readonly accounts: Pick<Accounts, 'create'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly endAttempt: EndAttempt;
-  readonly postOffice: Pick<PostOffice, 'request'>;
+  readonly postOffice: Pick<MailOutbox, 'request'>;
   readonly passwords: Pick<Passwords, 'hash'>;
   readonly toAscii: ToAscii;
 };
@@ -69,7 +69,7 @@ const Ok = Type.Union([
   }),
 ]);
 
-export const registerRoute = (needs: Needs): Endpoint =>
+export const registerRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'register',
@@ -127,7 +127,7 @@ export const registerRoute = (needs: Needs): Endpoint =>
   );
 
 async function tenantAsked(
-  needs: Pick<Needs, 'database' | 'workspaces'>,
+  needs: Pick<Dependencies, 'database' | 'workspaces'>,
   { body, tenantId }: Asked,
 ): Promise<
   | TenantFacts
@@ -167,7 +167,7 @@ type Making = Registering & {
   readonly command: Command;
 };
 
-async function registered(needs: Needs, request: Asked, of: Registering) {
+async function registered(needs: Dependencies, request: Asked, of: Registering) {
   const { tenant, email } = of;
   const userId = newId(needs, request, 'user');
   const repeat = await repeatedCreation(needs, request, { tenantId: tenant.id, userId });
@@ -201,7 +201,7 @@ async function registered(needs: Needs, request: Asked, of: Registering) {
   return { ok, wrote: ended.wrote };
 }
 
-async function createAccount({ accounts }: Needs, of: Making) {
+async function createAccount({ accounts }: Dependencies, of: Making) {
   return accounts.create(
     {
       id: of.userId,
@@ -220,7 +220,7 @@ async function createAccount({ accounts }: Needs, of: Making) {
   );
 }
 
-async function askForMail({ postOffice }: Needs, of: Making, isTaken: boolean) {
+async function askForMail({ postOffice }: Dependencies, of: Making, isTaken: boolean) {
   const { email, emailHash, userId, command } = of;
   return isTaken
     ? postOffice.request({ purpose: 'notice', email, emailHash, userId: null }, unnamed(command))
@@ -229,7 +229,7 @@ async function askForMail({ postOffice }: Needs, of: Making, isTaken: boolean) {
 
 /** Who just chose the password knows it. */
 async function startSession(
-  { endAttempt }: Needs,
+  { endAttempt }: Dependencies,
   { tenant, command }: Making,
   { request, user }: { readonly request: Asked; readonly user: ExistingUser },
 ) {

@@ -2,7 +2,7 @@
 import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
-import { alreadyCreated, newId, type ServiceNeeds } from '@cardea/service';
+import { alreadyCreated, newId, type ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import {
   ACCOUNT_APPENDS,
@@ -30,7 +30,7 @@ import {
   newPasswordField,
 } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
-import type { MailRequest, PostOffice } from '../../../mail/mail.module.ts';
+import type { MailOutbox, MailRequest } from '../../../mail/mail.module.ts';
 import { signupReservations } from '../../../streams/reservation.ts';
 import {
   companyName,
@@ -46,15 +46,15 @@ import type { EndAttempt } from '../../attempts/end-attempt.ts';
 import { appendsOf, step } from '../steps.ts';
 import { CHECK_YOUR_EMAIL, pad, unnamed } from '../taken-address.ts';
 
-type Needs = Pick<
-  ServiceNeeds,
+type Dependencies = Pick<
+  ServiceDependencies,
   'command' | 'identify' | 'ids' | 'limits' | 'sealer' | 'settings' | 'streams'
 > & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'hashOf'>;
   readonly accounts: Pick<Accounts, 'create' | 'hold'>;
   readonly workspaces: Pick<Workspaces, 'createApplication' | 'createTenant'>;
   readonly endAttempt: EndAttempt;
-  readonly postOffice: Pick<PostOffice, 'request'>;
+  readonly postOffice: Pick<MailOutbox, 'request'>;
   readonly passwords: Pick<Passwords, 'hash'>;
   readonly toAscii: ToAscii;
 };
@@ -67,7 +67,7 @@ const Body = closed({
 });
 type Asked = Request<object, object, Static<typeof Body>>;
 
-export const signUpRoute = (needs: Needs): Endpoint =>
+export const signUpRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'sign_up',
@@ -136,20 +136,22 @@ type Making = SignUp & {
 /** In this order; a repeat of the command meets what the first has made. */
 const STEPS = {
   reservation: step(1, reserveAddress),
-  tenant: step(TENANT_APPENDS, async ({ workspaces }: Needs, { workspace, command }: Making) =>
-    workspaces.createTenant(workspace, command),
+  tenant: step(
+    TENANT_APPENDS,
+    async ({ workspaces }: Dependencies, { workspace, command }: Making) =>
+      workspaces.createTenant(workspace, command),
   ),
   account: step(ACCOUNT_APPENDS, createAccount),
-  application: step(1, async ({ workspaces }: Needs, { workspace, command }: Making) =>
+  application: step(1, async ({ workspaces }: Dependencies, { workspace, command }: Making) =>
     workspaces.createApplication(workspace, command),
   ),
-  mail: step(1, async ({ postOffice }: Needs, mail: MailRequest, command: Command) =>
+  mail: step(1, async ({ postOffice }: Dependencies, mail: MailRequest, command: Command) =>
     postOffice.request(mail, command),
   ),
   session: step(1, startSession),
 } as const;
 
-async function signedUp(needs: Needs, request: Asked, of: SignUp) {
+async function signedUp(needs: Dependencies, request: Asked, of: SignUp) {
   const userId = newId(needs, request, 'user');
   const workspace = newWorkspace(needs, request, of.company);
   const { tenantId } = workspace;
@@ -176,7 +178,7 @@ async function signedUp(needs: Needs, request: Asked, of: SignUp) {
   return { ok: { ...signedIn, tenant_id: tenantId }, wrote: ended.wrote };
 }
 
-async function reserveAddress({ accounts, sealer }: Needs, of: Making) {
+async function reserveAddress({ accounts, sealer }: Dependencies, of: Making) {
   const { email, userId, workspace, command } = of;
   return accounts.hold(
     signupReservations,
@@ -188,7 +190,7 @@ async function reserveAddress({ accounts, sealer }: Needs, of: Making) {
   );
 }
 
-async function createAccount({ accounts, userDirectory }: Needs, of: Making) {
+async function createAccount({ accounts, userDirectory }: Dependencies, of: Making) {
   return accounts.create(
     {
       id: of.userId,
@@ -209,7 +211,7 @@ async function createAccount({ accounts, userDirectory }: Needs, of: Making) {
 
 /** Who just chose the password knows it. */
 async function startSession(
-  { endAttempt }: Needs,
+  { endAttempt }: Dependencies,
   { command }: Making,
   of: { readonly request: Asked; readonly user: ExistingUser; readonly tenant: TenantFacts },
 ) {
@@ -221,7 +223,7 @@ async function startSession(
 }
 
 const newWorkspace = (
-  needs: Pick<Needs, 'ids' | 'settings'>,
+  needs: Pick<Dependencies, 'ids' | 'settings'>,
   request: Asked,
   company: string,
 ): NewWorkspace => ({
@@ -235,7 +237,7 @@ const newWorkspace = (
 
 /** Tells the holder of the address, in their own tenant, and nobody else anything. */
 async function taken(
-  needs: Needs,
+  needs: Dependencies,
   { email, tenantId }: { readonly email: string; readonly tenantId: string },
   command: Command,
 ) {

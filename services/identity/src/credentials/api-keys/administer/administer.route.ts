@@ -9,7 +9,7 @@ import {
   Time,
 } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
-import { repeatAnswer, requestHash, type ServiceNeeds } from '@cardea/service';
+import { repeatAnswer, requestHash, type ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { badField, closed } from '../../../http/answers.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
@@ -19,7 +19,10 @@ import { type ApiKeyData, apiKeys, issueApiKey, revokeApiKey, rotateApiKey } fro
 import { isScope, SCOPE_DESCRIPTIONS, SCOPES } from '../scopes.ts';
 import { listApiKeys, prefixOfApiKey } from './list-api-keys.ts';
 
-type Needs = Pick<ServiceNeeds, 'command' | 'database' | 'random' | 'sealer' | 'streams'> & {
+type Dependencies = Pick<
+  ServiceDependencies,
+  'command' | 'database' | 'random' | 'sealer' | 'streams'
+> & {
   readonly snapshots: Pick<SnapshotCache, 'load'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
@@ -51,7 +54,7 @@ const scopeField = documented(Type.String({ maxLength: 64 }), {
 });
 const GRACE_MAX_S = 86_400;
 
-export const createApiKeyRoute = (needs: Needs): Endpoint =>
+export const createApiKeyRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -114,7 +117,7 @@ export const createApiKeyRoute = (needs: Needs): Endpoint =>
     },
   );
 
-export const listApiKeysRoute = (needs: Pick<Needs, 'database'>): Endpoint =>
+export const listApiKeysRoute = (needs: Pick<Dependencies, 'database'>): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -154,7 +157,7 @@ export const listScopesRoute = (): Endpoint =>
     async () => ({ ok: { scopes: [...SCOPES], descriptions: { ...SCOPE_DESCRIPTIONS } } }),
   );
 
-export const rotateApiKeyRoute = (needs: Needs): Endpoint =>
+export const rotateApiKeyRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -189,7 +192,7 @@ export const rotateApiKeyRoute = (needs: Needs): Endpoint =>
     },
   );
 
-export const revokeApiKeyRoute = (needs: Pick<Needs, 'command' | 'streams'>): Endpoint =>
+export const revokeApiKeyRoute = (needs: Pick<Dependencies, 'command' | 'streams'>): Endpoint =>
   endpoint(
     {
       ...COMMON,

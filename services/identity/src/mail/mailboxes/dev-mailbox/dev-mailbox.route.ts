@@ -5,7 +5,7 @@ import { type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
 import type { ListedMail, MailFolder } from '../../../adapters/mail-transport.ts';
 import { closed } from '../../../http/answers.ts';
-import { escapeHtml } from '../letters.ts';
+import { escapeHtml } from '../email-templates.ts';
 
 const Message = closed({
   id: Type.String(),

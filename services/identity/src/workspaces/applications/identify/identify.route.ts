@@ -1,20 +1,20 @@
 /** What a client may show before anybody has signed in, by its publishable key. */
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed, tooOften } from '../../../http/answers.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { applicationOfKey } from '../publishable-key.ts';
 
-type Needs = Pick<ServiceNeeds, 'database' | 'limits'> & {
+type Dependencies = Pick<ServiceDependencies, 'database' | 'limits'> & {
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
 
 /** Ways to sign in that this release has; a tenant may have allowed more for later. */
 const METHODS_BUILT: ReadonlySet<string> = new Set(['password', 'magic_link', 'otp']);
 
-export const identifyRoute = (needs: Needs): Endpoint =>
+export const identifyRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'identify_application',

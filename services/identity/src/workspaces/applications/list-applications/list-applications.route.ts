@@ -1,11 +1,11 @@
 /** The tenant's applications with their publishable keys. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery, Time } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
 
-type Needs = Pick<ServiceNeeds, 'database'>;
+type Dependencies = Pick<ServiceDependencies, 'database'>;
 
 type Row = {
   readonly id: string;
@@ -17,7 +17,7 @@ type Row = {
   readonly created_at: Date;
 };
 
-export const listApplicationsRoute = (needs: Needs): Endpoint =>
+export const listApplicationsRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'list_applications',

@@ -1,7 +1,7 @@
 /** The organization of the caller's tenant, which its owners see and change. */
 import { named, Time } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { badField, closed } from '../../../http/answers.ts';
 import { filledNameField } from '../../../http/input-fields.ts';
@@ -10,7 +10,7 @@ import { companyName, type Workspaces } from '../../workspaces.ts';
 import { type Organization, organizations } from '../organization.ts';
 import { changeOrganization } from './change-organization.ts';
 
-type Needs = Pick<ServiceNeeds, 'command' | 'streams'> & {
+type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'> & {
   readonly snapshots: Pick<SnapshotCache, 'load'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
@@ -32,7 +32,9 @@ const COMMON = {
   ),
 } as const;
 
-export const getOrganizationRoute = (needs: Pick<Needs, 'snapshots' | 'workspaces'>): Endpoint =>
+export const getOrganizationRoute = (
+  needs: Pick<Dependencies, 'snapshots' | 'workspaces'>,
+): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -52,7 +54,7 @@ export const getOrganizationRoute = (needs: Pick<Needs, 'snapshots' | 'workspace
   );
 
 export const updateOrganizationRoute = (
-  needs: Pick<Needs, 'command' | 'streams' | 'workspaces'>,
+  needs: Pick<Dependencies, 'command' | 'streams' | 'workspaces'>,
 ): Endpoint =>
   endpoint(
     {

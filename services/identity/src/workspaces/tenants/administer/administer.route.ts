@@ -1,14 +1,14 @@
 /** Owners look at the tenants of their organization and change their settings. */
 import { named, Time } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceNeeds } from '@cardea/service';
+import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { REGISTRATION_MODES, type TenantFacts, tenants } from '../tenant.ts';
 import { changeTenant } from './change-tenant.ts';
 
-type Needs = Pick<ServiceNeeds, 'command' | 'streams'> & {
+type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'> & {
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
 
@@ -58,7 +58,7 @@ const SettingsChange = Type.Object(
   { additionalProperties: false, minProperties: 1 },
 );
 
-export const getTenantRoute = (needs: Pick<Needs, 'workspaces'>): Endpoint =>
+export const getTenantRoute = (needs: Pick<Dependencies, 'workspaces'>): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -74,7 +74,7 @@ export const getTenantRoute = (needs: Pick<Needs, 'workspaces'>): Endpoint =>
     },
   );
 
-export const updateTenantRoute = (needs: Needs): Endpoint =>
+export const updateTenantRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...COMMON,
@@ -102,7 +102,7 @@ export const updateTenantRoute = (needs: Needs): Endpoint =>
 
 /** A tenant of another organization is one that nobody has. */
 async function ownTenant(
-  { workspaces }: Pick<Needs, 'workspaces'>,
+  { workspaces }: Pick<Dependencies, 'workspaces'>,
   callersTenantId: string,
   id: string,
 ): Promise<TenantFacts | undefined> {

@@ -1,0 +1,94 @@
+import { connect, type Socket } from 'node:net';
+import { type Database, openDatabase } from '@cardea/read-models';
+import { inProcessCache, loops, systemClock } from '@cardea/runtime';
+import {
+  createTopics,
+  deadLetterTopicOf,
+  forgetting,
+  type KafkaClient,
+  type KafkaSubscriberDependencies,
+  kafkaClient,
+  kafkaPublisher,
+  kafkaSubscriber,
+} from '../src/index.ts';
+import { type BusSide, kindOfTest, quiet } from './bus-fixture.ts';
+
+/** The shortest that a broker lets a silent member keep its partitions. */
+const SESSION_MS = 6000;
+
+export type KafkaSide = BusSide & { readonly client: KafkaClient; readonly database: Database };
+
+/** What one process has of a bus on Kafka. */
+export const kafkaSide = (
+  url: string,
+  brokers: readonly string[],
+  over: Partial<KafkaSubscriberDependencies> = {},
+): KafkaSide => {
+  const sockets = cuttable();
+  const client = kafkaClient({ brokers, log: quiet, socketFactory: sockets.open });
+  const database = openDatabase({ connectionString: url, log: quiet });
+  const watched = loops(systemClock);
+  const publisher = kafkaPublisher(client);
+  const needs = {
+    database,
+    schema: 'identity',
+    deadLetters: publisher,
+    kindOf: kindOfTest,
+    log: quiet,
+    ...over,
+  };
+  const subscriber = kafkaSubscriber({
+    client,
+    cache: inProcessCache(systemClock),
+    clock: systemClock,
+    loops: watched,
+    sessionMs: SESSION_MS,
+    ...needs,
+  });
+  return {
+    client,
+    database,
+    publisher,
+    subscriber,
+    needs,
+    degraded: () => watched.state().flatMap(({ degraded }) => degraded ?? []),
+    kill: async () => sockets.cut(),
+    close: async () => {
+      await subscriber.close();
+      await publisher.close();
+      await database.close();
+    },
+  };
+};
+
+/** Topics of a consumer, with the one for what it cannot read. */
+export const makeTopics = async (
+  brokers: readonly string[],
+  names: readonly string[],
+): Promise<void> => {
+  const client = kafkaClient({ brokers, log: quiet });
+  await createTopics(client, { replication: 1, topics: names.map(forgetting) });
+};
+
+export const topicsOfConsumer = (name: string): readonly string[] => [
+  `cardea.${name}.events.v1`,
+  deadLetterTopicOf(name),
+];
+
+/** Sockets that break off at once, and open no more. */
+const cuttable = () => {
+  const opened = new Set<Socket>();
+  let isCut = false;
+  return {
+    open: ({ host, port, onConnect }: { host: string; port: number; onConnect: () => void }) => {
+      const socket = connect({ host, port: isCut ? 1 : port }, onConnect);
+      opened.add(socket);
+      socket.once('close', () => opened.delete(socket));
+      return socket;
+    },
+    cut: () => {
+      isCut = true;
+      for (const socket of opened) socket.destroy();
+    },
+  };
+};

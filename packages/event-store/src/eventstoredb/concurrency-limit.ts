@@ -1,0 +1,29 @@
+import { EventStoreOverloaded } from '../event-store.ts';
+
+export type ConcurrencyLimits = {
+  /** Pieces of work under way at once. */
+  readonly underWayMax: number;
+  /** Pieces that wait; more are refused. */
+  readonly waitingMax: number;
+};
+
+/** Lets so many pieces of work run at a time, in the order of asking. */
+export function concurrencyLimit({ underWayMax, waitingMax }: ConcurrencyLimits) {
+  const waiting: (() => void)[] = [];
+  let free = underWayMax;
+
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (free > 0) free--;
+    else {
+      if (waiting.length >= waitingMax) throw new EventStoreOverloaded('too many calls wait');
+      await new Promise<void>((resolve) => void waiting.push(resolve));
+    }
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free++;
+      else next();
+    }
+  };
+}

@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto';
+import type { Append, EventStore, Log, NewEvent } from '@cardea/event-store';
+import type { Writer } from './appending.ts';
+
+/** What the suite needs of an adapter. Each adapter runs the same tests under the same names. */
+export type EventStoreFixture = {
+  /** A store as another process has it: nothing shared but the logs. */
+  open(log: Log): EventStore;
+  /** Appends without pause until stopped, in a process of its own where the adapter allows it. */
+  startWriter(log: Log, name: string): Promise<Writer>;
+  /** Keeps a transaction open that saw the log as it is now; answers how to end it. */
+  holdSnapshot(): Promise<() => Promise<void>>;
+  /** True when positions leave out no number. */
+  readonly dense: boolean;
+};
+
+export const newEvent = (data: NewEvent['data'] = {}): NewEvent => ({
+  id: randomUUID(),
+  type: 'Tried',
+  schemaVersion: 1,
+  time: new Date('2031-05-04T03:02:01.007Z'),
+  data,
+  metadata: { tenantId: 'acme', actor: { type: 'user', id: 'ann' }, requestId: 'r1' },
+});
+
+export const newStream = () => `thing-${randomUUID()}`;
+
+export const newAppend = (streamId = newStream(), expected: Append['expected'] = 0): Append => ({
+  streamId,
+  expected,
+  events: [newEvent()],
+});

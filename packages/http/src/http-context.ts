@@ -1,0 +1,172 @@
+/** One request and its answer: what is known of it before anything is decided, and how it ends. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Principal } from '@cardea/auth';
+import { type Clock, type Ids, type Logger, type RequestSpan, requestSpan } from '@cardea/runtime';
+import { clientAddress, type TrustedProxies } from './client-address.ts';
+import type { Contract } from './endpoint.ts';
+import type { HttpMetrics } from './metrics.ts';
+import type { Refusal } from './refusal.ts';
+import {
+  type DefaultHeaders,
+  errorBody,
+  mindUnreadBody,
+  type Outgoing,
+  refusalHeaders,
+  writeJson,
+} from './write-answer.ts';
+
+/** What all requests of one server share. */
+export type ServerParts = {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly metrics: HttpMetrics;
+  readonly trusted: TrustedProxies;
+  readonly dress: DefaultHeaders;
+  readonly draining: AbortSignal;
+  readonly open: Set<HttpContext>;
+  readonly corsOrigins: ReadonlySet<string>;
+};
+
+const REQUEST_ID = /^[A-Za-z0-9_.-]{8,64}$/;
+const EXPOSED = 'X-Request-Id, X-Service-Consistency, Retry-After, WWW-Authenticate';
+
+export class HttpContext {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly path: string;
+  readonly search: string;
+  readonly ip: string;
+  readonly requestId: string;
+  readonly parts: ServerParts;
+  /** Set once the path is known to be an endpoint's. */
+  contract: Contract | undefined;
+  /** Whoever answers: `X-Served-By`. */
+  servedBy: string;
+  principal: Principal | undefined;
+  readonly #startedMs: number;
+  readonly #span: RequestSpan;
+  readonly #abort = new AbortController();
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    parts: ServerParts,
+    name: string,
+  ) {
+    const url = request.url ?? '/';
+    const mark = url.indexOf('?');
+    this.request = request;
+    this.response = response;
+    this.parts = parts;
+    this.path = mark === -1 ? url : url.slice(0, mark);
+    this.search = mark === -1 ? '' : url.slice(mark + 1);
+    this.servedBy = name;
+    this.#startedMs = parts.clock.monotonicMs();
+    const { headers, socket } = request;
+    const forwarded = headers['x-forwarded-for'];
+    this.ip = clientAddress(
+      socket.remoteAddress,
+      Array.isArray(forwarded) ? forwarded.join(',') : forwarded,
+      parts.trusted,
+    );
+    const named = headers['x-request-id'];
+    this.requestId =
+      typeof named === 'string' && REQUEST_ID.test(named) && parts.trusted(socketAddress(request))
+        ? named
+        : parts.ids.next();
+    const { traceparent } = headers;
+    this.#span = requestSpan(typeof traceparent === 'string' ? traceparent : undefined);
+    parts.open.add(this);
+    parts.metrics.inFlight.inc();
+    response.once('close', () => this.#closed());
+  }
+
+  /** Aborts when the client goes away, or when the server's patience at its stop ends. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  abandon(): void {
+    this.#abort.abort();
+  }
+
+  get traceparent(): string | undefined {
+    return this.#span.traceparent;
+  }
+
+  /** Whatever the work starts belongs to the span of this request. */
+  within(work: () => void): void {
+    this.#span.within(work);
+  }
+
+  /** Headers that every answer to this request carries. */
+  headers(): Outgoing {
+    const headers: Outgoing = {
+      'X-Request-Id': this.requestId,
+      'X-Served-By': this.servedBy,
+      ...this.parts.dress.always,
+    };
+    if (isPrivate(this.contract)) headers['Cache-Control'] = 'no-store';
+    if (this.parts.draining.aborted) headers['Connection'] = 'close';
+    if (this.parts.corsOrigins.size > 0) this.#cors(headers);
+    return headers;
+  }
+
+  answer(status: number, body: unknown, headers: Outgoing): void {
+    if (this.response.headersSent || this.response.destroyed) return;
+    if (!this.request.complete) mindUnreadBody(this.response, headers);
+    if (status === 204) this.response.writeHead(status, headers).end();
+    else writeJson(this.response, status, body, headers);
+  }
+
+  refuse(refusal: Refusal, more: Outgoing = {}): void {
+    const headers = Object.assign(this.headers(), more);
+    refusalHeaders(headers, refusal, this.path);
+    this.answer(refusal.status, errorBody(refusal, this.requestId), headers);
+  }
+
+  #cors(headers: Outgoing): void {
+    headers['Vary'] = 'Origin';
+    const { origin } = this.request.headers;
+    if (origin === undefined || !this.parts.corsOrigins.has(origin)) return;
+    headers['Access-Control-Allow-Origin'] = origin;
+    headers['Access-Control-Expose-Headers'] = EXPOSED;
+  }
+
+  #closed(): void {
+    const { parts, response, request, contract, principal } = this;
+    parts.open.delete(this);
+    parts.metrics.inFlight.dec();
+    if (!response.writableFinished) this.#abort.abort();
+    const durationMs = parts.clock.monotonicMs() - this.#startedMs;
+    // 499: the client went away before it had an answer.
+    const status = response.headersSent ? response.statusCode : 499;
+    const route = contract?.path ?? 'none';
+    const method = request.method ?? '';
+    // A client may make up a method; the sets of labels and of names stay closed.
+    const known = contract === undefined ? 'any' : method;
+    parts.metrics.duration.observe({ method: known, route, status }, durationMs / 1000);
+    this.#span.end(`request ${known} ${route}`, { method: known, route, status });
+    parts.logger.info(
+      {
+        request_id: this.requestId,
+        ...(this.traceparent === undefined ? {} : { trace_id: this.traceparent.slice(3, 35) }),
+        method,
+        route,
+        status,
+        duration_ms: Math.round(durationMs * 10) / 10,
+        tenant_id: principal?.tenantId,
+        actor: principal === undefined ? undefined : `${principal.kind}:${principal.id}`,
+      },
+      'request',
+    );
+  }
+}
+
+/** Whoever is asked who they are is told what is theirs. */
+const isPrivate = (contract: Contract | undefined): boolean =>
+  contract !== undefined && (contract.noStore ?? contract.who !== 'anyone');
+
+const socketAddress = ({ socket }: IncomingMessage): string =>
+  clientAddress(socket.remoteAddress, undefined, () => false);

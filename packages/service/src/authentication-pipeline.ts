@@ -1,0 +1,75 @@
+/** The two servers in front of the services of a process: the API's and the probes'. */
+import {
+  documentEndpoints,
+  type HttpServer,
+  healthEndpoints,
+  type Management,
+  management,
+  serve,
+} from '@cardea/http';
+import { metrics } from '@cardea/runtime';
+import { denialsOf } from './denials.ts';
+import { internalBearers } from './internal-bearer.ts';
+import { measuring } from './measures.ts';
+import { degradedOf, type HostOptions, type Part } from './parts.ts';
+
+export function authenticationPipeline(options: HostOptions, parts: readonly Part[]): HttpServer {
+  const { infrastructure: shared, definitions } = options;
+  const { settings, version, clock, ids } = shared;
+  const common = healthEndpoints({
+    version,
+    clock,
+    database: shared.database,
+    cache: shared.cache,
+  });
+  const all = [...common, ...parts.flatMap(({ service }) => service.endpoints)];
+  const documents = documentEndpoints({ endpoints: all, version, publicUrl: settings.PUBLIC_URL });
+  const first = parts[0];
+  if (first === undefined) throw new Error('a host without services');
+  return serve({
+    services: parts.map(({ definition, needs, positions, service }) => ({
+      service: definition.name,
+      authenticator: service.authenticator,
+      endpoints:
+        definition === first.definition
+          ? [...common, ...documents, ...service.endpoints]
+          : service.endpoints,
+      positions,
+      identify: needs.identify,
+      denials: denialsOf(needs, service.denialNoun),
+    })),
+    authenticator: first.needs.authenticator,
+    name: definitions.length === 1 ? first.definition.name : 'standalone',
+    version,
+    clock,
+    ids,
+    logger: shared.log,
+    issuer: settings.ISSUER,
+    trustedProxies: settings.TRUSTED_PROXIES,
+    registry: metrics.registry,
+    port: options.port,
+    hosts: options.hosts,
+    sharesLoopbackOnly: options.sharesDevelopment === true,
+  });
+}
+
+export function probesOf(
+  options: HostOptions,
+  parts: readonly Part[],
+  waitingFor: ReadonlySet<string>,
+): Management {
+  const { infrastructure: shared } = options;
+  return management({
+    clock: shared.clock,
+    loops: shared.loops,
+    registry: metrics.registry,
+    measure: measuring(parts, shared),
+    database: shared.database,
+    waitingFor: () => [...waitingFor],
+    degraded: () => degradedOf(parts),
+    mayChange: internalBearers(shared.derive).accepts,
+    logLevel: { get: () => shared.log.level, set: (level) => shared.log.setLevel(level) },
+    port: options.managementPort,
+    host: options.hosts[0] ?? '127.0.0.1',
+  });
+}

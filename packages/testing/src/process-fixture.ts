@@ -1,0 +1,38 @@
+/**
+ * Real processes for fault tests: started, waited for, killed. Whatever is still alive when the file
+ * is done goes with it, and what the processes of a failed test printed stays in `.cache/failures/`.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach } from 'vitest';
+import { type FixtureProcess, type ProcessToStart, startProcess } from './child-process.ts';
+
+export type ProcessFixture = { start(what: ProcessToStart): Promise<FixtureProcess> };
+
+const FAILURES = '.cache/failures';
+
+/** Call it once at the top of a file. */
+export function processFixture(): ProcessFixture {
+  const started: FixtureProcess[] = [];
+  const killAll = (): void => {
+    for (const each of started) each.signal('SIGKILL');
+  };
+  process.once('exit', killAll);
+  afterEach(({ task }) => {
+    if (task.result?.state === 'fail') keepLogs(task.name, started);
+  });
+  afterAll(async () => {
+    killAll();
+    await Promise.all(started.map((each) => each.ended));
+    process.off('exit', killAll);
+  });
+  return { start: (what) => startProcess(what, (running) => started.push(running)) };
+}
+
+function keepLogs(test: string, processes: readonly FixtureProcess[]): void {
+  const folder = join(FAILURES, test.replaceAll(/[^\w]+/g, '-').slice(0, 80));
+  mkdirSync(folder, { recursive: true });
+  for (const [index, each] of processes.entries()) {
+    writeFileSync(join(folder, `${index}-${each.name}.log`), each.output());
+  }
+}

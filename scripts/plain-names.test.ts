@@ -1,0 +1,165 @@
+/** Names say what the field calls a thing, and what comments and documents point at is there. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = resolve(import.meta.dirname, '..');
+const NOT_OURS = new Set(['node_modules', '.git', '.cache', '.cardea']);
+const files = filesBelow('.').map((file) => file.slice(2));
+const text = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    if (NOT_OURS.has(entry.name)) return [];
+    const path = `${folder}/${entry.name}`;
+    return entry.isDirectory() ? filesBelow(path) : [path];
+  });
+}
+
+/** Words that no name may have, alone or within it; the right-hand side is what to write. */
+const REFUSED: { readonly [word: string]: string } = {
+  awake: 'wake signal',
+  asked: 'request',
+  behind: 'after, isNewer; lag',
+  bell: 'wake signal',
+  box: 'ciphertext',
+  'come in': 'admit',
+  deaf: 'disconnected',
+  demand: 'approval requirement',
+  desk: 'aggregator',
+  door: 'authentication pipeline, endpoint defaults',
+  doors: 'addresses',
+  dress: 'default headers',
+  ending: 'revoked, shutdown',
+  endings: 'revoked by stream',
+  errand: 'pending mail',
+  errands: 'pending mails',
+  exchange: 'HTTP context',
+  folded: 'snapshot, batched',
+  'for vault': 'approval RPC',
+  gate: 'require approval, limit',
+  gathering: 'batching',
+  'hear others': 'identity consumer',
+  held: 'current grant, parked',
+  judge: 'evaluate policies',
+  judgement: 'verdict',
+  letter: 'e-mail template',
+  letters: 'e-mail templates',
+  looks: 'doctor checks',
+  machines: 'agents and keys',
+  mark: 'revocation',
+  marks: 'revocation list',
+  memo: 'snapshot cache',
+  memos: 'caches',
+  mint: 'issue',
+  needs: 'dependencies',
+  owes: 'pending writes',
+  passage: 'request pipeline',
+  'passing moves': 'idle checkpointing',
+  people: 'user directory',
+  place: 'location, AAD',
+  'post office': 'mail outbox',
+  remembered: 'cached',
+  rig: 'fixture',
+  ring: 'wake signal',
+  said: 'mapped, response',
+  seals: 'encrypted fields',
+  sight: 'visibility',
+  slot: 'grant key',
+  slots: 'grant keys, concurrency',
+  spoilt: 'mutant',
+  'stand in': 'fake',
+  standing: 'status, grant basis',
+  stretch: 'subscription epoch',
+  surroundings: 'validity context',
+  told: 'response, mapped',
+  way: 'authorized request',
+  words: 'text sanitizing',
+};
+
+/** Names that keep such a word, each for a reason. */
+const KEPT: { readonly [name: string]: string } = {
+  'dead-letter.ts': 'a dead letter is what brokers call it, and the name of its topic',
+  DeadLetter: 'as its file',
+  DeadLetters: 'as its file',
+  deadLetterTopicOf: 'as its file',
+  '0200-machines.ts': 'the names of migrations stand in every database',
+};
+
+/** The words of a name in any case, each between spaces. */
+const wordsOf = (name: string): string =>
+  ` ${name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+    .replace(/[^A-Za-z0-9]+/g, ' ')
+    .toLowerCase()} `;
+
+const refusedIn = (name: string): string[] =>
+  name in KEPT
+    ? []
+    : Object.entries(REFUSED)
+        .filter(([word]) => wordsOf(name).includes(` ${word} `))
+        .map(([word, instead]) => `"${word}" (write: ${instead})`);
+
+const exportsOf = (file: string): string[] =>
+  [
+    ...text(file).matchAll(
+      /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|type|interface) (\w+)/gm,
+    ),
+  ].map((match) => match[1] ?? '');
+
+describe('names', () => {
+  it('of files and folders are plain', () => {
+    const parts = new Set(files.flatMap((file) => file.split('/')));
+    const wrong = [...parts].flatMap((part) => refusedIn(part).map((why) => `${part}: ${why}`));
+    expect(wrong).toEqual([]);
+  });
+
+  it('of exports are plain', () => {
+    const wrong = files
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) =>
+        exportsOf(file).flatMap((name) => refusedIn(name).map((why) => `${file}: ${name}: ${why}`)),
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  it('are excepted only where they are', () => {
+    const names = new Set(files.flatMap((file) => file.split('/')));
+    const code = files.filter((file) => file.endsWith('.ts'));
+    for (const name of code.flatMap(exportsOf)) names.add(name);
+    expect(Object.keys(KEPT).filter((name) => !names.has(name))).toEqual([]);
+  });
+});
+
+describe('what comments and documents point at', () => {
+  it('is a file of the repository', () => {
+    const endings = new Set(files.flatMap((file) => tailsOf(file)));
+    const missing = files
+      .filter((file) => /\.(ts|mjs|md)$/.test(file) && file !== 'CHANGELOG.md')
+      .flatMap((file) =>
+        referencesIn(file)
+          .filter((path) => !endings.has(path) && !files.includes(from(file, path)))
+          .map((path) => `${file}: ${path}`),
+      );
+    expect(missing).toEqual([]);
+  });
+});
+
+/** The path with fewer and fewer folders: a reference may leave out what its place makes clear. */
+const tailsOf = (file: string): string[] =>
+  file.split('/').map((_, at, parts) => parts.slice(at).join('/'));
+
+const from = (file: string, path: string): string =>
+  path.startsWith('/') ? path.slice(1) : normalize(join(dirname(file), path));
+
+const PATH = /(?<![\w/<>*.:-])(?:\.{0,2}\/)?(?:[\w.-]+\/)*[\w-][\w.-]*\.(?:ts|mjs|md)\b(?![\w*])/g;
+/** Stands for a name: `NNNN-name.ts`. */
+const PLACEHOLDER = /(^|\/)NNNN-/;
+
+function referencesIn(file: string): string[] {
+  const prose = file.endsWith('.md')
+    ? (text(file).match(/`[^`\n]+`|\]\([^)\s]+\)/g) ?? [])
+    : (text(file).match(/\/\*\*[\s\S]*?\*\/|^\s*\/\/.*$/gm) ?? []);
+  return prose.flatMap((part) => part.match(PATH) ?? []).filter((path) => !PLACEHOLDER.test(path));
+}

@@ -1,0 +1,175 @@
+/** Approval alone on a real database, with a clock that can be moved and people whom identity has told of. */
+import { approvalWith } from '@cardea/approval';
+import type { ConsumeApproval, OpenApproval } from '@cardea/contracts';
+import { type Clock, systemClock, uuidFrom } from '@cardea/runtime';
+import { type RestDriver, type ServiceFixture, serviceFixture, untilTrue } from '@cardea/testing';
+
+export type MovableClock = Clock & { move(ms: number): void };
+
+export function movableClock(): MovableClock {
+  let offsetMs = 0;
+  return {
+    ...systemClock,
+    now: () => new Date(Date.now() + offsetMs),
+    move: (ms) => {
+      offsetMs += ms;
+    },
+  };
+}
+
+/** Any answer, as a test looks at it. */
+type Outcome = { readonly outcome: string; readonly [key: string]: unknown };
+
+export type Vend = Partial<OpenApproval> & { readonly digest: string };
+
+export type ApprovalFixture = ServiceFixture & {
+  readonly clock: MovableClock;
+  /** A tenant with user `ann`, user `bob` and agent `bot` of ann's, known to the service. */
+  people(name: string): Promise<Tenant>;
+  open(tenantId: string, vend: Vend): Promise<Outcome>;
+  consume(id: string, use: Omit<ConsumeApproval, 'id'>): Promise<Outcome>;
+  /** As identity tells that an administrator vouches for a user, or does no longer. */
+  vouch(tenantId: string, user: string, vouched: boolean): Promise<void>;
+  eventsOf(tenantId: string): Promise<readonly { type: string; streamId: string; data: object }[]>;
+};
+export type Tenant = {
+  readonly id: string;
+  readonly ann: RestDriver;
+  readonly bob: RestDriver;
+  readonly admin: RestDriver;
+  /** The agent on behalf of ann. */
+  readonly bot: RestDriver;
+};
+
+export async function approvalFixture(
+  databaseUrl: string,
+  options: Parameters<typeof approvalWith>[0] & {
+    readonly env?: { readonly [name: string]: string };
+  } = {},
+): Promise<ApprovalFixture> {
+  const { env = {}, ...given } = options;
+  // Nothing is sent, and nothing lies in a folder, unless a test looks at the mail.
+  const own = { mail: { send: async () => {}, close: () => {} }, ...given };
+  const clock = movableClock();
+  const fixture = await serviceFixture({
+    databaseUrl,
+    definitions: [approvalWith(own)],
+    clock,
+    env,
+  });
+  const needs = fixture.host.needsOf('approval');
+  const known = (tenantId: string) =>
+    untilTrue(
+      async () => {
+        const { rows } = await needs.database.system.query(
+          `SELECT 1 FROM approval.agents a
+           JOIN approval.users u ON u.tenant_id = a.tenant_id AND u.user_id IN ('ann', 'bob')
+           WHERE a.tenant_id = $1`,
+          [tenantId],
+        );
+        return rows.length === 2;
+      },
+      { what: 'people have arrived' },
+    );
+  return {
+    ...fixture,
+    clock,
+    people: async (name) => {
+      const id = name;
+      for (const user of ['ann', 'bob']) await fixture.publish(userCreated(id, user));
+      await fixture.publish(agentCreated(id));
+      await known(id);
+      const as = (bearer: string) => fixture.rest.as({ tenant: id, bearer });
+      return {
+        id,
+        ann: as(fixture.tokens.user({ tenantId: id, id: 'ann' })),
+        bob: as(fixture.tokens.user({ tenantId: id, id: 'bob' })),
+        admin: as(fixture.tokens.user({ tenantId: id, id: 'adm', roles: ['admin'] })),
+        bot: as(fixture.tokens.agent({ tenantId: id, id: 'bot', sessionId: 's1', userId: 'ann' })),
+      };
+    },
+    open: (tenantId, vend) => needs.peers.approval.open({ ...vendOf(tenantId), ...vend }),
+    consume: (id, use) => needs.peers.approval.consume({ id, ...use }),
+    vouch: async (tenantId, user, vouched) => {
+      const changed = { vouched, changed: ['vouched'] };
+      await fixture.publish(userEvent(tenantId, user, 'user.updated', changed));
+      await untilTrue(async () => {
+        const { rowCount } = await needs.database.system.query(
+          'SELECT 1 FROM approval.users WHERE tenant_id = $1 AND user_id = $2 AND vouched = $3',
+          [tenantId, user, vouched],
+        );
+        return rowCount > 0;
+      });
+    },
+    eventsOf: async (tenantId) => {
+      const events = await needs.store.readLog('approval', 0n, 100_000);
+      return events.filter(({ metadata }) => metadata.tenantId === tenantId);
+    },
+  };
+}
+
+let vends = 0;
+const vendOf = (tenantId: string): Omit<OpenApproval, 'digest'> => {
+  vends += 1;
+  return {
+    command_id: uuidFrom('vend', String(vends)),
+    tenant_id: tenantId,
+    agent_id: 'bot',
+    session_id: 's1',
+    user_id: 'ann',
+    service_name: 'github',
+    fields: ['token'],
+    policies: [{ id: 'p1', version: 1 }],
+    severity: 'high',
+    ttl_seconds: 300,
+    use_window_seconds: 600,
+    grant_ttl_seconds: 900,
+    number_match: false,
+    vouch_required: true,
+    context: { ip: '10.0.0.1', user_agent: 'agent/1', app_id: null, request_id: null },
+  };
+};
+
+export const userEvent = (tenantId: string, id: string, type: string, more: object) => ({
+  source: 'identity' as const,
+  type,
+  tenantId,
+  streamId: `user-${id}`,
+  data: {
+    id,
+    email: `${id}@example.com`,
+    display_name: id,
+    email_verified: true,
+    roles: ['member'],
+    status: 'active',
+    created_at: '2026-01-01T00:00:00.000Z',
+    ...more,
+  },
+});
+export const userCreated = (tenantId: string, id: string, vouched = true) =>
+  userEvent(tenantId, id, 'user.created', { via: 'admin', vouched });
+
+export const agentCreated = (tenantId: string, name = 'Deploy Bot') => ({
+  source: 'identity' as const,
+  type: 'agent.created',
+  tenantId,
+  streamId: 'agent-bot',
+  data: {
+    id: 'bot',
+    name,
+    description: null,
+    status: 'active',
+    owner_user_id: 'ann',
+    app_id: null,
+    services: [],
+    created_at: '2026-01-01T00:00:00.000Z',
+  },
+});
+
+/** What an agent asks of ann, unless said otherwise. */
+export const wanted = (more: object = {}) => ({
+  agent_id: 'bot',
+  user_id: 'ann',
+  action: 'write_data',
+  ...more,
+});

@@ -1,0 +1,25 @@
+/** Who sees which agent sessions; others cannot tell them from none. */
+import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
+import { rankOf } from '../../accounts/accounts.module.ts';
+
+export const READERS = ['user', 'agent_key', 'agent_token'] as const;
+
+type Reader = AgentPrincipal | UserPrincipal;
+export type Visibility = { readonly column: 'agent_id' | 'user_id'; readonly id: string } | 'all';
+
+const ADMIN_RANK = rankOf(['admin']);
+
+/** The agent sees its own, a user those on their behalf, an administrator all of the tenant. */
+export function visibilityOf(principal: Reader): Visibility {
+  if (principal.kind === 'agent') return { column: 'agent_id', id: principal.id };
+  if (rankOf(principal.roles) >= ADMIN_RANK) return 'all';
+  return { column: 'user_id', id: principal.id };
+}
+
+export function sees(
+  principal: Reader,
+  session: { readonly agent_id: string; readonly user_id: string | null },
+): boolean {
+  const sight = visibilityOf(principal);
+  return sight === 'all' || session[sight.column] === sight.id;
+}

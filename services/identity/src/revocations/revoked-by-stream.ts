@@ -1,0 +1,66 @@
+/**
+ * What is over by the streams, whatever the marks say: users, agents, keys and sessions that services ask
+ * about while the shared cache is away. An id that no stream has is not over; it is no credential either.
+ */
+import type { Revocation } from '@cardea/auth';
+import { streamIdOf } from '@cardea/event-store';
+import type { Peers, ServiceDependencies } from '@cardea/service';
+import { exists, type UserDirectory, users } from '../accounts/accounts.module.ts';
+import {
+  type AgentSessionEvent,
+  agentKeys,
+  agentSessions,
+  agents,
+  whyEnded,
+} from '../agents/agents.module.ts';
+import { apiKeys } from '../credentials/credentials.module.ts';
+import { sessions } from '../sessions/sessions.module.ts';
+import type { SnapshotCache } from '../streams/snapshot-cache.ts';
+
+type Dependencies = Pick<ServiceDependencies, 'store' | 'streams' | 'clock' | 'revocations'> & {
+  readonly snapshots: SnapshotCache;
+  readonly userDirectory: Pick<UserDirectory, 'byId'>;
+};
+
+export const revokedByStream =
+  (needs: Dependencies): Peers['identity']['ended'] =>
+  async ({ marks }) => ({
+    ended: await Promise.all(
+      marks.map(
+        // What this process has marked itself may stand in no stream yet.
+        async (mark) =>
+          needs.revocations.isMarked(mark.kind, mark.id, mark.at) || isOver(needs, mark),
+      ),
+    ),
+  });
+
+async function isOver(needs: Dependencies, { kind, id, at = 0 }: Revocation): Promise<boolean> {
+  const { snapshots, store, clock } = needs;
+  switch (kind) {
+    case 'rank': {
+      const user = (await snapshots.find(users, id))?.state;
+      return user !== undefined && exists(user) && at < user.tokensBefore;
+    }
+    case 'user': {
+      const status = (await snapshots.find(users, id))?.state.status;
+      return status === 'disabled' || status === 'deleted';
+    }
+    case 'agent': {
+      const status = (await snapshots.find(agents, id))?.state.status;
+      return status === 'suspended' || status === 'deleted';
+    }
+    case 'key': {
+      const found = (await snapshots.find(apiKeys, id)) ?? (await snapshots.find(agentKeys, id));
+      return found?.state.status === 'revoked';
+    }
+    case 'asid': {
+      const last = await store.readLast(streamIdOf(agentSessions, id));
+      if (last === undefined) return false;
+      if (last.type === 'AgentSessionEnded') return true;
+      const at = { tenantId: last.metadata.tenantId, now: clock.now() };
+      return (await whyEnded(needs, last.data as AgentSessionEvent['data'], at)) !== undefined;
+    }
+    case 'sid':
+      return (await store.readLast(streamIdOf(sessions, id)))?.type === 'SessionRevoked';
+  }
+}

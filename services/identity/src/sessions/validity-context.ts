@@ -1,0 +1,26 @@
+/** What a session's life depends on beside itself, out of its user's and tenant's streams. */
+
+import type { UserPrincipal } from '@cardea/auth';
+import type { Streams } from '@cardea/event-store';
+import { exists, type KeptSession, type User } from '../accounts/accounts.module.ts';
+import { sessions, type ValidityContext } from './session.ts';
+
+export const validityContextOf = (user: User, tenantActive: boolean): ValidityContext => ({
+  user: exists(user)
+    ? { active: user.status === 'active', epoch: user.epoch, keepSid: user.keepSid }
+    : { active: false, epoch: -1, keepSid: null },
+  tenantActive,
+});
+
+/** The caller's own session, as long as it was not ended by itself; the user's stream has the last word. */
+export async function ownSession(
+  streams: Streams,
+  { id, tenantId, sessionId }: UserPrincipal,
+  now: Date,
+): Promise<KeptSession | null> {
+  if (sessionId === null) return null;
+  const { state } = await streams.load(sessions, { tenantId, id: sessionId });
+  if (state.status === 'none' || state.user_id !== id) return null;
+  if (state.revoked_at !== null || now >= new Date(state.expires_at)) return null;
+  return { sid: sessionId, userEpoch: state.user_epoch };
+}

@@ -1,0 +1,164 @@
+/** Identity alone on a real database, with a clock that can be moved and passwords that are counted. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { accept, type RecordedEvent } from '@cardea/event-store';
+import { identityWith } from '@cardea/identity';
+import { type Clock, systemClock } from '@cardea/runtime';
+import {
+  type RestAnswer,
+  type RestDriver,
+  type ServiceFixture,
+  serviceFixture,
+  untilTrue,
+} from '@cardea/testing';
+import { argon2 } from '../src/adapters/argon2.ts';
+import { type TenantSettingsChange, tenants } from '../src/workspaces/tenants/tenant.ts';
+
+export const PASSWORD = 'correct horse battery';
+
+/** Cheap parameters: what is tested is how often is hashed, not how slowly. */
+const COST = { memoryKib: 64, time: 1 };
+
+export type MovableClock = Clock & { move(ms: number): void };
+
+export function movableClock(): MovableClock {
+  let offsetMs = 0;
+  return {
+    ...systemClock,
+    now: () => new Date(Date.now() + offsetMs),
+    move: (ms) => {
+      offsetMs += ms;
+    },
+  };
+}
+
+export type Account = {
+  readonly tenantId: string;
+  readonly userId: string;
+  readonly email: string;
+  readonly access: string;
+  readonly refresh: string;
+};
+
+export type IdentityFixture = ServiceFixture & {
+  readonly clock: MovableClock;
+  /** Hashes made and verified so far. */
+  readonly hashes: () => number;
+  readonly lines: readonly string[];
+  /** A new organization with its administrator. */
+  signUp(name?: string): Promise<Account>;
+  /** A member of a tenant. */
+  register(tenantId: string, name?: string): Promise<Account>;
+  logIn(account: Pick<Account, 'tenantId' | 'email'>, password?: string): Promise<RestAnswer>;
+  refresh(token: string): Promise<RestAnswer>;
+  as(account: Pick<Account, 'access' | 'tenantId'>): RestDriver;
+  /** The newest mail to an address, waited for. */
+  mail(
+    to: string,
+    about?: RegExp,
+  ): Promise<{ link: string; token: string; subject: string; text: string }>;
+  /** As an administrator will, once there is an endpoint for it. */
+  setTenant(tenantId: string, settings: TenantSettingsChange): Promise<void>;
+  eventsSince(position: bigint): Promise<readonly RecordedEvent[]>;
+  head(): Promise<bigint>;
+};
+
+export async function identityFixture(
+  databaseUrl: string,
+  env: { readonly [name: string]: string } = {},
+  hold?: () => Promise<void>,
+): Promise<IdentityFixture> {
+  const data = await mkdtemp(join(tmpdir(), 'cardea-identity-'));
+  const clock = movableClock();
+  const own = argon2(COST);
+  let hashes = 0;
+  const counted = {
+    ...own,
+    hash: async (password: string) => {
+      hashes += 1;
+      await hold?.();
+      return own.hash(password);
+    },
+    verify: async (phc: string, password: string) => {
+      hashes += 1;
+      await hold?.();
+      return own.verify(phc, password);
+    },
+  };
+  const lines: string[] = [];
+  const fixture = await serviceFixture({
+    databaseUrl,
+    definitions: [identityWith({ passwordFunction: counted })],
+    clock,
+    env: { CARDEA_DATA: data, PUBLIC_URL: 'http://cardea.test', ...env },
+    onLog: (line) => lines.push(line),
+  });
+  const { rest } = fixture;
+  const { store } = fixture.host.needsOf('identity');
+
+  const newEmail = (name: string) => `${name}.${randomBytes(4).toString('hex')}@example.com`;
+  const made = (answer: RestAnswer, tenantId: string, email: string): Account => {
+    if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`);
+    const { user_id: userId, access_token: access, refresh_token: refresh } = answer.body;
+    return { tenantId, userId, email, access, refresh };
+  };
+
+  return {
+    ...fixture,
+    clock,
+    lines,
+    hashes: () => hashes,
+    signUp: async (name = 'ann') => {
+      const email = newEmail(name);
+      const answer = await rest.post('/api/v1/auth/signup', {
+        email,
+        password: PASSWORD,
+        company_name: `Company of ${name}`,
+      });
+      return made(answer, answer.body?.tenant_id, email);
+    },
+    register: async (tenantId, name = 'bob') => {
+      const email = newEmail(name);
+      const body = { email, password: PASSWORD, display_name: name };
+      return made(
+        await rest.post('/api/v1/auth/register', body, { tenant: tenantId }),
+        tenantId,
+        email,
+      );
+    },
+    logIn: ({ tenantId, email }, password = PASSWORD) =>
+      rest.post('/api/v1/auth/login', { email, password }, { tenant: tenantId }),
+    refresh: (refresh_token) => rest.post('/api/v1/auth/refresh', { refresh_token }),
+    as: ({ access, tenantId }) => rest.as({ bearer: access, tenant: tenantId }),
+    mail: (to, about = /./) =>
+      untilTrue(
+        async () => {
+          const { body } = await rest.get('/dev/mailbox', { query: { to } });
+          const found = body.messages.find(({ subject }: { subject: string }) =>
+            about.test(subject),
+          );
+          if (found === undefined) return undefined;
+          return { ...found, token: String(found.link).split('#token=')[1] ?? '' };
+        },
+        { what: `mail to ${to}` },
+      ),
+    setTenant: async (id, settings) => {
+      const { streams, systemCommand, ids } = fixture.host.needsOf('identity');
+      await streams.decideOn(tenants, id, systemCommand(id, ids.next()), () =>
+        accept({ type: 'TenantSettingsChanged', data: { id, settings } }),
+      );
+    },
+    head: () => store.head('identity'),
+    eventsSince: (position) => store.readLog('identity', position, 100_000),
+    stop: async () => {
+      await fixture.stop();
+      await rm(data, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Claims of a token, unverified. */
+export const claimsOf = (token: string) =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());

@@ -1,0 +1,233 @@
+/** What `doctor` looks at. */
+import { statfsSync } from 'node:fs';
+import { wrapKeys } from '@cardea/crypto';
+import { checkTopics } from '@cardea/event-bus';
+import { pendingMigrations } from '@cardea/read-models';
+import { countedKeys, migrationSetsOf } from '@cardea/service';
+import { vaultOperations } from '@cardea/vault';
+import { services } from '../standalone.ts';
+import { type DoctorCheck, type Finding, failed, ok, warning } from './check.ts';
+import { type Deployment, wrappedIn } from './deployment.ts';
+import { kafkaOf } from './kafka.ts';
+import { lagOf, parkedBy, relayLag } from './lag.ts';
+import { clientAddresses, mail, plaintext } from './settings-checks.ts';
+
+const CLOCK_SECONDS_MAX = 5;
+const LAG_SECONDS_MAX = 60;
+const DISK_FREE_BYTES_MIN = 1024 ** 3;
+const READY_MS_MAX = 3_000;
+const POLICIES_NAMED_MAX = 20;
+
+const database: DoctorCheck = async ({ deployment }) => {
+  await deployment.shared().database.ping();
+  return ok('answers');
+};
+
+const clock: DoctorCheck = async ({ deployment }) => {
+  const { rows } = await deployment
+    .shared()
+    .database.system.query<{ now: Date }>('SELECT clock_timestamp() AS now');
+  const apart = Math.abs((rows[0]?.now.getTime() ?? 0) - Date.now()) / 1000;
+  return apart <= CLOCK_SECONDS_MAX
+    ? ok(`within ${CLOCK_SECONDS_MAX} s of the database's`)
+    : failed(`${Math.round(apart)} s from the database's`, 'let both hosts keep time by NTP');
+};
+
+const migrations: DoctorCheck = async ({ deployment: { settings, version } }) => {
+  const { pending, changed, tooNew } = await pendingMigrations({
+    connectionString: settings.MIGRATION_DATABASE_URL.reveal(),
+    sets: migrationSetsOf(services),
+    appVersion: version,
+  });
+  if (changed.length > 0)
+    return failed(`${changed[0]} is another file now`, 'run the release that wrote it');
+  if (tooNew.length > 0)
+    return failed('the database is newer than this version', 'run the newer release');
+  return pending.length === 0
+    ? ok('all applied')
+    : failed(`${pending.length} not applied`, 'npm run cardea -- migrate');
+};
+
+/** Every key that rows are wrapped under has to be one of ours, and in the end the current one. */
+const encryptionKey: DoctorCheck = async ({ deployment }) => {
+  const counted = await countedKeys(wrappedIn(deployment));
+  const { current } = wrapKeys(deployment.settings, 'subject-wrap/v1');
+  const ids = (which: string) =>
+    [...new Set(counted.filter(({ key }) => key === which).map(({ kek_id }) => kek_id))].join(', ');
+  if (ids('unknown') !== '')
+    return failed(
+      `rows are wrapped under ${ids('unknown')}`,
+      'set ENCRYPTION_KEY (or _PREVIOUS) to that key',
+    );
+  return ids('previous') === ''
+    ? ok(`${current.id} opens what is stored`)
+    : warning(`rows rest on ${ids('previous')} still`, 'npm run cardea -- keys rewrap');
+};
+
+const eventStore: DoctorCheck = async ({ deployment }) => {
+  const [part] = deployment.parts();
+  if (part === undefined) return [];
+  const head = await part.needs.store.head(part.definition.name);
+  const kind = deployment.settings.EVENTSTORE_URL === undefined ? 'PostgreSQL' : 'EventStoreDB';
+  return ok(`${kind}, ${part.definition.name} at ${head}`);
+};
+
+const cache: DoctorCheck = async ({ deployment }) => {
+  const shared = deployment.shared();
+  if (shared.cache.mode === 'in_process') return ok('in the process');
+  await shared.cache.ping();
+  return ok('Redis answers');
+};
+
+const bus: DoctorCheck = async ({ deployment }) => {
+  const { KAFKA_BROKERS } = deployment.settings;
+  const parts = deployment.parts().filter(({ service }) => service.consumers.length > 0);
+  const lags = await Promise.all(
+    parts.flatMap(({ service, subscriber }) =>
+      service.consumers.map(async ({ name, topics }) => {
+        const lag = await subscriber.lag(name, topics);
+        return [...lag.values()].reduce((sum, each) => sum + each, 0);
+      }),
+    ),
+  );
+  const records = lags.reduce((sum, each) => sum + each, 0);
+  const kind = KAFKA_BROKERS === undefined ? 'PostgreSQL' : 'Kafka';
+  return ok(`${kind}, ${records} records not applied`);
+};
+
+const topics: DoctorCheck = async ({ deployment }) => {
+  const client = kafkaOf(deployment);
+  if (client === undefined) return ok('tables, made by the migrations');
+  const faults = await checkTopics(client);
+  return faults.length === 0
+    ? ok('as they must be')
+    : failed(faults.join(', '), 'npm run cardea -- topics create');
+};
+
+const projections: DoctorCheck = async ({ deployment }) => {
+  const late: string[] = [];
+  for (const part of deployment.parts()) {
+    const { name } = part.definition;
+    const head = await part.needs.store.head(name);
+    const { rows } = await deployment
+      .shared()
+      .database.system.query<{ name: string; position: string }>(
+        `SELECT name, position FROM ${name}.projection_checkpoints`,
+      );
+    for (const row of rows) {
+      const { oldestSeconds } = await lagOf(part, BigInt(row.position), head);
+      if (oldestSeconds > LAG_SECONDS_MAX) late.push(`${name}.${row.name} ${oldestSeconds} s`);
+    }
+  }
+  return late.length === 0
+    ? ok('level with their logs')
+    : warning(late.join(', '), startIt(deployment));
+};
+
+const relays: DoctorCheck = async ({ deployment }) => {
+  const all = await Promise.all(deployment.parts().map(relayLag));
+  const late = all.filter(({ oldest_seconds: seconds }) => seconds > LAG_SECONDS_MAX);
+  const names = late.map(({ log, oldest_seconds: seconds }) => `${log} ${seconds} s`);
+  return late.length === 0
+    ? ok('all is published')
+    : warning(names.join(', '), startIt(deployment));
+};
+
+const startIt = ({ isRunning }: Deployment): string =>
+  isRunning === false ? 'npm start' : 'is the process up, and what does its log say?';
+
+const parked: DoctorCheck = async ({ deployment }) => {
+  const { database } = deployment.shared();
+  const all = await Promise.all(
+    deployment.parts().map(({ definition }) => parkedBy(database, definition.name)),
+  );
+  const streams = all.flatMap((one) => [...one.values()]).reduce((sum, each) => sum + each, 0);
+  return streams === 0
+    ? ok('none')
+    : failed(`${streams} streams wait`, 'npm run cardea -- parked list');
+};
+
+/** Whoever is asked and not vouched for makes each vend of the policy a 403. */
+const approvers: DoctorCheck = async ({ deployment }) => {
+  const vault = deployment.parts().find(({ definition }) => definition.name === 'vault');
+  if (vault === undefined) return [];
+  const barred = await vaultOperations(vault.needs).barredPolicies();
+  if (barred.length === 0) return ok('all can be answered');
+  const named = barred
+    .slice(0, POLICIES_NAMED_MAX)
+    .map(
+      ({ tenant_id, policy_id, approver }) =>
+        `${policy_id} of tenant ${tenant_id} asks ${approver}`,
+    );
+  const more = barred.length - named.length;
+  return warning(
+    `${barred.length} ask for somebody who is not vouched for: ${named.join(', ')}${more > 0 ? `, and ${more} more` : ''}`,
+    'PATCH /api/v1/admin/users/{id} {"vouched":true}, or name another approver',
+  );
+};
+
+/** The loops of each process, as it sees them itself. */
+const loops: DoctorCheck = async ({ deployment, management }) => {
+  const { addresses, isRunning } = deployment;
+  if (management === undefined && isRunning === false) {
+    return warning('stopped: nothing turns', 'npm start');
+  }
+  const urls = management ?? addresses?.management ?? [];
+  if (urls.length === 0) {
+    return warning('not asked', 'name the management ports with --management URL,…');
+  }
+  return (await Promise.all(urls.map(readiness))).flat();
+};
+
+async function readiness(url: string): Promise<readonly Finding[]> {
+  const name = `loops at ${url}`;
+  let answer: {
+    readonly status: string;
+    readonly checks: { [name: string]: { status: string; reason?: string } };
+  };
+  try {
+    const response = await fetch(new URL('/readyz', url), {
+      signal: AbortSignal.timeout(READY_MS_MAX),
+    });
+    answer = (await response.json()) as typeof answer;
+  } catch {
+    return [{ name, status: 'failed', detail: 'does not answer', fix: 'start it' }];
+  }
+  const reasons = Object.entries(answer.checks)
+    .filter(([, check]) => check.status !== 'ok')
+    .map(([what, { reason }]) => `${what}: ${reason}`);
+  if (answer.status === 'ready') return [{ name, status: 'ok', detail: 'ready' }];
+  const status = answer.status === 'degraded' ? 'warning' : 'failed';
+  const detail = `${answer.status}: ${reasons.join('; ')}`;
+  return [{ name, status, detail, fix: 'see docs/runbook.md' }];
+}
+
+const disk: DoctorCheck = async ({ deployment: { folder } }) => {
+  if (folder === undefined) return [];
+  const { bavail, bsize } = statfsSync(folder);
+  const free = bavail * bsize;
+  const gib = `${(free / 1024 ** 3).toFixed(1)} GiB free`;
+  return free >= DISK_FREE_BYTES_MIN ? ok(gib) : failed(gib, 'make room, or move the data folder');
+};
+
+/** In this order: what comes later needs what comes before. */
+export const doctorChecks: { readonly [name: string]: DoctorCheck } = {
+  settings: async () => ok('right'),
+  plaintext,
+  'client addresses': clientAddresses,
+  database,
+  clock,
+  migrations,
+  'encryption key': encryptionKey,
+  'event store': eventStore,
+  cache,
+  bus,
+  topics,
+  projections,
+  relays,
+  'parked streams': parked,
+  mail,
+  'approval policies': approvers,
+  loops,
+  disk,
+};

@@ -1,0 +1,129 @@
+/**
+ * A slot is what one session may ask of one service with one set of fields. It holds the last grant, so
+ * that the same request meets the same grant, and the approvals that were used up, so that none mints twice.
+ */
+import { crockford, lengthPrefixed, sha256Of } from '@cardea/crypto';
+import type { Stream } from '@cardea/event-store';
+import type { PolicyVersion } from '../policies/policies.module.ts';
+
+export type GrantedField = {
+  readonly name: string;
+  readonly version: number;
+  readonly secret_id: string;
+};
+export type UsedApproval = { readonly approval_id: string; readonly use_before: string };
+
+/** A grant as it was made: names and ids, no value. */
+export type Grant = {
+  readonly grant_id: string;
+  readonly session_id: string;
+  readonly agent_id: string;
+  readonly user_id: string | null;
+  readonly key_id: string;
+  readonly cap_jti: string;
+  readonly service_id: string;
+  readonly service_name: string;
+  readonly credential_type: 'static';
+  readonly fields: readonly GrantedField[];
+  readonly config_version: number;
+  readonly policies: readonly PolicyVersion[];
+  readonly approval_id: string | null;
+  readonly granted_at: string;
+  readonly expires_at: string;
+};
+
+export type CurrentGrant = Grant & {
+  readonly revoked_at: string | null;
+  /** Approvals whose use window lies ahead. */
+  readonly used: readonly UsedApproval[];
+};
+
+export type GrantKeyState =
+  | { readonly status: 'empty' }
+  | { readonly status: 'held'; readonly held: CurrentGrant };
+
+export type CredentialGranted = {
+  readonly type: 'CredentialGranted';
+  readonly data: CurrentGrant & { readonly supersedes: string | null };
+};
+export type CredentialReused = {
+  readonly type: 'CredentialReused';
+  /** What was handed out again may have been superseded since: it is named apart from what is held. */
+  readonly data: CurrentGrant & { readonly reused_grant_id: string; readonly count: number };
+};
+export type GrantRevoked = {
+  readonly type: 'GrantRevoked';
+  readonly data: CurrentGrant & {
+    readonly revoked_grant_id: string;
+    readonly cause: string;
+    readonly ended_at: string;
+  };
+};
+export type GrantKeyEvent = CredentialGranted | CredentialReused | GrantRevoked;
+
+export const grantKeys: Stream<GrantKeyState, GrantKeyEvent> = {
+  noun: 'slot',
+  initial: { status: 'empty' },
+  stateCarrying: true,
+  evolve: (_before, { data }) => ({ status: 'held', held: currentGrantOf(data) }),
+};
+
+/** The held part of an event, without what the event says beside it. */
+export function currentGrantOf(data: CurrentGrant): CurrentGrant {
+  const { grant_id, session_id, agent_id, user_id, key_id, cap_jti, service_id } = data;
+  const { service_name, credential_type, fields, config_version, policies } = data;
+  const { approval_id, granted_at, expires_at, revoked_at, used } = data;
+  return {
+    grant_id,
+    session_id,
+    agent_id,
+    user_id,
+    key_id,
+    cap_jti,
+    service_id,
+    service_name,
+    credential_type,
+    fields,
+    config_version,
+    policies,
+    approval_id,
+    granted_at,
+    expires_at,
+    revoked_at,
+    used,
+  };
+}
+
+export type GrantKeyName = {
+  readonly tenantId: string;
+  readonly sessionId: string;
+  readonly serviceId: string;
+  /** Sorted, each once. */
+  readonly fields: readonly string[];
+};
+
+export const grantKeyIdOf = ({ tenantId, sessionId, serviceId, fields }: GrantKeyName): string =>
+  crockford(
+    sha256Of('slot.v1', tenantId, sessionId, serviceId, lengthPrefixed(...fields)),
+  ).toLowerCase();
+
+/** Where the shared cache names the grant that a slot holds. */
+export const grantCacheKey = (slotId: string): string => `vault:slot:${slotId}`;
+
+/** What a grant rests on; once any of it is another, the grant is not handed out again. */
+export type Snapshot = Pick<Grant, 'fields' | 'config_version' | 'policies'>;
+
+export function isLive(held: CurrentGrant, snapshot: Snapshot, now: Date): boolean {
+  return (
+    held.revoked_at === null &&
+    Date.parse(held.expires_at) > now.getTime() &&
+    held.config_version === snapshot.config_version &&
+    held.fields.length === snapshot.fields.length &&
+    held.fields.every((field, at) => field.secret_id === snapshot.fields[at]?.secret_id) &&
+    held.policies.length === snapshot.policies.length &&
+    held.policies.every(
+      ({ id, version }, at) =>
+        id === snapshot.policies[at]?.id && version === snapshot.policies[at]?.version,
+    )
+  );
+}

@@ -1,0 +1,94 @@
+/** Rows 8 to 11 of a vend, in this order: the service, the scope, the secrets, what the policies say. */
+import type { ServiceDependencies } from '@cardea/service';
+import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
+import { REREAD_AFTER_MS } from '../../identity-facts/identity-facts.ts';
+import {
+  evaluatePolicies,
+  type NoApproverReason,
+  type PolicyVerdict,
+  policySets,
+} from '../../policies/policies.module.ts';
+import type { Catalog, ServiceRecord } from '../../services/services.module.ts';
+import { grantKeyIdOf, type Snapshot } from '../grant-key.ts';
+import type { Admitted, VendRequest } from './admission.ts';
+import { currentVersions, deniedByNews, deniedForGood, type Wanted } from './authority.ts';
+import type { VendCaches } from './vend-caches.ts';
+import type { VendBody, VendRefusal } from './vend-shape.ts';
+
+type WayDependencies = Pick<ServiceDependencies, 'streams' | 'clock'> & {
+  readonly memos: VendCaches;
+  readonly catalog: Catalog;
+  readonly facts: IdentityFacts;
+};
+
+export type Refused = {
+  readonly refused: VendRefusal;
+  readonly fields?: readonly string[];
+  readonly retryAfterSeconds?: number;
+  readonly reason?: NoApproverReason;
+  /** What it was about, as far as it is registered. */
+  readonly service?: ServiceRecord;
+};
+/** One request on its way: what is known of it once service, scope and policy let it pass. */
+export type AuthorizedRequest = {
+  readonly request: VendRequest<VendBody>;
+  readonly admitted: Admitted;
+  readonly service: ServiceRecord;
+  readonly fields: readonly string[];
+  readonly judgement: PolicyVerdict;
+  readonly snapshot: Snapshot;
+  readonly slotId: string;
+};
+
+/** Rows 8 to 11. */
+export async function authorizedRequestOf(
+  vault: WayDependencies,
+  request: VendRequest<VendBody>,
+  admitted: Admitted,
+): Promise<AuthorizedRequest | Refused> {
+  const { tenantId, body } = request;
+  const { capability, epoch, userMarked } = admitted;
+  const fields = [...new Set(body.fields)].sort();
+  const service = await vault.memos.services.through(
+    `${tenantId} ${body.service_name}`,
+    epoch,
+    () => vault.catalog.byName(tenantId, body.service_name),
+  );
+  if (service === undefined || !service.enabled) return { refused: 'NOT_FOUND' };
+  const denied = await deniedFields(vault, { service, fields, capability, userMarked }, admitted);
+  if (denied.length > 0) return { refused: 'CREDENTIAL_SCOPE_DENIED', fields: denied, service };
+  const versions = currentVersions(service, fields);
+  if ('unset' in versions) return { refused: 'SECRET_NOT_SET', fields: versions.unset, service };
+  const policies = await vault.memos.policies.through(
+    tenantId,
+    epoch,
+    async () => (await vault.streams.load(policySets, { tenantId, id: tenantId })).state,
+  );
+  const question = { agentId: capability.agentId, serviceName: service.name, fields };
+  const judgement = evaluatePolicies(policies, question);
+  if (judgement.effect === 'deny') return { refused: 'POLICY_DENIED', service };
+  const snapshot = {
+    fields: versions.set,
+    config_version: service.config_version,
+    policies: judgement.matched,
+  };
+  const sessionId = capability.agentSessionId;
+  const slotId = grantKeyIdOf({ tenantId, sessionId, serviceId: service.id, fields });
+  return { request, admitted, service, fields, judgement, snapshot, slotId };
+}
+
+/** What rests on late news alone is read again before it is told. */
+async function deniedFields(vault: WayDependencies, wanted: Wanted, admitted: Admitted) {
+  const { facts, asked, changes } = admitted;
+  const forGood = deniedForGood(wanted);
+  if (forGood.length > 0) return forGood;
+  let denied = deniedByNews(wanted, facts);
+  // How the agent stands at the moment is no late news.
+  if (facts.agent?.changed_at === 'now') return denied;
+  for (const pauseMs of REREAD_AFTER_MS) {
+    if (denied.length === 0) break;
+    await vault.clock.sleep(pauseMs);
+    denied = deniedByNews(wanted, await vault.facts.read(asked, changes, true));
+  }
+  return denied;
+}

@@ -1,0 +1,57 @@
+import { accept, type Decision, refuse } from '@cardea/event-store';
+import {
+  type CredentialGranted,
+  type CurrentGrant,
+  type Grant,
+  type GrantKeyState,
+  isLive,
+  type UsedApproval,
+} from '../grant-key.ts';
+
+/** A grant that is to be, as far as it can be said before the slot is looked at. */
+export type IssueGrant = {
+  readonly grant: Grant;
+  readonly forced: boolean;
+  /** The approval that was consumed for this grant; `again`: it had been before. */
+  readonly consumed:
+    | { readonly approval_id: string; readonly use_before: string; readonly again: boolean }
+    | undefined;
+  readonly now: Date;
+};
+
+/**
+ * Makes the grant, or finds that the slot holds what answers the request: the same grant, or without
+ * approval any that is live. An approval makes one grant, whatever becomes of that grant.
+ */
+export function issueGrant(
+  { grant, forced, consumed, now }: IssueGrant,
+  slot: GrantKeyState,
+): Decision<CredentialGranted, 'APPROVAL_CONSUMED'> {
+  const held = slot.status === 'held' ? slot.held : undefined;
+  const live = held !== undefined && isLive(held, grant, now);
+  if (consumed === undefined) {
+    if (held?.grant_id === grant.grant_id || (live && !forced)) return accept();
+    return accept(granted(grant, held, usedAhead(held, now)));
+  }
+  if (held?.grant_id === grant.grant_id) {
+    return live && !(forced && consumed.again) ? accept() : refuse('APPROVAL_CONSUMED');
+  }
+  const used = usedAhead(held, now);
+  const { approval_id, use_before, again } = consumed;
+  const isUsed = used.some((each) => each.approval_id === approval_id);
+  const isLate = again && Date.parse(use_before) <= now.getTime();
+  if (isUsed || isLate) return refuse('APPROVAL_CONSUMED');
+  return accept(granted(grant, held, [...used, { approval_id, use_before }]));
+}
+
+const usedAhead = (held: CurrentGrant | undefined, now: Date): readonly UsedApproval[] =>
+  (held?.used ?? []).filter(({ use_before }) => Date.parse(use_before) > now.getTime());
+
+const granted = (
+  grant: Grant,
+  before: CurrentGrant | undefined,
+  used: readonly UsedApproval[],
+): CredentialGranted => ({
+  type: 'CredentialGranted',
+  data: { ...grant, revoked_at: null, used, supersedes: before?.grant_id ?? null },
+});

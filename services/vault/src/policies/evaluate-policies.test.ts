@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { evaluatePolicies } from './evaluate-policies.ts';
+import type { Policy } from './policy.ts';
+
+const policy = (id: string, more: Partial<Policy> = {}): Policy => ({
+  id,
+  version: 1,
+  name: id,
+  service_name: 'db',
+  fields: '*',
+  agent_ids: '*',
+  effect: 'require_approval',
+  approver: 'session_user',
+  severity: 'medium',
+  ttl_seconds: 300,
+  use_window_seconds: 300,
+  max_auth_age_seconds: null,
+  number_match: false,
+  enabled: true,
+  created_at: '2026-01-01T00:00:00.000Z',
+  updated_at: '2026-01-01T00:00:00.000Z',
+  request_hash: null,
+  ...more,
+});
+const question = { agentId: 'agent', serviceName: 'db', fields: ['password', 'user'] };
+const demandOf = (...policies: readonly Policy[]) => {
+  const judgement = evaluatePolicies(policies, question);
+  return judgement.effect === 'require_approval' ? judgement.demand : undefined;
+};
+
+describe('policies', () => {
+  it.each([
+    ['another service', { service_name: 'other' }],
+    ['other agents', { agent_ids: ['someone'] }],
+    ['other fields', { fields: ['token'] }],
+    ['nobody, being disabled', { enabled: false }],
+  ])('say nothing when they are for %s', (_whom, more) => {
+    expect(evaluatePolicies([policy('p', more)], question)).toEqual({
+      effect: 'allow',
+      matched: [],
+    });
+  });
+
+  it.each([
+    ['any service', { service_name: '*' }],
+    ['this agent', { agent_ids: ['someone', 'agent'] }],
+    ['one of the fields', { fields: ['token', 'user'] }],
+  ])('govern what is for %s', (_whom, more) => {
+    expect(evaluatePolicies([policy('p', more)], question).effect).toBe('require_approval');
+  });
+
+  it('deny where one of them denies, and name all that govern in one order', () => {
+    const policies = [policy('b', { version: 3 }), policy('a', { effect: 'deny' })];
+    expect(evaluatePolicies(policies, question)).toEqual({
+      effect: 'deny',
+      matched: [
+        { id: 'a', version: 1 },
+        { id: 'b', version: 3 },
+      ],
+    });
+  });
+
+  it('ask for the strictest of all in each respect', () => {
+    const strict = { severity: 'high', ttl_seconds: 60, number_match: true } as const;
+    const other = { severity: 'low', use_window_seconds: 30, max_auth_age_seconds: 90 } as const;
+    expect(demandOf(policy('a', strict), policy('b', other))).toEqual({
+      approver: 'session_user',
+      severity: 'high',
+      ttl_seconds: 60,
+      use_window_seconds: 30,
+      max_auth_age_seconds: 90,
+      number_match: true,
+    });
+    expect(demandOf(policy('a', { severity: 'low' }))?.severity).toBe('low');
+  });
+
+  it('ask whom they name before the user of the session, and nobody where they disagree', () => {
+    const bob = policy('b', { approver: { user_id: 'bob' } });
+    const eve = policy('c', { approver: { user_id: 'eve' } });
+    expect(demandOf(policy('a'), bob)?.approver).toEqual({ user_id: 'bob' });
+    expect(demandOf(bob, bob)?.approver).toEqual({ user_id: 'bob' });
+    expect(demandOf(bob, eve)?.approver).toBe('nobody');
+  });
+
+  it('ask the owner of the agent before the user of the session, and after whom they name', () => {
+    const owner = policy('o', { approver: 'agent_owner' });
+    const bob = policy('b', { approver: { user_id: 'bob' } });
+    expect(demandOf(policy('a'), owner)?.approver).toBe('agent_owner');
+    expect(demandOf(owner, policy('z'))?.approver).toBe('agent_owner');
+    expect(demandOf(owner, bob)?.approver).toEqual({ user_id: 'bob' });
+  });
+});

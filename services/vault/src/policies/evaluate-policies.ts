@@ -1,0 +1,77 @@
+/** What the policies of a tenant say to one request for fields of a service by an agent. */
+import type { Approver, Policy, PolicySet, Severity } from './policy.ts';
+
+export type Question = {
+  readonly agentId: string;
+  readonly serviceName: string;
+  readonly fields: readonly string[];
+};
+
+/** What a person has to be asked, and how. */
+export type ApprovalRequirement = {
+  /** `nobody`: two policies name different people, so that none can speak for both. */
+  readonly approver: Approver | 'nobody';
+  readonly severity: Severity;
+  readonly ttl_seconds: number;
+  readonly use_window_seconds: number;
+  readonly max_auth_age_seconds: number | null;
+  readonly number_match: boolean;
+};
+
+export type PolicyVersion = { readonly id: string; readonly version: number };
+export type PolicyVerdict =
+  | { readonly effect: 'allow'; readonly matched: readonly PolicyVersion[] }
+  | { readonly effect: 'deny'; readonly matched: readonly PolicyVersion[] }
+  | {
+      readonly effect: 'require_approval';
+      readonly matched: readonly PolicyVersion[];
+      readonly demand: ApprovalRequirement;
+    };
+
+/** Any `deny` wins, then any `require_approval`. */
+export function evaluatePolicies(policies: PolicySet, question: Question): PolicyVerdict {
+  const governing = policies.filter((policy) => governs(policy, question));
+  const matched = governing
+    .map(({ id, version }) => ({ id, version }))
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  if (governing.length === 0) return { effect: 'allow', matched };
+  if (governing.some(({ effect }) => effect === 'deny')) return { effect: 'deny', matched };
+  return { effect: 'require_approval', matched, demand: demandOf(governing) };
+}
+
+function governs(policy: Policy, { agentId, serviceName, fields }: Question): boolean {
+  return (
+    policy.enabled &&
+    (policy.service_name === '*' || policy.service_name === serviceName) &&
+    (policy.agent_ids === '*' || policy.agent_ids.includes(agentId)) &&
+    (policy.fields === '*' || policy.fields.some((field) => fields.includes(field)))
+  );
+}
+
+const RANK: { readonly [severity in Severity]: number } = { low: 0, medium: 1, high: 2 };
+
+/** Of several the strictest in each respect. */
+function demandOf(governing: readonly Policy[]): ApprovalRequirement {
+  const ages = governing.flatMap(({ max_auth_age_seconds: age }) => (age === null ? [] : [age]));
+  return {
+    approver: approverOf(governing),
+    severity: governing
+      .map(({ severity }) => severity)
+      .reduce((highest, each) => (RANK[each] > RANK[highest] ? each : highest), 'low'),
+    ttl_seconds: Math.min(...governing.map(({ ttl_seconds }) => ttl_seconds)),
+    use_window_seconds: Math.min(...governing.map((each) => each.use_window_seconds)),
+    max_auth_age_seconds: ages.length === 0 ? null : Math.min(...ages),
+    number_match: governing.some(({ number_match }) => number_match),
+  };
+}
+
+/** Whoever is named beats the owner of the agent, who beats the user of the session. */
+function approverOf(governing: readonly Policy[]): ApprovalRequirement['approver'] {
+  const approvers = governing.map(({ approver }) => approver);
+  const named = new Set(
+    approvers.flatMap((approver) => (typeof approver === 'string' ? [] : [approver.user_id])),
+  );
+  const [user_id] = named;
+  if (user_id !== undefined) return named.size === 1 ? { user_id } : 'nobody';
+  return approvers.includes('agent_owner') ? 'agent_owner' : 'session_user';
+}

@@ -1,0 +1,190 @@
+/** Vault on a real database, with tokens of the rig, a faithful approval peer and few words for the tests. */
+import type { RecordedEvent } from '@cardea/event-store';
+import type { Clock } from '@cardea/runtime';
+import type { Offers } from '@cardea/service';
+import {
+  type RestAnswer,
+  type RestDriver,
+  type ServiceFixture,
+  serviceFixture,
+  untilTrue,
+} from '@cardea/testing';
+import { vaultService } from '@cardea/vault';
+import { type ApprovalPeer, approvalPeer } from './approval-peer.ts';
+
+export type Vending = {
+  readonly service_name?: string;
+  readonly fields?: readonly string[];
+  readonly approval_id?: string;
+  readonly force_refresh?: boolean;
+};
+
+export type Session = {
+  readonly tenantId: string;
+  readonly agentId: string;
+  readonly sessionId: string;
+  readonly key: string;
+  readonly keyId: string;
+  readonly capability: string;
+  vend(body?: Vending, headers?: { readonly [name: string]: string }): Promise<RestAnswer>;
+};
+
+export type NewSession = {
+  readonly tenantId: string;
+  readonly agentId?: string;
+  readonly sessionId?: string;
+  readonly userId?: string | undefined;
+  readonly fields?: readonly string[];
+  readonly services?: readonly string[];
+  readonly epoch?: number;
+  readonly claims?: object;
+};
+
+export type VaultFixture = ServiceFixture & {
+  readonly approval: ApprovalPeer;
+  /** A client with the rights of the tenant's admin. */
+  admin(tenantId: string): RestDriver;
+  session(of: NewSession): Session;
+  /** Registers a service `db` (or another) with fields `user`, `password`, `extra` and sets the first two. */
+  keep(tenantId: string, name?: string): Promise<void>;
+  put(tenantId: string, fields: object, more?: object): Promise<RestAnswer>;
+  /** As identity tells that an administrator vouches for these users, or does no longer. */
+  vouch(tenantId: string, users: readonly string[], vouched?: boolean): Promise<void>;
+  eventsOf(tenantId: string): Promise<readonly RecordedEvent[]>;
+};
+
+let count = 0;
+export const newTenant = (): string => `tenant-${Date.now().toString(36)}-${++count}`;
+
+export const FIELDS = ['password', 'user'];
+
+export async function vaultFixture(
+  databaseUrl: string,
+  options: {
+    readonly clock?: Clock;
+    readonly env?: { readonly [name: string]: string };
+    readonly peers?: Offers;
+    readonly onLog?: (line: string) => void;
+  } = {},
+): Promise<VaultFixture> {
+  const approval = approvalPeer();
+  const rig = await serviceFixture({
+    databaseUrl,
+    definitions: [vaultService],
+    ...options,
+    peers: { approval: approval.peer, ...options.peers },
+  });
+  const { rest, tokens } = rig;
+  const admin = (tenantId: string) =>
+    rest.as({
+      tenant: tenantId,
+      bearer: tokens.user({ tenantId, id: `admin-of-${tenantId}`, roles: ['admin'] }),
+    });
+  const put = (tenantId: string, fields: object, more: object = {}) =>
+    admin(tenantId).put('/api/v1/vault/services/db/secrets', { fields, ...more });
+  return {
+    ...rig,
+    approval,
+    admin,
+    put,
+    session: (of) => sessionOf(rig, of),
+    vouch: async (tenantId, users, vouched = true) => {
+      for (const id of users) {
+        await rig.publish(userUpdated(tenantId, { id, vouched }));
+        const where = 'tenant_id = $1 AND user_id = $2 AND vouched = $3';
+        await heard(rig, 'users', where, [tenantId, id, vouched]);
+      }
+    },
+    keep: async (tenantId, name = 'db') => {
+      const made = await admin(tenantId).post('/api/v1/vault/services', {
+        name,
+        credential_type: 'static',
+        fields: ['user', 'password', 'extra'].map((field) => ({ name: field })),
+      });
+      if (made.status !== 201) throw new Error(`${made.status} ${made.text}`);
+      const set = await admin(tenantId).put(`/api/v1/vault/services/${name}/secrets`, {
+        fields: { user: 'ann', password: `secret of ${tenantId}` },
+      });
+      if (set.status !== 200) throw new Error(`${set.status} ${set.text}`);
+    },
+    eventsOf: async (tenantId) => {
+      const { store } = rig.host.needsOf('vault');
+      const events = await store.readLog('vault', 0n, 100_000);
+      return events.filter(({ metadata }) => metadata.tenantId === tenantId);
+    },
+  };
+}
+
+/** Without `vouched`: as before anybody was vouched for. */
+export const userUpdated = (
+  tenantId: string,
+  {
+    id,
+    ...more
+  }: { readonly id: string; readonly status?: string; readonly vouched?: boolean | undefined },
+) => ({
+  source: 'identity' as const,
+  type: 'user.updated',
+  tenantId,
+  streamId: `user-${id}`,
+  data: {
+    id,
+    email: null,
+    display_name: null,
+    email_verified: true,
+    roles: [],
+    status: 'active',
+    created_at: '2026-01-01T00:00:00.000Z',
+    changed: ['vouched'],
+    ...more,
+  },
+});
+
+export function sessionOf(rig: ServiceFixture, of: NewSession): Session {
+  count += 1;
+  const { tenantId, agentId = `agent-${count}`, sessionId = `session-${count}` } = of;
+  const { fields = ['user', 'password'], services = ['db'], userId = 'ann', claims } = of;
+  const { key, keyId } = rig.tokens.agentKey({ tenantId, id: agentId });
+  const capability = rig.tokens.capability({
+    tenantId,
+    id: agentId,
+    sessionId,
+    keyId,
+    userId,
+    grants: services.map((s) => ({ s, f: fields })),
+    ...(of.epoch === undefined ? {} : { epoch: of.epoch }),
+    ...(claims === undefined ? {} : { claims }),
+  });
+  return {
+    tenantId,
+    agentId,
+    sessionId,
+    key,
+    keyId,
+    capability,
+    vend: (body = {}, headers = {}) =>
+      rig.rest.post(
+        `/api/v1/agent/sessions/${sessionId}/credentials`,
+        { service_name: 'db', fields: FIELDS, ...body },
+        { bearer: key, tenant: tenantId, headers: { 'x-service-token': capability, ...headers } },
+      ),
+  };
+}
+
+/** Waits until what identity said stands in vault's tables. */
+export const heard = (
+  rig: ServiceFixture,
+  table: string,
+  where: string,
+  values: readonly unknown[],
+) =>
+  untilTrue(
+    async () =>
+      (
+        await rig.shared.database.system.query(
+          `SELECT 1 FROM vault.${table} WHERE ${where}`,
+          values,
+        )
+      ).rowCount > 0,
+    { what: `a row of ${table}` },
+  );

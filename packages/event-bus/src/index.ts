@@ -37,12 +37,8 @@ export { forgetOldRecords, retentionLoop } from './postgres/retention.ts';
 export { type PostgresSubscriberDependencies, postgresSubscriber } from './postgres/subscriber.ts';
 export { NotPublishable } from './relay/integration-events-of.ts';
 export { relayPositionKey } from './relay/position-note.ts';
-export {
-  type RelayDependencies,
-  type RelayedBatch,
-  type RunningRelay,
-  startRelay,
-} from './relay/relay.ts';
+export { type RunningRelay, startRelay } from './relay/relay.ts';
+export type { RelayDependencies, RelayedBatch } from './relay/relay-dependencies.ts';
 export { type RelayHandlers, type RelayTools, relay } from './relay/relay-handlers.ts';
 export {
   AUDIT_CHECKPOINTS_TOPIC,

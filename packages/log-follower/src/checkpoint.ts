@@ -2,7 +2,6 @@
  * How far a follower has come, and which streams wait: a row of `projection_checkpoints` or
  * `policy_checkpoints` and the rows of `parked_events`, which move together.
  */
-import type { IdleMove } from './idle-checkpoints.ts';
 import { type ParkedEvent, parkStep } from './parked-events.ts';
 import { type Parameter, parameters, type Sql } from './sql.ts';
 
@@ -13,6 +12,9 @@ export type Checkpoint = {
   /** Streams that wait, and the position at which each stopped. */
   readonly parked: Map<string, bigint>;
 };
+
+/** Where a checkpoint is to stand next. */
+export type CheckpointMove = { readonly checkpoint: Checkpoint; readonly to: bigint };
 
 /** The checkpoint is not where this follower left it: someone else follows, or has mended it. */
 export class Fenced extends Error {
@@ -107,7 +109,7 @@ export async function moveCheckpoint(
 export async function moveCheckpoints(
   sql: Sql,
   of: Pick<CheckpointOf, 'schema' | 'kind'>,
-  moves: ReadonlyMap<string, IdleMove>,
+  moves: ReadonlyMap<string, CheckpointMove>,
 ): Promise<ReadonlySet<string>> {
   const all = [...moves];
   // Nobody waits for a policy, and it may be called as a projection is.

@@ -3,11 +3,9 @@
  * for all followers of a service, where each would write as often as anything is appended.
  */
 import type { Clock } from '@cardea/runtime';
-import type { Checkpoint } from './checkpoint.ts';
+import type { CheckpointMove } from './checkpoint.ts';
 
-export type IdleMove = {
-  readonly checkpoint: Checkpoint;
-  readonly to: bigint;
+export type IdleMove = CheckpointMove & {
   /** It did not move: someone else follows, or the database is away. */
   readonly onLost: () => void;
 };

@@ -18,12 +18,8 @@ export {
 } from './migrate.ts';
 export type { Migration, MigrationSet, NamedMigration } from './migration.ts';
 export { type PolicyReleaseOptions, releasePolicyStream } from './policy-release.ts';
-export {
-  type EventPolicy,
-  type PolicyRunnerOptions,
-  type RunningPolicies,
-  runPolicies,
-} from './policy-runner.ts';
+export { type PolicyRunnerOptions, type RunningPolicies, runPolicies } from './policy-runner.ts';
+export type { EventPolicy } from './policy-sink.ts';
 export { openPositions, type PositionBoard, type PositionsOptions } from './positions.ts';
 export {
   type DatabaseOptions,

@@ -9,7 +9,7 @@ import {
   waitingPositions,
 } from '@cardea/log-follower';
 import type { Database } from './database.ts';
-import type { EventPolicy } from './policy-runner.ts';
+import type { EventPolicy } from './policy-sink.ts';
 
 const ROUNDS_MAX = 100;
 

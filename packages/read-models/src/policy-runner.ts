@@ -1,5 +1,5 @@
 /** Runs the policies of a service: each is a sink of a follower of the service's log. */
-import type { EventStore, RecordedEvent } from '@cardea/event-store';
+import type { EventStore } from '@cardea/event-store';
 import {
   type IdleCheckpoints,
   idleCheckpoints,
@@ -12,19 +12,10 @@ import {
 import type { Clock, Logger, Loops } from '@cardea/runtime';
 import type { Database } from './database.ts';
 import type { LeaderLocks } from './leader-locks.ts';
-import { policySink } from './policy-sink.ts';
+import { type EventPolicy, policySink } from './policy-sink.ts';
 
 /** A checkpoint that moved over nothing but foreign events is stored this often at most. */
 const IDLE_STORE_MS = 5000;
-
-/** The same as a service's own type `Policy`. */
-export type EventPolicy = {
-  readonly name: string;
-  /** Types of the service's own private events that it listens to. */
-  readonly on: readonly string[];
-  /** Must be repeatable: derive command ids from the event's id. A throw parks the event's stream. */
-  readonly handle: (event: RecordedEvent) => Promise<void>;
-};
 
 export type PolicyRunnerOptions = {
   readonly policies: readonly EventPolicy[];

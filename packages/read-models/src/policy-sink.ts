@@ -22,10 +22,18 @@ import {
 } from '@cardea/log-follower';
 import type { Clock, Logger, LoopWatch } from '@cardea/runtime';
 import type { Database } from './database.ts';
-import type { EventPolicy } from './policy-runner.ts';
 
 const CONCURRENCY_MAX = 8;
 const ATTEMPTS_MAX = 5;
+
+/** The same as a service's own type `Policy`. */
+export type EventPolicy = {
+  readonly name: string;
+  /** Types of the service's own private events that it listens to. */
+  readonly on: readonly string[];
+  /** Must be repeatable: derive command ids from the event's id. A throw parks the event's stream. */
+  readonly handle: (event: RecordedEvent) => Promise<void>;
+};
 
 export type PolicySinkOptions = {
   readonly policy: EventPolicy;

@@ -17,8 +17,8 @@ import { failpoint, span } from '@cardea/runtime';
 import type { RelayDefinition } from '../bus.ts';
 import { integrationEventsOf, NotPublishable } from './integration-events-of.ts';
 import type { PositionNote } from './position-note.ts';
-import type { RelayDependencies } from './relay.ts';
 import type { RelayCheckpoint } from './relay-checkpoint.ts';
+import type { RelayDependencies } from './relay-dependencies.ts';
 
 type Outgoing = readonly IntegrationEvent[];
 type MapEvent = (event: RecordedEvent) => Promise<Outgoing>;

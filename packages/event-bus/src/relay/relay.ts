@@ -1,12 +1,8 @@
-import type { Sealer } from '@cardea/crypto';
-import type { EventStore } from '@cardea/event-store';
 import { idleCheckpoints, LogFollower, openLogReader } from '@cardea/log-follower';
-import type { Database, LeaderLocks } from '@cardea/read-models';
-import type { Cache, Clock, Logger, Loops } from '@cardea/runtime';
-import type { Publisher, RelayDefinition } from '../bus.ts';
-import type { KindOf } from '../consuming/consumer-core.ts';
+import type { RelayDefinition } from '../bus.ts';
 import { positionNote } from './position-note.ts';
 import { relayCheckpoint } from './relay-checkpoint.ts';
+import type { RelayDependencies } from './relay-dependencies.ts';
 import { relaySink } from './relay-sink.ts';
 
 /** How long the stored checkpoint may lag after events that say nothing to the topic. */
@@ -54,29 +50,3 @@ export const startRelay = (definition: RelayDefinition, needs: RelayDependencies
 };
 
 export type RunningRelay = { stop(): Promise<void> };
-
-export type RelayDependencies = {
-  readonly store: EventStore;
-  readonly publisher: Publisher;
-  /** The service's own database and schema, where streams that cannot be mapped are parked. */
-  readonly database: Database;
-  readonly schema: string;
-  /** Where the relay's checkpoint stands: the topics' database, often the same. */
-  readonly bus: Database;
-  readonly locks: LeaderLocks;
-  readonly cache: Pick<Cache, 'set'>;
-  readonly sealer: Pick<Sealer, 'open'>;
-  readonly kindOf: KindOf;
-  readonly clock: Clock;
-  readonly loops: Loops;
-  readonly log: Logger;
-  readonly counted?: (batch: RelayedBatch) => void;
-};
-
-/** For metrics: what a batch that was sent has brought, and how old its oldest event was. */
-export type RelayedBatch = {
-  readonly topic: string;
-  readonly read: number;
-  readonly published: number;
-  readonly oldestMs: number;
-};

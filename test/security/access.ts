@@ -15,9 +15,9 @@ const PUBLIC: Right = { who: 'anyone', tenant: 'none' };
 export const access: readonly (readonly [RegExp, Right])[] = [
   // Accounts (`docs/contract.md` 4.1, 4.2, 5.8).
   [/^POST \/auth\/(signup|identify)$/, PUBLIC],
-  [/^GET \/auth\/reset-password$/, PUBLIC],
-  [/^POST \/auth\/(login|forgot-password)$/, required('anyone')],
-  [/^POST \/auth\/(register|refresh|reset-password)$/, optional('anyone')],
+  [/^GET \/auth\/(reset-password|magic-link\/verify)$/, PUBLIC],
+  [/^POST \/auth\/(login|forgot-password|magic-link|otp\/(send|verify))$/, required('anyone')],
+  [/^POST \/auth\/(register|refresh|reset-password|magic-link\/verify)$/, optional('anyone')],
   [/^(GET|POST) \/auth\/verify-email$/, optional('anyone')],
   [/^(GET|DELETE) \/dev\/mailbox$/, PUBLIC],
   [/^GET \/\.well-known\/jwks\.json$/, PUBLIC],

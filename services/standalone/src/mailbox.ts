@@ -141,4 +141,5 @@ function listening(server: SMTPServer, port: number, host: string): Promise<numb
 
 /** The one thing that a reader of the page comes for. */
 const linkIn = (text: string): string | null => /https?:\/\/\S+/.exec(text)?.[0] ?? null;
-const codeIn = (text: string): string | null => /^\s*(\d{6})\s*$/m.exec(text)?.[1] ?? null;
+const codeIn = (text: string): string | null =>
+  /^(?:.*:)?\s*(\d{6}|[0-9A-Z]{4}-[0-9A-Z]{4})\s*$/m.exec(text)?.[1] ?? null;

@@ -58,6 +58,12 @@ describe('a mailbox for all processes', () => {
     }
   });
 
+  it('shows a code of letters too, after its label', async () => {
+    const body = 'Hello,\r\n\r\nYour code: K7QF-3MXP\r\n\r\nThe code works once.';
+    await speak(mailTo(['code@example.com', 'also@example.com'], body));
+    expect(await listed('code@example.com')).toMatchObject([{ code: 'K7QF-3MXP' }]);
+  });
+
   it('refuses more recipients and larger mail than anybody needs', async () => {
     const many = Array.from({ length: 11 }, (_, index) => `many-${index}@example.com`);
     const codes = await speak([...mailTo(many, 'x').slice(0, 13), 'QUIT']);

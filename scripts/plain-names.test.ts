@@ -144,7 +144,27 @@ describe('what comments and documents point at', () => {
       );
     expect(missing).toEqual([]);
   });
+
+  it('is a constant or a setting that there is', () => {
+    const known = new Set(
+      files
+        .filter((file) => !file.endsWith('.md'))
+        .flatMap((file) => text(file).match(CONSTANT) ?? []),
+    );
+    const missing = files
+      .filter((file) => file.endsWith('.md') && file !== 'CHANGELOG.md')
+      .flatMap((file) =>
+        (text(file).match(/`[^`\n]+`/g) ?? [])
+          .flatMap((part) => part.match(CONSTANT) ?? [])
+          // Any setting can be read from a file that `<NAME>_FILE` names.
+          .filter((name) => !known.has(name) && !known.has(name.replace(/_FILE$/, '')))
+          .map((name) => `${file}: ${name}`),
+      );
+    expect(missing).toEqual([]);
+  });
 });
+
+const CONSTANT = /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g;
 
 /** The path with fewer and fewer folders: a reference may leave out what its place makes clear. */
 const tailsOf = (file: string): string[] =>

@@ -41,8 +41,7 @@ type Field<T> = Form<T> & {
 };
 
 const port = integer(1, 65_535);
-const SECRET_CHARACTERS_MIN = 32;
-const longSecret = text(`at least ${SECRET_CHARACTERS_MIN} characters`, /^.{32,4096}$/s);
+const longSecret = text('at least 32 characters', /^.{32,4096}$/s);
 const encryptionKey = text('64 hexadecimal digits', /^[0-9a-f]{64}$/i);
 const postgres = url('postgres:', 'postgresql:');
 const RETRY_DELAYS_MS = [30, 120, 600, 1800, 7200].map((seconds) => seconds * 1000);

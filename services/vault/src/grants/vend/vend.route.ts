@@ -32,9 +32,8 @@ type VendDependencies = Pick<
   readonly epochs: Epochs;
   readonly facts: IdentityFacts;
   /** False: the slot is refreshed too often; asked where the cache is away. */
-  readonly forceRate: (
-    slotId: string,
-  ) => boolean /** The slot that a session asked for last: it is likely to be the next one too. */;
+  readonly forceRate: (slotId: string) => boolean;
+  /** The slot that a session asked for last: it is likely to be the next one too. */
   readonly lastSlots: QuickLRU<string, string>;
   readonly memos: VendCaches;
   readonly refusals: RefusalRecorder;

@@ -34,9 +34,8 @@ type VendingDependencies = Pick<
   readonly catalog: Catalog;
   readonly facts: IdentityFacts;
   /** False: the slot is refreshed too often; asked where the cache is away. */
-  readonly forceRate: (
-    slotId: string,
-  ) => boolean /** The slot that a session asked for last: it is likely to be the next one too. */;
+  readonly forceRate: (slotId: string) => boolean;
+  /** The slot that a session asked for last: it is likely to be the next one too. */
   readonly lastSlots: QuickLRU<string, string>;
   readonly memos: VendCaches;
   readonly reuse: ReuseCounter;

@@ -1,9 +1,9 @@
-/** What vault asks approval (`docs/design/approval.md`, Commands for vault). */
+/** The calls that vault makes to approval (`docs/design/approval.md`, Commands for vault). */
 import Type, { type TSchema } from 'typebox';
 import { nullable } from './fields.ts';
 import { type AnswerOf, internalCalls, type RequestOf, TENANT_REFUSALS } from './internal-call.ts';
 
-/** The longest that a request may wait for its answer. */
+/** The longest time that a request may wait for its decision. */
 export const APPROVAL_TTL_SECONDS_MAX = 86_400;
 
 const text = Type.String({ minLength: 1 });
@@ -11,7 +11,7 @@ const instant = Type.String({ format: 'date-time' });
 const optional = <Of extends TSchema>(schema: Of) => Type.Optional(nullable(schema));
 const outcome = <const Name extends string>(name: Name) => ({ outcome: Type.Literal(name) });
 
-/** Where vault's own caller came from; encrypted anew under approval's keys. */
+/** Where the request to vault came from; encrypted again under approval's own keys. */
 const context = Type.Object({
   ip: optional(Type.String()),
   user_agent: optional(Type.String()),
@@ -22,7 +22,7 @@ const context = Type.Object({
   traceparent: optional(Type.String()),
 });
 const requestId = Type.Object({ id: text });
-/** What the agent is told to wait for. */
+/** What the agent learns while the decision is pending. */
 const waiting = { expires_in: Type.Integer({ minimum: 0 }), binding_message: Type.String() };
 const inactive = [
   Type.Object(outcome('user_inactive')),
@@ -77,7 +77,7 @@ export const approvalCalls = internalCalls({
     ok: Type.Union([
       Type.Object({
         ...outcome('found'),
-        /** With whatever else its readers see of it (`docs/contract.md` 2.11). */
+        /** Together with the other fields that its readers may see (`docs/contract.md` 2.11). */
         request: Type.Object({
           id: text,
           status: Type.Enum(['pending', 'approved', 'denied', 'expired']),

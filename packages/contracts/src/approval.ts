@@ -1,10 +1,13 @@
-/** What approval publishes: requests of agents, and what people decided. Never a reason's text or a code. */
+/**
+ * The events of approval: requests of agents, and the decisions of users. Never the text of a reason, never
+ * a code.
+ */
 import Type from 'typebox';
 import { actionDenied } from './action-denied.ts';
 import { fact, flag, freeText, id, instant, nullable, number, oneOf, text } from './fields.ts';
 import { integrationEvents } from './integration-event.ts';
 
-/** Stands in every event of a request (`docs/contract.md` 2.11). */
+/** Part of every event of a request (`docs/contract.md` 2.11). */
 const request = {
   id: id('The request.'),
   agent_id: id('The agent that asks.'),
@@ -26,7 +29,7 @@ const origin = oneOf(
   ['vend', 'agent', 'admin', 'self'],
   'Who made the request: a policy of the vault, the agent, an admin, the user.',
 );
-/** Later facts of a request say its origin too; those of before do not. */
+/** Later events of a request carry its origin too; events recorded before the field was added lack it. */
 const later = { ...request, origin: Type.Optional(origin) };
 
 const answered = {

@@ -1,4 +1,4 @@
-/** What the audit projector publishes of itself: exports, removals of old rows, and refusals at its door. */
+/** The events of the audit service itself: exports, removals of old rows, and refused requests. */
 import Type from 'typebox';
 import { actionDenied } from './action-denied.ts';
 import { fact, moment, number, texts } from './fields.ts';

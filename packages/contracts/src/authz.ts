@@ -1,9 +1,9 @@
-/** What authz publishes: each change of a relationship tuple, and each that came to nothing. */
+/** The events of authz: every change of a relationship tuple, and every change that was refused. */
 import { actionDenied } from './action-denied.ts';
 import { fact, freeText, id, instant, nullable, oneOf, text } from './fields.ts';
 import { integrationEvents } from './integration-event.ts';
 
-/** Subject IS relation OF object. */
+/** Read as: subject is relation of object. */
 const fields = {
   user_type: text('Kind of the subject.', 'user'),
   user_id: freeText(text("The subject's id, as the tenant chose it.", '4711')),

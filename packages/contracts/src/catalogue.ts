@@ -6,7 +6,7 @@ import type { IntegrationEventKind } from './integration-event.ts';
 import { vaultEvents } from './vault.ts';
 import { webhooksEvents } from './webhooks.ts';
 
-/** All that is published, by whichever service: what relays may send and consumers can read. */
+/** The published events of all services: what relays may send and consumers can read. */
 export const EVENT_CATALOGUE = {
   identity: identityEvents,
   authz: authzEvents,
@@ -22,7 +22,7 @@ const KINDS = new Map<string, IntegrationEventKind>(
     .map((kind) => [kindKey(kind.source, kind.type, kind.version), kind]),
 );
 
-/** Undefined when this release does not know the type, or that version of it. */
+/** Undefined when this release does not know the type or the version. */
 export const kindOf = (
   source: string,
   type: string,

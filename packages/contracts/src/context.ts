@@ -1,4 +1,7 @@
-/** `context` as it stands in the `data` of every integration event: who called, from where, through what. */
+/**
+ * `context` in the `data` of every integration event: the caller, the address and the application of the
+ * request.
+ */
 import Type from 'typebox';
 import { id, lapsing, nullable, text } from './fields.ts';
 

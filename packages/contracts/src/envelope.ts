@@ -1,4 +1,4 @@
-/** The integration event: what one service tells the others and the world (CloudEvents 1.0). */
+/** The integration event (CloudEvents 1.0): what a service publishes for other services and for subscribers. */
 export type ActorType = 'user' | 'agent' | 'system' | 'admin';
 
 export type Json =
@@ -10,33 +10,36 @@ export type Json =
   | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
-/** Stands in the `data` of every integration event. Null where unknown or erased. */
+/** Part of the `data` of every integration event. Null where unknown or erased. */
 export type EventContext = {
   readonly ip: string | null;
   readonly user_agent: string | null;
   readonly app_id: string | null;
-  /** `app_id` is the caller's own word. */
+  /** `app_id` was named by the caller in a header, and not by its key or session. */
   readonly app_claimed?: true;
   readonly agent_id: string | null;
   readonly request_id: string | null;
 };
 
 export type IntegrationEvent<Type extends string = string, Data extends object = JsonObject> = {
-  /** Event id; the same as the private event's, so that a repeat can be told. */
+  /** Event id; the same as the private event's, so that a repeat can be recognized. */
   readonly id: string;
   /** Dotted, e.g. `user.created`. */
   readonly type: Type;
-  /** The service that owns the fact, e.g. `identity`. */
+  /** The service that published the event, e.g. `identity`. */
   readonly source: ServiceName;
   readonly time: string;
   readonly tenantId: string;
-  /** The stream; records of one `tenantId:streamId` keep their order. */
+  /** The stream; records with the same `tenantId:streamId` keep their order. */
   readonly streamId: string;
-  /** Position in the source's log, as a decimal string. Only compared, never counted with. */
+  /** Position in the source's log, as a decimal string. For comparison only: positions may have gaps. */
   readonly position: string;
   /** Where one private event was published as several: 1 for the second, and so on. */
   readonly part?: number;
-  /** Held back by the relay for a while and sent now: its position is older than its neighbours'. */
+  /**
+   * The relay had parked the stream and sent this event later: its position is older than those of the
+   * records next to it.
+   */
   readonly released?: true;
   /** UUID, new after each restore of the source; positions of different epochs do not compare. */
   readonly logEpoch?: string;
@@ -48,7 +51,10 @@ export type IntegrationEvent<Type extends string = string, Data extends object =
   readonly data: Data & { readonly context: EventContext };
 };
 
-/** One log, one schema, one topic each. The word is also the event store's log and the Postgres schema's root. */
+/**
+ * Each service has one log, one schema and one topic. The name is also that of the log and the root of the
+ * schema's name.
+ */
 export const SERVICE_NAMES = [
   'identity',
   'authz',

@@ -1,10 +1,10 @@
 /**
- * Fields of what is published: each says what it holds and shows an example, for the documents that
- * subscribers read are made of these values (`npm run events`).
+ * Fields of published events. Each has a description and an example, because the documents for subscribers
+ * are generated from these values (`npm run events`).
  */
 import Type, { type TSchema } from 'typebox';
 
-/** What a type says has happened, in one sentence, and its fields; nothing undeclared beside them. */
+/** The schema of one event type: one sentence about what happened, and its fields. No other field is allowed. */
 export const fact = <Properties extends Record<string, TSchema>>(
   meaning: string,
   properties: Properties,
@@ -13,14 +13,14 @@ export const fact = <Properties extends Record<string, TSchema>>(
 export const text = (description: string, example: string) =>
   Type.String({ description, examples: [example] });
 
-/** Opaque: compared, never looked into. */
+/** Opaque: only for comparison. */
 export const id = (description: string) =>
   Type.String({ description, examples: ['01a1ff78-5d3c-7b7e-9c3e-6f2d1b0a4c55'] });
 
 export const moment = (description: string) =>
   Type.String({ description: `${description} RFC 3339.`, examples: [EXAMPLE_MOMENT] });
 
-/** As `moment`, and checked to be one. */
+/** As `moment`, and checked to be a valid time. */
 export const instant = (description: string) =>
   Type.String({
     format: 'date-time',
@@ -45,27 +45,30 @@ export const oneOf = <const Values extends string[]>(
 export const nullable = <Schema extends TSchema>(schema: Schema) =>
   Type.Union([schema, Type.Null()]);
 
-/** Names the person or where they are: sealed in the service's own event, null here once erased. */
+/** Identifies a person or a place: encrypted in the service's own event, null here once it was erased. */
 export const erasable = <Schema extends TSchema>(schema: Schema) =>
   Type.Union([schema, Type.Null()], { [PERSONAL_DATA]: 'erasable' satisfies PersonalData });
 
-/** Derived from something sealed: says nothing any more once that is erased. */
+/** Derived from an encrypted field: carries no information any more once that field was erased. */
 export const derived = <Schema extends TSchema>(schema: Schema): Schema => ({
   ...schema,
   [PERSONAL_DATA]: 'derived' satisfies PersonalData,
 });
 
-/** Where a request came from: sealed per tenant and day, null here once that day's key is dropped. */
+/** Where a request came from: encrypted under a key per tenant and day, null here once that key was erased. */
 export const lapsing = <Schema extends TSchema>(schema: Schema) =>
   Type.Union([schema, Type.Null()], { [PERSONAL_DATA]: 'lapsing' satisfies PersonalData });
 
-/** Written by people or their programs and never erased: callers are asked for no personal data in it. */
+/**
+ * Text that users or their programs write, and that is never erased: the API asks them for no personal data
+ * in it.
+ */
 export const freeText = <Schema extends TSchema>(schema: Schema): Schema => ({
   ...schema,
   [PERSONAL_DATA]: 'free-text' satisfies PersonalData,
 });
 
-/** The keyword of a field that says something about a person, and what becomes of it. */
+/** The JSON Schema keyword of a field with personal data; its value says how the field is erased, if at all. */
 export const PERSONAL_DATA = 'x-personal-data';
 export type PersonalData = 'erasable' | 'derived' | 'lapsing' | 'free-text';
 

@@ -1,4 +1,4 @@
-/** API keys, agents, their keys, delegations and sessions as identity publishes them; never a secret. */
+/** The events of identity about API keys, agents, agent keys, delegations and agent sessions; never a secret. */
 import Type from 'typebox';
 import { freeText, id, moment, nullable, number, oneOf, text, texts } from './fields.ts';
 

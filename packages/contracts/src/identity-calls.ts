@@ -1,4 +1,4 @@
-/** What other services ask identity (`docs/design/tokens.md`, What services ask identity). */
+/** The calls that other services make to identity (`docs/design/tokens.md`, What services ask identity). */
 import Type from 'typebox';
 import { nullable } from './fields.ts';
 import { type AnswerOf, internalCalls, type RequestOf, TENANT_REFUSALS } from './internal-call.ts';
@@ -7,7 +7,7 @@ const MARKS_MAX = 100;
 const text = Type.String({ minLength: 1 });
 const textOrNull = nullable(Type.String());
 
-/** Whatever names a key of the set; each is looked at by itself, so that an odd one harms no other. */
+/** A key of the set. Each is checked by itself, so that a malformed one does not make the others unusable. */
 const jwk = Type.Object({}, { additionalProperties: true });
 
 const ofKey = {
@@ -108,5 +108,8 @@ export const identityCalls = internalCalls({
 });
 
 export type FactsRequest = RequestOf<(typeof identityCalls)['facts']>;
-/** What identity's streams say at the moment; null where they know none in the tenant, or none was asked for. */
+/**
+ * The current state of identity's streams; a field is null when the tenant has no such thing, or the
+ * request did not name it.
+ */
 export type CurrentFacts = AnswerOf<(typeof identityCalls)['facts']>;

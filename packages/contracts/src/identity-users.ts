@@ -1,11 +1,11 @@
-/** People as identity publishes them: the account, the session, the mail that was asked for. */
+/** The events of identity about users: the account, the login session, and requested mail. */
 import Type from 'typebox';
 import { derived, erasable, flag, id, moment, nullable, oneOf, text, texts } from './fields.ts';
 
 export const USER_STATUSES = ['active', 'invited', 'disabled', 'locked'] as const;
 export type UserStatus = (typeof USER_STATUSES)[number];
 
-/** The person as every `user.*` event shows it; e-mail and name are null once erased. */
+/** The user in every `user.*` event; e-mail and name are null once erased. */
 export const userSnapshot = {
   id: id('The user.'),
   email: erasable(text('Their address.', 'ann@example.com')),
@@ -66,7 +66,7 @@ export const USER_CREATED_VIA = [
 ] as const;
 export type UserCreatedVia = (typeof USER_CREATED_VIA)[number];
 
-/** Why mail was asked for. `notice` tells the holder of an address what happened to it. */
+/** Why a mail was requested. `notice` informs the holder of an address of a change to it. */
 export const MAIL_PURPOSES = [
   'verify',
   'reset',

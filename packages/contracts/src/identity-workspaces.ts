@@ -1,4 +1,4 @@
-/** Organizations, tenants, applications and invitations as identity publishes them. */
+/** The events of identity about organizations, tenants, applications and invitations. */
 import { freeText, id, moment, number, text, texts } from './fields.ts';
 
 export const organization = {

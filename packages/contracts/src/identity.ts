@@ -1,7 +1,6 @@
 /**
- * What identity tells the others: accounts, sessions, tenants, keys, agents and what they did
- * (`docs/design/identity.md`, What it tells other services). Whatever is sealed in its own log
- * is null here once erased.
+ * The events of identity: accounts, sessions, tenants, keys and agents (`docs/design/identity.md`, What it
+ * tells other services). A field that is encrypted in identity's own log is null here once erased.
  */
 import { actionDenied } from './action-denied.ts';
 import { fact, freeText, id, moment, nullable, number, oneOf, text, texts } from './fields.ts';

@@ -1,16 +1,16 @@
 /**
- * A moment as a client writes it in a query (RFC 3339); null when it is none. What lies outside the
- * years 1 to 9999, which an offset can reach, is brought to their edge: no database has to read it.
+ * Parses a time in a query (RFC 3339); null when it is invalid. An offset can move a time out of the years
+ * 1 to 9999; it is clamped to them, because databases cannot store years beyond.
  */
 export function instantOf(text: string): Date | null {
-  // A `+` that a client forgot to encode arrives as a space.
+  // A `+` that the client did not URL-encode arrives as a space.
   const plain = text.replace(' ', '+').toUpperCase();
   const day = FORM.exec(plain)?.[1];
   if (day === undefined) return null;
   const time = Date.parse(plain);
   const midnight = new Date(`${day}T00:00:00Z`);
   if (Number.isNaN(time) || Number.isNaN(midnight.getTime())) return null;
-  // The 31st of February is rolled into March by the parser, and is no time.
+  // The parser turns the 31st of February into a day in March; such a date is invalid.
   if (midnight.toISOString().slice(0, DATE_CHARS) !== day) return null;
   return new Date(Math.min(Math.max(time, FIRST_MS), LAST_MS));
 }

@@ -4,11 +4,12 @@ import { contextSchema } from './context.ts';
 import type { EventContext, IntegrationEvent, ServiceName } from './envelope.ts';
 
 /**
- * Declares what a service publishes: per type the schema of its `data`, closed, and joined by `context`
- * of itself. An array gives versions 1, 2, … of one type; a meaning never changes, a new meaning is a
- * new type, and a field that is added later is optional. Whatever is sealed in the service's own event
- * may be null here, for the relay may come after the erasure (`erasable`, `fields.ts`). What subscribers
- * read is made of it, so each type says what has happened, and each field what it holds.
+ * Declares the events that a service publishes: for each type the schema of its `data`, which is closed
+ * and to which `context` is added. An array declares versions 1, 2, … of one type. The meaning of a type
+ * never changes: a new meaning needs a new type, and a field that is added later is optional. A field that
+ * is encrypted in the service's own event may be null here, because the relay may run after the erasure
+ * (`erasable`, `fields.ts`). The documents for subscribers are generated from these declarations, so every
+ * type and every field has a description.
  *
  *     export const identityEvents = integrationEvents('identity', {
  *       'user.created': fact('An account was made.', {
@@ -45,33 +46,33 @@ export const integrationEvents = <const Declared extends EventDeclarations>(
 
 export type EventDeclarations = { readonly [type: string]: TObject | readonly TObject[] };
 
-/** One version of one type. Both checks are compiled on first use. */
+/** One version of one type. Its two validators are compiled on first use. */
 export type IntegrationEventKind = {
   readonly source: ServiceName;
   readonly type: string;
   readonly version: number;
-  /** What has happened, in one sentence: the `description` of the declaration. */
+  /** One sentence about what happened: the `description` of the declaration. */
   readonly meaning: string;
-  /** Declared for what a later release will send; no relay of this one does, and its shape may still change. */
+  /** Declared for a later release: no relay of this release sends it, and its shape may still change. */
   readonly announced: boolean;
-  /** Closed, `context` included: what documents show and the relay checks. */
+  /** Closed, with `context`: the schema in the documents, and the one that the relay checks. */
   readonly schema: TObject;
-  /** The relay's: true when `data` is exactly what was declared. */
+  /** Used by the relay: true when `data` is exactly as declared. */
   readonly mayBePublished: (data: unknown) => boolean;
-  /** The consumer's: as declared, but a field that a newer release has added is let pass. */
+  /** Used by the consumer: true when `data` is as declared or has further fields, which a newer release may add. */
   readonly canBeRead: (data: unknown) => boolean;
-  /** Where `data` goes wrong, as JSON pointers and rule names without any value. */
+  /** Where `data` is invalid: JSON pointers and rule names, without any value. */
   readonly faults: (data: unknown) => readonly string[];
 };
 
-/** All that one service publishes. */
+/** All events that one service publishes. */
 export type IntegrationEvents<Declared extends EventDeclarations = EventDeclarations> = {
   readonly source: ServiceName;
   readonly declared: Declared;
   readonly types: readonly (keyof Declared & string)[];
   readonly kinds: readonly IntegrationEventKind[];
   readonly kind: (type: string, version: number) => IntegrationEventKind | undefined;
-  /** `data` of an event of this type, undefined when it is another: how a consumer tells events apart. */
+  /** `data` of an event of this type, undefined when the event is of another type. */
   readonly dataOf: <Type extends keyof Declared & string>(
     event: IntegrationEvent,
     type: Type,

@@ -13,19 +13,19 @@ type Facts = Ask<(typeof identityCalls)['facts']>;
 type Consume = Ask<(typeof approvalCalls)['consume']>;
 const use = { tenant_id: 't', agent_id: 'a', digest: 'd', grant_id: 'g' };
 
-/** Only compiled: each line that is marked is one that the compiler has to refuse. */
+/** Compiled and never run: the compiler has to refuse each line that is marked. */
 const refusedByTheCompiler = (facts: Facts, consume: Consume) => [
   // @ts-expect-error: the tenant is missing.
   facts({ agentId: 'bot' }),
   // @ts-expect-error: the parameter of the path is missing.
   consume(use),
-  // @ts-expect-error: no field of the contract.
+  // @ts-expect-error: the contract has no such field.
   consume({ ...use, id: 'r', until: 'then' }),
   consume({ ...use, id: 'r' }).then((answer) => {
     switch (answer.outcome) {
       case 'consumed':
         return answer.use_before;
-      // @ts-expect-error: no outcome of the contract.
+      // @ts-expect-error: the contract has no such outcome.
       case 'postponed':
         return '';
       default:
@@ -33,7 +33,7 @@ const refusedByTheCompiler = (facts: Facts, consume: Consume) => [
         return answer.use_before;
     }
   }),
-  // @ts-expect-error: an answer without what its outcome needs.
+  // @ts-expect-error: the response lacks a field of its outcome.
   (): ReturnType<Consume> => Promise.resolve({ outcome: 'consumed', again: true }),
 ];
 

@@ -1,13 +1,14 @@
 /**
- * Declares what one service asks of another without a topic in between: in one process a function call,
- * elsewhere an endpoint of the internal listener. Both sides check against it: who serves refuses a
- * request that does not fit, who asks takes no answer that does not. A request is closed, so a new field
- * comes to who serves one release before it is sent; an answer may say more than is known here.
+ * Declares a call from one service to another that does not go over a topic: a function call when both run
+ * in one process, else a request to the internal listener. Both sides validate against it: the server
+ * refuses a request that does not fit, the client refuses a response that does not. Requests are closed, so
+ * the server has to know a new field one release before clients send it; responses may have fields that the
+ * client does not know.
  */
 import type { Static, TObject, TSchema } from 'typebox';
 
 export type InternalCall = {
-  /** snake_case, unique: what logs and metrics call it. */
+  /** snake_case, unique: the name in logs and metrics. */
   readonly name: string;
   readonly summary: string;
   readonly method: 'get' | 'post';
@@ -15,10 +16,10 @@ export type InternalCall = {
   readonly params?: TObject;
   readonly query?: TObject;
   readonly body?: TObject;
-  /** Every outcome that is known; the caller takes anything else as no answer. */
+  /** The known outcomes; the caller treats any other as a failed call. */
   readonly ok: TSchema;
   readonly refusals: Readonly<Record<string, number>>;
-  /** The field that names the tenant, which the header `X-Service-Tenant` has to say again. */
+  /** The field that names the tenant. The header `X-Service-Tenant` has to repeat it. */
   readonly tenantField?: string;
 };
 
@@ -27,15 +28,15 @@ export const internalCalls = <const Calls extends { readonly [name: string]: Int
   calls: Calls,
 ): Calls => calls;
 
-/** Of a call that acts within one tenant: whoever mixes tenants up is refused. */
+/** Refusals of a call that acts within one tenant, for a caller whose header and body name different tenants. */
 export const TENANT_REFUSALS = { tenant_mismatch: 401 } as const;
 
-/** What is sent: parameters, query and body in one object, for their names never meet. */
+/** The request: parameters, query and body in one object, since their names do not overlap. */
 export type RequestOf<Call extends InternalCall> = DeepReadonly<
   FieldsOf<Call, 'params'> & FieldsOf<Call, 'query'> & FieldsOf<Call, 'body'>
 >;
 export type AnswerOf<Call extends InternalCall> = DeepReadonly<Static<Call['ok']>>;
-/** The call as who asks and who answers in the same process see it. */
+/** The call as a function, for caller and server in the same process. */
 export type Ask<Call extends InternalCall> = keyof RequestOf<Call> extends never
   ? () => Promise<AnswerOf<Call>>
   : (request: RequestOf<Call>) => Promise<AnswerOf<Call>>;

@@ -1,4 +1,4 @@
-/** What vault publishes: services, secrets (never their values), policies, and grants of credentials. */
+/** The events of vault: services, secrets (never their values), policies, and grants of credentials. */
 import { actionDenied } from './action-denied.ts';
 import { fact, id, instant, nullable, number, oneOf, text, texts } from './fields.ts';
 import { integrationEvents } from './integration-event.ts';

@@ -1,4 +1,4 @@
-/** What the webhook dispatcher publishes: changes of webhooks, and deliveries that came to nothing. */
+/** The events of the webhook dispatcher: changes of webhooks, and deliveries that failed for good. */
 import { actionDenied } from './action-denied.ts';
 import { fact, flag, id, instant, nullable, number, text, texts } from './fields.ts';
 import { integrationEvents } from './integration-event.ts';

@@ -5,7 +5,7 @@ import type { Transaction } from '@cardea/read-models';
 import type { AppliedOffsets } from './consuming/consumer-positions.ts';
 import type { PartitionEnds } from './partition-ends.ts';
 
-/** An integration event as it lies on a topic. */
+/** An integration event as stored on a topic. */
 export type BusRecord = {
   readonly topic: string;
   readonly partition: number;
@@ -14,7 +14,7 @@ export type BusRecord = {
   readonly event: IntegrationEvent;
 };
 
-/** At least once, in order per `tenantId:streamId`. Resolves when all are durable on the topic. */
+/** Delivers at least once, in order per `tenantId:streamId`. Resolves when all events are durable on the topic. */
 export interface Publisher {
   publish(topic: string, events: readonly IntegrationEvent[]): Promise<void>;
   close(): Promise<void>;
@@ -31,39 +31,45 @@ export type Consumer = {
   /** Only these types reach `handle`; undefined = all. */
   readonly types?: readonly string[];
   /**
-   * Outside of any transaction, before `handle` gets the same events or some of them: waits, looks up, opens
-   * keys, decides and appends, under command ids derived from the event. It must be repeatable, for it is
-   * called again when another process got between. A throw parks as one of `handle` does.
+   * Runs outside of any transaction, before `handle` gets the same events or some of them: this is where
+   * a consumer waits, reads other tables, decrypts, decides and appends, under command ids derived from the
+   * event. It must be repeatable: it runs again when another process changed the positions in between. When
+   * it throws, the event's stream is parked, as when `handle` throws.
    */
   readonly prepare?: (events: readonly IntegrationEvent[]) => Promise<void>;
   /**
-   * Applies events in order inside the transaction that also stores the position (role cardea_system), by
-   * that transaction's connection alone: a second one, an append or a wait belongs to `prepare`.
-   * A throw parks the guilty event's stream and lets the others flow.
+   * Applies events in order inside the transaction that also stores the position (role cardea_system). It
+   * may use no connection but that transaction's: appending, waiting or a second connection belong into
+   * `prepare`. When it throws, the stream of the event that failed is parked and all other streams
+   * continue.
    */
   readonly handle: (events: readonly IntegrationEvent[], transaction: Transaction) => Promise<void>;
   /** Called in this process after the commit. */
   readonly onCommitted?: (events: readonly IntegrationEvent[]) => void;
-  /** Called in this process after the commit: how far the partitions of the batch have come. */
+  /** Called in this process after the commit, with the last applied offsets of the batch's partitions. */
   readonly onMoved?: (offsets: AppliedOffsets) => void;
 };
 
-/** A consumer at work. */
+/** A running consumer. */
 export interface RunningConsumer {
   stop(): Promise<void>;
 }
 
-/** A place that topics are read from: Postgres tables or Kafka. */
+/** Reads topics: tables in PostgreSQL, or Kafka. */
 export interface Subscriber {
   run(consumer: Consumer): Promise<RunningConsumer>;
   /**
-   * Up to this position of the source's log the consumer has applied all that the relay has sent; 0n at
-   * first. Never too high; while records wait, an adapter may answer lower than it could.
+   * The position in the source's log up to which the consumer has applied everything that the relay has
+   * sent; 0n at first. Never too high; while records are unread, an adapter may return a lower one than
+   * possible.
    */
   appliedThrough(consumer: string, topic: string): Promise<bigint>;
-  /** Where the partitions of these topics begin and end now; one that was never written may be missing. */
+  /**
+   * The first and the next offset of each partition of these topics; a partition without records may be
+   * missing.
+   */
   ends(topics: readonly string[]): Promise<readonly PartitionEnds[]>;
-  /** How far this consumer has come; what waits on parked streams counts as applied. */
+  /** The offsets that this consumer has applied; events that wait on parked streams count as applied. */
   applied(consumer: string, topics: readonly string[]): Promise<AppliedOffsets>;
   /** Records of each topic that this consumer has not applied. */
   lag(consumer: string, topics: readonly string[]): Promise<ReadonlyMap<string, number>>;
@@ -71,8 +77,8 @@ export interface Subscriber {
 }
 
 /**
- * What the relay makes of a private event: an integration event's type and data, several, or nothing.
- * It gets the event and its own stream folded to that revision, and nothing else.
+ * What the relay publishes for a private event: one integration event's type and data, several, or nothing.
+ * It depends on the event and on the state of the event's own stream at that revision, and on nothing else.
  */
 export type Mapped = {
   readonly type: string;

@@ -9,8 +9,8 @@ export type PartitionEnds = {
 };
 
 /**
- * True when all was applied that lay on these partitions when their ends were read. One that stands still,
- * because the records that its consumer wants next are gone, is left out.
+ * True when everything was applied that these partitions held when their ends were read. A partition that
+ * is paused because the topic no longer holds the consumer's next records is left out.
  */
 export const hasPassed = (ends: readonly PartitionEnds[], applied: AppliedOffsets): boolean =>
   ends.every((end) => {

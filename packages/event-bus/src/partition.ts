@@ -1,13 +1,13 @@
 import { TOPIC_PARTITIONS } from '@cardea/contracts';
 
 /**
- * Where a record goes: murmur2 of its key over the partitions, as Kafka's own default partitioner has
- * it, so that a key keeps its partition when a deployment moves from one adapter to the other.
+ * The partition of a record: murmur2 of its key, as in Kafka's own default partitioner, so that a key keeps
+ * its partition when a deployment moves from one adapter to the other.
  */
 export const partitionOf = (key: string, partitions: number = TOPIC_PARTITIONS): number =>
   (murmur2(Buffer.from(key)) & 0x7fffffff) % partitions;
 
-/** Records of one key keep their order. */
+/** Records with the same key keep their order. */
 export const keyOf = (event: { readonly tenantId: string; readonly streamId: string }): string =>
   `${event.tenantId}:${event.streamId}`;
 

@@ -1,10 +1,10 @@
 import { SERVICE_NAMES, TOPIC_PARTITIONS, topicOf } from '@cardea/contracts';
 import { deadLetterTopicOf } from './consuming/dead-letter.ts';
 
-/** Carries the signed tree heads of the audit log, and never forgets one. */
+/** Carries the signed tree heads of the audit log, which are never deleted. */
 export const AUDIT_CHECKPOINTS_TOPIC = 'cardea.audit.checkpoints.v1';
 
-/** Names of the services' consumers, each of which puts away what has no readable envelope. */
+/** Names of the services' consumers, each of which has a topic for dead letters. */
 export const CONSUMERS: readonly string[] = ['authz', 'vault', 'approval', 'webhooks', 'audit'];
 
 export type TopicPlan = {
@@ -23,7 +23,7 @@ export const topicPlans = (consumers: readonly string[] = CONSUMERS): readonly T
   ...consumers.map(deadLetterTopicOf).map(forgetting),
 ];
 
-/** As all topics but the tree heads are. */
+/** A topic with the usual retention, which only that of the tree heads does not have. */
 export const forgetting = (topic: string): TopicPlan => ({
   topic,
   partitions: TOPIC_PARTITIONS,

@@ -21,7 +21,7 @@ import {
   type Subscriber,
 } from '../src/index.ts';
 
-/** Of its own, for a process under test starts faster without the test driver. */
+/** A logger of our own, because a process under test starts faster without the test driver. */
 export const quiet: Logger = {
   debug: () => {},
   info: () => {},
@@ -30,14 +30,14 @@ export const quiet: Logger = {
   child: () => quiet,
 };
 
-/** What the tests of the bus publish: a number of a stream, that must be seen in order and once. */
+/** The events of the bus tests: each carries a number that grows per stream, so that order and repeats show. */
 export const testEvents = integrationEvents('identity', {
   'thing.counted': Type.Object({ number: Type.Integer() }),
 });
 export const kindOfTest = (_source: string, type: string, version: number) =>
   testEvents.kind(type, version);
 
-/** True when this consumer has applied all that lay on these topics when it was asked. */
+/** True when this consumer has applied everything that these topics held at the time of the call. */
 export const isLevel = async (
   subscriber: Subscriber,
   consumer: string,
@@ -66,13 +66,13 @@ export const countedEvent = (
   data: { number, context },
 });
 
-/** `count` events, round robin over `streams` streams; numbers of a stream go 1, 2, 3 … */
+/** `count` events, round robin over `streams` streams; the numbers of each stream are 1, 2, 3 … */
 export const countedEvents = (count: number, streams: number): readonly IntegrationEvent[] =>
   Array.from({ length: count }, (_, index) =>
     countedEvent(`thing-${index % streams}`, Math.floor(index / streams) + 1, index + 1),
   );
 
-/** A connection of the owner role, for what a test looks at and breaks. */
+/** A connection of the owner role, for tests that inspect or damage tables. */
 export const connect = async (url: string): Promise<Client> => {
   const client = new Client({ connectionString: url });
   client.on('error', () => {});
@@ -80,7 +80,7 @@ export const connect = async (url: string): Promise<Client> => {
   return client;
 };
 
-/** The table that test consumers write to: each event in the order in which it took effect. */
+/** The table that test consumers write to: each event, in the order in which it took effect. */
 export const EFFECTS = `
   CREATE SCHEMA effects;
   CREATE TABLE effects.seen (
@@ -107,7 +107,7 @@ export const recordEffects = async (
   );
 };
 
-/** Numbers that took effect, by stream, in order. */
+/** The numbers that took effect, by stream, in order. */
 export const effectsOf = async (
   client: Client,
   consumer: string,
@@ -126,13 +126,13 @@ export const countOf = (effects: ReadonlyMap<string, readonly number[]>): number
 export const upTo = (count: number): readonly number[] =>
   Array.from({ length: count }, (_, index) => index + 1);
 
-/** What one process has of the bus. */
+/** One process's side of the bus. */
 export type BusSide = {
   readonly publisher: Publisher & DeadLetters;
   readonly subscriber: Subscriber;
   readonly needs: ConsumerDependencies;
   readonly degraded: () => readonly string[];
-  /** The end of a process that nobody told: its connections break off. */
+  /** Ends like a killed process: its connections break off. */
   kill(): Promise<void>;
   close(): Promise<void>;
 };

@@ -26,15 +26,15 @@ import { describePreparing } from './preparing-suite.ts';
 
 /** What the suite needs of an adapter. Each adapter runs the same tests under the same names. */
 export type BusFixture = {
-  /** Makes topics where they do not come into being by themselves. */
+  /** Makes topics where the adapter does not make them by itself. */
   createTopics?(topics: readonly string[]): Promise<void>;
-  /** The bus as another process has it: nothing shared but topics and tables. */
+  /** The bus as another process has it: only topics and tables are shared. */
   open(): BusSide;
-  /** All records of a topic, by partition and offset; the value of those without an envelope too. */
+  /** All records of a topic, by partition and offset; of records without an envelope the value. */
   recordsOf(topic: string): Promise<readonly (Omit<BusRecord, 'event'> & { event: unknown })[]>;
-  /** Puts a record on a topic that no publisher of ours would. */
+  /** Puts a record on a topic that none of our publishers would. */
   putForeign(topic: string, key: string, value: unknown): Promise<void>;
-  /** Looks at effects. */
+  /** Reads effects. */
   client(): Client;
 };
 
@@ -162,7 +162,7 @@ export function describeBus(adapter: string, fixture: () => BusFixture): void {
 
     it('shares the partitions between two members, and leaves them to the one that stays', async () => {
       const [one, two] = [open(), open()];
-      // Ids, for a batch whose transaction is rolled back comes again.
+      // A set of ids, because a batch whose transaction was rolled back is delivered again.
       const bySide = [new Set<string>(), new Set<string>()] as const;
       const forget = () => {
         for (const ids of bySide) ids.clear();
@@ -226,7 +226,7 @@ export function describeBus(adapter: string, fixture: () => BusFixture): void {
         countedEvent('thing-4', 11, 102),
       ]);
       await allOf(94);
-      // What follows on the parked stream lies in another partition, and has to wait there by now.
+      // The later events of the parked stream lie in another partition; by now they have to be parked too.
       await untilTrue(() => isLevel(side.subscriber, name, [topic]), {
         what: 'nothing is left to read',
       });

@@ -20,7 +20,7 @@ afterAll(() => publisher?.close());
 
 const USERS = Array.from({ length: 30 }, (_, index) => `user${index}`);
 const ROUNDS_OF_A_LIFE = 15;
-/** A killed member is missed after ten seconds, so each costs as much. */
+/** A killed member is noticed after ten seconds, so each kill costs as much. */
 const LIVES = 2;
 
 const topicFor = async (name: string): Promise<string> => {
@@ -29,7 +29,7 @@ const topicFor = async (name: string): Promise<string> => {
   return topic;
 };
 
-/** Everybody's last event: once all show it, all that was before it has been read. */
+/** The last event of every user: once all of them show it, everything before it was read. */
 const markEnd = async (topic: string, word: string, of: ReturnType<typeof userEvents>) =>
   publisher.publish(
     topic,
@@ -65,7 +65,7 @@ describe('The example consumer', () => {
       await example.until('the end', everybodyIs('end'));
       expect(countsIn(example)).toEqual(USERS.map(() => LIVES * ROUNDS_OF_A_LIFE));
 
-      // Kafka knows nothing of this group, so all comes again from the beginning.
+      // The group has no offsets in Kafka, so everything is delivered again from the beginning.
       expect(await process.end('SIGTERM')).toBe(0);
       await example.start(kafka.brokers, `${kafka.prefix}.kills-anew`);
       await markEnd(topic, 'second end', of);
@@ -110,7 +110,7 @@ describe('The example consumer', () => {
     }
   });
 
-  test('counts what was held back once, and in a new epoch only what is new', async () => {
+  test('counts what was parked once, and in a new epoch only what is new', async () => {
     const topic = await topicFor('epochs');
     const example = exampleConsumer(topic);
     const of = userEvents('epoch-1');
@@ -125,7 +125,7 @@ describe('The example consumer', () => {
       await publisher.publish(topic, [of.login('late')]);
       await example.until('all of the first epoch', (now) => loginsIn(now) === USERS.length + 2);
 
-      // A restore undoes these, and gives their positions to what happens instead.
+      // A restore undoes these events; their positions are given to new ones.
       const undone = USERS.map((user) => of.login(user));
       await publisher.publish(topic, undone);
       await example.until('what is undone then', (now) => loginsIn(now) === 2 * USERS.length + 2);
@@ -150,7 +150,7 @@ const everybodyIsThere = (now: { users: object }) => Object.keys(now.users).leng
 const countsIn = (example: ReturnType<typeof exampleConsumer>) =>
   USERS.map((user) => example.directory()?.users[`acme/${user}`]?.logins);
 
-/** Each round everybody signs in; every third round is sent again a while later. */
+/** In each round every user signs in; every third round is sent again a while later. */
 const sendRounds = async (topic: string, of: ReturnType<typeof userEvents>): Promise<void> => {
   const sent: IntegrationEvent[][] = [];
   for (let round = 0; round < ROUNDS_OF_A_LIFE; round += 1) {
@@ -161,7 +161,7 @@ const sendRounds = async (topic: string, of: ReturnType<typeof userEvents>): Pro
   }
 };
 
-/** Records that are no events: no headers, no JSON, no value. */
+/** Records that are not events: without headers, without JSON, without a value. */
 const putStrange = async (topic: string): Promise<void> => {
   const producer = client.connect().producer();
   await producer.connect();

@@ -1,4 +1,4 @@
-/** The example that subscribers are shown, run as they would run it, and what its file holds. */
+/** The example consumer of the documentation, run as subscribers would run it, and what its file contains. */
 import { randomUUID } from 'node:crypto';
 import {
   cpSync,
@@ -30,7 +30,7 @@ export type DirectoryUser = {
   readonly logins: number;
 };
 
-/** A folder of its own, with kafkajs put where `npm install` would put it. */
+/** A folder of its own, with kafkajs installed where `npm install` would put it. */
 export const exampleConsumer = (topic: string) => {
   const folder = mkdtempSync(join(tmpdir(), 'cardea-example-'));
   cpSync(EXAMPLE, folder, { recursive: true });
@@ -82,7 +82,7 @@ export const loginsIn = ({ users }: Directory): number =>
 
 const context = { ip: null, user_agent: null, app_id: null, agent_id: null, request_id: null };
 
-/** Events of users as identity publishes them, one position after the other. */
+/** Events of users as identity publishes them, with growing positions. */
 export const userEvents = (logEpoch: string, after = 0) => {
   let position = after;
   const event = (

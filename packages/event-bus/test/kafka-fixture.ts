@@ -13,12 +13,12 @@ import {
 } from '../src/index.ts';
 import { type BusSide, kindOfTest, quiet } from './bus-fixture.ts';
 
-/** The shortest that a broker lets a silent member keep its partitions. */
+/** The shortest session timeout that a broker allows. */
 const SESSION_MS = 6000;
 
 export type KafkaSide = BusSide & { readonly client: KafkaClient; readonly database: Database };
 
-/** What one process has of a bus on Kafka. */
+/** One process's side of a bus on Kafka. */
 export const kafkaSide = (
   url: string,
   brokers: readonly string[],
@@ -61,7 +61,7 @@ export const kafkaSide = (
   };
 };
 
-/** Topics of a consumer, with the one for what it cannot read. */
+/** The topics of a consumer, with its topic for dead letters. */
 export const makeTopics = async (
   brokers: readonly string[],
   names: readonly string[],
@@ -75,7 +75,7 @@ export const topicsOfConsumer = (name: string): readonly string[] => [
   deadLetterTopicOf(name),
 ];
 
-/** Sockets that break off at once, and open no more. */
+/** Sockets that can be broken off all at once, and then no longer open. */
 const cuttable = () => {
   const opened = new Set<Socket>();
   let isCut = false;

@@ -30,7 +30,7 @@ import { describeRelay } from './relay-suite.ts';
 const KILLS = testForm.long ? 10 : 1;
 const LOAD_MS = 1000;
 
-/** Topics of relays are called after their logs, so this file has a broker of its own. */
+/** Relays name topics after their logs, so this file needs a broker of its own. */
 const server = needKafka();
 const folder = mkdtempSync(join(tmpdir(), 'cardea-kafka-relay-'));
 const database = testDatabase();

@@ -19,7 +19,7 @@ const EVENTS = 60;
 const STREAMS = 9;
 const TIMES_MAX = 5;
 const BATCH_MAX = 40;
-/** Seeds that are played at once, one connection each. */
+/** Seeds that run at the same time, one connection each. */
 const PLAYERS = 3;
 const SEED_MS_MAX = 1000;
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => client?.end());
 
-/** Numbers from 0 to below `limit`, the same ones for the same seed. */
+/** Numbers from 0 to below `limit`, reproducible by the seed. */
 const dice = (seed: number) => {
   let state = seed * 2_654_435_761 + 1;
   return (limit: number): number => {
@@ -41,7 +41,7 @@ const dice = (seed: number) => {
 };
 type Dice = ReturnType<typeof dice>;
 
-/** A partition as relays leave it that were killed and went on from an older checkpoint. */
+/** A partition as written by relays that were killed and continued from an older checkpoint. */
 const withStepsBack = <T>(items: readonly T[], roll: Dice): readonly T[] => {
   const sent: T[] = [];
   const times = new Map<number, number>();
@@ -56,7 +56,7 @@ const withStepsBack = <T>(items: readonly T[], roll: Dice): readonly T[] => {
   return sent;
 };
 
-/** Draws the partitions' records into one list; each partition keeps its order. */
+/** Merges the partitions' records into one list at random; each partition keeps its order. */
 const shuffledTogether = (
   partitions: readonly (readonly RawRecord[])[],
   roll: Dice,
@@ -88,7 +88,7 @@ const recordsOf = (topic: string, roll: Dice): RawRecord[] => {
   return shuffledTogether(partitions, roll);
 };
 
-/** Applies a seed's records by a consumer that dies now and then, before its commit or after it. */
+/** Applies a seed's records with a consumer that crashes now and then, before or after its commit. */
 const playSeed = async (seed: number, side: BusSide): Promise<number> => {
   const roll = dice(seed);
   const name = `seed-${seed}`;
@@ -107,7 +107,7 @@ const playSeed = async (seed: number, side: BusSide): Promise<number> => {
     if (dies) await core.apply(batch).catch(() => {});
     dies = false;
     await core.apply(batch);
-    // Who died after the commit, before it knew, brings the batch again.
+    // A consumer that crashed after the commit, before it got the result, applies the batch again.
     if (roll(3) === 0) await core.apply(batch);
     from += batch.length;
   }

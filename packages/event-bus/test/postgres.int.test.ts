@@ -80,7 +80,7 @@ test('a reader whose records have lapsed stands still and says so, and never ski
   await side.subscriber.run(consumer);
   await untilTrue(() => side.degraded().some((reason) => reason.includes('lapsed')));
   expect(seen).toBe(1);
-  // Nobody waits for what it will never read.
+  // Nobody waits for records that this reader can never read.
   expect(await isLevel(side.subscriber, consumer.name, [topic])).toBe(true);
   await side.close();
 });

@@ -1,4 +1,4 @@
-/** What holds of a consumer that prepares, whatever its adapter; part of the suite of the bus. */
+/** The tests of consumers with `prepare`, for every adapter; part of the suite of the bus. */
 import { expect, it } from 'vitest';
 import { type Consumer, consumerCore } from '../src/index.ts';
 import {
@@ -31,7 +31,7 @@ export function describePreparing(fixture: () => Rig): void {
         await recordEffects(name, events, transaction);
       }),
       prepare: async (events) => {
-        // As many as there are connections for loops: none of them is held by the transaction.
+        // As many as the pool has connections for loops: none of them is held by a transaction.
         await Promise.all(upTo(4).map(() => database.system.query('SELECT pg_sleep(0.01)')));
         for (const { id } of events) prepared.add(id);
       },
@@ -41,7 +41,7 @@ export function describePreparing(fixture: () => Rig): void {
     await allOf(100);
     expect(unprepared).toEqual([]);
     expect(prepared.size).toBe(100);
-    // What was seen is not prepared again.
+    // An event that was applied is not prepared again.
     prepared.clear();
     await side.publisher.publish(topic, [
       ...countedEvents(100, 10).slice(0, 40),

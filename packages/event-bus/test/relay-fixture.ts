@@ -6,7 +6,7 @@ import { inProcessCache, loops, systemClock } from '@cardea/runtime';
 import { type RelayDependencies, type RelayMapper, startRelay } from '../src/index.ts';
 import { type BusSide, kindOfTest, quiet } from './bus-fixture.ts';
 
-/** A relay as a process has it, on a log of its own store. */
+/** A relay as a process has it, on the log of its own store. */
 export const relaySide = (
   url: string,
   log: ServiceName,
@@ -50,7 +50,7 @@ export const relaySide = (
 
 export type RelaySide = ReturnType<typeof relaySide>;
 
-/** `ThingCounted` becomes `thing.counted`; `Silent` nothing. */
+/** `ThingCounted` becomes `thing.counted`; `Silent` publishes nothing. */
 export const mapCounted: RelayMapper = (event) =>
   event.type === 'ThingCounted' ? { type: 'thing.counted', data: { ...event.data } } : undefined;
 
@@ -64,7 +64,7 @@ export const counted = (number: number, over: Partial<NewEvent> = {}): NewEvent 
   ...over,
 });
 
-/** Appends the next numbers of each stream, some streams at once, and answers the ids. */
+/** Appends the next number to each stream, several streams at once, and returns the ids. */
 export const appendRound = async (
   store: EventStore,
   streams: readonly string[],

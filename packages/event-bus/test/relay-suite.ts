@@ -11,7 +11,7 @@ import { appendRound, counted, mapCounted, type RelaySide, relaySide } from './r
 /** What the suite needs of an adapter. Each adapter runs the same tests under the same names. */
 export type RelayFixture = {
   readonly url: string;
-  /** Looks at effects. */
+  /** Reads effects. */
   readonly client: Client;
   readonly processes: ProcessFixture;
   /** The bus as another process has it. */
@@ -22,7 +22,7 @@ export type RelayFixture = {
   readonly brokers: string;
 };
 
-/** Every position of a stream's first occurrences grows: what comes out of order is a repeat. */
+/** The positions of a stream's first occurrences grow; any other record is a repeat. */
 const expectOrderPerStream = (events: readonly IntegrationEvent[]): void => {
   const highest = new Map<string, bigint>();
   const ids = new Set<string>();
@@ -142,7 +142,8 @@ export function describeRelay(adapter: string, fixture: () => RelayFixture): voi
       expect((await seen()).get('thing-1')).toEqual([1]);
       expect((await seen()).get('thing-2')).toEqual([1, 2, 3]);
 
-      // Discarded, the stream goes on with what comes next, without a new start of the relay.
+      // Once its events are discarded, the stream continues with later ones, without a restart of the
+      // relay.
       const of = { schema: log, owner: `relay:${log}`, streamId: 'thing-1' };
       expect(await discardParkedStream(side.needs.database, of)).toBe(1);
       await untilTrue(() => side.relayDegraded().length === 0);
@@ -157,7 +158,7 @@ export function describeRelay(adapter: string, fixture: () => RelayFixture): voi
       const [first, second] = [open(log), open(log)];
       const leader = first.start();
       await appendRound(first.store, ['thing-1'], 1);
-      // An event may come twice where relays change, so what counts is when each came first.
+      // An event may be sent twice when another relay takes over, so only first occurrences count.
       const numbers = async () => [
         ...new Set((await onTopic(log)).map(({ data }) => data['number'])),
       ];
@@ -231,7 +232,7 @@ export function describeRelay(adapter: string, fixture: () => RelayFixture): voi
       await side.subscriber.run(countingConsumer('killed', topicOf(log)));
       await untilTrue(
         async () => countOf(await effectsOf(fixture().client, 'killed')) >= acked.length,
-        // As much as could be appended while a killed member was not missed yet.
+        // As many as could be appended before the killed member was noticed.
         { deadlineMs: 120_000, what: 'all effects' },
       );
       await relay.stop();

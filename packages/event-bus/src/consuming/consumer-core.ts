@@ -17,24 +17,23 @@ import { type Halves, inTwoHalves, MovedMeanwhile } from './two-halves.ts';
 import { firstWaiting, forgetWaiting, streamName, waitingEvent } from './waiting-events.ts';
 
 /**
- * Applies records of whatever adapter: their effects and how far each lane has come commit together, so
- * an event takes effect once, however often and by whomever it is brought. The rows of the lanes are
- * locked first, so a replica that had been frozen finds its records applied and does nothing. What takes
- * more than the transaction's own connection is prepared before, outside of it; when the lanes moved
- * meanwhile so that other events are due, it is prepared again.
+ * Applies records of any adapter. Effects and positions of the lanes commit together, so an event takes
+ * effect once, however often and by whichever replica it is delivered. The lanes' rows are locked first, so
+ * a replica that was suspended finds its records already applied and does nothing. Work that needs more
+ * than the transaction's connection is prepared before, and again when more events have become due.
  */
 export type ConsumerCore = {
-  /** Records in the order of their offsets, of one or several partitions. Throws when it must be tried again later. */
+  /** Records in order of offset, of one or several partitions. Throws when they have to be tried again. */
   apply(records: readonly RawRecord[], onTurn?: () => void): Promise<void>;
   /** Last applied offset of each partition, by `laneKey`. */
   offsets(): Promise<ReadonlyMap<string, LanePosition>>;
-  /** Streams that wait. */
+  /** Names of the parked streams. */
   parked(): Promise<readonly string[]>;
-  /** Applies what waits of a stream, in order, and lets it flow again; throws when it fails again. */
+  /** Applies a parked stream's events in order and ends its parking; throws when one of them fails again. */
   release(stream: string): Promise<void>;
 };
 
-/** A record as an adapter brings it, not looked into yet. */
+/** A record from an adapter, not parsed yet. */
 export type RawRecord = Lane & {
   readonly offset: string;
   readonly key: string;
@@ -49,7 +48,7 @@ export type KindOf = (
 
 export type ConsumerDependencies = {
   readonly database: Database;
-  /** The service's schema, in which its positions and parked events stand. */
+  /** The service's schema, with its positions and parked events. */
   readonly schema: string;
   readonly deadLetters: DeadLetters;
   readonly kindOf: KindOf;
@@ -107,7 +106,7 @@ type At = {
   readonly parked: ParkedOwner;
 };
 
-/** Puts away what has no readable envelope; its offset still counts, so it stays in the list without an event. */
+/** Records without a readable envelope become dead letters; their offsets still count. */
 const openAll = async (at: At, records: readonly RawRecord[]): Promise<readonly Opened[]> => {
   const letters: DeadLetter[] = [];
   const opened = records.map((record): Opened => {
@@ -130,7 +129,7 @@ const openAll = async (at: At, records: readonly RawRecord[]): Promise<readonly 
   return opened;
 };
 
-/** All of these records take effect, but those of parked streams, which wait. */
+/** Applies these records; those of parked streams are parked too. */
 const applyTogether = async (at: At, records: readonly Opened[], guilty: Guilty): Promise<void> => {
   const { consumer, needs } = at;
   const { events: applied, seen } = await inHalves(at, {
@@ -151,7 +150,7 @@ type InHalves<Applied> = {
   ) => Promise<Applied>;
 };
 
-/** A consumer that prepares nothing is spared the look without a lock. */
+/** A consumer without `prepare` needs no read before its transaction. */
 const inHalves = <Applied>(
   { consumer, needs }: At,
   { due, apply }: InHalves<Applied>,
@@ -166,7 +165,7 @@ const inHalves = <Applied>(
   });
 };
 
-/** A look without a lock: at worst it sees too much, or the other half sends it back. */
+/** Read without a lock: too many do no harm, and with too few `apply` starts over. */
 const dueNow = (
   at: At,
   records: readonly Opened[],
@@ -206,7 +205,7 @@ const applyIn = async (
   return { events: toHandle, seen };
 };
 
-/** Both halves are told of as what they are together. */
+/** Both halves appear in traces under the same span name. */
 const spanned = (
   consumer: Consumer,
   events: readonly IntegrationEvent[],
@@ -220,7 +219,7 @@ const spanned = (
 type ToPark = { readonly event: IntegrationEvent; readonly errorCode: string | null };
 type Sorted = {
   readonly toHandle: readonly IntegrationEvent[];
-  /** What is guilty, and what waits after it; the code of the guilty one alone. */
+  /** The event that failed, and the later ones of its stream without an error code. */
   readonly toPark: readonly ToPark[];
 };
 
@@ -270,15 +269,15 @@ const parkAll = async (
 const isWanted = (consumer: Consumer, event: IntegrationEvent): boolean =>
   consumer.types === undefined || consumer.types.includes(event.type);
 
-/** Types that this release does not know are the consumer's own business; known ones must fit. */
+/** The consumer also gets types that this release does not know; known ones must fit their schema. */
 const misfit = (kindOf: KindOf, event: IntegrationEvent): string | undefined => {
   const kind = kindOf(event.source, event.type, event.schemaVersion);
   return kind === undefined || kind.canBeRead(event.data) ? undefined : 'schema';
 };
 
 /**
- * One transaction over the first events that wait. Whoever applies records looks for parked streams in
- * a transaction that holds the partition's row, so this one holds that row too.
+ * One transaction over the first waiting events. `apply` looks for parked streams in a transaction that
+ * holds the partition's row lock, so this transaction takes that lock too.
  */
 const releaseSome = async (at: At, stream: string): Promise<number> => {
   const { consumer, needs, positions, parked } = at;

@@ -1,15 +1,15 @@
 import type { Database, Queryable, Transaction } from '@cardea/read-models';
 
 /**
- * How far a consumer has come in each lane. A lane is a partition of a topic, whose positions only grow;
- * or one stream that the relay had parked, whose events come late and grow for themselves.
+ * How far a consumer has come in each lane. A lane is a partition of a topic, or a single stream that the
+ * relay had parked: its events are sent late, so their positions are compared among themselves only.
  */
 export type Lane = { readonly topic: string; readonly partition: number };
 
 export type LanePosition = {
-  /** Of the adapter, last applied; -1 when nothing was. */
+  /** The adapter's offset that was applied last; -1 before the first. */
   readonly offset: bigint;
-  /** Of the source's log, last applied. */
+  /** The position in the source's log that was applied last. */
   readonly position: bigint;
   readonly part: number;
 };
@@ -21,7 +21,7 @@ export const laneKey = ({ topic, partition }: Lane): string => `${topic}/${parti
 /** Last applied offset of each partition, by {@link laneKey}. */
 export type AppliedOffsets = ReadonlyMap<string, bigint>;
 
-/** An event takes effect when it comes after what its lane has seen. */
+/** An event is applied only when it comes after the lane's last position. */
 export const isNewer = (
   event: { readonly position: string; readonly part?: number },
   seen: LanePosition,
@@ -40,9 +40,12 @@ type Row = {
 
 /** Positions of one consumer in its service's schema. */
 export type ConsumerPositions = {
-  /** Takes the rows of these lanes until the transaction ends: whoever comes second sees what the first did. */
+  /**
+   * Locks the rows of these lanes until the transaction ends, so a concurrent process sees the changes of
+   * this one.
+   */
   lock(transaction: Transaction, lanes: readonly Lane[]): Promise<Map<string, LanePosition>>;
-  /** Takes all rows of this consumer. */
+  /** Locks all rows of this consumer. */
   lockAll(transaction: Transaction): Promise<void>;
   store(transaction: Transaction, moved: readonly (Lane & LanePosition)[]): Promise<void>;
   read(transaction: Queryable, topics: readonly string[]): Promise<Map<string, LanePosition>>;
@@ -113,7 +116,7 @@ export const consumerPositions = (schema: string, consumer: string): ConsumerPos
   };
 };
 
-/** Without the streams that the relay had parked: their records count in their partitions. */
+/** Without the lanes of single streams: their records count in their partitions. */
 export const appliedOffsets = async (
   { database, schema }: { readonly database: Database; readonly schema: string },
   consumer: string,

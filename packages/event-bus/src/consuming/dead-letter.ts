@@ -1,17 +1,17 @@
 /**
- * A record without a readable envelope: nobody can tell whose it is, so it can park no stream. It is
- * put away as it came, with its place, and looked at by a person.
+ * A record without a readable envelope. Its stream is unknown, so no stream can be parked; the record is
+ * stored unchanged with its topic, partition and offset, for a person to look at.
  */
 export type DeadLetter = {
-  /** The record's own key, so that its neighbours stay together. */
+  /** The record's own key, so that records with the same key stay in one partition. */
   readonly key: string;
   readonly from: { readonly topic: string; readonly partition: number; readonly offset: string };
-  /** What is wrong, without any value. */
+  /** What is wrong with it, without any value. */
   readonly faults: readonly string[];
   readonly value: unknown;
 };
 
-/** At least once, durable when it resolves. */
+/** Delivers at least once; durable when the promise resolves. */
 export interface DeadLetters {
   putAway(topic: string, letters: readonly DeadLetter[]): Promise<void>;
 }

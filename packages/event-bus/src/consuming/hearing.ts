@@ -1,4 +1,7 @@
-/** What a consumer makes of the events of the topics it reads: a handler or a reason for silence per type. */
+/**
+ * Declares what a consumer does with the events of the topics it reads: for each type a handler, or a
+ * reason to ignore it.
+ */
 import {
   type DataOf,
   type EventContext,
@@ -15,7 +18,7 @@ type Events = { readonly source: ServiceName; readonly declared: EventDeclaratio
 
 type TypeIn<From extends Events> = From extends Events ? keyof From['declared'] & string : never;
 
-/** What may come on the topics of these services, told apart by `type`; or those of some types alone. */
+/** The events that may arrive on the topics of these services, discriminated by `type`; or some types of them. */
 export type Heard<
   From extends Events,
   Type extends TypeIn<From> = TypeIn<From>,
@@ -28,7 +31,7 @@ export type Heard<
     }[Type & TypeIn<From>]
   : never;
 
-/** What one event comes to, in the two halves of a {@link Consumer}. */
+/** The effect of one event, split like a {@link Consumer} into `prepare` and `handle`. */
 type Effect<Event> = {
   readonly prepare?: (event: Event) => Promise<void>;
   readonly apply?: (event: Event, transaction: Transaction) => Promise<void>;
@@ -41,7 +44,10 @@ type EffectsOf<Event extends { readonly type: string }> = {
   >[Type];
 };
 
-/** A consumer that has an effect per type: `from` names whose topics it reads, `on` what each event does. */
+/**
+ * A consumer with one effect per type: `from` names the services whose topics it reads, `on` the effect of
+ * each event.
+ */
 export function consumer<const From extends Events>(definition: {
   readonly name: string;
   readonly from: readonly From[];
@@ -64,7 +70,7 @@ export function consumer<const From extends Events>(definition: {
   });
 }
 
-/** What each event means to a consumer that takes them in batches. */
+/** The meaning of each event type, for a consumer that processes batches. */
 export type Meanings<Meaning> = Total<
   Required<Pick<Consumer, 'topics' | 'types'>> & {
     readonly meaningOf: (event: IntegrationEvent) => Meaning | undefined;
@@ -91,7 +97,7 @@ export const meanings =
     });
   };
 
-/** A consumer that works on batches: of the events that mean something to it, or of every one there is. */
+/** A consumer of batches: of the events that have a meaning, or of all events. */
 export const batchConsumer = (
   heard: Meanings<unknown> | { readonly everyEventOf: readonly string[] },
   rest: Omit<Consumer, 'topics' | 'types'>,
@@ -103,7 +109,7 @@ export const batchConsumer = (
       : { topics: heard.topics, types: heard.types }),
   });
 
-/** The bus hands on an event of a type in the shape that its publisher declared. */
+/** The bus only delivers data that fits the schema that its publisher declared. */
 function withoutIgnored<Handler>(on: object): ReadonlyMap<string, Handler> {
   const all = Object.entries<object>({ ...on });
   return new Map(all.filter(([, handler]) => !isIgnored(handler)) as [string, object & Handler][]);

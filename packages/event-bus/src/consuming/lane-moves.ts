@@ -1,4 +1,4 @@
-/** Which lanes a batch of records moves, how far, and which of its events are new to them. */
+/** Which lanes a batch of records advances, how far, and which of its events were not applied before. */
 import type { IntegrationEvent } from '@cardea/contracts';
 import {
   isNewer,
@@ -9,13 +9,13 @@ import {
 } from './consumer-positions.ts';
 import { streamName } from './waiting-events.ts';
 
-/** A record whose envelope was read; without an event where that was not possible. */
+/** A record after parsing; without an event where the envelope was not readable. */
 export type Opened = Lane & {
   readonly offset: bigint;
   readonly event: IntegrationEvent | undefined;
 };
 
-/** Each once, in the order in which the records name them. */
+/** Each lane once, in the order of the records. */
 export const lanesOf = (records: readonly Opened[]): readonly Lane[] => {
   const lanes = new Map<string, Lane>();
   for (const record of records) {
@@ -26,13 +26,13 @@ export const lanesOf = (records: readonly Opened[]): readonly Lane[] => {
   return [...lanes.values()];
 };
 
-/** Where a record's source position counts: in its partition, or for a stream that the relay had parked, by itself. */
+/** The lane whose position this record advances: its partition, or its own stream where the relay had parked it. */
 const positionLane = ({ topic, partition, event }: Opened): Lane =>
   event?.released === true
     ? { topic: `${topic}#${streamName(event)}`, partition }
     : { topic, partition };
 
-/** Moves the lanes over the records and answers those that were not seen before. */
+/** Advances the lanes over the records and returns the records that were not applied before. */
 export const advance = (
   records: readonly Opened[],
   seen: Map<string, LanePosition>,
@@ -55,7 +55,7 @@ export const movedOf = (records: readonly Opened[], seen: Map<string, LanePositi
 
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
-/** Every topic that a position is kept under, those of streams that the relay had parked too. */
+/** Every topic under which a position is stored, including those for single streams that the relay had parked. */
 export const topicsOf = (records: readonly Opened[]): readonly string[] => [
   ...new Set(lanesOf(records).map(({ topic }) => topic)),
 ];

@@ -2,7 +2,7 @@ import type { IntegrationEvent } from '@cardea/contracts';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 
-/** The envelope as a consumer must find it; fields that a newer release adds are let pass. */
+/** The envelope that a consumer requires; fields that a newer release adds are allowed. */
 const Envelope = Type.Object({
   id: Type.String({ minLength: 1 }),
   type: Type.String({ minLength: 1 }),
@@ -20,7 +20,7 @@ const envelope = Compile(Envelope);
 
 const FAULTS_MAX = 10;
 
-/** The event in a record's value, or what is wrong with it. */
+/** The event in a record's value, or the reason why it is not readable. */
 export const readable = (
   value: unknown,
 ):

@@ -4,7 +4,7 @@ import { inTwoHalves, MovedMeanwhile, PREPARED_ROUNDS_MAX } from './two-halves.t
 
 const eventOf = (id: string) => ({ id }) as IntegrationEvent;
 
-/** Halves that write down what they did; what is due is told per look, the last one for ever. */
+/** Halves that record their calls. Each read of what is due returns the next entry, the last one repeatedly. */
 function halves(looks: readonly (readonly string[])[]) {
   const steps: string[] = [];
   const left = [...looks];

@@ -2,24 +2,28 @@ import type { IntegrationEvent } from '@cardea/contracts';
 import { Outage } from '@cardea/runtime';
 
 /**
- * The work of a consumer in two halves, so that no connection is held while another one, an append or a
- * projection is waited for. The first half is outside of any transaction and sees without a lock what is due;
- * the second is the transaction, which locks, looks again, and goes back when more is due than was prepared.
+ * A consumer's work in two halves, so that no database connection is held while waiting for another
+ * connection, an append or a projection. The first half runs outside of any transaction and reads without a
+ * lock which events are due; the second is the transaction, which locks, reads again, and starts over when
+ * more is due than was prepared.
  */
 export type Halves<Applied> = {
-  /** What is due as far as can be seen without a lock; too much does no harm. */
+  /** The events that are due, read without a lock; too many do no harm. */
   readonly due: () => Promise<readonly IntegrationEvent[]>;
   readonly prepare: (events: readonly IntegrationEvent[]) => Promise<void>;
-  /** Throws {@link MovedMeanwhile} before any effect when something is due that was not prepared. */
+  /** Throws {@link MovedMeanwhile} before any effect when an event is due that was not prepared. */
   readonly apply: (isPrepared: (event: IntegrationEvent) => boolean) => Promise<Applied>;
 };
 
-/** Another process got between the halves, e.g. released a stream. An outage: the batch is tried again. */
+/**
+ * Another process changed the positions between the halves, e.g. released a stream. An outage: the batch is
+ * tried again.
+ */
 export class MovedMeanwhile extends Outage {
   override readonly name = 'MovedMeanwhile';
 }
 
-/** Times that the first half is done again at once. */
+/** How often the first half is repeated at once. */
 export const PREPARED_ROUNDS_MAX = 5;
 
 export async function inTwoHalves<Applied>({

@@ -4,8 +4,8 @@ import type { Transaction } from '@cardea/read-models';
 import { keyOf } from '../partition.ts';
 
 /**
- * What waits on the parked streams of a consumer. The events are kept whole, for the topic forgets them
- * after a week.
+ * The events of a consumer's parked streams. They are stored whole, because the topic keeps records for a
+ * week only.
  */
 export const waitingEvent = (event: IntegrationEvent, errorCode: string | null): ParkedEvent => ({
   streamId: streamName(event),
@@ -16,10 +16,10 @@ export const waitingEvent = (event: IntegrationEvent, errorCode: string | null):
   event,
 });
 
-/** A stream among all topics and tenants. */
+/** A stream's name, unique over all topics and tenants. */
 export const streamName = (event: IntegrationEvent): string => `${event.source}/${keyOf(event)}`;
 
-/** The first events of a stream that waits, in order. */
+/** The first events of a parked stream, in order. */
 export async function firstWaiting(
   transaction: Transaction,
   { schema, owner }: ParkedOwner,

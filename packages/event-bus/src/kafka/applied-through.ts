@@ -14,9 +14,9 @@ type Dependencies = {
 };
 
 /**
- * A position up to which everything that the relay has sent was applied. The relay's own note is read
- * before the ends, and those before the positions, so the answer is never too high; while records wait
- * it may be lower than it could be, for what waits is not looked into.
+ * A position up to which everything that the relay has sent was applied. The relay's noted position is read
+ * before the topics' ends, and those before the consumer's offsets, so the result is never too high; while
+ * records are unread it may be lower than possible, because unread records are not inspected.
  */
 export const appliedThrough = async (
   { database, schema, cache, ends }: Dependencies,
@@ -36,7 +36,7 @@ export const appliedThrough = async (
   return [relayed, ...highest].reduce(higher);
 };
 
-/** Records of each topic that are not applied yet; those that lapsed are no longer counted. */
+/** Records of each topic that are not applied yet, without those that the topic no longer holds. */
 export const lagOf = async (
   { database, schema, ends }: Dependencies,
   consumer: string,
@@ -54,7 +54,7 @@ export const lagOf = async (
   return lag;
 };
 
-/** Nothing waits where all has lapsed. */
+/** -1 where the topic no longer holds any record. */
 const lastOf = ({ low, high }: PartitionEnds): bigint => (high > low ? high - 1n : -1n);
 
 const higher = (a: bigint, b: bigint): bigint => (a > b ? a : b);

@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RawRecord } from '../consuming/consumer-core.ts';
 
 /**
- * Applies what several partitions bring at the same time in one transaction: a commit costs the same
- * for one record and for a thousand.
+ * Applies the records that arrive from several partitions at the same time in one transaction, since a
+ * commit costs the same for one record as for a thousand.
  */
 export type Batching = (records: readonly RawRecord[]) => Promise<void>;
 
@@ -13,7 +13,7 @@ export const batching = (apply: Batching): Batching => {
 
   const applyAll = async (): Promise<void> => {
     applying = true;
-    // The batches of one answer of a broker come one after the other within this turn.
+    // The batches of one fetch response are delivered one after another within this turn of the event loop.
     await nextTurn();
     while (waiting.length > 0) {
       const taken = take();

@@ -1,8 +1,8 @@
 import { Outage } from '@cardea/runtime';
 
 /**
- * What Kafka's driver promises may stay open for as long as no broker answers; whoever waits for it
- * waits this long. The work itself goes on.
+ * Limits the wait for a promise of the Kafka driver, which may stay pending for as long as no broker
+ * answers. The work itself continues.
  */
 export const bounded = async <T>(work: Promise<T>, ms: number): Promise<T> => {
   let timer: NodeJS.Timeout | undefined;
@@ -16,7 +16,7 @@ export const bounded = async <T>(work: Promise<T>, ms: number): Promise<T> => {
   }
 };
 
-/** For the end of a connection: it is gone either way, and at once where no broker answers. */
+/** For closing a connection, which may be abandoned; at once where no broker answers. */
 export const boundedEnd = async (end: Promise<void>, isAway = false): Promise<void> => {
   await bounded(end, isAway ? AWAY_END_MS_MAX : END_MS_MAX).catch(() => {});
 };

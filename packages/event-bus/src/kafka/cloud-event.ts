@@ -38,8 +38,8 @@ export const recordOf = (event: IntegrationEvent): OutgoingRecord => {
 export type OutgoingRecord = Message & { readonly value: Buffer };
 
 /**
- * The event in a record, or, where the headers of an envelope are missing, whatever its value is. The
- * consumer looks whether it can be read.
+ * The event in a record; where the headers of an envelope are missing, the parsed value. The consumer then
+ * checks whether it is readable.
  */
 export const eventIn = (record: {
   readonly headers?: IHeaders | undefined;
@@ -77,7 +77,7 @@ const given = <T extends string | number | boolean>(name: string, value: T | und
 const textOf = (value: IHeaders[string]): string | undefined =>
   Array.isArray(value) ? value[0]?.toString() : value?.toString();
 
-/** What is no JSON stays text: it is put away as it came. */
+/** A value that is not JSON stays a string: as a dead letter it is stored unchanged. */
 const parsed = (value: Buffer | null): unknown => {
   if (value === null) return null;
   const text = value.toString();

@@ -16,8 +16,8 @@ import { type Lanes, lanesOf } from './lanes.ts';
 import type { TopicEnds } from './topic-ends.ts';
 
 /**
- * One member of a consumer's group. The driver turns by itself; this starts it, again and again until
- * the brokers and the topics are there, and looks once a second whether it gets on.
+ * One member of a consumer group. The driver runs its own loop; this function starts it, retrying until
+ * brokers and topics are there, and checks once a second whether it makes progress.
  */
 export const runConsumer = (
   consumer: Consumer,
@@ -64,9 +64,9 @@ export type KafkaConsumerDependencies = ConsumerDependencies & {
   readonly ends: TopicEnds;
   readonly clock: Clock;
   readonly loops: Loops;
-  /** The driver has given a consumer up for good; ends the process unless named. */
+  /** Called when the driver has stopped a consumer for good; ends the process by default. */
   readonly onCrash?: (error: unknown) => void;
-  /** How long a silent member keeps its partitions. */
+  /** The session timeout: how long a member that sends no heartbeat keeps its partitions. */
   readonly sessionMs?: number;
 };
 
@@ -75,12 +75,12 @@ const SESSION_MS = 30_000;
 const HEARTBEAT_MS = 3000;
 const REBALANCE_MS = 60_000;
 const FETCH_WAIT_MS = 250;
-/** A fetch is answered four times a second, also where there is nothing. */
+/** A fetch returns four times a second, even without records. */
 const SILENCE_MS_MAX = 5000;
 const SILENCE_AT_END_MS_MAX = 1000;
-/** Whoever joins waits until a member that died is missed; no request of the driver stays open longer. */
+/** A member that joins waits until a dead one has timed out; no other request of the driver is pending longer. */
 const STUCK_MS = REBALANCE_MS + 15_000;
-/** Partitions whose batches may wait for one transaction. */
+/** Partitions whose batches may be combined into one transaction. */
 const TOGETHER_PARTITIONS_MAX = 64;
 const SLICE_RECORDS_MAX = 500;
 
@@ -93,9 +93,9 @@ type Joining = {
 };
 
 type Member = {
-  /** Why it could not even begin: no broker, no such topic. */
+  /** Why it could not start: no broker, or no such topic. */
   failure(): { readonly error: unknown } | undefined;
-  /** It neither hears from a broker nor tries again. */
+  /** The driver neither receives anything from a broker nor retries. */
   isStuck(): boolean;
   reasonToWorry(): Promise<string | undefined>;
   leave(): Promise<void>;
@@ -191,7 +191,7 @@ const listen = (kafka: KafkaConsumer, lanes: Lanes, heard: Heard): void => {
 
 const endProcess = (): void => process.exit(1);
 
-/** Failures of the database, and of brokers asked beside: waited out, told once, tried again. */
+/** Failures of the database and of requests to brokers: logged once, waited out, tried again. */
 const failureNote = (needs: {
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -207,9 +207,9 @@ const failureNote = (needs: {
       failing.over();
       reason = undefined;
     },
-    /** False once there is nothing to try again for. */
+    /** False when the consumer is stopping, so there is no further try. */
     failed: async (error: unknown): Promise<boolean> => {
-      // All partitions that went together are told of the same one.
+      // All partitions of one combined batch fail with the same error.
       if (error !== latest) reason = failing.failed(error);
       latest = error;
       needs.tick();
@@ -225,7 +225,7 @@ type Applying = {
   readonly failed: (error: unknown) => Promise<boolean>;
 };
 
-/** Slice by slice; whoever has lost the partition meanwhile leaves the rest to the one who has it. */
+/** Applies the batch in slices; when the partition was reassigned meanwhile, the rest is left to its new member. */
 const applyBatch = async (payload: EachBatchPayload, applying: Applying): Promise<void> => {
   const { batch, heartbeat, isRunning, isStale, resolveOffset } = payload;
   const { lanes, apply, failed } = applying;

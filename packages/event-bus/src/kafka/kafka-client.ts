@@ -2,12 +2,12 @@ import type { Logger, Secret } from '@cardea/runtime';
 import { type ISocketFactory, Kafka, type LogEntry, logLevel, type RetryOptions } from 'kafkajs';
 
 /**
- * What is needed to speak to the brokers. Each publisher, consumer and look-up has connections of its
- * own, so that one that hangs holds up no other.
+ * Connects to the brokers. Each publisher, consumer and admin request has connections of its own, so that a
+ * hanging one does not block the others.
  */
 export type KafkaClient = {
   readonly log: Logger;
-  /** `onLine`: called with each line of the driver's log, a sign that it still turns. */
+  /** `onLine` is called for each log line of the driver, which shows that the driver still runs. */
   connect(options?: { readonly retry?: RetryOptions; readonly onLine?: () => void }): Kafka;
 };
 
@@ -52,9 +52,9 @@ export const kafkaClient = (address: KafkaAddress): KafkaClient => {
 
 const CLIENT_ID = 'cardea';
 const CONNECT_MS_MAX = 3000;
-/** A broker that froze answers nothing and closes nothing. */
+/** A frozen broker answers nothing and closes nothing. */
 const REQUEST_MS_MAX = 10_000;
-/** Half a minute in all; named whole, for the driver has other defaults where NODE_ENV is `test`. */
+/** Half a minute in all. All options are set, because the driver has other defaults where NODE_ENV is `test`. */
 const RETRY: RetryOptions = {
   initialRetryTime: 100,
   maxRetryTime: 5000,
@@ -62,12 +62,15 @@ const RETRY: RetryOptions = {
   factor: 0.2,
   retries: 10,
 };
-/** Somebody waits for the answer. */
+/** For requests whose caller waits for the response. */
 export const RETRY_SHORTLY: RetryOptions = { ...RETRY, maxRetryTime: 200, retries: 3 };
-/** A publisher never gives up: what it was handed is in nobody else's hands. */
+/** A publisher never gives up: nobody else has the records that it was given. */
 export const RETRY_FOR_EVER: RetryOptions = { ...RETRY, retries: 2 ** 31 - 1 };
 
-/** The driver calls a rejoin an error; what matters is told by those who use it, so its lines are for debugging. */
+/**
+ * The driver logs a rejoin as an error. Its callers report what matters, so its lines are logged at debug
+ * level.
+ */
 const note = (log: Logger, { namespace, log: line }: LogEntry): void => {
   const { message, error } = line;
   log.debug({ driver: namespace, ...(typeof error === 'string' ? { error } : {}) }, message);

@@ -5,18 +5,18 @@ import { type Lane, laneKey } from '../consuming/consumer-positions.ts';
 import type { TopicEnds } from './topic-ends.ts';
 
 /**
- * The partitions that this member reads. A partition stands still until it was set to the offset in our
- * own tables, for Kafka's is only advice; and for good where the topic does not hold that offset any
- * more, for the driver would go on elsewhere without a word.
+ * The partitions that this member reads. A partition is paused until the driver was set to the offset in
+ * our own tables, because Kafka's committed offset is advisory only. It stays paused when the topic no
+ * longer holds that offset, because the driver would silently continue at another one.
  */
 export type Lanes = {
   /** Called within the join itself, before anything is fetched. */
   joined(assignment: { readonly [topic: string]: readonly number[] }): void;
   /** Whether records from this offset on may be applied. */
   mayApply(lane: Lane, firstOffset: bigint): Promise<boolean>;
-  /** Records up to and with this offset were applied. */
+  /** Records up to and including this offset were applied. */
   applied(lane: Lane, offset: bigint): void;
-  /** Partitions that stand still. */
+  /** Partitions that are paused because the topic no longer holds their next offset. */
   readonly lapsed: ReadonlySet<string>;
   stop(): void;
 };
@@ -27,7 +27,7 @@ type Dependencies = {
   readonly ends: TopicEnds;
   readonly log: Logger;
   readonly gotOn: () => void;
-  /** Waits before the next try; false when there is none. */
+  /** Waits before the next try; false when the consumer is stopping. */
   readonly failed: (error: unknown) => Promise<boolean>;
 };
 
@@ -98,7 +98,8 @@ export const lanesOf = ({ consumer, core, ends, log, gotOn, failed }: Dependenci
       const wanted = expected.get(laneKey(lane));
       if (wanted === undefined || lapsed.has(laneKey(lane))) return false;
       if (firstOffset === wanted) return true;
-      // Behind: fetched before a join, unless the topic begins anew. What was applied is known by position.
+      // An older offset: fetched before a join, unless the topic was made anew. What was applied is
+      // recognized by its position.
       if (firstOffset < wanted && (await isWithinEnds(lane, wanted))) return true;
       standStill(lane);
       return false;

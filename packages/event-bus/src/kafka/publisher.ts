@@ -9,8 +9,8 @@ import { type OutgoingRecord, recordOf } from './cloud-event.ts';
 import { type KafkaClient, RETRY_FOR_EVER } from './kafka-client.ts';
 
 /**
- * Publishes to Kafka: all replicas that are in sync have a record before it counts, repeats of the
- * driver's own are told by their sequence numbers, and a topic gets one batch after the other.
+ * Publishes to Kafka. A record counts as sent when all in-sync replicas have it, the brokers drop the
+ * driver's own repeats by sequence number, and a topic gets one batch at a time.
  */
 export const kafkaPublisher = (client: KafkaClient): Publisher & DeadLetters => {
   const senders = new Map<string, TopicSender>();
@@ -31,7 +31,7 @@ export const kafkaPublisher = (client: KafkaClient): Publisher & DeadLetters => 
   };
 };
 
-/** A producer of its own for each topic: one whose topic is missing holds up no other. */
+/** Each topic has its own producer, so that a missing topic does not block the others. */
 type TopicSender = {
   send(records: readonly OutgoingRecord[]): Promise<void>;
   close(): Promise<void>;
@@ -40,7 +40,7 @@ type TopicSender = {
 const topicSender = (client: KafkaClient, topic: string): TopicSender => {
   let producer: Promise<Producer> | undefined;
   let sending: { readonly name: string; readonly done: Promise<void> } | undefined;
-  /** The one before was late: who comes again looks in and goes, so that its process can stop. */
+  /** The last wait ran out. The next caller waits only briefly, so that its process can stop. */
   let isAway = false;
 
   const connect = async (): Promise<Producer> => {
@@ -64,7 +64,7 @@ const topicSender = (client: KafkaClient, topic: string): TopicSender => {
         topicMessages: [{ topic, messages: [...records] }],
       });
     } catch (error) {
-      // What it was refused for may be its own numbering: the next one starts afresh.
+      // The broker may have refused the producer's sequence numbers: the next send uses a new producer.
       producer = undefined;
       void boundedEnd(used.then((one) => one.disconnect()));
       throw error;
@@ -83,7 +83,7 @@ const topicSender = (client: KafkaClient, topic: string): TopicSender => {
   return {
     send: async (records) => {
       const name = nameOf(records);
-      // A caller that gave up waiting comes again with the same records while they are still under way.
+      // A caller that stopped waiting calls again with the same records while they are still being sent.
       while (sending !== undefined && sending.name !== name) {
         await bounded(
           sending.done.catch(() => {}),
@@ -92,7 +92,7 @@ const topicSender = (client: KafkaClient, topic: string): TopicSender => {
       }
       if (sending === undefined) {
         const done = transmit(records);
-        done.catch(() => {}); // Whoever waits hears of it; nobody may.
+        done.catch(() => {}); // the caller that waits gets the error; there may be none
         sending = { name, done };
       }
       await untilOver(sending.done);
@@ -110,11 +110,11 @@ const topicSender = (client: KafkaClient, topic: string): TopicSender => {
 
 const ALL = -1;
 const METADATA_MS_MAX = 60_000;
-/** Then the caller says that it cannot get on, and comes again. */
+/** After this time the caller reports that it is blocked, and tries again. */
 const SEND_WAIT_MS_MAX = 5000;
 const AWAY_WAIT_MS_MAX = 300;
 const BATCH_RECORDS_MAX = 500;
-/** Brokers take a megabyte for each partition, and all of a batch may go to one. */
+/** Brokers take at most a megabyte per partition, and all records of a batch may go to one. */
 const BATCH_BYTES_MAX = 900_000;
 const HEADERS_BYTES = 700;
 

@@ -6,7 +6,7 @@ import { eventIn } from './cloud-event.ts';
 import type { KafkaClient } from './kafka-client.ts';
 import { topicEnds } from './topic-ends.ts';
 
-/** A record as it lies on a topic; `event` is whatever its value is where it has no envelope. */
+/** A record as stored on a topic; `event` is the parsed value where the record has no envelope. */
 export type LyingRecord = {
   readonly topic: string;
   readonly partition: number;
@@ -15,7 +15,7 @@ export type LyingRecord = {
   readonly event: unknown;
 };
 
-/** All that lies on a topic at the call, by partition and offset. For tests and for people who look. */
+/** All records of a topic at the time of the call, by partition and offset. For tests and for inspection. */
 export const readTopic = async (
   client: KafkaClient,
   topic: string,

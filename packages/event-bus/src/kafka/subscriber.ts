@@ -6,11 +6,11 @@ import { type KafkaConsumerDependencies, runConsumer } from './consumer.ts';
 import { topicEnds } from './topic-ends.ts';
 
 export type KafkaSubscriberDependencies = Omit<KafkaConsumerDependencies, 'ends'> & {
-  /** Where relays on the other side note how far they are. */
+  /** Where relays of other processes note their positions. */
   readonly cache: Pick<Cache, 'get'>;
 };
 
-/** Reads topics of Kafka; how far a consumer has come stands in its service's tables, not in Kafka. */
+/** Reads topics of Kafka. The consumer's offsets are stored in the tables of its service, not in Kafka. */
 export const kafkaSubscriber = (needs: KafkaSubscriberDependencies): Subscriber => {
   const running = new Set<RunningConsumer>();
   const ends = topicEnds(needs.client);

@@ -4,7 +4,7 @@ import type { PartitionEnds } from '../partition-ends.ts';
 import { bounded, boundedEnd } from './bounded.ts';
 import { type KafkaClient, RETRY_SHORTLY } from './kafka-client.ts';
 
-/** Asks the brokers where topics begin and end; a topic that is not there has no partitions. */
+/** Asks the brokers for the first and next offsets of topics; a topic that does not exist has no partitions. */
 export type TopicEnds = {
   /** Throws when no broker answers in time. */
   of(topics: readonly string[]): Promise<readonly PartitionEnds[]>;
@@ -21,7 +21,7 @@ export const topicEnds = (client: KafkaClient): TopicEnds => {
     return made;
   };
   const endsOf = async (topics: readonly string[], asked: Admin) => {
-    // The driver goes on asking for a topic that it was once asked for in vain.
+    // The driver keeps asking for a topic once it was asked for one that does not exist.
     if (topics.some((topic) => !known.has(topic))) {
       for (const topic of await asked.listTopics()) known.add(topic);
     }
@@ -60,7 +60,7 @@ export const topicEnds = (client: KafkaClient): TopicEnds => {
       try {
         return await ask(topics);
       } catch (error) {
-        // Right after a topic was made, or a broker went, its partitions have no leader for a moment.
+        // Just after a topic was made, or a broker stopped, partitions have no leader for a moment.
         if (attempt === ATTEMPTS_MAX) throw error;
         await pause(ATTEMPT_PAUSE_MS);
       }
@@ -74,7 +74,7 @@ export const topicEnds = (client: KafkaClient): TopicEnds => {
   };
 };
 
-/** Readers of the audit log wait for it. */
+/** Readers of the audit log wait for the answer. */
 const ANSWER_MS_MAX = 1000;
 const ATTEMPTS_MAX = 4;
 const ATTEMPT_PAUSE_MS = 100;

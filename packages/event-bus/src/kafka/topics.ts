@@ -5,8 +5,8 @@ import { boundedEnd } from './bounded.ts';
 import { type KafkaClient, RETRY_SHORTLY } from './kafka-client.ts';
 
 /**
- * Makes the topics that are missing. A topic with another number of partitions is refused and never
- * altered: its keys lie elsewhere, and order per key would be lost.
+ * Makes the missing topics. A topic with another number of partitions is refused and never altered: keys
+ * would move to other partitions and lose their order.
  */
 export const createTopics = async (
   client: KafkaClient,
@@ -24,7 +24,7 @@ export const createTopics = async (
   });
 };
 
-/** What is wrong with the topics, a sentence each; none when all are as they must be. */
+/** What is wrong with the topics, a sentence each; empty when all are as required. */
 export const checkTopics = async (
   client: KafkaClient,
   topics: readonly TopicPlan[] = topicPlans(),
@@ -53,7 +53,7 @@ export class TopicsMisfit extends Error {
   }
 }
 
-/** A topic has leaders in the metadata before these know of it. */
+/** The metadata names a topic's leaders before the leaders themselves know of it. */
 const untilLed = async (admin: Admin, topic: string): Promise<void> => {
   for (let attempt = 1; ; attempt += 1) {
     try {

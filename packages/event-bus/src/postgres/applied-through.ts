@@ -11,8 +11,8 @@ type Dependencies = {
 type End = { partition: number; next_offset: string };
 
 /**
- * The position up to which everything that the relay has sent was applied. Ends are read before
- * positions, and the relay's checkpoint together with them, so the answer is never too high.
+ * The position up to which everything that the relay has sent was applied. The ends are read before the
+ * consumer's offsets, together with the relay's checkpoint, so the result is never too high.
  */
 export const appliedThrough = async (
   { database, bus, schema }: Dependencies,

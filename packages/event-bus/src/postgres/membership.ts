@@ -4,17 +4,20 @@ import { type Database, type LeaderLocks, lockKey } from '@cardea/read-models';
 
 /**
  * The members of a consumer share its partitions: each takes every n-th, and reads those whose lock it
- * holds. A member is alive as long as its session holds the lock of its own name, so a killed one is gone
- * when its connection is, without any time-out.
+ * holds. A member counts as alive as long as its session holds the lock of its own name, so a killed one is
+ * gone as soon as its connection is, without a timeout.
  */
 export type Membership = {
-  /** Looks who is there and asks for or gives back locks; answers the partitions that are ours now. */
+  /**
+   * Reads which members exist, takes or gives back locks, and returns the partitions that this member now
+   * holds.
+   */
   refresh(): Promise<ReadonlySet<number>>;
   leave(): Promise<void>;
 };
 
 type Dependencies = {
-  /** The database of the topics; `locks` holds its session there. */
+  /** The database of the topics; `locks` has its session there. */
   readonly bus: Database;
   readonly locks: LeaderLocks;
   readonly member: string;
@@ -31,7 +34,7 @@ const ALIVE = {
           AND ((l.classid::bigint << 32) | l.objid::bigint) = m.lock_key
          WHERE m.consumer = $1 ORDER BY m.member`,
 };
-/** A row whose lock nobody holds is left over from a member that is gone; a day is beyond any doubt. */
+/** A row whose lock nobody holds belongs to a member that is gone; after a day that is certain. */
 const JOIN = `INSERT INTO bus.members (consumer, member, lock_key) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`;
 const LEAVE = `DELETE FROM bus.members AS m WHERE m.consumer = $1 AND (m.member = $2 OR NOT EXISTS (
   SELECT FROM pg_catalog.pg_locks AS l WHERE l.locktype = 'advisory' AND l.objsubid = 1

@@ -3,17 +3,17 @@ import { migration as topics } from '../../migrations/0001-topics.ts';
 
 export type BusMigration = {
   readonly name: string;
-  /** What must not change once it was applied. */
+  /** The text that must not change once the migration was applied. */
   readonly source: string;
   readonly up: (knex: { raw(sql: string): PromiseLike<unknown> }) => Promise<void>;
 };
 
-/** The steps of schema `bus`, run by the owner role, forward only. */
+/** The migrations of schema `bus`, run by the owner role, forward only. */
 export const busMigrations: readonly BusMigration[] = [
   { name: '0001-topics', source: sourceOf('0001-topics'), ...topics },
 ];
 
-/** The channel on which readers hear of new records; its payload is the topic. */
+/** The NOTIFY channel for new records; its payload is the topic. */
 export const BUS_NOTICES = 'cardea_bus';
 
 function sourceOf(name: string): string {

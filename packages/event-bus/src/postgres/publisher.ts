@@ -12,7 +12,7 @@ const PUBLISH_EVENTS_MAX = 1000;
 
 type Outgoing = { readonly key: string; readonly value: unknown };
 
-/** Publishes by one durable transaction for each thousand events; readers are told by one notice. */
+/** Publishes in one durable transaction per thousand events, and wakes readers with one notice. */
 export const postgresPublisher = (database: Database): Publisher & DeadLetters => {
   const send = async (topic: string, records: readonly Outgoing[]): Promise<void> => {
     for (let from = 0; from < records.length; from += PUBLISH_EVENTS_MAX) {

@@ -3,8 +3,8 @@ import type { Clock } from '@cardea/runtime';
 import { AUDIT_CHECKPOINTS_TOPIC, RETENTION_DAYS } from '../topics.ts';
 
 /**
- * Topics forget after seven days, but for the signed tree heads of the audit log, which are kept for
- * ever. Offsets stay dense and only grow: what is forgotten is always the beginning of a partition.
+ * Records are deleted after seven days, except the signed tree heads of the audit log, which are kept for
+ * ever. Offsets stay without gaps and only grow: it is always the beginning of a partition that is deleted.
  */
 export const forgetOldRecords = async (
   bus: Database,
@@ -25,7 +25,7 @@ export const forgetOldRecords = async (
   return forgotten;
 };
 
-/** The loop of it, for one process of all: every hour. */
+/** Deletes old records every hour, in one process of all. */
 export const retentionLoop =
   (bus: Database, clock: Clock) =>
   async (signal: AbortSignal, tick: () => void): Promise<void> => {
@@ -45,7 +45,7 @@ const SWEEP_MS = 3_600_000;
 const TICK_MS = 5000;
 const KEPT_TOPICS = [AUDIT_CHECKPOINTS_TOPIC];
 
-/** The first records of each partition, as far as they are old: no index on the time is needed. */
+/** The first records of each partition, up to the first that is not old: this needs no index on the time. */
 const FORGET = `
   DELETE FROM bus.records AS r
   USING (

@@ -16,9 +16,9 @@ import { BUS_NOTICES } from './migrations.ts';
 import { type WakeSignal, wakeSignal } from './wake-signal.ts';
 
 export type PostgresSubscriberDependencies = ConsumerDependencies & {
-  /** Where the topics are; often the same as `database`. */
+  /** The database of the topics; often the same as `database`. */
   readonly bus: Database;
-  /** Of the topics' database. */
+  /** Locks in the database of the topics. */
   readonly locks: LeaderLocks;
   readonly clock: Clock;
   readonly loops: Loops;
@@ -28,7 +28,7 @@ const BATCH_RECORDS_MAX = 1000;
 const POLL_MS = 1000;
 const REFRESH_MS = 1000;
 
-/** Reads topics that are tables: told by notices, and looking by itself once a second. */
+/** Reads topics that are tables: woken by notices, and polling once a second. */
 export const postgresSubscriber = (needs: PostgresSubscriberDependencies): Subscriber => {
   const running = new Set<RunningConsumer>();
   return {
@@ -111,7 +111,10 @@ const READ = {
 
 type Lane = { readonly topic: string; readonly partition: number };
 
-/** A turn looks once a second whose partitions are ours and which streams wait, and applies one batch. */
+/**
+ * An iteration checks once a second which partitions this member has and which streams are parked, and
+ * applies one batch.
+ */
 const topicReader = (
   reading: Reading,
 ): { readonly turn: () => Promise<Turn>; readonly lookAgain: () => void } => {
@@ -119,7 +122,7 @@ const topicReader = (
   let refreshedAt = Number.NEGATIVE_INFINITY;
   let degraded: string | undefined;
   let ours: ReadonlySet<number> = new Set();
-  /** The next offset of each lane that we read; a lane that is missing is looked up. */
+  /** The next offset of each lane that this member reads; a missing one is loaded. */
   let next = new Map<string, bigint>();
   let lanes: Lane[] = [];
   const lapsed = new Set<string>();
@@ -153,7 +156,7 @@ const topicReader = (
       open.map((lane) => String(next.get(laneKey(lane)))),
       BATCH_RECORDS_MAX,
     ]);
-    // The function fills a batch lane by lane: turning the list lets each lane come first.
+    // The query fills a batch lane by lane: rotating the list gives each lane its turn to be first.
     lanes.push(...lanes.splice(0, Math.ceil(lanes.length / 3)));
     return rows;
   };
@@ -169,7 +172,7 @@ const topicReader = (
     try {
       await core.apply(whole, tick);
     } catch (error) {
-      next = new Map(); // Part of the batch may have been applied.
+      next = new Map(); // part of the batch may have been applied
       throw error;
     }
     for (const record of whole) next.set(laneKey(record), BigInt(record.offset) + 1n);
@@ -191,7 +194,10 @@ const topicReader = (
   };
 };
 
-/** A lane that was read before must go on without a hole, else the week's end has overtaken its reader. */
+/**
+ * A lane that was read before must continue without a gap, else its next records were deleted before they
+ * were read.
+ */
 const withoutLapsed = (
   records: readonly RawRecord[],
   next: ReadonlyMap<string, bigint>,

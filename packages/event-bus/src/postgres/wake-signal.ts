@@ -1,13 +1,13 @@
 import type { Clock } from '@cardea/runtime';
 
-/** Wakes a loop that rests. A wake-up between two rests is not lost: the next rest ends at once. */
+/** Wakes a loop that sleeps. A wake-up between two sleeps is not lost: the next sleep ends at once. */
 export type WakeSignal = {
   wake(): void;
-  /** Until it is woken, the time is over, or the signal aborts. */
+  /** Until the signal wakes it, the time is over, or `signal` aborts. */
   rest(ms: number, signal: AbortSignal): Promise<void>;
 };
 
-/** A reason of our own: the default one is an error with a stack, made at every wake-up. */
+/** A reason of our own: the default one is an error with a stack, created at every wake-up. */
 const WOKEN = 'woken';
 
 export const wakeSignal = (clock: Clock): WakeSignal => {

@@ -7,8 +7,8 @@ import type { Mapped, RelayMapper } from '../bus.ts';
 import type { KindOf } from '../consuming/consumer-core.ts';
 
 /**
- * What a private event says to the others: nothing, one integration event, or several that share its
- * position. Their data is exactly as declared, or the event is not published at all.
+ * The integration events of a private event: none, one, or several with the same position. Their data must
+ * fit the declared schema exactly, or the event is not published at all.
  */
 export const integrationEventsOf =
   ({ map, store, sealer, kindOf, logEpoch }: MappingDependencies) =>
@@ -41,7 +41,7 @@ export type MappingDependencies = {
   readonly logEpoch: string;
 };
 
-/** A mapper made something that its service has not declared. Names places and rules, no values. */
+/** A mapper returned data that its service has not declared. The message names fields and rules, no values. */
 export class NotPublishable extends Error {
   override readonly name = 'NotPublishable';
   constructor(type: string, faults: readonly string[]) {
@@ -49,7 +49,7 @@ export class NotPublishable extends Error {
   }
 }
 
-/** The same for all of them. */
+/** The same stream id for all of them. */
 const CONTEXT_STREAM = contextLocation('', new Date(0), 'ip').streamId;
 const USER_AGENT_MAX_CHARS = 512;
 
@@ -81,7 +81,7 @@ const envelopeOf = (event: RecordedEvent, part: number) => {
 const given = <Name extends string>(name: Name, value: string | undefined) =>
   (value === undefined ? {} : { [name]: value }) as { readonly [name in Name]?: string };
 
-/** Who asked, from where and through what; null where unknown, or erased since. */
+/** Who made the request, from where and through which application; null where unknown or erased. */
 const contextOf = async (
   { metadata }: RecordedEvent,
   sealer: Pick<Sealer, 'open'>,

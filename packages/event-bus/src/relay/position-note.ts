@@ -1,11 +1,12 @@
 import type { Cache, Clock, Logger } from '@cardea/runtime';
 
-/** Where readers on the other side find how far a log was relayed, as a decimal string. */
+/** The cache key under which other processes find a relay's position, as a decimal string. */
 export const relayPositionKey = (log: string): string => `relay:${log}`;
 
 /**
- * Notes the relay's position in the cache, the newest one at most. A cache that is away is no reason to
- * hold up the relay: readers then wait their second and answer with what is there.
+ * Writes the relay's position to the cache; a newer one replaces one that is not written yet. An
+ * unavailable cache does not stop the relay: readers then wait up to a second and answer with what is
+ * there.
  */
 export type PositionNote = { write(position: bigint): void; settled(): Promise<void> };
 
@@ -23,7 +24,7 @@ export const positionNote = (
       try {
         await cache.set(relayPositionKey(name), String(position));
       } catch {
-        // The cache tells itself that it is away.
+        // The cache itself logs that it is unavailable.
         log.debug({ loop: `relay:${name}` }, 'the cache takes no position');
         await clock.sleep(FAILED_PAUSE_MS);
       }

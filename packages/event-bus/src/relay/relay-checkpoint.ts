@@ -1,10 +1,13 @@
 import type { Log } from '@cardea/event-store';
 import type { Database } from '@cardea/read-models';
 
-/** How far a log was relayed. May be lost in a crash of the database: the relay then sends again. */
+/**
+ * The position up to which a log was relayed. A database crash may lose the last update: the relay then
+ * sends again.
+ */
 export type RelayCheckpoint = {
   load(): Promise<{ readonly position: bigint; readonly logEpoch: string }>;
-  /** Never goes back. */
+  /** Never moves back. */
   save(position: bigint): Promise<void>;
 };
 

@@ -1,4 +1,7 @@
-/** What a module tells the others of its own events: one handler or a reason for silence per private type. */
+/**
+ * Declares which integration events a module publishes: for each private event type a handler, or a reason
+ * to ignore it.
+ */
 import type { DataOf, EventDeclarations } from '@cardea/contracts';
 import {
   type DomainEvent,
@@ -29,9 +32,9 @@ type Answer<Event> = Event | readonly Event[] | undefined;
 type Result<Event> = Answer<Event> | Promise<Answer<Event>>;
 
 export type RelayTools = Pick<Parameters<RelayMapper>[1], 'open'> & {
-  /** What the event's stream comes to with this event. */
+  /** The state of the event's stream, up to and including this event. */
   readonly stateOf: <State, E extends DomainEvent>(stream: Stream<State, E>) => Promise<State>;
-  /** The stream's events up to and with this one. */
+  /** The stream's events, up to and including this one. */
   readonly history: <State, E extends DomainEvent>(
     stream: Stream<State, E>,
   ) => Promise<readonly Recorded<E>[]>;
@@ -41,8 +44,8 @@ export type RelayTools = Pick<Parameters<RelayMapper>[1], 'open'> & {
 export type RelayHandlers = Total<{ readonly [type: string]: RelayMapper }>;
 
 /**
- * `relay<UserEvent, typeof identityEvents>({ … })`. A handler answers undefined where what an event
- * carries keeps it private.
+ * `relay<UserEvent, typeof identityEvents>({ … })`. A handler returns undefined for an event whose content
+ * is not to be published.
  */
 export function relay<E extends DomainEvent, Events extends Declared>(
   on: EventHandlers<E, [RelayTools], Result<Published<Events>>>,

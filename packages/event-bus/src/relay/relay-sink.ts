@@ -32,9 +32,10 @@ export type RelaySinkDependencies = {
 };
 
 /**
- * The relay as a sink of its log: a batch is mapped while the one before it is being sent, and the
- * checkpoint of that one is stored while the next one is sent, so a crash sends again and never leaves out.
- * Of a parked stream only the place where it stopped is kept: what follows is read from the log again.
+ * The relay as a sink of its log. A batch is mapped while the previous one is being sent, and the
+ * checkpoint of the previous one is stored while this one is sent, so a crash repeats events and never
+ * skips any. Of a parked stream only the position is stored at which it stopped: its later events are read
+ * from the log again.
  */
 export function relaySink({
   definition,
@@ -72,7 +73,7 @@ export function relaySink({
       await failpoint('relay.before_checkpoint');
       await storing;
       storing = stored.save(through);
-      storing.catch(() => {}); // met again by the next batch
+      storing.catch(() => {}); // the next batch gets the error
       if (!isFull) await storing;
       const oldestMs = needs.clock.now().getTime() - (events[0]?.time.getTime() ?? 0);
       needs.counted?.({ topic, read: events.length, published: prepared.length, oldestMs });
@@ -82,16 +83,16 @@ export function relaySink({
       relayed = position;
       note.write(position);
     },
-    // Again and again, for the cache may come back empty.
+    // Written each time, because the cache may have lost its content.
     atEnd: () => note.write(relayed),
     settle: async () => {
-      await storing.catch(() => {}); // then it is sent again
+      await storing.catch(() => {}); // on failure the batch is sent again
       storing = Promise.resolve();
     },
   };
 }
 
-/** In order. What cannot be mapped parks its stream, durably, before anything after it is sent. */
+/** In order. An event that cannot be mapped parks its stream, durably, before any later event is sent. */
 async function mapAll(
   events: readonly RecordedEvent[],
   { parked }: Checkpoint,
@@ -99,7 +100,7 @@ async function mapAll(
 ): Promise<Outgoing> {
   const outgoing: IntegrationEvent[] = [];
   for (const event of events) {
-    // What came before the stop may still have to be sent: a crash can lie between.
+    // Events before the stop may still be unsent: the process may have crashed in between.
     const stoppedAt = parked.get(event.streamId);
     if (stoppedAt !== undefined && event.position >= stoppedAt) continue;
     try {
@@ -114,11 +115,11 @@ async function mapAll(
 }
 
 type ParkedPlaces = {
-  /** Stream and the position at which it stopped. */
+  /** Streams and the positions at which they stopped. */
   positions(): Promise<Map<string, bigint>>;
-  /** Durable when it resolves; a stream that is parked already keeps its place. */
+  /** Durable when it resolves; a stream that is parked already keeps its position. */
   park(event: RecordedEvent, error: unknown): Promise<void>;
-  /** The stream goes on, or, with an event, stops there now. */
+  /** Ends the parking of a stream or, with an event, moves its stop there. */
   move(streamId: string, stopsAt: Stop | undefined): Promise<void>;
 };
 type Stop = { readonly event: RecordedEvent; readonly error: unknown };
@@ -156,10 +157,14 @@ type Retrying = {
   readonly mapEvent: MapEvent;
 };
 
-/** Sends what is parked, as far as it can be mapped now, marked so that no consumer takes it as old. */
+/**
+ * Sends the events of parked streams as far as they can be mapped now, marked as released so that consumers
+ * do not take them for repeats.
+ */
 async function retryParked(checkpoint: Checkpoint, by: Retrying): Promise<void> {
   for (const [streamId, from] of [...checkpoint.parked]) {
-    // A checkpoint that a crash set back comes by again; sent as new, the events would look old to consumers.
+    // A crash set the checkpoint back before this stop: wait until it has passed it again, because
+    // consumers would take events that are sent unmarked for repeats.
     if (from > checkpoint.position) continue;
     const waiting = (await by.needs.store.readStream(streamId)).filter(
       ({ position }) => position >= from && position <= checkpoint.position,

@@ -5,14 +5,14 @@ import { relayCheckpoint } from './relay-checkpoint.ts';
 import type { RelayDependencies } from './relay-dependencies.ts';
 import { relaySink } from './relay-sink.ts';
 
-/** How long the stored checkpoint may lag after events that say nothing to the topic. */
+/** How long the stored checkpoint may lag after events that publish nothing. */
 const IDLE_STORE_MS = 250;
-/** Readers elsewhere wait for the position in the cache, which may come back empty. */
+/** Other processes read the position from the cache, which may have lost its content. */
 const IDLE_WAIT_MS = 1000;
 
 /**
  * Sends a log's events to its topic, in the order of the log, at least once each: the checkpoint moves
- * after the topic has them. One process of all relays a log; the others stand by.
+ * after the topic has them. Only one process relays a log; the others stand by.
  */
 export const startRelay = (definition: RelayDefinition, needs: RelayDependencies): RunningRelay => {
   const { clock, loops, store, schema, locks: leases } = needs;

@@ -1,7 +1,7 @@
-/** One append alone; more is a bug. */
+/** Events of one append; more is a bug. */
 const APPEND_EVENTS_MAX = 1000;
 
-/** Throws RangeError for an append that is larger than any may be, or than this store takes. */
+/** Throws RangeError for an append beyond the limits of all stores or of this one. */
 export function checkSizes(
   appends: readonly { readonly events: { readonly length: number }; readonly bytes: number }[],
   bytesMax: number,

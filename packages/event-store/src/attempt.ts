@@ -1,4 +1,4 @@
-/** One try of a command: its stream loaded, decided on, and appended to at the revision that was loaded. */
+/** One try of a command: load the stream, decide, append at the loaded revision. */
 import type { JsonObject } from '@cardea/contracts';
 import { currentTraceparent, metrics, span } from '@cardea/runtime';
 import type { Command, Decided, Loaded } from './command.ts';
@@ -22,11 +22,11 @@ export type Task<State, E extends DomainEvent, Reason extends string> = {
   readonly streamId: string;
   readonly command: Command;
   readonly decide: (state: State, revision: number) => Decision<E, Reason>;
-  /** Spares the first attempt its read: if it is not the last any more, the append meets a conflict. */
+  /** Saves the first attempt its read; when this is no longer the last event, the append meets a conflict. */
   readonly last?: RecordedEvent;
 };
 
-/** What a command comes to, but for its append: that is left to whoever asked. */
+/** The result of a command before its append, which is left to the caller. */
 type Planned<State, E extends DomainEvent, Reason extends string> = {
   readonly decision: Decision<E, Reason>;
   readonly before: Loaded<State>;
@@ -51,7 +51,8 @@ export async function attemptMany<State, E extends DomainEvent, Reason extends s
 ): Promise<readonly (Decided<State, E, Reason> | 'conflict')[]> {
   const plans = await Promise.all(
     tasks.map((task) =>
-      // Each has a cause of its own, so the trace of whoever brings them together is none of theirs.
+      // Each command has its own cause, so none of them belongs to the trace of the caller that batches
+      // them.
       span(`command ${task.stream.noun}`, () => plan(store, task), {
         attributes: { command: task.stream.noun },
         parent: task.command.metadata.traceparent ?? currentTraceparent(),
@@ -147,8 +148,8 @@ async function timed<T>(appending: Promise<T>): Promise<T> {
 }
 
 /**
- * The command was carried out before: gives the decision of then and the state of now. Undefined when
- * deciding again would say something else, which is another command under the same id.
+ * The command was carried out before: returns the decision of that time and the current state. Undefined
+ * when deciding again yields other events: then it is another command under the same id.
  */
 async function repeatOf<State, E extends DomainEvent, Reason extends string>(
   store: EventStore,
@@ -189,7 +190,7 @@ export async function pastOf<State, E extends DomainEvent>(
   return ownedBy(tenantId, last === undefined ? [] : [last]);
 }
 
-/** Another tenant's stream reads as one that does not exist. */
+/** No events where the stream belongs to another tenant: it reads as one that does not exist. */
 export const ownedBy = (tenantId: string, events: readonly RecordedEvent[]) =>
   events[0]?.metadata.tenantId === tenantId ? events : [];
 
@@ -216,7 +217,7 @@ function newEvent<State, E extends DomainEvent, Reason extends string>(
   };
 }
 
-/** The command's own span is the nearest cause of its events. */
+/** The command's own span is the direct cause of its events. */
 const traced = (metadata: EventMetadata): EventMetadata => {
   const traceparent = currentTraceparent();
   return traceparent === undefined ? metadata : { ...metadata, traceparent };

@@ -2,8 +2,8 @@ import type { Decision } from './decision.ts';
 import type { DomainEvent, EventMetadata, RecordedEvent, Stream } from './event-store.ts';
 
 /**
- * Who asks for a change, when, and under which id. The ids of its events are derived from
- * (command id, stream id, index), so a command that is carried out twice appends once.
+ * Who requests a change, when, and under which id. The ids of its events are derived from (command id,
+ * stream id, index), so a command that is carried out twice appends once.
  */
 export type Command = {
   readonly id: string;
@@ -11,24 +11,24 @@ export type Command = {
   readonly metadata: EventMetadata;
 };
 
-/** A loaded stream: its state, and the revision that a decision on it stands on. */
+/** A loaded stream: its state, and the revision that decisions are based on. */
 export type Loaded<State> = {
   readonly state: State;
   /** 0 when it does not exist, or belongs to another tenant. */
   readonly revision: number;
 };
 
-/** What came of a command: the decision, the state behind it, and where its events stand. */
+/** The result of a command: the decision, the state after it, and the position of its events. */
 export type Decided<State, E extends DomainEvent, Reason extends string> = Decision<E, Reason> & {
   readonly state: State;
   readonly revision: number;
   /** Position of the last event it appended; undefined when it appended nothing. */
   readonly position: bigint | undefined;
-  /** True when the command had been carried out before: the decision of then, the state of now. */
+  /** True when the command had been carried out before: the decision of that time with the current state. */
   readonly repeated: boolean;
 };
 
-/** Every service's way to its own streams. */
+/** A service's access to its own streams. */
 export interface Streams {
   load<State, E extends DomainEvent>(
     stream: Stream<State, E>,
@@ -44,8 +44,8 @@ export interface Streams {
   ): Promise<Decided<State, E, Reason>>;
 
   /**
-   * As `decideOn` on many streams, in one batch and in the order of the commands. Each is accepted or refused
-   * for itself; one that meets another writer is decided again by itself.
+   * As `decideOn` on many streams, in one batch and in the order of the commands. Each is accepted or
+   * refused independently; one that meets a conflict is decided again separately.
    */
   decideOnMany<State, E extends DomainEvent, Reason extends string>(
     stream: Stream<State, E>,
@@ -56,7 +56,7 @@ export interface Streams {
     }[],
   ): Promise<readonly Decided<State, E, Reason>[]>;
 
-  /** As `decideOn`, where the last event of a state-carrying stream was read a moment ago. */
+  /** As `decideOn`, where the caller has just read the last event of a state-carrying stream. */
   decideFrom<State, E extends DomainEvent, Reason extends string>(
     stream: Stream<State, E>,
     last: RecordedEvent,
@@ -64,7 +64,7 @@ export interface Streams {
     decide: (state: State, revision: number) => Decision<E, Reason>,
   ): Promise<Decided<State, E, Reason>>;
 
-  /** The events of a stream; for the few that need more than the folded state. */
+  /** The events of a stream, for the few decisions that need more than its state. */
   history<State, E extends DomainEvent>(
     stream: Stream<State, E>,
     of: { readonly tenantId: string; readonly id: string },

@@ -2,19 +2,19 @@ import type { ActorType, JsonObject, ServiceName } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import { Outage } from '@cardea/runtime';
 
-/** One service's log: totally ordered, and private to that service. */
+/** One service's log: totally ordered, and written by that service alone. */
 export type Log = ServiceName;
 
 export type DomainEvent = { readonly type: string; readonly data: object };
 
-/** Who did it and how it came about. Stands beside every event; `ip` and `userAgent` are sealed. */
+/** Who caused the event and through what. Stored with every event; `ip` and `userAgent` are encrypted. */
 export type EventMetadata = {
   readonly tenantId: string;
   readonly actor: { readonly type: ActorType; readonly id: string };
-  /** The agent behind a user's token. */
+  /** The agent that uses a user's token. */
   readonly agentId?: string;
   readonly appId?: string;
-  /** The caller's own word, in a header, and not that of its key or session. */
+  /** The application was named in a header, and not by the caller's key or session. */
   readonly appClaimed?: true;
   readonly requestId?: string;
   readonly traceparent?: string;
@@ -39,9 +39,9 @@ export type RecordedEvent = NewEvent & {
   readonly streamId: string;
   /** 1 for the first event of a stream. */
   readonly revision: number;
-  /** The version that it was recorded in, where that is older than `schemaVersion`, in which `data` is read. */
+  /** The version in which it was recorded, where that is older than `schemaVersion`, the version of `data`. */
   readonly recordedVersion?: number;
-  /** Place in the log. Compared, never added to: only one adapter's are dense. */
+  /** Position in the log. For comparison only, without arithmetic: only one adapter's are without gaps. */
   readonly position: bigint;
 };
 
@@ -61,41 +61,42 @@ export type AppendOutcome =
       /** Position and revision of the last event. */
       readonly position: bigint;
       readonly revision: number;
-      /** True when these event ids stood there already and nothing was stored now. */
+      /** True when these events were already stored, and nothing was stored now. */
       readonly repeated: boolean;
     }
   | { readonly appended: false; readonly actualRevision: number };
 
 /**
- * A service's access to the log it owns (writing) and to any log (reading). Appends are durable when
- * answered. Order of positions = order of commits = order in which readers see them: whoever has read
- * position p has missed nothing below p.
+ * A service's access to its own log (writing) and to any log (reading). Appends are durable when they
+ * resolve. The order of positions is the order of commits and the order in which readers see events: a
+ * reader that has read position p has missed nothing before p.
  */
 export interface EventStore {
   readonly log: Log;
-  /** Each append stands or falls alone; the outcomes come in the order of the appends. */
+  /** Each append succeeds or fails by itself; the outcomes have the order of the appends. */
   append(appends: readonly Append[]): Promise<readonly AppendOutcome[]>;
   /** Events of a stream in order, from revision `from` (1) on; empty when there is none. */
   readStream(streamId: string, from?: number): Promise<readonly RecordedEvent[]>;
   readLast(streamId: string): Promise<RecordedEvent | undefined>;
-  /** Up to `limit` events behind `after`, in order. */
+  /** Up to `limit` events after position `after`, in order. */
   readLog(log: Log, after: bigint, limit: number): Promise<readonly RecordedEvent[]>;
   /**
-   * As `readLog`, for whoever a subscription wakes: what this process appended may be answered without
-   * asking the server, while what others appended is there once the subscriber was woken for it.
+   * As `readLog`, for readers that a subscription wakes: events that this process appended may be returned
+   * without asking the server; those of other processes are included once the subscriber was woken for
+   * them.
    */
   followLog(log: Log, after: bigint, limit: number): Promise<readonly RecordedEvent[]>;
   /** Position of the last event, 0n when empty. */
   head(log: Log): Promise<bigint>;
   /**
-   * Calls `onAppend` soon after something was appended to the log, by any process (in-process at once,
-   * else by a notice or a poll of at most a second). May call for nothing; never misses for longer.
+   * Calls `onAppend` soon after something was appended to the log, by any process (at once for this
+   * process, else after a notice or a poll, at most a second later). It may be called without a new event.
    */
   subscribe(log: Log, onAppend: () => void): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 
-/** How one kind of stream is named, started, replayed. */
+/** How the streams of one kind are named and what their state is. */
 export type Stream<State, E extends DomainEvent> = {
   /** No hyphen in it; the stream of `id` is `<noun>-<id>`. */
   readonly noun: string;
@@ -107,13 +108,13 @@ export type Stream<State, E extends DomainEvent> = {
   readonly upcasters?: { readonly [Type in E['type']]?: readonly Upcaster[] };
 };
 
-/** Turns `data` of one version of an event into that of the next. Pure; a meaning never changes. */
+/** Converts `data` of one version of an event to the next. Pure; the meaning of an event never changes. */
 export type Upcaster = (data: JsonObject, metadata: EventMetadata) => JsonObject;
 
-/** What a service registers of each of its streams: the noun, and by event type how old events are read. */
+/** What a service registers for each of its streams: the noun, and by event type the upcasters of old events. */
 export type StreamForms = {
   readonly noun: string;
-  /** From version 1 to 2, from 2 to 3 and so on; new events are written in the version after the last. */
+  /** From version 1 to 2, from 2 to 3 and so on; new events are written in the newest version. */
   readonly upcasters?: { readonly [type: string]: readonly Upcaster[] | undefined };
 };
 
@@ -126,14 +127,14 @@ export class EventStoreUnavailable extends Outage {
  * {@link EventStoreUnavailable}, so it is answered 503 too.
  */
 export class EventStoreOverloaded extends EventStoreUnavailable {}
-/** A bug: an event id already names another event. Nothing was stored. */
+/** A bug: an event id belongs to another event already. Nothing was stored. */
 export class EventIdTaken extends Error {
   override readonly name = 'EventIdTaken';
   constructor(streamId: string) {
     super(`an event id of an append to ${streamId} already names another event`);
   }
 }
-/** Three attempts met three conflicts; answered 503 `write_contention`. */
+/** Three attempts met three conflicts; answered with 503 `write_contention`. */
 export class WriteContention extends Outage {
   override readonly name = 'WriteContention';
 }

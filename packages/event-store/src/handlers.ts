@@ -1,6 +1,6 @@
 /**
- * One handler per event type: an event that is neither handled nor ignored for a stated reason does not
- * compile. Projections, policies, relays and consumers are made of such handlers.
+ * One handler per event type: an event without a handler and without a stated reason to ignore it does not
+ * compile. Projections, policies, relays and consumers are declared with such handlers.
  */
 import type { DomainEvent, RecordedEvent, Stream } from './event-store.ts';
 
@@ -11,7 +11,7 @@ type DataOf<E extends DomainEvent, Type extends E['type']> = E extends DomainEve
     : never
   : never;
 
-/** The events of a stream as they stand in its log, told apart by `type`. */
+/** The events of a stream as recorded in its log, discriminated by `type`. */
 export type Recorded<E extends DomainEvent, Type extends E['type'] = E['type']> = {
   [T in Type]: Omit<RecordedEvent, 'type' | 'data'> & {
     readonly type: T;
@@ -19,12 +19,12 @@ export type Recorded<E extends DomainEvent, Type extends E['type'] = E['type']> 
   };
 }[Type];
 
-/** Stands for an event that is no concern of whoever listens, and says why. */
+/** In place of a handler: the event is ignored, for this reason. */
 export type Ignored = { readonly ignored: string };
 
 export const ignored = (why: string): Ignored => ({ ignored: why });
 
-/** The same for several types that are ignored for one reason; spread it among the handlers. */
+/** The same reason for several types; spread it among the handlers. */
 export const ignoring = <const Type extends string>(
   why: string,
   ...types: readonly Type[]
@@ -38,28 +38,28 @@ export type Handlers<Event extends { readonly type: string }, Handled> = {
   readonly [T in Event['type']]: Handled | Ignored;
 };
 
-/** As `Handlers`, where a handler is a function of the event and what else it is given. */
+/** As `Handlers`, where a handler is a function of the event and further arguments. */
 export type EventHandlers<E extends DomainEvent, Rest extends readonly unknown[], Result> = {
   readonly [T in E['type']]: ((event: Recorded<E, T>, ...rest: Rest) => Result) | Ignored;
 };
 
 declare const total: unique symbol;
-/** Made from handlers that leave no event out. */
+/** Marks a value that was made from handlers of all events. */
 export type Total<Made> = Made & { readonly [total]: true };
 
-/** For the functions that take handlers of all events, and for no others. */
+/** For the functions that require handlers of all events, and for no others. */
 export const madeTotal = <Made>(made: Made): Total<Made> => made as Total<Made>;
 
 export const isIgnored = (handler: object): handler is Ignored => 'ignored' in handler;
 
-/** By event type, without those that are ignored. */
+/** Handlers by event type, without the ignored ones. */
 export type HandlersByType<Rest extends readonly unknown[], Result> = {
   readonly [type: string]: (event: RecordedEvent, ...rest: Rest) => Result;
 };
 
 /**
- * Takes `EventHandlers`. What a log holds under a type of a stream was written by that stream's decisions
- * and is read in today's form, so a handler of that type may be given it.
+ * Takes `EventHandlers`. The cast is safe: events of a stream's type are written by that stream's decisions
+ * only, and are upcast to the current version when read.
  */
 export const handlersByType = <Rest extends readonly unknown[], Result>(
   handlers: object,
@@ -68,7 +68,7 @@ export const handlersByType = <Rest extends readonly unknown[], Result>(
     Object.entries<object>({ ...handlers }).filter(([, handler]) => !isIgnored(handler)),
   ) as HandlersByType<Rest, Result>;
 
-/** Recorded events of these types, of all where none are named; a log holds those of other streams as well. */
+/** Recorded events of these types, or of all types of the stream; a log contains events of other streams too. */
 export const recordedOf = <E extends DomainEvent, Type extends E['type'] = E['type']>(
   events: readonly RecordedEvent[],
   types?: ReadonlySet<string>,
@@ -77,7 +77,7 @@ export const recordedOf = <E extends DomainEvent, Type extends E['type'] = E['ty
     (event): event is RecordedEvent & Recorded<E, Type> => types?.has(event.type) ?? true,
   );
 
-/** The state of a stream after these events of it, from its beginning or from an earlier state. */
+/** The state of a stream after these events, from its beginning or from an earlier state. */
 export const stateAfter = <State, E extends DomainEvent>(
   stream: Pick<Stream<State, E>, 'initial' | 'evolve'>,
   events: readonly RecordedEvent[],

@@ -8,7 +8,7 @@ import {
   type RecordedEvent,
 } from './event-store.ts';
 
-/** Logs that live as long as the process; stores that share them see each other's events. */
+/** Logs that live as long as the process; stores with the same logs see each other's events. */
 export type InMemoryLogs = {
   readonly events: Map<Log, RecordedEvent[]>;
   readonly listeners: Map<Log, Set<() => void>>;
@@ -16,7 +16,7 @@ export type InMemoryLogs = {
 
 export const inMemoryLogs = (): InMemoryLogs => ({ events: new Map(), listeners: new Map() });
 
-/** An event store in a list: the whole port, for pure tests and models. */
+/** An event store in an array, with the complete interface: for unit tests and models. */
 export function inMemoryEventStore(log: Log, logs: InMemoryLogs = inMemoryLogs()): EventStore {
   const eventsOf = (of: Log) => entry(logs.events, of, () => []);
   const listenersOf = (of: Log) => entry(logs.listeners, of, () => new Set());
@@ -25,7 +25,7 @@ export function inMemoryEventStore(log: Log, logs: InMemoryLogs = inMemoryLogs()
 
   const readLog: EventStore['readLog'] = async (of, after, limit) =>
     eventsOf(of)
-      .slice(Number(after)) // positions are dense here, from 1 on
+      .slice(Number(after)) // positions have no gaps here and begin with 1
       .slice(0, limit);
 
   return {
@@ -43,7 +43,7 @@ export function inMemoryEventStore(log: Log, logs: InMemoryLogs = inMemoryLogs()
     followLog: readLog,
     head: async (of) => eventsOf(of).at(-1)?.position ?? 0n,
     subscribe: async (of, onAppend) => {
-      const listener = () => onAppend(); // one of its own, so that a function may subscribe twice
+      const listener = () => onAppend(); // a new function, so that one `onAppend` may subscribe twice
       listenersOf(of).add(listener);
       return async () => {
         listenersOf(of).delete(listener);

@@ -1,7 +1,7 @@
-/** How long the end of a process waits for appends under way. */
+/** How long the stop of a process waits for pending appends. */
 const DRAIN_MS = 5000;
 
-/** What a store has taken on and not answered yet, so that its end can wait for it. */
+/** The appends that a store has accepted and not resolved yet, so that its stop can wait for them. */
 export function inProgress() {
   const all = new Set<Promise<unknown>>();
   return {
@@ -11,7 +11,7 @@ export function inProgress() {
       work.then(done, done);
       return work;
     },
-    /** Resolves when all is answered, or late. */
+    /** Resolves when all of them have, or after the time limit. */
     drained: async (): Promise<void> => {
       const late = new Promise((resolve) => setTimeout(resolve, DRAIN_MS).unref());
       await Promise.race([Promise.allSettled(all), late]);

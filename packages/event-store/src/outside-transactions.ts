@@ -1,6 +1,7 @@
 /**
- * A store's batches and reads serve many callers, so none of them belongs to a database transaction of the
- * caller who happened to start it; and whoever waits for the store inside one holds two connections.
+ * A store's batches and reads serve many callers, so none belongs to a database transaction of the caller
+ * that happened to start it. And a caller that waits for the store inside a transaction holds two
+ * connections.
  */
 import { expectNoTransaction, type Logger, outsideTransactions } from '@cardea/runtime';
 import type { EventStore } from './event-store.ts';

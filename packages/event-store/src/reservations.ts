@@ -6,7 +6,7 @@ import type { Stream } from './event-store.ts';
 /** A reservation whose owner was not made within this time may be taken over. */
 const ORPHANED_AFTER_MS = 60_000;
 
-/** Who holds a value that must be one of its kind; `free` before and after. */
+/** Who holds a unique value; `free` before the first reservation and after a release. */
 export type Reservation =
   | { readonly status: 'free' }
   | { readonly status: 'held'; readonly ownerId: string; readonly since: Date };
@@ -18,7 +18,7 @@ export type ReservationEvent =
     }
   | { readonly type: 'Released'; readonly data: { readonly owner_id: string } };
 
-/** A value named by its keyed hash, and where it is reserved. */
+/** A value, identified by its keyed hash, and the kind of stream that reserves it. */
 export type ReservedValue = {
   /** From {@link reservation}, e.g. `reservation('email')`. */
   readonly stream: Stream<Reservation, ReservationEvent>;
@@ -26,7 +26,7 @@ export type ReservedValue = {
   readonly hash: string;
 };
 
-/** The stream `<noun>-<hash>` of a value that may be held once. */
+/** The stream `<noun>-<hash>` of a value that only one owner may hold. */
 export const reservation = (noun: string): Stream<Reservation, ReservationEvent> => ({
   noun,
   initial: { status: 'free' },
@@ -41,9 +41,9 @@ export const reservation = (noun: string): Stream<Reservation, ReservationEvent>
 });
 
 /**
- * Holds the value for `ownerId`. Reserving again for the same owner is a success, so a command that
- * died halfway can be resumed. `isOrphan` is asked of a holder that is a minute old: true when that
- * owner was never made, and the value is then taken over.
+ * Reserves the value for `ownerId`. Reserving again for the same owner succeeds, so a command that was
+ * interrupted can be resumed. `isOrphan` is called for a holder that is a minute old: when it returns true,
+ * that owner was never made and the value is taken over.
  */
 export async function reserve(
   streams: Streams,
@@ -71,7 +71,7 @@ export async function reserve(
   return holder === ownerId ? { reserved: true } : { reserved: false, heldBy: holder };
 }
 
-/** Gives the value back when `ownerId` holds it, else changes nothing. */
+/** Releases the value when `ownerId` holds it, else changes nothing. */
 export async function release(
   streams: Streams,
   value: ReservedValue,
@@ -87,7 +87,7 @@ export async function release(
   );
 }
 
-/** One command may reserve, release, and when resumed reserve again: each step has an id of its own. */
+/** One command may reserve, release, and when resumed reserve again, so each step has an id of its own. */
 const stepOf = (verb: 'reserve' | 'release', command: Command, revision: number): Command => ({
   ...command,
   id: uuidFrom(verb, command.id, String(revision)),

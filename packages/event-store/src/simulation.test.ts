@@ -12,7 +12,7 @@ const SEATS = 4;
 const RETRIES_MAX = 3;
 
 type Taken = { readonly type: 'Taken'; readonly data: { readonly by: string } };
-/** A ship with few seats: more passengers than seats would show a decision on an old state. */
+/** A ship with few seats: more passengers than seats would show a decision on an outdated state. */
 const ship: Stream<readonly string[], Taken> = {
   noun: 'ship',
   initial: [],
@@ -27,7 +27,7 @@ const commandOf = (id: string): Command => ({
   metadata: { tenantId: 'acme', actor: { type: 'user', id } },
 });
 
-/** What may befall an append: nothing, a fault before it was stored, or an answer that is lost. */
+/** What can happen to an append: success, a failure before it was stored, or a lost response. */
 const fates = fc.constantFrom('well', 'well', 'never stored', 'answer lost');
 type Fate = 'well' | 'never stored' | 'answer lost';
 
@@ -72,7 +72,7 @@ it('R21 F6 commands of several processes take effect once each, whatever fails b
         for (let attempt = 0; attempt < RETRIES_MAX; attempt++) {
           const decided = await processes[process]
             ?.decideOn(ship, 'argo', commandOf(id), take(id))
-            .catch(() => undefined); // the caller does not know, and asks again
+            .catch(() => undefined); // the caller does not know the outcome, and tries again
           if (decided?.accepted) acked.add(id);
           if (decided !== undefined) return;
         }

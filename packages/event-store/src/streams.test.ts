@@ -71,7 +71,7 @@ describe('a command', () => {
       const { decideOn, history } = streams(inMemoryEventStore('identity'));
       await decideOn(stream, 'a', command('1'), open);
       await decideOn(stream, 'a', command('2'), () => accept(counted(9)));
-      // A state-carrying stream tells a repeat by its append: its older events are not loaded.
+      // A state-carrying stream recognizes a repeat by its append, since its older events are not loaded.
       const twice = stream === gauge ? () => open(0) : open;
       const again = await decideOn(stream, 'a', command('1'), twice);
       expect(again).toMatchObject({ accepted: true, repeated: true, revision: 3, position: 2n });
@@ -255,7 +255,7 @@ it('a stream lets only so many commands wait', async () => {
   expect(await second).toBe('second');
 });
 
-/** A store that appends and then loses the answer, as often as told. */
+/** A store that appends and then loses the response, a given number of times. */
 function losing() {
   const inner = inMemoryEventStore('identity');
   let left = 0;

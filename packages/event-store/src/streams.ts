@@ -20,24 +20,24 @@ import {
 } from './event-store.ts';
 import { turns } from './turns.ts';
 
-/** Times that a command is decided before it gives up to other writers. */
+/** How often a command is decided before it gives up because of other writers. */
 const ATTEMPTS_MAX = 3;
-/** Times that a command is tried while the store cannot be reached or its answer was lost. */
+/** How often a command is tried while the store is unavailable or its response was lost. */
 const FAILURES_MAX = 3;
-/** A failure that came later than this is not tried again: its caller has waited long enough. */
+/** After this time a failed command is not tried again: its caller has waited long enough. */
 const RETRY_WITHIN_MS = 1000;
-/** The pause behind a conflict is random, up to this much per attempt. */
+/** The pause after a conflict is random, up to this much per attempt. */
 const CONFLICT_PAUSE_MS = 15;
-/** The pause behind a failure, per failure, and as much again by chance. */
+/** The pause after a failure, per failure, plus a random part of the same size. */
 const FAILURE_PAUSE_MS = 100;
 
 type Options = {
   readonly clock?: Pick<Clock, 'sleep'>;
-  /** From 0 to 1, for the jitter. */
+  /** From 0 to 1, for the random part of pauses. */
   readonly random?: () => number;
 };
 
-/** Commands on one stream take turns in this process, so only other processes can get between. */
+/** Commands on one stream run one after another in this process, so only other processes can cause conflicts. */
 export function streams(store: EventStore, options: Options = {}): Streams {
   const inTurn = turns();
   const pause = pauses(options);
@@ -86,7 +86,7 @@ export function streams(store: EventStore, options: Options = {}): Streams {
   };
 }
 
-/** What came of a command is counted, and told to whoever follows its trace. */
+/** Counts the command's outcome and adds it to its trace. */
 function watched<State, E extends DomainEvent, Reason extends string>(
   { stream: { noun }, command }: Task<State, E, Reason>,
   decide: () => Promise<Decided<State, E, Reason>>,
@@ -102,7 +102,7 @@ function watched<State, E extends DomainEvent, Reason extends string>(
       current.setAttribute('outcome', outcome);
     }
   };
-  // What the command came with counts where nothing nearer is under way, such as a vend.
+  // The command's own traceparent counts where no closer span is active, such as that of vending.
   const parent = currentTraceparent() ?? command.metadata.traceparent;
   return span(`command ${noun}`, tell, { attributes: { command: noun }, parent });
 }
@@ -128,7 +128,7 @@ async function untilDecided<State, E extends DomainEvent, Reason extends string>
       if (conflicts === ATTEMPTS_MAX) throw new WriteContention(`writers meet on ${task.streamId}`);
       await pause.afterConflict(conflicts);
     } catch (error) {
-      // Whether a lost append was stored is unknown; the same event ids make the next try safe.
+      // Whether the append was stored is unknown; with the same event ids the next try is safe.
       const lost =
         error instanceof EventStoreUnavailable && !(error instanceof EventStoreOverloaded);
       failures++;

@@ -1,9 +1,9 @@
 import { WriteContention } from './event-store.ts';
 
-/** Commands that may wait for one stream in one process; more answer `write_contention`. */
+/** Commands that may wait for one stream in one process; more are answered with `write_contention`. */
 const WAITING_MAX = 256;
 
-/** Lets one piece of work per name run at a time, in the order of asking. */
+/** Runs one piece of work per name at a time, in order of arrival. */
 export function turns(waitingMax: number = WAITING_MAX) {
   const lines = new Map<string, { length: number; tail: Promise<unknown> }>();
 
@@ -16,7 +16,7 @@ export function turns(waitingMax: number = WAITING_MAX) {
       line.length--;
       if (line.length === 0) lines.delete(name);
     });
-    line.tail = mine.catch(() => {}); // whoever asked hears of the failure; the next one goes on
+    line.tail = mine.catch(() => {}); // the caller gets the error; the next piece of work runs anyway
     return mine;
   };
 }

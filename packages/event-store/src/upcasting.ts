@@ -1,10 +1,10 @@
 /**
- * The edge at which events of older versions become those of today: whoever reads a service's log through
- * this store (decisions, projections, policies, the relay, indexes) is handed the form that is written now.
+ * Converts events of older versions to the current one. All readers of a service's log use this store
+ * (decisions, projections, policies, the relay, indexes), so they only see current versions.
  */
 import type { EventStore, RecordedEvent, StreamForms } from './event-store.ts';
 
-/** `streams` are all that the service has; nothing else is appended. */
+/** `streams` are all streams of the service; events of others are not appended. */
 export function upcasting(store: EventStore, streams: readonly StreamForms[]): EventStore {
   const forms = new Map<string, StreamForms>();
   for (const stream of streams) {
@@ -42,7 +42,7 @@ export function upcasting(store: EventStore, streams: readonly StreamForms[]): E
   };
 }
 
-/** The version in which a type is written today. */
+/** The current version of an event type. */
 export const versionOf = (stream: Pick<StreamForms, 'upcasters'>, type: string): number =>
   1 + (stream.upcasters?.[type]?.length ?? 0);
 

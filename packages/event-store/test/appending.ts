@@ -3,23 +3,23 @@ import type { EventStore } from '@cardea/event-store';
 
 /** Appends as fast as it can to streams of its own. */
 export type Writer = {
-  /** Streams whose append was answered. */
+  /** Streams whose append was confirmed. */
   acked(): ReadonlySet<string>;
-  /** Finishes what is under way. */
+  /** Finishes pending appends. */
   stop(): Promise<void>;
-  /** As SIGKILL does: in the middle of whatever it is doing. */
+  /** As SIGKILL does: in the middle of any work. */
   kill(): Promise<void>;
 };
 
-/** Events of one append, so that a half-stored one would show. */
+/** Events of one append, so that a partly stored one would show. */
 export const EVENTS_PER_APPEND = 3;
 /** Enough to keep two batches in flight. */
 export const CALLERS = 48;
 
-/** Whose a stream is, by its name. */
+/** The caller that wrote a stream, by the stream's name. */
 export const callerOf = (streamId: string) => streamId.split('-')[1];
 
-/** Each caller appends to one new stream after the other, and has its number in their names. */
+/** Each caller appends to one new stream after the other; the streams' names contain its number. */
 export function appendOn(store: EventStore, name: string, onAcked: (streamId: string) => void) {
   let stopping = false;
   const caller = async (number: number) => {
@@ -29,7 +29,7 @@ export function appendOn(store: EventStore, name: string, onAcked: (streamId: st
       const [outcome] = await store.append([{ streamId, expected: 0, events }]);
       if (!outcome?.appended) throw new Error('a new stream refused its first append');
       onAcked(streamId);
-      await new Promise(setImmediate); // a store that answers at once must let others in
+      await new Promise(setImmediate); // lets others run, as a store may resolve at once
     }
   };
   const callers = Promise.all(Array.from({ length: CALLERS }, (_, number) => caller(number)));

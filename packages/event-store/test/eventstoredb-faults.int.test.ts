@@ -12,9 +12,9 @@ import { CALLERS, callerOf, EVENTS_PER_APPEND } from './appending.ts';
 import { newAppend, newStream } from './store-fixture.ts';
 import { writerProcesses } from './writer-processes.ts';
 
-/** A call of the product ends within ten seconds; a busy machine notices it a little later. */
+/** A call of the product ends within ten seconds; a busy machine takes a little longer. */
 const CALL_MS = 15_000;
-/** Heard of by looks alone, each would take a second, and a look one read or more. */
+/** By polling alone, each would take a second and one read or more. */
 const HEARD_APPENDS = 20;
 const LOG: Log = 'identity';
 
@@ -51,7 +51,7 @@ function storeAt(url: string): EventStore {
   return { ...stores.forLog(LOG), close: stores.close };
 }
 
-/** How long a call took that had to fail as an outage does. */
+/** How long a call took that had to fail with an outage. */
 async function outageMs(call: Promise<unknown>): Promise<number> {
   const start = performance.now();
   await expect(call).rejects.toThrow(EventStoreUnavailable);
@@ -78,7 +78,8 @@ describe('an append to EventStoreDB', () => {
       const acked = writer.acked().size;
       standIn.faults.loseAnswers(round % 3);
       standIn.faults.disconnectAll();
-      // A call that meets the cuts of many rounds would be an outage: each ends before the next one.
+      // A call that meets the cuts of many rounds would fail as an outage, so each call ends before the
+      // next round.
       const since = () => [...writer.acked()].slice(acked);
       await untilTrue(() => new Set(since().map(callerOf)).size === CALLERS);
     }
@@ -225,7 +226,7 @@ describe('a quiet log in EventStoreDB', () => {
   });
 });
 
-/** Each waits for seconds, so they wait together, each with a server of its own. */
+/** Each waits for seconds, so they run at the same time, each with a server of its own. */
 describe('a peer of EventStoreDB that says nothing', { concurrent: true }, () => {
   const withRig = (test: (own: Rig) => Promise<void>) => async () => {
     const own = await startRig();
@@ -291,7 +292,7 @@ describe('a peer of EventStoreDB that says nothing', { concurrent: true }, () =>
   );
 });
 
-/** One append over a connection of its own: clients of one process share those to the same name. */
+/** One append over a connection of its own: clients of one process with the same server name share one. */
 async function appendFromElsewhere({ port }: FakeEventStore): Promise<void> {
   const passing = storeAt(`esdb://localhost:${port}?tls=false`);
   await passing.append([newAppend()]);

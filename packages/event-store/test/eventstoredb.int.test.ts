@@ -10,7 +10,7 @@ const storeAt = (url: string, log: Log): EventStore => {
   return { ...stores.forLog(log), close: stores.close };
 };
 
-describe('over the stand-in', () => {
+describe('over the fake server', () => {
   let standIn: FakeEventStore;
   beforeAll(async () => {
     standIn = await startFakeEventStore();

@@ -47,7 +47,7 @@ export function describeOrder(
     const inOrder = await all(store, log);
     const seen = reader.seen.length;
     expect(reader.seen).toEqual(inOrder.slice(0, seen).map((event) => event.position));
-    // The server may still store what the victim had sent.
+    // The server may still store what the killed writer had sent.
     const later = inOrder.slice(seen).filter(({ streamId }) => !streamId.startsWith('victim-'));
     expect(later).toEqual([]);
     expectWhole(inOrder, [victim, survivor], fixture().dense);
@@ -69,7 +69,7 @@ export function describeOrder(
   });
 }
 
-/** Reads on and on; what it has passed it never reads again. */
+/** Reads continuously, each time from after the last event that it has read. */
 function polling(store: EventStore, log: Log) {
   const seen: bigint[] = [];
   let finishing = false;
@@ -79,7 +79,7 @@ function polling(store: EventStore, log: Log) {
       const events = await store.readLog(log, seen.at(-1) ?? 0n, 100);
       for (const event of events) seen.push(event.position);
       if (last && events.length === 0) return;
-      await new Promise(setImmediate); // a store that answers at once must let others in
+      await new Promise(setImmediate); // lets others run, as a store may resolve at once
     }
   };
   const reading = read();

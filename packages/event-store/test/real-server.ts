@@ -1,6 +1,6 @@
 /**
- * The real EventStoreDB: the one that TEST_EVENTSTORE_URL names, empty, else one in a container of its own.
- * Where no Docker engine answers, the tests beside it are skipped by name, unless CARDEA_REQUIRE names it.
+ * The real EventStoreDB: an empty one that TEST_EVENTSTORE_URL names, else one in a container. Without a
+ * Docker engine its tests are skipped and listed, unless CARDEA_REQUIRE names it.
  */
 import { isRequired, takeVariable } from '@cardea/testing';
 import {
@@ -11,7 +11,7 @@ import {
 } from 'testcontainers';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 
-/** The last line whose licence is open source. */
+/** The last line with an open-source licence. */
 const IMAGE = 'eventstore/eventstore:24.6';
 const PORT = 2113;
 const PULL_AND_START_MS = 300_000;

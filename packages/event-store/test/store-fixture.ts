@@ -4,13 +4,13 @@ import type { Writer } from './appending.ts';
 
 /** What the suite needs of an adapter. Each adapter runs the same tests under the same names. */
 export type EventStoreFixture = {
-  /** A store as another process has it: nothing shared but the logs. */
+  /** A store as another process has it: only the logs are shared. */
   open(log: Log): EventStore;
   /** Appends without pause until stopped, in a process of its own where the adapter allows it. */
   startWriter(log: Log, name: string): Promise<Writer>;
-  /** Keeps a transaction open that saw the log as it is now; answers how to end it. */
+  /** Opens a transaction with a snapshot of the log, and returns the function that ends it. */
   holdSnapshot(): Promise<() => Promise<void>>;
-  /** True when positions leave out no number. */
+  /** True when positions have no gaps. */
   readonly dense: boolean;
 };
 

@@ -7,7 +7,7 @@ import type { Log } from '@cardea/event-store';
 import { afterAll, expect } from 'vitest';
 import type { Writer } from './appending.ts';
 
-/** Call it inside a `describe`; the URL is asked for when a writer starts. */
+/** Call it inside a `describe`; `url` is called when a writer starts. */
 export function writerProcesses(url: () => string) {
   const children: ChildProcess[] = [];
   afterAll(() => {

@@ -1,6 +1,6 @@
 /**
  * A process that appends until its input ends, and prints the name of each stream whose append was
- * answered. Arguments: URL of the database or of EventStoreDB, log, its name.
+ * confirmed. Arguments: URL of the database or of EventStoreDB, log, its name.
  */
 import { eventStoreDbStores, type Log, postgresEventStores } from '@cardea/event-store';
 import { appendOn } from './appending.ts';

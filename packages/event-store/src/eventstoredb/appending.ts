@@ -1,6 +1,6 @@
 /**
- * One append at its expected revision. What the server cannot tell is made up here: whether these events
- * stood there before, also where it would store them a second time.
+ * One append at its expected revision. What the server does not report is found out here: whether the
+ * events were stored before, also where the server would store them a second time.
  */
 import { randomUUID } from 'node:crypto';
 import type { AppendResp } from '@eventstore/db-client/generated/streams_pb.js';
@@ -15,19 +15,19 @@ import type { EventStoreDbConnection } from './connection.ts';
 import type { KnownIds, StreamIds } from './known-ids.ts';
 import { appendRequests, type Written, wireName } from './wire.ts';
 
-/** Other writers that an append at any revision gives way to. */
+/** How often an append at any revision is retried after other writers. */
 const ATTEMPTS_MAX = 64;
 
 export type Appending = {
   readonly connection: EventStoreDbConnection;
   readonly ids: KnownIds;
-  /** From a revision (1) on; learns the ids that it meets. */
+  /** From a revision (1) on; the ids of the events read are cached. */
   readonly readStream: (
     log: Log,
     streamId: string,
     from: number,
   ) => Promise<readonly RecordedEvent[]>;
-  /** Learns the ids of a stream: all of them, or those up to a revision at least. */
+  /** Reads the ids of a stream into the cache: all of them, or those up to a revision at least. */
   readonly learn: (log: Log, streamId: string, through: number) => Promise<StreamIds>;
 };
 
@@ -42,7 +42,8 @@ export async function appendOne(
   if (new Set(ids).size < ids.length || needs.ids.elsewhere(name, ids)) {
     throw new EventIdTaken(streamId);
   }
-  // The server's ids are those of this attempt: what it calls a repeat is our own lost answer, no other's.
+  // The server's ids are new for each attempt, so a repeat that it reports is one of this attempt, whose
+  // response was lost.
   const wireIds = ids.map(() => randomUUID());
   for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
     const through = expected === 'any' ? Number.MAX_SAFE_INTEGER : expected;
@@ -57,7 +58,7 @@ export async function appendOne(
       needs.ids.learn(name, at + 1, ids);
       return await storedAt(needs, log, { append, at, answer });
     }
-    // Somebody was faster; it may have been the same command.
+    // Another writer was faster; it may have carried out the same command.
     const now = await needs.learn(log, streamId, Number.MAX_SAFE_INTEGER);
     const raced = await repeatOf(needs, log, { append, known: now });
     if (raced !== undefined) return raced;
@@ -85,7 +86,7 @@ async function storedAt(
   return { appended: true, position, revision, repeated: false };
 }
 
-/** Where these events stand already; throws when only some do, or in another order. */
+/** The position where these events are stored already; throws when only some are, or in another order. */
 async function repeatOf(
   { readStream }: Appending,
   log: Log,

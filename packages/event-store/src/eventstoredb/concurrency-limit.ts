@@ -1,13 +1,13 @@
 import { EventStoreOverloaded } from '../event-store.ts';
 
 export type ConcurrencyLimits = {
-  /** Pieces of work under way at once. */
+  /** Pieces of work that run at the same time. */
   readonly underWayMax: number;
   /** Pieces that wait; more are refused. */
   readonly waitingMax: number;
 };
 
-/** Lets so many pieces of work run at a time, in the order of asking. */
+/** Limits how many pieces of work run at the same time; the others wait in order of arrival. */
 export function concurrencyLimit({ underWayMax, waitingMax }: ConcurrencyLimits) {
   const waiting: (() => void)[] = [];
   let free = underWayMax;

@@ -3,10 +3,10 @@ import { expect, it } from 'vitest';
 import { eventStoreDbConnection } from './connection.ts';
 import { followRequest } from './wire.ts';
 
-/** 10 s to the next ping and 2 s for its answer; the client's own default is 20 s. */
+/** 10 s until the next ping and 2 s for its response; the client's own default is 20 s. */
 const GIVEN_UP_MS = 18_000;
 
-/** One that took longer, on a busy machine, tells nothing either way. */
+/** An attempt that took longer, on a busy machine, proves nothing either way. */
 const TRIES_MAX = 3;
 
 it('gives up a subscription whose connection is dead, though nothing else is asked', async () => {

@@ -1,7 +1,7 @@
 /**
- * The calls that this package makes to EventStoreDB, each with a deadline and repeated while its outcome
- * is unknown. They go through the client's own stubs: its `appendToStream` keeps what is under way in one
- * map of the module and dies with a broken connection, its `readAll` knows no filter.
+ * The calls that this package makes to EventStoreDB, each with a deadline and repeated while its outcome is
+ * unknown. They use the client's own gRPC stubs: its `appendToStream` keeps pending appends in one map of
+ * the module and crashes when a connection breaks, and its `readAll` has no filter.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EventStoreDBClient } from '@eventstore/db-client';
@@ -15,23 +15,23 @@ import type {
 import { type CallOptions, type Channel, type Metadata, status } from '@grpc/grpc-js';
 import { EventStoreUnavailable } from '../event-store.ts';
 
-/** One try of a call. Two of them stay below the 10 s in which every call of the product ends. */
+/** One try of a call. Two of them fit in the 10 s within which every call of the product ends. */
 const CALL_DEADLINE_MS = 4000;
 /** No try starts later than this. */
 const TRY_WITHIN_MS = 5000;
 const TRIES_MAX = 7;
-/** Doubles with each try: 630 ms of pauses in all, enough for a server that is started again. */
+/** Doubles with each try: 630 ms in all, enough for a server that is restarting. */
 const PAUSE_MS = 10;
-/** A peer that does not answer a ping is given up; pings go out every 10 s. */
+/** A connection whose ping is not answered within this time is closed; pings are sent every 10 s. */
 const KEEP_ALIVE_TIMEOUT_MS = 2000;
-/** A subscription that is not confirmed by then is given up. */
+/** A subscription that the server does not confirm within this time is given up. */
 const CONFIRM_WITHIN_MS = 5000;
 
 export interface EventStoreDbConnection {
   /** All or nothing; the same requests twice are stored once. */
   append(requests: readonly AppendReq[]): Promise<AppendResp>;
   read(request: ReadReq): Promise<readonly ReadResp[]>;
-  /** Until the signal aborts; throws when the server or the way to it ends it before. */
+  /** Runs until the signal aborts; throws when the server or the connection ends it before. */
   follow(request: ReadReq, on: Following, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
@@ -41,14 +41,14 @@ export type Following = {
   readonly onAnswer: (answer: ReadResp) => void;
 };
 
-/** What the client keeps for its own use. */
+/** Internals of the client. */
 type Inside = {
   getGRPCClient(stub: typeof StreamsClient, name: string): Promise<StreamsClient>;
   callArguments(
     base: { readonly requiresLeader: boolean; readonly deadline?: number },
     call?: CallOptions,
   ): [Metadata, CallOptions];
-  /** Makes a new channel when the error says that the old one, or its node, is of no use. */
+  /** Opens a new channel when the error says that the old one, or its node, is unusable. */
   handleError(client: StreamsClient, error: unknown): Promise<void>;
   getChannel(): Promise<Channel>;
 };
@@ -64,7 +64,7 @@ export function eventStoreDbConnection(url: string): EventStoreDbConnection {
     try {
       return await call(stub);
     } catch (error) {
-      await inside.handleError(stub, asOutage(error)).catch(() => {}); // a next try finds out by itself
+      await inside.handleError(stub, asOutage(error)).catch(() => {}); // the next try meets the error again
       throw error;
     }
   };
@@ -96,7 +96,7 @@ export function eventStoreDbConnection(url: string): EventStoreDbConnection {
       }),
     close: async () => {
       closing.abort();
-      if (!isUsed) return; // there is no channel, and asking for it would make one
+      if (!isUsed) return; // there is no channel, and requesting one would open it
       await inside.getChannel().then(
         (channel) => channel.close(),
         () => {},
@@ -111,7 +111,7 @@ function clientOf(url: string): EventStoreDBClient {
   try {
     return EventStoreDBClient.connectionString(own ? url : `${url}${more}`);
   } catch {
-    // The client's own message quotes the URL, and a password with it.
+    // The client's own message quotes the URL, with its password.
     throw new Error('EVENTSTORE_URL is no connection string of EventStoreDB');
   }
 }
@@ -128,7 +128,7 @@ const appendOnce = (
       if (error === null) resolve(answer);
       else reject(error);
     });
-    call.on('error', reject); // what is written to a call that has ended
+    call.on('error', reject); // writing to a call that has ended emits an error
     for (const request of requests) call.write(request);
     call.end();
   });
@@ -146,7 +146,7 @@ const readOnce = (
     call.on('end', () => resolve(answers));
   });
 
-/** Without a listener for its errors a dropped subscription would end the process. */
+/** Without an error listener a dropped subscription would end the process. */
 const followOnce = (
   call: ReturnType<StreamsClient['read']>,
   on: Following,
@@ -173,20 +173,20 @@ const followOnce = (
     if (signal.aborted) cancel();
   });
 
-/** The server understood and said no; it will say so again, and nothing was stored. */
+/** The server understood the request and refused it; a repeat would be refused too, and nothing was stored. */
 const REFUSALS: ReadonlySet<unknown> = new Set([
   status.INVALID_ARGUMENT,
   status.FAILED_PRECONDITION,
   status.OUT_OF_RANGE,
   status.UNIMPLEMENTED,
 ]);
-/** Our credentials are wrong: an outage until somebody mends them, no fault of what is appended. */
+/** Our credentials are wrong: an outage until an operator corrects them, and no fault of the append. */
 const OUR_FAULTS: ReadonlySet<unknown> = new Set([
   status.UNAUTHENTICATED,
   status.PERMISSION_DENIED,
 ]);
 
-/** A connection that lets a call wait in vain is left; its keep-alive would take three times as long. */
+/** After a call without a response the connection is replaced; its keep-alive would take three times as long. */
 const asOutage = (error: unknown): unknown =>
   codeOf(error) === status.DEADLINE_EXCEEDED
     ? Object.assign(new Error('late'), { code: status.UNAVAILABLE, details: '' })

@@ -1,6 +1,6 @@
 /**
- * The event store on EventStoreDB. A log is `$all` filtered by its streams' prefix; the position of an
- * event is its commit position, so positions of one log leave out most numbers.
+ * The event store on EventStoreDB. A log is `$all` filtered by the prefix of its streams. The position of
+ * an event is its commit position, so the positions of one log have large gaps.
  */
 
 import { failpoint, type Logger, metrics } from '@cardea/runtime';
@@ -25,18 +25,18 @@ import { type LogEnds, logEnds } from './log-ends.ts';
 import { logFeeds } from './log-feed.ts';
 import { logRequest, recorded, streamRequest, type Written, wireName, written } from './wire.ts';
 
-/** The server takes 1 MiB unless told otherwise. */
+/** The server's default limit is 1 MiB. */
 const APPEND_BYTES_MAX = 1_000_000;
-/** Appends of this process that wait or are under way, all logs together; more are refused at once. */
+/** Appends of this process that wait or run, all logs together; more are refused at once. */
 const APPENDS_MAX = 4096;
 const APPENDS_BYTES_MAX = 64_000_000;
 /** Below the 100 calls that a connection carries at once. */
 const APPENDS_UNDER_WAY_MAX = 48;
 const READS_UNDER_WAY_MAX = 32;
 const READS_WAITING_MAX = 4096;
-/** Streams are short by design; one that is longer than this has outgrown its design. */
+/** Streams are short by design; a longer one is a fault in the design. */
 const STREAM_EVENTS_MAX = 10_000;
-/** Events of a stream that one look for ids asks for. */
+/** Events of a stream that one page of the read for ids requests. */
 const IDS_PAGE_EVENTS = 500;
 
 export type EventStoreDbOptions = {
@@ -45,14 +45,14 @@ export type EventStoreDbOptions = {
   readonly logger?: Logger;
 };
 
-/** The stores of one process: any number of logs over one connection. */
+/** The stores of one process: any number of logs share one connection. */
 export interface EventStoreDbStores {
-  /** Closing it does nothing; close the whole. */
+  /** `close` of such a store does nothing; close the whole instead. */
   forLog(log: Log): EventStore;
   close(): Promise<void>;
 }
 
-/** The connection is made when first used, and again whenever it broke. */
+/** Connects on first use, and again after the connection broke. */
 export function eventStoreDbStores({ url, logger }: EventStoreDbOptions): EventStoreDbStores {
   const direct = eventStoreDbConnection(url);
   const toRead = concurrencyLimit({
@@ -179,7 +179,7 @@ function streamReader(
 const eventsOf = (log: Log, answers: readonly ReadResp[]): RecordedEvent[] =>
   answers.map((answer) => recorded(log, answer)).filter((event) => event !== undefined);
 
-/** The server's answer begins with the event at the given position, where that is one of the log. */
+/** The server's first result is the event at the given position, if that belongs to the log. */
 async function readLog(
   { connection, ends }: { readonly connection: EventStoreDbConnection; readonly ends: LogEnds },
   log: Log,

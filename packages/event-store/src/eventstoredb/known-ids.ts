@@ -1,14 +1,14 @@
 /**
- * The event ids of the streams that this process has lately written or read. The server looks at ids only
- * below the expected revision, and only within the stream; that the same command is not stored twice, and
- * that no id names two events, is found out here.
+ * A cache of event ids, by stream, for the streams that this process has recently written or read. The
+ * server compares ids only before the expected revision and only within the stream, so this package checks
+ * itself that a command is not stored twice and that no id belongs to two events.
  */
 
-/** Ids kept, all streams together; the streams used longest ago are forgotten first. */
+/** Cached ids of all streams together; the least recently used streams are dropped first. */
 const IDS_MAX = 100_000;
 
 export type StreamIds = {
-  /** The ids of the revisions from 1 up to here are known. */
+  /** The ids of all revisions from 1 to here are known. */
   readonly through: number;
   readonly revisions: ReadonlyMap<string, number>;
 };
@@ -16,11 +16,14 @@ export type StreamIds = {
 type Kept = { through: number; readonly revisions: Map<string, number> };
 
 export type KnownIds = {
-  /** Grows with what is learned; it stays whole when the stream is forgotten. */
+  /**
+   * The set grows as ids are learned; a caller's copy stays complete after the stream was dropped from the
+   * cache.
+   */
   of(stream: string): StreamIds;
-  /** The ids of a stream from revision `from` on; ignored when they leave a gap. */
+  /** Adds the ids of a stream from revision `from` on; ignored when they would leave a gap. */
   learn(stream: string, from: number, ids: readonly string[]): void;
-  /** Another stream that an id stands in, as far as is remembered. */
+  /** True when another stream has one of the ids, as far as the cache knows. */
   elsewhere(stream: string, ids: readonly string[]): boolean;
 };
 
@@ -44,7 +47,7 @@ export function knownIds(idsMax = IDS_MAX): KnownIds {
     learn: (stream, from, ids) => {
       const kept = streams.get(stream) ?? { through: 0, revisions: new Map() };
       if (from > kept.through + 1 || ids.length === 0) return;
-      streams.delete(stream); // to the end of the line
+      streams.delete(stream); // move it to the end of the order of use
       streams.set(stream, kept);
       for (const [index, id] of ids.entries()) {
         if (from + index <= kept.through) continue;

@@ -1,24 +1,24 @@
 /**
- * Where each log ends. Events of others stand between those of a log, so this process remembers how far it
- * has looked at all of them: the end of a quiet log is found without reading the others' events again.
+ * The last event of each log. `$all` mixes the events of all logs, so this process remembers how far it has
+ * searched it: the end of a log without new events is found without reading the other logs' events again.
  */
 import type { Log } from '../event-store.ts';
 import type { EventStoreDbConnection } from './connection.ts';
 import { lastRequest, logRequest, positionOf } from './wire.ts';
 
-/** Events of a log that a look behind the known end asks for. */
+/** Events of a log that are read after its known end. */
 const LOOK_EVENTS = 32;
 
 export type LogEnds = {
-  /** The log's last event, as of a moment after the call; 0n when it has none. */
+  /** The position of the log's last event, as of a moment after the call; 0n when it has none. */
   head(log: Log): Promise<bigint>;
-  /** An event of the log stands here, and what stood before it was seen or needs no look. */
+  /** An event of the log was found at this position, and everything before it was read or need not be. */
   saw(log: Log, position: bigint): void;
-  /** Nothing of the log stands between its last event and here. */
+  /** The log has no event between its known last one and this position. */
   passed(log: Log, position: bigint): void;
-  /** Up to where the log was looked at; undefined before the first look. */
+  /** Up to where the log was searched; undefined before the first search. */
   examined(log: Log): bigint | undefined;
-  /** From where to read what lies behind `after`: as far on as holds nothing of the log. */
+  /** Where to start a read of events after `after`: as late as possible without missing an event of the log. */
   startBehind(log: Log, after: bigint): bigint;
 };
 
@@ -30,7 +30,7 @@ export function logEnds(connection: EventStoreDbConnection): LogEnds {
 
   const saw = (log: Log, position: bigint): void => {
     const known = ends.get(log);
-    // One that was never looked at, or looked at further: this event says nothing of its end.
+    // The log was never searched, or was searched further: this event does not tell where it ends.
     if (known === undefined || position <= known.examined) return;
     ends.set(log, { last: position, examined: position });
   };
@@ -40,7 +40,7 @@ export function logEnds(connection: EventStoreDbConnection): LogEnds {
       ends.set(log, { ...known, examined: position });
   };
 
-  /** Looks at what was stored since the last look; of much, at the last one alone. */
+  /** Reads what was stored since the last search; when there is much, only the last event. */
   const lookOn = async (log: Log, to: bigint): Promise<void> => {
     const from = ends.get(log)?.examined ?? 0n;
     const found = await connection.read(logRequest(log, from, LOOK_EVENTS));
@@ -67,7 +67,7 @@ export function logEnds(connection: EventStoreDbConnection): LogEnds {
       if (known === undefined) {
         const first = await last(connection, log);
         if (!ends.has(log)) ends.set(log, { last: first, examined: first });
-        saw(log, first); // another look may have been answered from before this one was asked
+        saw(log, first); // another search may have been answered with an older state than this one
         passed(log, end);
       } else if (known.examined < end) await lookOn(log, end);
       return ends.get(log)?.last ?? 0n;
@@ -80,7 +80,7 @@ async function last(connection: EventStoreDbConnection, log?: Log): Promise<bigi
   return answer === undefined ? 0n : (positionOf(answer) ?? 0n);
 }
 
-/** Those who ask in one tick get one answer, which is asked for behind them all. */
+/** Calls within one tick share one result, which is read after the last of them. */
 function askedTogether<T>(ask: () => Promise<T>): () => Promise<T> {
   let asked: Promise<T> | undefined;
   return () => {

@@ -1,6 +1,7 @@
 /**
- * Wakes those who wait for a log: at once after appends of this process, by a subscription after those of
- * others, by a look once a second where both were lost. A subscription that was dropped is made again.
+ * Wakes readers that wait for a log: at once after appends of this process, through a subscription after
+ * those of other processes, and by polling once a second in case both were missed. A subscription that was
+ * dropped is made again.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@cardea/runtime';
@@ -14,7 +15,7 @@ const BACK_OFF_MIN_MS = 50;
 const BACK_OFF_MAX_MS = 5000;
 
 export type LogFeeds = {
-  /** This process has stored an event there. */
+  /** This process has stored an event at this position. */
   stored(log: Log, position: bigint): void;
   subscribe(log: Log, onAppend: () => void): () => Promise<void>;
   close(): Promise<void>;
@@ -36,7 +37,7 @@ type Feed = {
 export function logFeeds(needs: Dependencies): LogFeeds {
   const feeds = new Map<Log, Feed>();
 
-  /** Many events in one turn wake once. */
+  /** Several events in one tick wake a reader once. */
   const wake = (log: Log): void => {
     const feed = feeds.get(log);
     if (feed === undefined || feed.isWaking) return;
@@ -65,7 +66,7 @@ export function logFeeds(needs: Dependencies): LogFeeds {
     subscribe: (log, onAppend) => {
       const feed = feeds.get(log) ?? start(log);
       feeds.set(log, feed);
-      const listener = () => onAppend(); // one of its own, so that a function may subscribe twice
+      const listener = () => onAppend(); // a new function, so that one `onAppend` may subscribe twice
       feed.listeners.add(listener);
       return async () => {
         feed.listeners.delete(listener);
@@ -78,7 +79,7 @@ export function logFeeds(needs: Dependencies): LogFeeds {
   };
 }
 
-/** Behind the place up to which the log was looked at; whoever is woken reads from its own. */
+/** Starts where the log was searched to; readers that are woken read from their own position. */
 async function follow(
   { connection, ends, logger }: Dependencies,
   log: Log,
@@ -92,7 +93,7 @@ async function follow(
       const request = followRequest(log, ends.examined(log) ?? 0n);
       const onConfirmed = () => {
         backOffMs = BACK_OFF_MIN_MS;
-        wake(); // for what came while nobody listened
+        wake(); // for events that were stored while there was no subscription
       };
       await connection.follow(
         request,
@@ -117,7 +118,7 @@ async function follow(
   }
 }
 
-/** A frozen server drops nothing and says nothing; what it does not say is asked for. */
+/** A frozen server neither drops the subscription nor sends events, so the log is polled too. */
 async function look(
   { ends }: Dependencies,
   log: Log,
@@ -131,7 +132,7 @@ async function look(
       if (seen !== head) wake();
       seen = head;
     } catch {
-      // The next look will do.
+      // Errors are left to the next poll.
     }
     await pause(LOOK_EVERY_MS, signal);
   }

@@ -1,19 +1,19 @@
 /**
- * How events and questions are spelled for EventStoreDB. Its own event ids are those of one attempt to
- * append; ours stand in the metadata, with whatever else the server has no field for.
+ * How events and reads are encoded for EventStoreDB. The server's event ids are new for each attempt to
+ * append; our ids are in the metadata, with everything else that the server has no field for.
  */
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type { AppendReq, ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
 import type { Append, Log, NewEvent, RecordedEvent } from '../event-store.ts';
 
-/** `<log>.<noun>-<id>`. No log's name starts with another's and a point. */
+/** `<log>.<noun>-<id>`. No log's name is a prefix of another's. */
 export const wireName = (log: Log, streamId: string): string => `${log}.${streamId}`;
 const prefixOf = (log: Log): string => `${log}.`;
 
 const POSITION_MAX = 2n ** 63n - 1n;
 
-/** What stands beside an event's data. */
+/** The metadata of an event. */
 type Beside = {
   readonly event_id: string;
   readonly schema_version: number;
@@ -21,7 +21,7 @@ type Beside = {
   readonly metadata: NewEvent['metadata'];
 };
 
-/** An append whose events are spelled, so that its size is known. */
+/** An append whose events are serialized, so that its size is known. */
 export type Written = Append & {
   readonly spelled: readonly { readonly data: Buffer; readonly beside: Buffer }[];
   readonly bytes: number;
@@ -68,7 +68,7 @@ export function appendRequests(
   return [new messages.AppendReq().setOptions(options), ...proposed];
 }
 
-/** Up to `count` events of a stream from a revision (1) on, or its last one alone. */
+/** Up to `count` events of a stream from a revision (1) on, or only its last one. */
 export function streamRequest(name: string, from: number | 'last', count: number): ReadReq {
   const stream = new messages.ReadReq.Options.StreamOptions();
   stream.setStreamIdentifier(identifier(name));
@@ -80,13 +80,13 @@ export function streamRequest(name: string, from: number | 'last', count: number
   return new messages.ReadReq().setOptions(options);
 }
 
-/** Up to `count` events of a log in order, from a position of the server's on; that one is included. */
+/** Up to `count` events of a log in order, from and including a position of the server's. */
 export const logRequest = (log: Log, from: bigint, count: number): ReadReq =>
   new messages.ReadReq().setOptions(
     common(count).setAll(placeIn(from)).setFilter(filterOf(log, READ_WINDOW_RECORDS)),
   );
 
-/** The last event of a log, or with no log named the last one of all. */
+/** The last event of a log, or without a log the last one of the server. */
 export function lastRequest(log?: Log): ReadReq {
   const all = new messages.ReadReq.Options.AllOptions().setEnd(new shared.Empty());
   const options = common(1).setAll(all).setReadDirection(BACKWARDS);
@@ -95,7 +95,7 @@ export function lastRequest(log?: Log): ReadReq {
   return new messages.ReadReq().setOptions(options);
 }
 
-/** Everything of a log behind a position, for as long as the call lives. */
+/** All events of a log after a position, for as long as the call lives. */
 export function followRequest(log: Log, after: bigint): ReadReq {
   const options = common(undefined)
     .setAll(placeIn(after))
@@ -105,9 +105,9 @@ export function followRequest(log: Log, after: bigint): ReadReq {
 }
 
 const BACKWARDS = 1;
-/** Records that the server looks at between two checkpoints of a subscription. */
+/** Records that the server reads between two checkpoints of a subscription. */
 const CHECKPOINT_RECORDS = 32;
-/** Records that a read looks at in one go on the server; it goes on until it has what was asked for. */
+/** Records that the server reads at a time; it continues until it has as many as requested. */
 const READ_WINDOW_RECORDS = 2000;
 
 function common(count: number | undefined): ReadReq.Options {
@@ -138,13 +138,13 @@ function filterOf(log: Log, windowRecords: number): ReadReq.Options.FilterOption
 
 const identifier = (name: string) => new shared.StreamIdentifier().setStreamName(Buffer.from(name));
 
-/** Where an answer of `$all` stands; undefined when it is no event. */
+/** The position of a result of `$all`; undefined when the result is not an event. */
 export function positionOf(answer: ReadResp): bigint | undefined {
   const event = answer.getEvent()?.getEvent();
   return event === undefined ? undefined : BigInt(event.getCommitPosition());
 }
 
-/** The event of an answer, as its log has it; undefined when it is none. */
+/** The event of a result in our form; undefined when the result is not an event. */
 export function recorded(log: Log, answer: ReadResp): RecordedEvent | undefined {
   const event = answer.getEvent()?.getEvent();
   if (event === undefined) return undefined;

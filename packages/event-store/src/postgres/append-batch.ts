@@ -11,7 +11,7 @@ import {
 import type { Connection } from './connection.ts';
 import { logNumber } from './log-number.ts';
 
-/** An append whose JSON is written, so that its size is known. */
+/** An append whose JSON is serialized, so that its size is known. */
 export type Written = Append & {
   readonly datas: readonly string[];
   readonly metadatas: readonly string[];
@@ -46,8 +46,8 @@ export function written(append: Append): Written {
 }
 
 /**
- * Appends a batch that names no stream twice, in one transaction. `careful` looks every event id up
- * beforehand, so that a repeat at the expected revision is told from a fault.
+ * Appends a batch, with at most one append per stream, in one transaction. With `careful` every event id is
+ * looked up first, which tells a repeat at the expected revision from a fault.
  */
 export async function appendBatch(
   connection: Connection,

@@ -1,7 +1,7 @@
 import type { AppendOutcome } from '../event-store.ts';
 import type { Written } from './append-batch.ts';
 
-/** A batch takes its share of the queue, but no fewer appends than this where there are as many. */
+/** A batch takes its share of the queue, but at least this many appends where there are as many. */
 const BATCH_APPENDS_MIN = 32;
 const BATCH_EVENTS_MAX = 256;
 const BATCH_BYTES_MAX = 1_000_000;
@@ -13,15 +13,15 @@ export type Waiting = {
 };
 
 /**
- * The appends of one log that wait. A stream is in one batch at a time and its appends keep their
- * order, so what waits for its stream is passed over, and so is whatever stands behind it.
+ * The waiting appends of one log. A stream is in one batch at a time and its appends keep their order, so
+ * an append whose stream is in a running batch is skipped, and so are all later ones of that stream.
  */
 export function appendQueue() {
   let queue: Waiting[] = [];
   const busyStreams = new Set<string>();
 
   const takeBatch = (connectionsIdle: number): readonly Waiting[] => {
-    // All of it for one connection would make the connections run in lockstep.
+    // A single batch with everything would make the connections take turns instead of working in parallel.
     const appendsMax = Math.max(BATCH_APPENDS_MIN, Math.ceil(queue.length / connectionsIdle));
     const batch: Waiting[] = [];
     const left: Waiting[] = [];
@@ -52,7 +52,7 @@ export function appendQueue() {
   return {
     push: (waiting: Waiting) => void queue.push(waiting),
     takeBatch,
-    /** The batch is settled: its streams may be written again. */
+    /** The batch has ended: its streams may be written again. */
     done: (batch: readonly Waiting[]) => {
       for (const { append } of batch) busyStreams.delete(append.streamId);
     },

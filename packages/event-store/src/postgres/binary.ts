@@ -1,4 +1,4 @@
-/** Arrays in PostgreSQL's binary format: `pg` sends a Buffer as it is, which spares quoting and parsing. */
+/** Arrays in PostgreSQL's binary format: `pg` sends a Buffer unchanged, which saves quoting and parsing. */
 const TEXT = 25;
 const INT2 = 21;
 const INT4 = 23;
@@ -7,12 +7,12 @@ const UUID = 2950;
 const JSONB = 3802;
 const TIMESTAMPTZ = 1184;
 
-/** PostgreSQL counts microseconds from the first day of 2000. */
+/** PostgreSQL counts microseconds from 2000-01-01. */
 const EPOCH_MS = Date.UTC(2000, 0, 1);
 const HEADER_BYTES = 20;
 
 export const textArray = (values: readonly string[]): Buffer => variable(TEXT, values, '');
-/** Takes texts of JSON; the format puts the version number 1 before each. */
+/** Takes JSON texts; the format puts the version number 1 before each. */
 export const jsonbArray = (values: readonly string[]): Buffer => variable(JSONB, values, '\u0001');
 
 export const int2Array = (values: readonly number[]): Buffer =>

@@ -7,31 +7,31 @@ import {
 } from 'pg';
 import { EventStoreUnavailable } from '../event-store.ts';
 
-/** Both together stay below the 10 s in which every call of the product ends. */
+/** Together below the 10 s within which every call of the product ends. */
 const CONNECT_TIMEOUT_MS = 4000;
 const QUERY_TIMEOUT_MS = 5000;
 
 /**
- * Planner settings of the event store: a poll that was prepared while the table was empty would stay a
- * sequential scan with a sort until the next ANALYZE.
+ * Planner settings of the event store: a poll that was prepared while the table was empty would otherwise
+ * stay a sequential scan with a sort until the next ANALYZE.
  */
 const PLANNER = '-c enable_seqscan=off -c enable_bitmapscan=off';
 
 export type ConnectionOptions = {
   readonly connectionString: string;
-  /** The role that the connection acts in; its own when undefined. */
+  /** The role that the connection takes; the login role when undefined. */
   readonly role?: 'cardea_app' | 'cardea_system' | undefined;
   /** More `-c name=value` settings. */
   readonly settings?: string;
 };
 
 export interface Connection {
-  /** Throws {@link EventStoreUnavailable} when the server is away, DatabaseError when it refuses. */
+  /** Throws {@link EventStoreUnavailable} when the server is unavailable, DatabaseError when it refuses. */
   query<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]>;
   close(): Promise<void>;
 }
 
-/** One connection that comes back: made when first used, and again after it broke. One query at a time. */
+/** A connection that reconnects: opened on first use, and again after it broke. One query at a time. */
 export function connection(
   options: ConnectionOptions,
   onConnected: (client: Client) => Promise<void> = async () => {},
@@ -48,7 +48,7 @@ export function connection(
       forget(promise);
       client.end().catch(() => {}); // it is broken already
     };
-    client.on('error', drop); // without a listener a restarted server would end this process
+    client.on('error', drop); // without a listener, a server restart would end this process
     client.on('end', () => forget(promise));
     const promise = client
       .connect()
@@ -91,11 +91,11 @@ function clientConfig({ connectionString, role, settings = '' }: ConnectionOptio
   };
 }
 
-/** The server is well and says no: the statement had no effect. All else leaves the outcome unknown. */
+/** The server works and refuses: the statement had no effect. After any other error the outcome is unknown. */
 function isRefusal(error: unknown): error is DatabaseError {
   if (!(error instanceof DatabaseError) || error.code === undefined) return false;
   const away =
     /^(08|53|57|58|XX)/.test(error.code) || // connection, resources, operator, system, internal
-    error.code === '25006'; // read-only: a stand-by that is not yet the primary
+    error.code === '25006'; // read-only: a standby that is not the primary yet
   return !away;
 }

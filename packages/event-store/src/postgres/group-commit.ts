@@ -19,16 +19,16 @@ const QUEUE_APPENDS_MAX = 4096;
 const QUEUE_BYTES_MAX = 64_000_000;
 
 export type Watch = {
-  /** After a commit that stored something: what, in the order of the log. */
+  /** Called after a commit that stored something, with the events in the order of the log. */
   readonly onStored: (log: Log, stored: readonly Stored[]) => void;
-  /** Around each transaction, for fail points. */
+  /** Called around each transaction, for fail points. */
   readonly beforeCommit: () => Promise<void> | void;
   readonly afterCommit: () => Promise<void> | void;
 };
 
 /**
- * Appends of one process share transactions: whatever was asked for in one turn of the event loop goes
- * together. Nothing waits for a timer. Each connection carries one batch at a time.
+ * Appends of one process share transactions: those of one turn of the event loop are batched. Nothing waits
+ * for a timer. Each connection runs one batch at a time.
  */
 export function groupCommit(connections: readonly Connection[], watch: Watch) {
   const queues = new Map<Log, ReturnType<typeof appendQueue>>();
@@ -55,7 +55,7 @@ export function groupCommit(connections: readonly Connection[], watch: Watch) {
         idle.push(connection);
         continue;
       }
-      queues.delete(log); // to the end of the line, where this loop meets it again
+      queues.delete(log); // move it to the end of the order, where this loop meets it again
       queues.set(log, queue);
       waiting -= batch.length;
       metrics.appendQueue.set(waiting);
@@ -95,7 +95,7 @@ const bytesOf = (appends: readonly Written[]): number =>
 const eventsOf = (appends: readonly Written[]): number =>
   appends.reduce((sum, { events }) => sum + events.length, 0);
 
-/** Settles every append of the batch. One that fails the whole batch is found by sending each alone. */
+/** Settles every append of the batch. One that makes the whole batch fail is found by sending each separately. */
 async function commit(
   connection: Connection,
   log: Log,

@@ -1,6 +1,6 @@
 import type { Log } from '../event-store.ts';
 
-/** How a log is called in the tables. Written in stone: rows carry these numbers. */
+/** The number of a log in the tables. Stored rows use these numbers, so they never change. */
 const LOG_NUMBERS: Readonly<Record<Log, number>> = {
   identity: 1,
   authz: 2,

@@ -1,25 +1,25 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Log, RecordedEvent } from '../event-store.ts';
 
-/** The newest events of a log that stay in memory; whoever stands further back reads the table. */
+/** The newest events of a log that stay in memory; a reader further back reads the table. */
 const TAIL_EVENTS_MAX = 1000;
-/** Batches of this process that wait for what was committed before them; beyond, the table is read. */
+/** Batches of this process that wait for events committed before them; with more, the table is read. */
 const AHEAD_BATCHES_MAX = 16;
 
 export type ReadLog = (log: Log, after: bigint, limit: number) => Promise<readonly RecordedEvent[]>;
 
 export type LogTails = {
-  /** Sees whatever was committed before the call, for it never joins a read that had begun by then. */
+  /** Returns everything that was committed before the call: it never joins a read that began earlier. */
   readonly read: ReadLog;
-  /** Sees what was stored here and what others were heard of; asks the table for no more than that. */
+  /** Returns what was stored here and what notices announced, and reads the table for no more than that. */
   readonly follow: ReadLog;
-  /** This process stored a batch; its events come in order, without a gap. */
+  /** This process stored a batch; its events are in order, without a gap. */
   stored(log: Log, events: () => readonly RecordedEvent[]): void;
   /** Another process may have stored something. */
   heard(log: Log): void;
 };
 
-/** The ends of the logs, read once for all who follow them: projections, policies, relay. */
+/** The newest events of each log, read once for all followers: projections, policies, relay. */
 export function logTails(readLog: ReadLog): LogTails {
   const tails = new Map<Log, LogTail>();
   const tailOf = (log: Log): LogTail => {
@@ -39,15 +39,15 @@ type ReadTable = (after: bigint, limit: number) => Promise<readonly RecordedEven
 
 class LogTail {
   readonly #readTable: ReadTable;
-  /** All events of the log behind `#from`, up to `#end`. Undefined: no reader was at the end yet. */
+  /** All events of the log after `#from`, up to `#end`. Undefined: no reader was at the end yet. */
   #events: RecordedEvent[] | undefined;
   #from = 0n;
-  /** Batches of this process whose forerunners are not known yet. */
+  /** Batches of this process that have events before them which are not known yet. */
   #ahead: (readonly RecordedEvent[])[] = [];
-  /** There may be events that were not stored here. */
+  /** True when there may be events that were not stored here. */
   #isHeard = true;
   #underWay: Promise<unknown> = Promise.resolve();
-  /** Has not begun: whoever comes now may join. */
+  /** A read that has not begun: new callers may join it. */
   #next: Promise<boolean> | undefined;
 
   constructor(readTable: ReadTable) {
@@ -57,14 +57,14 @@ class LogTail {
   async read(after: bigint, limit: number): Promise<readonly RecordedEvent[]> {
     if (this.#events === undefined || after < this.#from) return this.#readAside(after, limit);
     const isWhole = await this.#caughtUp(limit);
-    // The tail may have left the reader behind meanwhile.
+    // Meanwhile the reader's position may have left the events in memory.
     if (after < this.#from) return this.#readAside(after, limit);
     const found = this.#behind(after).slice(0, limit);
     return isWhole || found.length === limit ? found : this.#readTable(after, limit);
   }
 
   async follow(after: bigint, limit: number): Promise<readonly RecordedEvent[]> {
-    // Two connections answer in any order: what is missed is often there in a moment.
+    // Connections resolve in any order: missing events often arrive within one turn.
     if (this.#ahead.length > 0) await nextTurn();
     const isLevel = !this.#isHeard && this.#ahead.length === 0;
     if (!isLevel || after < this.#from) return this.read(after, limit);
@@ -98,15 +98,15 @@ class LogTail {
     return events;
   }
 
-  /** Answers whether nothing more had been committed than what stands in memory now. */
+  /** Returns true when memory contains everything that had been committed. */
   #caughtUp(limit: number): Promise<boolean> {
     this.#next ??= this.#readOn(limit);
     return this.#next;
   }
 
   async #readOn(limit: number): Promise<boolean> {
-    await this.#underWay.catch(() => {}); // who asked for that one hears of its failure
-    await nextTurn(); // all that were woken by one append join
+    await this.#underWay.catch(() => {}); // its own caller gets the error
+    await nextTurn(); // so that all readers woken by one append join
     this.#next = undefined;
     this.#isHeard = false;
     const reading = this.#readTable(this.#end, limit);
@@ -122,14 +122,14 @@ class LogTail {
     return isWhole;
   }
 
-  /** What was read from where the log ended when the reading began; batches may have come since. */
+  /** Adds the rows of a read that began at an earlier end of the log; batches may have been added since. */
   #keep(events: readonly RecordedEvent[]): void {
     const end = this.#end;
     this.#events?.push(...events.filter(({ position }) => position > end));
     this.#joinAhead();
   }
 
-  /** Batches are answered in any order: each waits until the tail has reached its first event. */
+  /** Batches are stored in any order: each waits until the events before its first one are known. */
   #joinAhead(): void {
     const known = this.#events;
     if (known === undefined) return;
@@ -148,7 +148,7 @@ class LogTail {
 
   #behind(after: bigint): readonly RecordedEvent[] {
     const events = this.#events ?? [];
-    // Readers stand near the end.
+    // Readers are usually near the end.
     const last = events.findLastIndex(({ position }) => position <= after);
     return events.slice(last + 1);
   }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { migration as events } from '../../migrations/0001-events.ts';
 import { migration as appendOne } from '../../migrations/0002-append-one.ts';
 
-/** The steps of schema `eventstore`, each with the text of its file: what was applied must not change. */
+/** The migrations of schema `eventstore`, each with the text of its file, which must not change once applied. */
 export const eventStoreMigrations: readonly {
   readonly name: string;
   readonly source: string;

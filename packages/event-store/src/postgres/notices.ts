@@ -7,9 +7,9 @@ import { type ConnectionOptions, connection } from './connection.ts';
 import { logNumber } from './log-number.ts';
 
 const CHANNEL = 'cardea_events';
-/** A notice may be lost with its process or its connection; a poll finds what it spoke of. */
+/** A notice may be lost with its process or connection; the poll then finds the events. */
 const POLL_EVERY_MS = 1000;
-/** Other processes hear at most this often of one log. */
+/** The shortest time between two notices for one log. */
 const NOTICE_GAP_MS = 10;
 
 type Heads = (logs: readonly Log[]) => Promise<ReadonlyMap<Log, bigint>>;
@@ -22,9 +22,8 @@ export type NoticesDependencies = {
 };
 
 /**
- * Tells the subscribers of this process at once of its own appends, and those of other processes by
- * NOTIFY. The NOTIFY is sent behind the commit, not inside: there it would make all commits of the
- * database queue at one lock.
+ * Wakes subscribers in this process directly, and those in other processes by NOTIFY. The NOTIFY is sent
+ * after the commit, not inside: there it would make all commits of the database queue at one lock.
  */
 export function notices(options: ConnectionOptions, needs: NoticesDependencies) {
   const { heads, onHeard, logger } = needs;
@@ -55,14 +54,14 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
   let turn: Promise<unknown> = Promise.resolve();
   const say = (query: QueryConfig): Promise<unknown> => {
     const mine = turn.then(() => line.query(query));
-    turn = mine.catch(() => {}); // one query at a time; who asked hears of the failure
+    turn = mine.catch(() => {}); // one query at a time; the caller gets the error
     return mine;
   };
 
   const tellOthers = teller(say, stopping.signal);
 
   const pollOnce = async () => {
-    await say({ text: `LISTEN ${CHANNEL}` }); // also brings a broken connection back
+    await say({ text: `LISTEN ${CHANNEL}` }); // also reopens a broken connection
     const before = new Map(seen);
     for (const [log, head] of await heads([...listeners.keys()])) {
       const known = before.get(log);
@@ -88,7 +87,7 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
       tellOthers(log);
     },
     subscribe: async (log: Log, onAppend: () => void): Promise<() => Promise<void>> => {
-      const listener = () => onAppend(); // one of its own, so that a function may subscribe twice
+      const listener = () => onAppend(); // a new function, so that one `onAppend` may subscribe twice
       const all = listeners.get(log) ?? new Set();
       listeners.set(log, all.add(listener));
       polling ??= poll();
@@ -104,7 +103,7 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
   };
 }
 
-/** A notice is a courtesy: when it fails, the poll of the others stands in for it. */
+/** A failed notice is ignored: the poll of the other processes replaces it. */
 function teller(say: (query: QueryConfig) => Promise<unknown>, stopping: AbortSignal) {
   const toTell = new Set<Log>();
   let telling = false;

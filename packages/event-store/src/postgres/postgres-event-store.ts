@@ -9,26 +9,26 @@ import { notices } from './notices.ts';
 import { inTurn, logReader, streamReader } from './reading.ts';
 import { storedEvents } from './stored-events.ts';
 
-/** Batches in flight; a third one makes all slower. */
+/** Batches in flight; with a third one all become slower. */
 const WRITERS = 2;
 
 export type PostgresEventStoreOptions = Omit<ConnectionOptions, 'settings'> & {
   readonly logger?: Logger;
 };
 
-/** The stores of one process: any number of logs over one set of connections. */
+/** The stores of one process: any number of logs share one set of connections. */
 export interface PostgresEventStores {
-  /** Closing it does nothing; close the whole. */
+  /** `close` of such a store does nothing; close the whole instead. */
   forLog(log: Log): EventStore;
   close(): Promise<void>;
 }
 
-/** Connections are made when first used, and again whenever they broke. */
+/** Connects on first use, and again after a connection broke. */
 export function postgresEventStores(options: PostgresEventStoreOptions): PostgresEventStores {
   const { logger, ...rest } = options;
   const several = (count: number) => Array.from({ length: count }, () => connection(rest));
   const writers = several(WRITERS);
-  // What follows a log reads it from memory, so one connection serves all reads.
+  // Followers of a log read it from memory, so one connection is enough for all reads.
   const reader = inTurn(connection(rest));
 
   const readStream = streamReader(reader);
@@ -71,7 +71,7 @@ export function postgresEventStores(options: PostgresEventStoreOptions): Postgre
   };
 }
 
-/** Heads that are asked for in one tick are read in one query. */
+/** Heads that are requested in one tick are read in one query. */
 function askedTogether(heads: (logs: readonly Log[]) => Promise<ReadonlyMap<Log, bigint>>) {
   let asked: Set<Log> | undefined;
   let answer: Promise<ReadonlyMap<Log, bigint>> = Promise.resolve(new Map());

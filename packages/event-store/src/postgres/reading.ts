@@ -10,11 +10,11 @@ import { int2Array, int8Array, textArray } from './binary.ts';
 import type { Connection } from './connection.ts';
 import { logNumber } from './log-number.ts';
 
-/** Reads of streams that go to the server in one query. */
+/** Reads of streams in one query. */
 const READS_MAX = 64;
 /** Reads that wait in this process; more are refused at once. */
 const QUEUE_READS_MAX = 4096;
-/** Streams are short by design; one that is longer than this has outgrown its design. */
+/** Streams are short by design; a longer one is a fault in the design. */
 const STREAM_EVENTS_MAX = 10_000;
 
 export type EventRow = {
@@ -68,20 +68,20 @@ const HEADS = {
 type Asked = {
   readonly log: Log;
   readonly streamId: string;
-  /** From this revision on; 0 = the last event alone. */
+  /** From this revision on; 0 = only the last event. */
   readonly first: number;
   readonly resolve: (events: readonly RecordedEvent[]) => void;
   readonly reject: (error: unknown) => void;
 };
 
-/** Reads of streams that were asked for while one is under way go together in the next. */
+/** Reads of streams that are requested while a query runs share the next one. */
 export function streamReader(connection: Connection) {
   const queue: Asked[] = [];
   let busy = false;
 
   const run = async () => {
     while (queue.length > 0) {
-      await nextTurn(); // whoever got an answer and asks on goes along
+      await nextTurn(); // so that callers whose read has just resolved can join with their next one
       const batch = queue.splice(0, READS_MAX);
       await readBatch(connection, batch);
     }
@@ -102,7 +102,7 @@ export function streamReader(connection: Connection) {
     });
 }
 
-/** Settles every read. One that fails the whole batch is found by asking for each alone. */
+/** Settles every read. One that makes the whole batch fail is found by sending each separately. */
 async function readBatch(connection: Connection, batch: readonly Asked[]): Promise<void> {
   try {
     const found = await readStreams(connection, batch);
@@ -154,7 +154,7 @@ export function logReader(connection: Connection) {
   };
 }
 
-/** One query after the other, in the order of asking: the driver wants the answer of one before the next. */
+/** Runs one query after the other, in order of arrival: the driver wants the response of one before the next. */
 export function inTurn(connection: Connection): Connection {
   let waiting = 0;
   let last: Promise<unknown> = Promise.resolve();
@@ -168,13 +168,13 @@ export function inTurn(connection: Connection): Connection {
         .finally(() => {
           waiting -= 1;
         });
-      last = mine.catch(() => {}); // whoever asked hears of the failure
+      last = mine.catch(() => {}); // the caller gets the error
       return await mine;
     },
   };
 }
 
-/** A read may be tried once more: on a connection that a restarted server had closed behind our back. */
+/** A read is tried once more: a restarted server may have closed the connection unnoticed. */
 async function again<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();

@@ -2,14 +2,14 @@ import type { JsonObject } from '@cardea/contracts';
 import type { EventMetadata, Log, RecordedEvent } from '../event-store.ts';
 import type { Written } from './append-batch.ts';
 
-/** An append that was stored, and where its last event stands. */
+/** An append that was stored, with the position of its last event. */
 export type Stored = {
   readonly append: Written;
   readonly position: bigint;
   readonly revision: number;
 };
 
-/** The events as a reader of the table finds them: made of the JSON that was sent. */
+/** The events as a reader of the table would get them: parsed from the JSON that was sent. */
 export function storedEvents(log: Log, { append, position, revision }: Stored): RecordedEvent[] {
   const { streamId, events, datas, metadatas } = append;
   return events.map(({ id, type, schemaVersion, time }, index) => {

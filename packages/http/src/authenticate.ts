@@ -1,6 +1,6 @@
 /**
- * Who may come in, found out from headers alone and in the order that the whole product promises:
- * authentication 401, tenant header 400, tenant match 403, scope or role 403.
+ * Decides from the headers alone whether a caller is admitted, in the order that the whole product
+ * promises: authentication 401, tenant header 400, tenant match 403, scope or role 403.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Authenticator, Principal, TooManyMisses } from '@cardea/auth';
@@ -12,7 +12,7 @@ const BEARER = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
 const BEARER_MAX_CHARS = 8 * 1024;
 const TENANT = /^[\x21-\x2b\x2d-\x7e]{1,128}$/;
 
-/** Headers that may stand once in a request; a second one is no accident. */
+/** Headers that may appear once in a request. */
 const SINGLE = new Set([
   'authorization',
   'content-type',
@@ -25,10 +25,10 @@ const SINGLE = new Set([
 
 export type Admission =
   | { readonly principal: Principal | undefined; readonly tenantId: string }
-  /** `principal` as far as it was found out, for the record of the refusal. */
+  /** `principal`, where the caller is known, is for the record of the refusal. */
   | { readonly refusal: Refusal; readonly principal: Principal | undefined };
 
-/** Names (lower case) of the single headers that this request carries more than once. */
+/** Names (lower case) of those headers that this request has more than once. */
 export function doubledHeaders({ rawHeaders }: IncomingMessage): ReadonlySet<string> {
   let seen: Set<string> | undefined;
   let doubled: Set<string> = NONE;
@@ -61,7 +61,7 @@ export async function admit(
   if (contract.who !== 'anyone') {
     if (principal === undefined) return { refusal: refusalOf('unauthenticated'), principal };
     const untaken = notTaken(principal, contract.who, contract);
-    // Answers that are 401 stand with the other 401s, before anything is said about the tenant.
+    // All 401s come first, before the response reveals anything about the tenant.
     if (untaken?.status === 401) return { refusal: untaken, principal };
   }
   const tenant = tenantOf(request, contract, { principal, doubled });
@@ -75,8 +75,8 @@ export async function admit(
 }
 
 /**
- * What only a role allows is done for whoever has it now: since the headers were read, its body may have
- * been a long time in coming.
+ * Checks the caller's role again after the body has been read, because reading it may have taken long and
+ * the role may have been revoked since.
  */
 export async function confirm(
   contract: Contract,
@@ -123,7 +123,7 @@ const USER_CALLERS: readonly Caller[] = ['user', ...ROLE_CALLERS];
 const isScope = (caller: Caller) => caller.startsWith('api_key:');
 const scopeOf = (caller: Caller) => caller.slice('api_key:'.length);
 
-/** The answer to a genuine caller of a kind that the endpoint does not take at all. */
+/** The response to an authenticated caller of a kind that the endpoint does not accept. */
 function notTaken(
   principal: Principal,
   who: readonly Caller[],
@@ -149,7 +149,7 @@ function takesKind(principal: Principal, who: readonly Caller[]): boolean {
   }
 }
 
-/** Right kind, but without the role or scope. */
+/** The kind of caller is right, but the role or scope is missing. */
 function withoutRight(principal: Principal, who: readonly Caller[]): Refusal | undefined {
   switch (principal.kind) {
     case 'user':
@@ -171,10 +171,10 @@ function withoutRight(principal: Principal, who: readonly Caller[]): Refusal | u
   }
 }
 
-/** Changes something that a role allows. */
+/** True for an endpoint that changes something and requires a role. */
 export const writesByRole = ({ who, method }: Contract): boolean =>
   method !== 'get' && who !== 'anyone' && who.some((caller) => ROLE_CALLERS.includes(caller));
 
-/** Takes users by role only: whoever comes in acts as an admin. */
+/** True for an endpoint that accepts users by role only: an admitted caller acts as an admin. */
 export const asksForRole = ({ who }: Contract): boolean =>
   who !== 'anyone' && !who.includes('user') && who.some((caller) => USER_CALLERS.includes(caller));

@@ -1,12 +1,12 @@
 /**
- * A request's body, read late: media type and announced length are judged from the headers alone, so
- * a body that would be refused is never waited for.
+ * Reads a request's body late: media type and announced length are checked in the headers first, so the
+ * server never waits for a body that it would refuse.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Refusal, refusalOf } from './refusal.ts';
 
 export const BODY_MAX_BYTES = 256 * 1024;
-/** From the first look at the body to its last byte. */
+/** From the start of the reading to the last byte. */
 export const BODY_WAIT_MS = 10_000;
 
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*("?)utf-?8\1[ \t]*)?;?$/i;
@@ -14,12 +14,12 @@ const LENGTH = /^[0-9]{1,15}$/;
 
 export type BodyRule = { readonly limitBytes: number; readonly typeOptional: boolean };
 
-/** True when the headers announce a body, be it an empty one. */
+/** True when the headers announce a body, even an empty one. */
 const announcesBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined ||
   (headers['content-length'] !== undefined && headers['content-length'] !== '0');
 
-/** 415 and 413, as far as the headers tell. */
+/** 415 and 413, as far as the headers show them. */
 export function refusedByHeaders(request: IncomingMessage, rule: BodyRule): Refusal | undefined {
   const { headers } = request;
   const encoding = headers['content-encoding'];
@@ -39,7 +39,7 @@ export function refusedByHeaders(request: IncomingMessage, rule: BodyRule): Refu
 
 export type BodyReading = { readonly bytes: Buffer } | { readonly refusal: Refusal } | 'gone';
 
-/** Requests that sent `Expect: 100-continue` and still wait for our word. */
+/** Requests that sent `Expect: 100-continue` and wait for the interim response. */
 export const AWAITS_CONTINUE: unique symbol = Symbol('awaits 100-continue');
 
 export function readBody(
@@ -70,7 +70,7 @@ export function readBody(
       request.off('end', onEnd);
       request.off('error', onGone);
       request.off('close', onGone);
-      // An aborted request tells so once more; nobody needs to hear it, but somebody has to listen.
+      // An aborted request emits one more error, which needs a listener.
       if (reading === 'gone') request.on('error', () => {});
       resolve(reading);
     }

@@ -1,4 +1,4 @@
-/** All endpoints as a list: what tests, gateway and document loop over. */
+/** All endpoints as a list: for tests, the gateway and the OpenAPI document. */
 import type { Contract, Endpoint } from './endpoint.ts';
 import { inEndpointCodes, PIPELINE_STATUS, type PipelineCode, refusalOf } from './refusal.ts';
 import { inOrder } from './route-order.ts';
@@ -7,11 +7,11 @@ export type CatalogueEntry = {
   readonly contract: Contract;
   /** `POST /api/v1/webhooks/{id}/test`. */
   readonly title: string;
-  /** Every error code that this endpoint may answer, the door's own too, by status. */
+  /** Every error code that this endpoint may answer, those of the request pipeline included, by status. */
   readonly codes: { readonly [status: string]: readonly string[] };
 };
 
-/** In the order of their routing; internal endpoints are left out. */
+/** In routing order, without internal endpoints. */
 export const catalogue = (endpoints: readonly Endpoint[]): readonly CatalogueEntry[] =>
   inOrder(endpoints)
     .map(({ contract }) => contract)
@@ -37,7 +37,7 @@ function codesOf(contract: Contract): { readonly [status: string]: readonly stri
     }
   }
   for (const [code, status] of Object.entries(contract.refusals)) add(status, code);
-  // An id that no address can hold is no path of ours: found out before the endpoint is.
+  // An id with bytes that no address can contain is refused with 404, before the endpoint is found.
   if (contract.params !== undefined) add(PIPELINE_STATUS.not_found, 'not_found');
   const sorted = [...codes].sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(sorted.map(([status, names]) => [status, [...names].sort()]));

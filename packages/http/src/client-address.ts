@@ -1,6 +1,6 @@
 /**
- * The caller's address is the socket's, unless the socket is a proxy that we trust: then it is the
- * last address in X-Forwarded-For that no trusted proxy put there itself.
+ * The client's address is the socket's, unless the socket is a trusted proxy: then it is the last address
+ * in X-Forwarded-For that was not added by a trusted proxy about another one.
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -10,7 +10,7 @@ const REMEMBERED_MAX = 10_000;
 
 export type TrustedProxies = (address: string) => boolean;
 
-/** Throws for a CIDR that is none: settings are checked at the start. */
+/** Throws for an invalid CIDR, so that settings are checked at the start. */
 export function trustedProxies(cidrs: readonly string[]): TrustedProxies {
   const ranges = cidrs.map((cidr) => ipaddr.parseCIDR(cidr.includes('/') ? cidr : withWidth(cidr)));
   if (ranges.length === 0) return () => false;
@@ -40,7 +40,7 @@ export function clientAddress(
   const hops = forwardedFor.split(',');
   for (let hop = 0; hop < HOPS_MAX && hops.length > 0; hop += 1) {
     const named = parse((hops.pop() as string).trim());
-    // What a trusted proxy could not name is worth nothing, and so is all that stands left of it.
+    // An entry that is not an address is not trusted, nor is anything to its left.
     if (named === undefined) return client;
     client = named.toString();
     if (!trusted(client)) return client;
@@ -49,11 +49,11 @@ export function clientAddress(
 }
 
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
-  // The library takes `127.1` and `0x7f.1` too; a proxy writes neither.
+  // The library also accepts `127.1` and `0x7f.1`, which no proxy writes.
   return isIP(address) === 0 ? undefined : ipaddr.process(address);
 }
 
-/** A v4 client on a dual-stack socket shows as `::ffff:…`. */
+/** An IPv4 client on a dual-stack socket appears as `::ffff:…`. */
 function plain(address: string): string {
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
 }

@@ -1,22 +1,22 @@
 /**
- * The networks that an address stands for. Whoever has an IPv6 line has at least a /64 of it and may use
- * each of its addresses once, so a limit counts networks there, not addresses.
+ * The networks of an address, for rate limits. An IPv6 client usually has a /64 and may use each of its
+ * addresses once, so limits count IPv6 networks, not addresses.
  */
 import ipaddr from 'ipaddr.js';
 
 const IPV4_NETWORK_BYTES = 3;
 const IPV6_NETWORK_BYTES = 8;
 const IPV6_SITE_BYTES = 6;
-/** How many times the limit of one network the /48 around it has: a site, or a provider's customers. */
+/** The limit of a /48, which is a site or a provider's customers, as a multiple of that of one network in it. */
 const SITE_FACTOR = 8;
 
 export type AddressLimitKey = {
   readonly key: string;
-  /** By how much the limit of one address is multiplied for it. */
+  /** The factor by which the limit of one address is multiplied. */
   readonly factor: number;
 };
 
-/** What a limit by address counts by: the IPv4 address; of an IPv6 one the /64, and then its /48. */
+/** The keys of a limit by address: the IPv4 address; for IPv6 the /64, and then its /48. */
 export function addressLimitKeys(ip: string): readonly AddressLimitKey[] {
   const address = parsed(ip);
   if (address?.kind() !== 'ipv6') return [{ key: address?.toString() ?? 'unknown', factor: 1 }];
@@ -26,7 +26,7 @@ export function addressLimitKeys(ip: string): readonly AddressLimitKey[] {
   ];
 }
 
-/** The network that an address belongs to: /24 of IPv4, /64 of IPv6. One household, one network. */
+/** The network of an address: /24 of IPv4, /64 of IPv6. Usually one household. */
 export function networkOf(ip: string): string {
   const address = parsed(ip);
   if (address === undefined) return 'unknown';
@@ -35,7 +35,7 @@ export function networkOf(ip: string): string {
     : `${address.toByteArray().slice(0, IPV4_NETWORK_BYTES).join('.')}.0/24`;
 }
 
-/** An IPv4 address in IPv6 form is the IPv4 address. */
+/** An IPv4-mapped IPv6 address is treated as the IPv4 address. */
 const parsed = (ip: string) => (ipaddr.isValid(ip) ? ipaddr.process(ip) : undefined);
 
 const ipv6Network = (address: ipaddr.IPv4 | ipaddr.IPv6, bytes: number): string =>

@@ -1,23 +1,23 @@
-/** The consistency token names a position in a log; whoever sends it back reads nothing older. */
+/** The consistency token names a position in a log; a read that sends it back returns no older state. */
 import type { ServiceName } from '@cardea/contracts';
 
-/** What the door asks of the read side; `Positions` of read-models is one. */
+/** What the request pipeline needs of the read side; `Positions` of read-models implements it. */
 export interface PositionsPassed {
-  /** True when all named projections passed `position` within `timeoutMs`. */
+  /** True when all named projections have passed `position` within `timeoutMs`. */
   reached(projections: readonly string[], position: bigint, timeoutMs: number): Promise<boolean>;
 }
 
 /** Longest wait for a projection, after a write and before a read. */
 export const CONSISTENCY_WAIT_MS = 2_000;
-/** Reads that wait at once; one more is answered 503 `overloaded`. */
+/** Reads that wait at the same time; one more is answered with 503 `overloaded`. */
 export const CONSISTENCY_WAITERS_MAX = 1_000;
 
 const TOKEN = /^([a-z]{2,16})-(0|[1-9][0-9]{0,18})$/;
 const TOKENS_MAX = 16;
 const BETWEEN = /[ \t]*,[ \t]*/;
 /**
- * The header's form as clients are told it. One digit less than is read: no log will reach it, and a
- * pattern that ends at 2^63 could not be read by anybody.
+ * The token's form in the document. It has one digit less than is accepted: no log will reach that
+ * position, and a pattern that ends at 2^63 would not be readable.
  */
 const TOLD_TOKEN = '[a-z]{2,16}-(0|[1-9][0-9]{0,17})';
 export const CONSISTENCY_PATTERN = `^${TOLD_TOKEN}( ?, ?${TOLD_TOKEN}){0,${TOKENS_MAX - 1}}$`;
@@ -27,7 +27,7 @@ export const printToken = (log: ServiceName, position: bigint): string => `${log
 
 /**
  * The highest position that the header names in `log`; undefined when it names other logs only,
- * `'malformed'` when any value is no token.
+ * `'malformed'` when any value is not a token.
  */
 export function readTokens(header: string, log: ServiceName): bigint | undefined | 'malformed' {
   const tokens = header.split(BETWEEN);

@@ -1,4 +1,4 @@
-/** Which refusals of a known caller are kept, and the port through which they are. */
+/** Which refusals of a known caller are recorded, and the port that records them. */
 import type { Principal } from '@cardea/auth';
 import type { Area, Contract, Request } from './endpoint.ts';
 import type { Refusal } from './refusal.ts';
@@ -8,19 +8,22 @@ export type Denial = {
   readonly area: Area;
   /** The contract's name. */
   readonly operation: string;
-  /** The error code as answered. */
+  /** The error code of the response. */
   readonly reason: string;
   readonly status: number;
   readonly target: { readonly type: string; readonly id: string | null } | null;
-  /** Context of the refused request; `commandId` is this denial's own. */
+  /** The context of the refused request; `commandId` belongs to this denial alone. */
   readonly request: Request<unknown, unknown, unknown>;
 };
 
-/** Where refusals are kept: the log of the service that refused. */
+/** Records refusals in the log of the service that refused. */
 export interface Denials {
-  /** Never throws and is quick: the answer waits for it. */
+  /** Never throws and is quick, because the response waits for it. */
   record(denial: Denial): Promise<void>;
-  /** Called every few seconds: keeps what waited for its time; `all` when the server stops. */
+  /**
+   * Called every few seconds: records the refusals that were counted until their time is over; all of them
+   * when the server stops.
+   */
   flush(all?: boolean): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * `/openapi.json` and `/docs`, served from files of ours: the page loads nothing from elsewhere, and its
- * policy would not let it.
+ * `/openapi.json` and `/docs`, served from our own files: the page loads nothing from other hosts, and its
+ * content security policy forbids it.
  */
 import { createReadStream } from 'node:fs';
 import type { ServerResponse } from 'node:http';
@@ -26,7 +26,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-// No fonts, no proxy, no assistant: each would ask another host.
+// No fonts, no proxy, no assistant: each would send requests to another host.
 const START = `Scalar.createApiReference('#reference', {
   url: '/openapi.json',
   withDefaultFonts: false,
@@ -38,7 +38,7 @@ const START = `Scalar.createApiReference('#reference', {
 });
 `;
 
-/** The page's own styles are inline; everything else comes from this origin or not at all. */
+/** The page's own styles are inline; everything else comes from this origin. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -57,7 +57,7 @@ export function documentEndpoints(of: DocumentOf): readonly Endpoint[] {
   let document: string | undefined;
   return [
     page('openapi_document', '/openapi.json', (response) => {
-      // Made when first asked for: most processes are never asked.
+      // Made on first use, because most processes never serve it.
       document ??= JSON.stringify(openApi(of));
       send(response, 'application/json; charset=utf-8', document);
     }),
@@ -77,7 +77,7 @@ export function documentEndpoints(of: DocumentOf): readonly Endpoint[] {
   ];
 }
 
-/** The page and what it needs, for a gateway that serves them as files. */
+/** The page and its files, for a gateway that serves them itself. */
 export const documentation = {
   page: PAGE,
   start: START,

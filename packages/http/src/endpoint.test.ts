@@ -16,16 +16,16 @@ const shapes = {
   refusals: { no_capability: 401 },
 } as const;
 
-/** Only compiled: each line that is marked is one that the compiler has to refuse. */
+/** Compiled and never run: the compiler has to refuse each line that is marked. */
 const refusedByTheCompiler = () => [
   endpoint(
     { ...common, ...shapes, who: ['agent_key'] },
     async () => ({ admitted: { sessionId: 'one' } }),
-    // @ts-expect-error: `admit` found no such thing.
+    // @ts-expect-error: `admit` returns no such field.
     async (_request, { keyId }) => ({ ok: { value: String(keyId) } }),
   ),
   endpoint(
-    // @ts-expect-error: `admit` refuses with a code that the contract does not name.
+    // @ts-expect-error: `admit` refuses with a code that the contract does not have.
     { ...common, ...shapes, who: ['agent_key'] },
     async () => ({ refused: 'too_late' }),
     async () => ({ ok: { value: '' } }),
@@ -35,7 +35,7 @@ const refusedByTheCompiler = () => [
     return { ok: { value: principal.email ?? '' } };
   }),
   endpoint({ ...common, ...shapes, who: 'anyone' }, async ({ principal }) => {
-    // @ts-expect-error: nobody is known here.
+    // @ts-expect-error: an endpoint for `anyone` has no principal.
     return { ok: { value: principal.id } };
   }),
   endpoint(

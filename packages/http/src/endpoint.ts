@@ -2,8 +2,8 @@ import type { AgentPrincipal, ApiKeyPrincipal, Principal, UserPrincipal } from '
 import type { Static, TObject, TSchema } from 'typebox';
 
 /**
- * Who passes the door of an endpoint. A caller of a kind that is not listed gets 403 `forbidden`,
- * unless `notTaken` names another answer for that kind.
+ * Whom an endpoint admits. A caller of a kind that is not listed gets 403 `forbidden`, unless `notTaken`
+ * declares another response for that kind.
  */
 export type Caller =
   /** A user's own token. */
@@ -21,7 +21,7 @@ export type Caller =
 
 export type Who = 'anyone' | readonly Caller[];
 
-/** Whom a handler may meet, by its contract's `who`; nobody is known on `anyone` endpoints. */
+/** The callers that a handler can get, by its contract's `who`; undefined on `anyone` endpoints. */
 export type CallerOf<By extends Who> = By extends readonly Caller[]
   ? PrincipalOf<By[number]>
   : undefined;
@@ -31,11 +31,11 @@ type PrincipalOf<Kind extends Caller> = Kind extends 'agent_token' | 'agent_key'
     ? ApiKeyPrincipal
     : UserPrincipal;
 
-/** Service area that a refusal of this endpoint is recorded under (audit). */
+/** The service area in which a refusal of this endpoint is recorded (audit). */
 export type Area = 'user' | 'admin' | 'agent' | 'vault' | 'authorization' | 'fga';
 
 export type TenantRule =
-  /** `X-Service-Tenant` must be there; for `anyone` endpoints it says which tenant is meant. */
+  /** `X-Service-Tenant` is required; for `anyone` endpoints it names the tenant. */
   | 'required'
   /** The token names the tenant; the header may repeat it. */
   | 'optional'
@@ -52,7 +52,7 @@ export type Contract<
 > = {
   /** snake_case, unique: operation id, audit operation, metric label. */
   readonly name: string;
-  /** What a client's author would call it, where that is not `name`; in snake_case too. */
+  /** The name in generated clients, where that is not `name`; in snake_case too. */
   readonly clientName?: string;
   readonly summary: string;
   readonly tag: string;
@@ -65,26 +65,26 @@ export type Contract<
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** True: none, empty and `{}` bodies are the same, with or without content type. */
+  /** True: a missing body, an empty one and `{}` are the same, with or without content type. */
   readonly bodyOptional?: boolean;
-  /** Shape of the success body; its status (200 unless stated). Other successes stand in `otherOk`. */
+  /** Schema of the success body; its status is 200 unless stated. Further successes are in `otherOk`. */
   readonly ok: Ok;
   readonly status?: number;
   readonly otherOk?: { readonly [status: number]: Other };
-  /** Not JSON: the handler answers a `raw` body of this media type. */
+  /** Not JSON: the handler returns a `raw` body of this media type. */
   readonly okMediaType?: string;
-  /** Every reason that the handler may give, with the status it is answered with. */
+  /** Every refusal code of the handler, with its status. */
   readonly refusals: Readonly<Record<Reason, number>>;
   /**
-   * `Cache-Control: no-store`: whatever asks who calls, unless false stands here; of the other endpoints
-   * those that say true, for they answer with secrets.
+   * `Cache-Control: no-store`: the default for endpoints that authenticate, unless they say false; other
+   * endpoints say true where the response contains secrets.
    */
   readonly noStore?: boolean;
-  /** The answer shows a secret that is made now: not to somebody who lost the role for it meanwhile. */
+  /** The response shows a new secret: the role is checked again before it is sent. */
   readonly showsSecret?: true;
   /**
-   * How callers of a genuine kind that is not taken are answered, instead of 403 `forbidden`. Agents
-   * are told by `agent_key` where they come with a key, else by `agent`.
+   * The response to authenticated callers of a kind that is not accepted, instead of 403 `forbidden`.
+   * Agents that send a key get `agent_key`, others `agent`.
    */
   readonly notTaken?: {
     readonly [kind in 'user' | 'agent' | 'agent_key' | 'api_key']?: {
@@ -92,56 +92,65 @@ export type Contract<
       readonly code: string;
     };
   };
-  /** Other codes for the door's own errors on this endpoint, e.g. `{unauthenticated: 'INVALID_AGENT_KEY'}`. */
+  /**
+   * Other codes for the request pipeline's errors on this endpoint, e.g. `{unauthenticated:
+   * 'INVALID_AGENT_KEY'}`.
+   */
   readonly doorCodes?: { readonly [code: string]: string };
-  /** Upper-cases the door's remaining codes (vending). */
+  /** Upper-cases the other codes of the request pipeline (vending). */
   readonly upperCaseCodes?: boolean;
-  /** Projections that must have passed what the handler wrote before the answer leaves (2 s at most). */
+  /** Projections that must have passed the written position before the response is sent (2 s at most). */
   readonly waitsFor?: readonly string[];
-  /** Reads: projections that a sent `X-Service-Consistency` is waited for on. */
+  /** For reads: the projections that wait for the position in `X-Service-Consistency`. */
   readonly reads?: readonly string[];
   /**
    * `Idempotency-Key` is honoured: see {@link Request.commandId}. `by_handler`: the handler calls
-   * `identify` itself, once the limits of callers without a credential are passed, for a key's first
-   * use is stored.
+   * `identify` itself, after the rate limits of callers without a credential, because the first use of a
+   * key is stored.
    */
   readonly idempotent?: true | 'by_handler';
   /**
-   * Of an endpoint that is neither GET nor idempotent: whether a client that got no answer may send it
-   * again. `safe`: a repeat changes nothing more; `never`: it does it twice, or is refused.
+   * For an endpoint that is neither GET nor idempotent: whether a client without a response may send the
+   * request again. `safe`: a repeat changes nothing more; `never`: it has a second effect, or is refused.
    */
   readonly retry?: 'safe' | 'never';
-  /** The handler itself reads `X-Service-Consistency`, and answers with it. */
+  /** The handler itself reads `X-Service-Consistency`, and sets it on the response. */
   readonly handlesConsistency?: true;
-  /** Takes the session's capability token in `X-Service-Token` beside the agent key. */
+  /** Accepts the session's capability token in `X-Service-Token` in addition to the agent key. */
   readonly needsCapability?: true;
-  /** A wrong answer here is no `action.denied` (the handler's own events say it). Refusal codes, or true for all. */
+  /**
+   * Refusals here are not recorded as `action.denied`, because the handler records its own events: refusal
+   * codes, or true for all.
+   */
   readonly recordsItsRefusals?: true | readonly string[];
   /**
-   * 404 unless the server is bound to loopback and the request is directly for it; `serve` may be told
-   * to share such endpoints.
+   * 404 unless the server is bound to loopback and the request is directly for it; `serve` has an option to
+   * share such endpoints.
    */
   readonly loopbackOnly?: boolean;
-  /** Hidden from OpenAPI and gateway: `/internal/*`, `/dev/*`. */
+  /** Not in the OpenAPI document and not in the gateway: `/internal/*`, `/dev/*`. */
   readonly internal?: boolean;
   /** Largest body, bytes; 256 KiB unless stated. */
   readonly bodyLimitBytes?: number;
 };
 
-/** What a client may do that got no answer: send it again, only with its `Idempotency-Key`, or not. */
+/**
+ * What a client without a response may do: send the request again, only with its `Idempotency-Key`, or not
+ * at all.
+ */
 export function retryOf({ method, idempotent, retry }: Contract): 'safe' | 'key' | 'never' {
   if (method === 'get') return 'safe';
   return idempotent === undefined ? (retry ?? 'never') : 'key';
 }
 
-/** What a handler gets. Everything in it was checked against the contract. */
+/** The argument of a handler. Everything in it was validated against the contract. */
 export type Request<Params, Query, Body, By = Principal | undefined> = {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  /** One of those whom `who` lists; undefined on `anyone` endpoints (where a sent bearer is ignored). */
+  /** A caller that `who` lists; undefined on `anyone` endpoints, which ignore a bearer. */
   readonly principal: By;
-  /** The principal's tenant, else the header's; '' when there is none. */
+  /** The principal's tenant, else that of the header; '' when there is none. */
   readonly tenantId: string;
   readonly appId: string | undefined;
   readonly ip: string;
@@ -149,23 +158,23 @@ export type Request<Params, Query, Body, By = Principal | undefined> = {
   readonly requestId: string;
   readonly traceparent: string | undefined;
   /**
-   * UUID of the command that this request is. Derived from (tenant, principal, operation,
-   * Idempotency-Key, how often that was used afresh) when the endpoint is idempotent and the key was
-   * sent; without a principal from the client's network and the body too; else fresh.
+   * UUID of the command that this request is. When the endpoint is idempotent and the key was sent, it is
+   * derived from (tenant, principal, operation, Idempotency-Key, number of this key's use); without a
+   * principal also from the client's network and the body. Otherwise it is random.
    */
   readonly commandId: string;
-  /** The sent key, with a SHA-256 of the canonical body, for endpoints that compare a repeat. */
+  /** The key that was sent, with a SHA-256 of the canonical body, for endpoints that compare repeats. */
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | undefined;
-  /** True when the endpoint takes users by role only: such a caller acts as an admin, not as a user. */
+  /** True when the endpoint accepts users by role only: the caller acts as an admin, not as a user. */
   readonly asksForRole: boolean;
   /** The contract's name. */
   readonly operation: string;
-  /** Asked by HEAD, which a GET endpoint answers too: for the few where looking has an effect. */
+  /** True for HEAD, which GET endpoints answer too: for the few where reading has an effect. */
   readonly isHead?: boolean;
   readonly headers: { readonly [name: string]: string | undefined };
-  /** Aborts when the client goes away or the process drains. */
+  /** Aborts when the client disconnects or the stopping process runs out of time. */
   readonly signal: AbortSignal;
-  /** True once the process stops: long polls answer at once. */
+  /** Aborts once the process stops: long polls return at once. */
   readonly draining: AbortSignal;
 };
 
@@ -173,7 +182,7 @@ export type Answer<Ok, Reason extends string> =
   | {
       readonly ok: Ok;
       readonly status?: number;
-      /** Position of the last event written; makes the answer wait and carry the consistency token. */
+      /** Position of the last event written; the response waits for it and carries the consistency token. */
       readonly wrote?: bigint | undefined;
       readonly headers?: { readonly [name: string]: string };
     }
@@ -183,7 +192,7 @@ export type Answer<Ok, Reason extends string> =
       readonly message?: string;
       readonly wrote?: bigint | undefined;
       readonly headers?: { readonly [name: string]: string };
-      /** What it was about, for the audit row. */
+      /** The object of the request, for the audit row. */
       readonly target?: { readonly type: string; readonly id: string | null };
     }
   /** Not JSON: streamed by the handler (CSV, HTML, redirect). */
@@ -193,7 +202,7 @@ export type Answer<Ok, Reason extends string> =
 
 export type Endpoint = {
   readonly contract: Contract;
-  // The types are erased here; what they promised was checked by the contract's schemas.
+  // The types are erased here; the contract's schemas have checked the values.
   readonly handle: (
     // biome-ignore lint/suspicious/noExplicitAny: a handler of any request fits.
     request: Request<any, any, any>,
@@ -205,9 +214,8 @@ export type Endpoint = {
 };
 
 /**
- * A check that comes before the body is looked at and after authentication, tenant and role: vending
- * checks its capability token here. Answers the refusal, or what it found, which the handler receives.
- * `body` is undefined.
+ * A check after authentication, tenant and role, and before the body is read: vending checks its capability
+ * token here. Returns the refusal, or a value for the handler. `body` is undefined.
  */
 export type Admit<Params, Query, Reason extends string, Admitted, By = Principal | undefined> = (
   request: Request<Params, Query, undefined, By>,
@@ -219,7 +227,7 @@ type Success<Ok extends TSchema, Other extends TSchema> =
   | Static<Ok>
   | ([Other] extends [never] ? never : Static<Other>);
 
-/** Binds a contract to the function that fulfils it; the types of one check the other. */
+/** Binds a contract to its handler; the compiler checks one against the other. */
 export function endpoint<
   Ok extends TSchema,
   const Reason extends string = never,
@@ -234,7 +242,7 @@ export function endpoint<
     request: Request<Static<Params>, Static<Query>, Static<Body>, CallerOf<By>>,
   ) => Promise<Answer<Success<Ok, Other>, Reason>>,
 ): Endpoint;
-/** With a check of its own before the body; in the order in which a request meets them. */
+/** With a check before the body; the arguments are in the order in which they run. */
 export function endpoint<
   Ok extends TSchema,
   const Reason extends string = never,

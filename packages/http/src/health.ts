@@ -1,6 +1,6 @@
 /**
- * `/health*` on the API port: whether the process answers, and whether its database and cache do
- * (`docs/contract.md` 1). Endpoint values like all others, so that gateway and document know them.
+ * `/health*` on the API port: whether the process responds, and whether its database and cache do
+ * (`docs/contract.md` 1). Endpoint values like all others, so that gateway and document include them.
  */
 import type { Clock } from '@cardea/runtime';
 import Type from 'typebox';
@@ -9,7 +9,7 @@ import { type Endpoint, endpoint } from './endpoint.ts';
 export type HealthDependencies = {
   readonly version: string;
   readonly clock: Clock;
-  /** Resolves when `SELECT 1` was answered. */
+  /** Resolves when `SELECT 1` has returned. */
   readonly database: { ping(): Promise<void> };
   readonly cache: { readonly mode: 'redis' | 'in_process'; ping(): Promise<void> };
 };
@@ -89,7 +89,7 @@ export function healthEndpoints({
   ];
 }
 
-/** False when it threw or took longer than a second; the late answer is ignored. */
+/** False when it threw or took longer than a second; a later result is ignored. */
 export async function answersInTime(ping: () => Promise<void>, clock: Clock): Promise<boolean> {
   const answered = new AbortController();
   const pinged = Promise.resolve()

@@ -1,4 +1,4 @@
-/** One request and its answer: what is known of it before anything is decided, and how it ends. */
+/** One HTTP request and its response: what is known before anything is decided, and how it ends. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '@cardea/auth';
 import { type Clock, type Ids, type Logger, type RequestSpan, requestSpan } from '@cardea/runtime';
@@ -15,7 +15,7 @@ import {
   writeJson,
 } from './write-answer.ts';
 
-/** What all requests of one server share. */
+/** Shared by all requests of one server. */
 export type ServerParts = {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -39,9 +39,9 @@ export class HttpContext {
   readonly ip: string;
   readonly requestId: string;
   readonly parts: ServerParts;
-  /** Set once the path is known to be an endpoint's. */
+  /** Set once the path is found to be an endpoint's. */
   contract: Contract | undefined;
-  /** Whoever answers: `X-Served-By`. */
+  /** The service that responds: `X-Served-By`. */
   servedBy: string;
   principal: Principal | undefined;
   readonly #startedMs: number;
@@ -82,7 +82,7 @@ export class HttpContext {
     response.once('close', () => this.#closed());
   }
 
-  /** Aborts when the client goes away, or when the server's patience at its stop ends. */
+  /** Aborts when the client disconnects, or when the time limit of a stop has passed. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
@@ -95,12 +95,12 @@ export class HttpContext {
     return this.#span.traceparent;
   }
 
-  /** Whatever the work starts belongs to the span of this request. */
+  /** Runs the work within the span of this request. */
   within(work: () => void): void {
     this.#span.within(work);
   }
 
-  /** Headers that every answer to this request carries. */
+  /** Headers of every response to this request. */
   headers(): Outgoing {
     const headers: Outgoing = {
       'X-Request-Id': this.requestId,
@@ -140,11 +140,11 @@ export class HttpContext {
     parts.metrics.inFlight.dec();
     if (!response.writableFinished) this.#abort.abort();
     const durationMs = parts.clock.monotonicMs() - this.#startedMs;
-    // 499: the client went away before it had an answer.
+    // 499: the client disconnected before the response.
     const status = response.headersSent ? response.statusCode : 499;
     const route = contract?.path ?? 'none';
     const method = request.method ?? '';
-    // A client may make up a method; the sets of labels and of names stay closed.
+    // A client may invent a method; the sets of labels and names stay closed.
     const known = contract === undefined ? 'any' : method;
     parts.metrics.duration.observe({ method: known, route, status }, durationMs / 1000);
     this.#span.end(`request ${known} ${route}`, { method: known, route, status });
@@ -164,7 +164,7 @@ export class HttpContext {
   }
 }
 
-/** Whoever is asked who they are is told what is theirs. */
+/** Responses of endpoints that authenticate depend on the caller. */
 const isPrivate = (contract: Contract | undefined): boolean =>
   contract !== undefined && (contract.noStore ?? contract.who !== 'anyone');
 

@@ -1,4 +1,4 @@
-/** A repeated request is the same command: whoever serves the endpoint derives its id from the sent key. */
+/** A repeated request is the same command: the service derives the command id from the sent key. */
 import { hash } from 'node:crypto';
 import type { Request } from './endpoint.ts';
 import { canonicalJson } from './json.ts';
@@ -6,7 +6,7 @@ import { canonicalJson } from './json.ts';
 /** 1-128 printable ASCII characters. */
 const KEY = /^[\x20-\x7e]{1,128}$/;
 
-/** The request under the command id of its `Idempotency-Key`; one without a key as it is. */
+/** Returns the request with the command id of its `Idempotency-Key`; unchanged without a key. */
 export type Identify = <R extends Request<unknown, unknown, unknown>>(request: R) => Promise<R>;
 
 export const isIdempotencyKey = (key: string): boolean => KEY.test(key);

@@ -1,4 +1,4 @@
-/** What a request says beside who sent it: parameters, query, headers, body, each checked by the contract. */
+/** The input of a request: parameters, query, headers and body, each validated by the contract. */
 
 import { doubledHeaders } from './authenticate.ts';
 import { readBody, refusedByHeaders } from './body.ts';
@@ -38,7 +38,7 @@ export function readStrings(
   return { params: checkedParams.value, query: checkedQuery.value };
 }
 
-/** 415, 413, 400 of the body. */
+/** Reads the body; 415, 413 and 400 where it is refused. */
 export async function readInput(
   { bodyRule, contract, checkBody }: Route,
   exchange: HttpContext,
@@ -74,7 +74,7 @@ export function headerFaults({ contract }: Route, { request }: HttpContext): rea
   return fits ? [] : [{ field: 'Idempotency-Key', rule: 'form' }];
 }
 
-/** With the sent `Idempotency-Key`, and under its command id where that is not left to the handler. */
+/** Adds the sent `Idempotency-Key`, and the command id derived from it where that is not left to the handler. */
 export async function identified(
   { contract, group }: Route,
   request: AnyRequest,

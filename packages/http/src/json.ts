@@ -1,13 +1,13 @@
 /**
- * A JSON text is read strictly or not at all: what `JSON.parse` lets through silently (duplicate keys,
- * `__proto__`, lone surrogates, NUL, endless depth) is refused, and no message quotes the text.
+ * Parses JSON strictly: what `JSON.parse` accepts silently (duplicate keys, `__proto__`, lone surrogates,
+ * NUL, unlimited depth) is refused, and no message quotes the text.
  */
 import { isUtf8 } from 'node:buffer';
 
 export const JSON_DEPTH_MAX = 32;
 export const JSON_KEYS_MAX = 1_000;
 
-/** Why a text was refused; stands as `rule` in the details of a 400. */
+/** Why a text was refused: `rule` in the details of a 400. */
 export type JsonFault =
   | 'utf8'
   | 'syntax'
@@ -47,11 +47,11 @@ export function readJson(bytes: Buffer): JsonReading {
   const walk: Walk = { keys: 0, fault: undefined, escapes: text.includes('\\') };
   inspect(value, walk);
   if (walk.fault !== undefined) return { fault: walk.fault };
-  // A later duplicate replaces an earlier key with all below it, so fewer keys come out than stood in the text.
+  // A later duplicate replaces the earlier key and all below it, so the value has fewer keys than the text.
   return walk.keys === shape ? { value } : { fault: 'duplicate_key' };
 }
 
-/** The number of keys in a text, if it is JSON at all: the colons outside strings. */
+/** The number of keys in a text, provided that it is JSON: the colons outside strings. */
 function scan(text: string): number | { readonly fault: JsonFault } {
   let depth = 0;
   let keys = 0;
@@ -78,7 +78,7 @@ function scan(text: string): number | { readonly fault: JsonFault } {
   return keys;
 }
 
-/** Index of the quote that ends a string, or the text's length when nothing ends it. */
+/** Index of the closing quote of a string, or the text's length when there is none. */
 function endOfString(text: string, from: number): number {
   for (let at = from; ; at += 1) {
     const quote = text.indexOf('"', at);
@@ -94,7 +94,7 @@ function endOfString(text: string, from: number): number {
 
 type Walk = { keys: number; fault: JsonFault | undefined; readonly escapes: boolean };
 
-/** Depth is bounded by the scan that came before. */
+/** The earlier scan has limited the depth. */
 function inspect(value: unknown, walk: Walk): void {
   if (typeof value === 'string') {
     if (walk.escapes) walk.fault ??= faultOfText(value);
@@ -112,13 +112,13 @@ function inspect(value: unknown, walk: Walk): void {
   }
 }
 
-/** Only an escape can bring these in: raw control characters are no JSON, raw surrogates no UTF-8. */
+/** Only escapes can produce these: JSON has no raw control characters, UTF-8 no raw surrogates. */
 function faultOfText(text: string): JsonFault | undefined {
   if (text.includes('\0')) return 'nul';
   return text.isWellFormed() ? undefined : 'lone_surrogate';
 }
 
-/** One text per value: keys sorted, no spaces; for hashes of bodies. */
+/** The same text for equal values: keys sorted, no spaces; for hashes of bodies. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (value !== null && typeof value === 'object') {

@@ -1,6 +1,6 @@
 /**
- * Sockets: who is too slow is cut, what is no HTTP gets our body too, and a stop loses no request
- * that was accepted.
+ * Sockets: slow clients are disconnected, malformed HTTP gets our error body too, and a stop drops no
+ * request that was accepted.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -9,14 +9,14 @@ import { AWAITS_CONTINUE } from './body.ts';
 import { type Refusal, refusalOf } from './refusal.ts';
 import { errorBody } from './write-answer.ts';
 
-/** 4 lines of 16 KiB, as the gateway has it. */
+/** 4 lines of 16 KiB, like the gateway's limit. */
 const HEADERS_MAX_BYTES = 64 * 1024;
 const HEADERS_WAIT_MS = 10_000;
-/** Head and body together; the body alone has its own wait. */
+/** For head and body together; the body has a limit of its own too. */
 const REQUEST_WAIT_MS = 20_000;
-/** Above the gateway's 60 s, so that it never meets a connection that we are closing. */
+/** Above the gateway's 60 s, so that it never uses a connection that we are closing. */
 const KEEP_ALIVE_MS = 75_000;
-/** A socket on which nothing moves at all; above the longest poll. */
+/** For a socket without any traffic; above the longest poll. */
 const STILL_MS = 120_000;
 const CHECK_EVERY_MS = 1_000;
 
@@ -24,16 +24,16 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 
 export type Listening = {
   readonly port: number;
-  /** Every address that it is bound to is this machine's own. */
+  /** True when every address that it is bound to is loopback. */
   readonly onLoopback: boolean;
   readonly close: (how: {
     readonly stopWaitMs: number;
-    /** Called when the wait is over, before the connections are cut. */
+    /** Called when the time limit of the stop is over, before the connections are closed. */
     readonly abandon: () => void;
   }) => Promise<void>;
 };
 
-/** The port belongs to somebody else; the starter says so in one sentence. */
+/** The port is in use; `npm start` prints this as one sentence. */
 export class PortTaken extends Error {
   override readonly name = 'PortTaken';
   readonly port: number;
@@ -59,7 +59,7 @@ export async function listen(
       servers.push(server);
     } catch (error) {
       const { code } = error as { code?: string };
-      // The host has no such address, e.g. `::1` in a container: the others serve.
+      // The host lacks this address, e.g. `::1` in a container: the other servers listen.
       if (index > 0 && (code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT')) continue;
       for (const started of servers) started.close();
       throw code === 'EADDRINUSE' ? new PortTaken(port) : error;
@@ -77,7 +77,7 @@ function serverOf(handler: Handler, ids: Ids): Server {
       requestTimeout: REQUEST_WAIT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: CHECK_EVERY_MS,
-      // Answered by the handler, in our words.
+      // The handler answers it, with our error body.
       requireHostHeader: false,
       noDelay: true,
     },
@@ -103,7 +103,7 @@ const REASONS: { readonly [status: number]: string } = {
   408: 'Request Timeout',
 };
 
-/** For what never became a request: Node has no response object for it. */
+/** For bytes that are not a request: Node has no response object for them. */
 function answerRaw(socket: Socket, refusal: Refusal, requestId: string): void {
   if (!socket.writable || socket.bytesWritten > 0) {
     socket.destroy();

@@ -1,6 +1,6 @@
 /**
- * The management port: what an orchestrator, Prometheus and an operator ask of a process. Readiness
- * means that the loops turn, not that a socket answers (`docs/design/operations.md`, Health).
+ * The management port, for orchestrators, Prometheus and operators. Readiness means that the loops make
+ * progress, not only that a socket responds (`docs/design/operations.md`, Health).
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -15,20 +15,23 @@ export type ManagementDependencies = {
   readonly clock: Clock;
   readonly loops: Pick<Loops, 'state'>;
   readonly registry: Registry;
-  /** Before each scrape: what is not counted as it happens. Ends within a few seconds whatever is away. */
+  /**
+   * Called before each scrape, for figures that are not counted as they happen. Resolves within a few
+   * seconds even when other systems are unavailable.
+   */
   readonly measure?: () => Promise<void>;
-  /** Looked at every second. */
+  /** Checked every second. */
   readonly database: {
     ping(): Promise<void>;
-    /** For how long nobody has got a connection of a pool who asked for one. */
+    /** For how long callers of a pool have been waiting without getting a connection. */
     pools(): readonly { readonly pool: string; readonly silentMs: number }[];
   };
-  /** What the start still waits for (`migrations`, `key canary`, a projection); empty when started. */
+  /** What the start is waiting for (`migrations`, `key canary`, a projection); empty when started. */
   readonly waitingFor: () => readonly string[];
-  /** Further reasons for `degraded`, e.g. a cache that is away; by the name of the thing. */
+  /** Further reasons for `degraded`, e.g. an unavailable cache, by name. */
   readonly degraded?: () => { readonly [name: string]: string };
   readonly logLevel: { readonly get: () => LogLevel; readonly set: (level: LogLevel) => void };
-  /** Whether an `Authorization` header may change something here; compares in constant time. */
+  /** Whether an `Authorization` header permits changes here; compares in constant time. */
   readonly mayChange: (authorization: string | undefined) => boolean;
   readonly port: number;
   readonly host: string;
@@ -42,7 +45,7 @@ export type Management = {
 };
 
 const EVENT_LOOP_DELAY_MAX_MS = 10_000;
-/** A pool that is asked and gives out nothing for so long has lost its connections for good. */
+/** A pool that gives out no connection for so long while callers wait has lost its connections for good. */
 const POOL_SILENT_MAX_MS = 30_000;
 const DATABASE_UNSEEN_MAX_MS = 5_000;
 const DATABASE_LOOK_EVERY_MS = 1_000;
@@ -75,7 +78,7 @@ export function management(needs: ManagementDependencies): Management {
       await needs.database.ping();
       state.databaseSeenMs = needs.clock.monotonicMs();
     } catch {
-      // Not seen; readiness tells from the last time that it was.
+      // Ignored: readiness reports the last time that the check succeeded.
     }
   };
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -145,7 +148,7 @@ function liveness(
   delay: ReturnType<typeof monitorEventLoopDelay>,
   database: ManagementDependencies['database'],
 ): Answer {
-  // The longest delay since the last look: a loop that hangs now answers nothing at all.
+  // The longest delay since the last request: an event loop that hangs now does not respond at all.
   const longestMs = delay.max / 1e6;
   delay.reset();
   if (longestMs >= EVENT_LOOP_DELAY_MAX_MS) return [503, 'event loop delayed'];
@@ -189,7 +192,7 @@ function readiness(
 
 const LEVELS: readonly unknown[] = ['debug', 'info', 'warn', 'error'];
 
-/** A level set by an operator goes back by itself, so that nobody leaves a process at `debug`. */
+/** A level set by an operator is reset after a while, so that no process stays at `debug`. */
 function levelChanger({ logLevel }: ManagementDependencies) {
   const usual = logLevel.get();
   let back: NodeJS.Timeout | undefined;

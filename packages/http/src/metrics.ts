@@ -1,4 +1,4 @@
-/** Series of the API port; label values come from closed sets (route templates, never paths). */
+/** Metrics of the API port; label values are from closed sets (route templates, never paths). */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -10,7 +10,7 @@ export type HttpMetrics = {
   readonly consistencyTimeouts: Counter;
 };
 
-/** Registers the series, or finds those that another server of this process registered. */
+/** Registers the metrics, or returns those that another server of this process registered. */
 export function httpMetrics(registry: Registry = new Registry()): HttpMetrics {
   const registers = [registry];
   const found = <T>(name: string, make: () => T): T =>

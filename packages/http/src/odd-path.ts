@@ -1,6 +1,6 @@
 /**
- * A path that a proxy in front might read in another way than we do is no path of ours: both must
- * mean the same resource, or an authorization made on one meets the other.
+ * A path that a proxy could interpret in another way than we do is answered with 404: both must mean the
+ * same resource, or a proxy's authorization for one would give access to the other.
  */
 const ODD = /\/\/|\/\.{1,2}(\/|$)|[;#\\]|%2e|%2f|%5c|%00|[^\x21-\x7e]/i;
 

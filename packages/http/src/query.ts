@@ -1,4 +1,4 @@
-/** A query string as one string per name; a name that comes twice or bytes that are no UTF-8 are faults. */
+/** Parses a query string into one string per name; repeated names and bytes that are not UTF-8 are faults. */
 import type { Fault } from './refusal.ts';
 
 const PAIRS_MAX = 64;
@@ -8,7 +8,7 @@ export type QueryReading =
   | { readonly fault: Fault };
 
 export function readQuery(search: string): QueryReading {
-  // Without a prototype no name can meet something inherited.
+  // Without a prototype, so that no name matches an inherited property.
   const values: { [name: string]: string } = Object.create(null);
   if (search === '') return { values };
   const pairs = search.split('&');

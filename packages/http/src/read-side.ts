@@ -1,4 +1,4 @@
-/** Waiting for projections: a read for the token that it brings, a write for what it wrote. */
+/** Waiting for projections: a read for the position in its token, a write for the position that it wrote. */
 import { CONSISTENCY_WAIT_MS, CONSISTENCY_WAITERS_MAX, readTokens } from './consistency.ts';
 import type { HttpContext } from './http-context.ts';
 import { type Refusal, refusalOf } from './refusal.ts';
@@ -6,7 +6,7 @@ import type { Route } from './route.ts';
 
 let readersWaiting = 0;
 
-/** A read that brings a token waits until the tables it reads have come so far. */
+/** A read with a token waits until the tables that it reads have passed the token's position. */
 export async function awaitRead(
   { contract, group }: Route,
   { request, parts }: HttpContext,
@@ -32,7 +32,7 @@ export async function awaitRead(
   }
 }
 
-/** The writer reads its own writes; a slow projection never turns a success into an error. */
+/** A write waits so that its client can read the result; a slow projection never turns a success into an error. */
 export async function awaitWrite(
   { contract, group }: Route,
   { parts }: HttpContext,

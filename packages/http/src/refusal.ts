@@ -1,6 +1,6 @@
 /**
- * A refused request as a value: every way of saying no, by the door, by a handler or by a broken
- * server behind us, becomes one of these and is written by one function.
+ * A refused request as a value. Refusals of the request pipeline, of handlers and of failed dependencies
+ * all have this form, and one function writes them.
  */
 import type { Contract } from './endpoint.ts';
 
@@ -12,10 +12,10 @@ export type Refusal = {
   readonly headers?: { readonly [name: string]: string } | undefined;
 };
 
-/** One fault of an input; names the field and the rule, never what was sent. */
+/** One fault of an input; names the field and the rule, never the value. */
 export type Fault = { readonly field: string; readonly rule: string };
 
-/** Queues and gates throw it when they are full; answered 503 `overloaded`. */
+/** Thrown by queues and limits that are full; answered with 503 `overloaded`. */
 export class Overloaded extends Error {
   override readonly name = 'Overloaded';
   readonly retryAfterSeconds: number;
@@ -81,14 +81,14 @@ export const refusalOf = (
 export const invalid = (...faults: readonly Fault[]): Refusal =>
   refusalOf('invalid_request', faults.length > 0 ? { details: faults } : {});
 
-/** `request_not_pending` reads `Request not pending.`; for handlers that give no message of their own. */
+/** `request_not_pending` becomes `Request not pending.`; for handlers that give no message of their own. */
 export function messageOf(code: string): string {
   if (code in MESSAGES) return MESSAGES[code as PipelineCode];
   const words = code.toLowerCase().replaceAll('_', ' ');
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }
 
-/** The door's code as this endpoint's document spells it. */
+/** The request pipeline's code as this endpoint's document spells it. */
 export function inEndpointCodes(refusal: Refusal, contract: Contract): Refusal {
   const named = contract.doorCodes?.[refusal.code];
   if (named !== undefined) return { ...refusal, code: named };
@@ -109,11 +109,11 @@ const BY_NAME: { readonly [errorName: string]: PipelineCode } = {
   Overloaded: 'overloaded',
 };
 const CAUSES_MAX = 5;
-/** SQLSTATE of a server that is away, stopping, starting or full. */
+/** SQLSTATEs of a server that is unavailable, stopping, starting or full. */
 const SERVER_AWAY = /^(08...|57P0[1-5]|53300|25006)$/;
 const SOCKET_AWAY = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
-/** The one place that turns a throw into an answer: 503 where a part is away, else 500. */
+/** The only place where a throw becomes a response: 503 for an unavailable dependency, else 500. */
 export function refusalOfThrow(thrown: unknown): Refusal {
   let error = thrown;
   for (let depth = 0; depth < CAUSES_MAX && error instanceof Error; depth += 1) {

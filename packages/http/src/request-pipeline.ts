@@ -1,7 +1,7 @@
 /**
- * A request's way through one endpoint: door, body, handler, read side, answer. The order of the
- * checks is a promise (`docs/architecture.md`, Order of the checks): what needs no body is decided
- * before it is read.
+ * The request pipeline: authentication, body, handler, read side, response. The order of the checks is a
+ * promise (`docs/architecture.md`, Order of the checks): what needs no body is decided before the body is
+ * read.
  */
 
 import { metrics } from '@cardea/runtime';
@@ -20,16 +20,22 @@ type Said = {
   readonly refusal: Refusal;
   readonly target?: { readonly type: string; readonly id: string | null } | undefined;
   readonly wrote?: bigint | undefined;
-  /** The door's own codes are spelled as the contract wants; a handler's stand as they are. */
+  /**
+   * True for the pipeline's own codes, which the contract may spell differently; a handler's codes are used
+   * as they are.
+   */
   readonly own: boolean;
 };
 
 type AnyRequest = Request<unknown, unknown, unknown>;
 
-/** A request that may be handled, with what the endpoint's own check found before its body was read. */
+/**
+ * A request that is ready for its handler, with what the endpoint's own check returned before the body was
+ * read.
+ */
 type Entered = { readonly request: AnyRequest; readonly admitted: unknown };
 
-/** Never throws; the exchange is answered, or its client is gone. */
+/** Never throws; at its end the response was sent, or the client has disconnected. */
 export async function pass(
   route: Route,
   exchange: HttpContext,
@@ -79,7 +85,7 @@ function contextOf(route: Route, exchange: HttpContext): AnyRequest {
   };
 }
 
-/** Authentication to 400: the request as the handler may see it, or the first thing wrong with it. */
+/** All checks from authentication to 400: returns the request for the handler, or the first refusal. */
 async function comeIn(
   route: Route,
   exchange: HttpContext,
@@ -111,7 +117,7 @@ async function comeIn(
   return { request: await identified(route, whole), admitted };
 }
 
-/** A secret that was made for somebody who has lost the role meanwhile is shown to nobody. */
+/** The role is checked again before a new secret is shown, as it may have been revoked meanwhile. */
 async function handled(
   route: Route,
   { request, admitted }: Entered,
@@ -191,9 +197,9 @@ async function raw(
   await write(response);
 }
 
-/** One place turns a throw into an answer; the cause goes to the log by its name and frames. */
+/** Turns a throw into a response; the log gets the error's name and stack frames. */
 function fail({ contract }: Route, exchange: HttpContext, error: unknown): void {
-  // Whatever broke off because the client went away has nobody to be told to.
+  // A failure after the client has disconnected needs no response.
   if (exchange.signal.aborted && exchange.response.destroyed) return;
   const refusal = refusalOfThrow(error);
   const { logger } = exchange.parts;

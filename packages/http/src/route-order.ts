@@ -1,4 +1,4 @@
-/** Routes in the order in which they must be tried: a word before a parameter, at the first difference. */
+/** Orders routes for matching: at the first difference, a literal segment before a parameter. */
 type Placed = { readonly contract: { readonly path: string } };
 
 export function inOrder<R extends Placed>(routes: readonly R[]): readonly R[] {

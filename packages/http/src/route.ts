@@ -1,4 +1,7 @@
-/** An endpoint made ready to be passed: its validators compiled, its body's rule known, its service's means at hand. */
+/**
+ * An endpoint prepared for serving: its validators compiled, its body rule known, its service's
+ * dependencies attached.
+ */
 import type { Authenticator } from '@cardea/auth';
 import type { ServiceName } from '@cardea/contracts';
 import { asksForRole, writesByRole } from './authenticate.ts';
@@ -9,7 +12,7 @@ import type { Contract, Endpoint } from './endpoint.ts';
 import type { Identify } from './idempotency.ts';
 import { bodyValidator, stringsValidator, type Validator } from './validation.ts';
 
-/** What an endpoint's own service lends it. */
+/** What the endpoint's service provides. */
 export type Group = {
   readonly service: ServiceName;
   readonly authenticator: Authenticator;
@@ -18,7 +21,7 @@ export type Group = {
   readonly identify: Identify;
 };
 
-/** An endpoint made ready: everything that does not change from request to request. */
+/** A prepared endpoint: everything that does not change from request to request. */
 export type Route = {
   readonly endpoint: Endpoint;
   readonly contract: Contract;

@@ -1,6 +1,6 @@
 /**
- * The endpoints of one or more services behind one port: `serve()` builds the Express application from
- * their values, and starts and stops the servers in front of it.
+ * Serves the endpoints of one or more services on one port: `serve()` builds the Express application from
+ * the endpoint values, and starts and stops the servers.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Authenticator } from '@cardea/auth';
@@ -24,15 +24,15 @@ import { type Group, type Route, routeOf } from './route.ts';
 import { inOrder } from './route-order.ts';
 import { defaultHeadersFor } from './write-answer.ts';
 
-/** One service's endpoints with what is its own: log, projections, place for refusals. */
+/** One service's endpoints with its own log, projections and store for refusals. */
 export type ServiceHttp = {
   readonly service: ServiceName;
   readonly endpoints: readonly Endpoint[];
-  /** Where it waits for projections; without it nothing is waited for. */
+  /** Waits for projections; without it nothing waits. */
   readonly positions?: PositionsPassed | undefined;
-  /** Where its refusals are recorded; without it they are not. */
+  /** Records the service's refusals; without it they are not recorded. */
   readonly denials?: Denials | undefined;
-  /** Command ids of repeatable requests; without it a service has no idempotent endpoints. */
+  /** Derives command ids of repeatable requests; required for idempotent endpoints. */
   readonly identify?: Identify | undefined;
   /** The server's, unless the service has its own. */
   readonly authenticator?: Authenticator | undefined;
@@ -40,11 +40,11 @@ export type ServiceHttp = {
 
 export type ServeOptions = {
   readonly services: readonly ServiceHttp[];
-  /** Without it, and without a service's own, all endpoints are for `anyone`. */
+  /** Required unless each service has its own or all endpoints are for `anyone`. */
   readonly authenticator?: Authenticator;
-  /** For other processes of the deployment alone; such a server has no client and no proxy before it. */
+  /** For an internal listener: only other processes of the deployment call it, without a proxy in between. */
   readonly internal?: Internal;
-  /** Who serves what belongs to no service: `X-Served-By` of a 404. */
+  /** `X-Served-By` of responses that belong to no service, such as a 404. */
   readonly name: string;
   readonly version: string;
   readonly clock: Clock;
@@ -52,33 +52,33 @@ export type ServeOptions = {
   readonly logger: Logger;
   readonly issuer: string;
   readonly trustedProxies: readonly string[];
-  /** Origins that browsers may call from; none unless named. */
+  /** Origins of browser clients; none by default. */
   readonly corsOrigins?: readonly string[];
   readonly registry?: Registry;
   /** 0 takes a free one. */
   readonly port: number;
-  /** Addresses to listen on; the second and later ones are left out where the host lacks them. */
+  /** Addresses to listen on; the second and later ones are skipped where the host lacks them. */
   readonly hosts: readonly string[];
-  /** Endpoints that are for loopback alone answer everywhere. */
+  /** Loopback-only endpoints are served on all addresses. */
   readonly sharesLoopbackOnly?: boolean;
-  /** How long requests in flight may take once the server stops, milliseconds. */
+  /** How long pending requests may take once the server stops, milliseconds. */
   readonly stopWaitMs?: number;
 };
 
 export type Internal = {
-  /** Whether an `Authorization` header is of this deployment; without one everything is answered 401. */
+  /** Whether an `Authorization` header belongs to this deployment; otherwise the response is 401. */
   readonly accepts: (authorization: string | undefined) => boolean;
 };
 
 export type HttpServer = {
   readonly start: () => Promise<Pick<Listening, 'port' | 'onLoopback'>>;
   /**
-   * Long polls answer at once, nothing new is accepted, requests in flight get their time, refusals
-   * that were folded are written. A second call waits for the first.
+   * Long polls return at once, no new connection is accepted, pending requests may finish within the time
+   * limit, and counted refusals are recorded. A second call waits for the first.
    */
   readonly stop: () => Promise<void>;
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
-  /** What Express routes, for comparison with catalogue and document. */
+  /** The routes of Express, to compare with catalogue and document. */
   readonly routes: readonly { readonly method: string; readonly path: string }[];
 };
 
@@ -168,7 +168,7 @@ type Known = IncomingMessage & { [EXCHANGE]?: HttpContext };
 const exchangeOf = (request: IncomingMessage): HttpContext =>
   (request as Known)[EXCHANGE] as HttpContext;
 
-/** What is true of every request, whatever its path; then Express finds the endpoint. */
+/** Steps that are the same for every path; then Express finds the endpoint. */
 function front(
   app: Express,
   parts: ServerParts,
@@ -229,7 +229,7 @@ function expressOf(
   app.use((request, _response) => exchangeOf(request).refuse(refusalOf('not_found')));
   app.use(((error, request, _response, _next) => {
     const exchange = exchangeOf(request);
-    // Express throws a URIError for a parameter that does not decode: no such path.
+    // Express throws a URIError for a parameter that cannot be decoded: answered with 404.
     const refusal = error instanceof URIError ? refusalOf('not_found') : refusalOfThrow(error);
     if (refusal.status === 500) exchange.parts.logger.error({ err: error }, 'a request failed');
     exchange.refuse(refusal);

@@ -1,6 +1,6 @@
 /**
- * Input is what its schema says or it is refused: objects are closed unless their schema opens them,
- * nothing is coerced but query strings, and a fault names field and rule, never what was sent.
+ * Validates input by its schema: objects are closed unless their schema opens them, only query strings and
+ * path parameters are coerced, and a fault names field and rule, never the value.
  */
 import { instantOf } from '@cardea/contracts';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -8,7 +8,7 @@ import formats from 'ajv-formats';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Fault } from './refusal.ts';
 
-/** Faults that one answer names at most. */
+/** The most faults in one response. */
 const FAULTS_MAX = 16;
 
 export type Validation = { readonly value: unknown } | { readonly faults: readonly Fault[] };
@@ -16,15 +16,15 @@ export type Validator = (input: unknown) => Validation;
 
 type Node = { [keyword: string]: unknown };
 
-// `strict` would refuse TypeBox's own annotations. One fault ends a check: with all of them a hostile
-// body of 100,000 wrong items would cost 100,000 error objects.
+// `strict` would refuse TypeBox's own annotations. Validation stops at the first fault: with all faults a
+// hostile body of 100,000 wrong items would create 100,000 error objects.
 const ajv = withOurKeywords(new Ajv2020({ strict: false, allErrors: false, useDefaults: true }));
 
 function withOurKeywords(instance: Ajv2020): Ajv2020 {
   (formats as unknown as { default: (of: Ajv2020) => void } & ((of: Ajv2020) => void))(instance);
-  // The moments that handlers read, and no others.
+  // Accepts exactly the times that handlers can parse.
   instance.addFormat('date-time', (text) => instantOf(text) !== null);
-  // Lengths in UTF-8 bytes; `maxLength` counts code points.
+  // Counts UTF-8 bytes; `maxLength` counts code points.
   instance.addKeyword({
     keyword: 'maxBytes',
     type: 'string',
@@ -40,8 +40,8 @@ export function bodyValidator(schema: TSchema): Validator {
 }
 
 /**
- * For what another service answers: as its schema says, but a field that a newer release has added is
- * let pass.
+ * For the responses of another service: as its schema says, but fields that a newer release has added are
+ * allowed.
  */
 export function answerValidator<Schema extends TSchema>(
   schema: Schema,
@@ -53,7 +53,7 @@ export function answerValidator<Schema extends TSchema>(
   };
 }
 
-/** For params and query: strings become numbers and booleans where the schema asks for them. */
+/** For params and query: strings are converted to numbers and booleans where the schema requires them. */
 export function stringsValidator(schema: TObject): Validator {
   const closed = closedSchema(schema);
   const check = validating(closed);
@@ -69,7 +69,7 @@ export function stringsValidator(schema: TObject): Validator {
   };
 }
 
-/** Compiled when first used: compiling all of a product's schemas would make each start wait. */
+/** Compiled on first use: compiling all schemas of the product would slow down each start. */
 function validating(schema: Node): Validator {
   let validate: ValidateFunction | undefined;
   return (input) => {
@@ -79,22 +79,22 @@ function validating(schema: Node): Validator {
   };
 }
 
-/** The schema without TypeBox's symbols and hidden marks. */
+/** The schema without TypeBox's symbols and hidden properties. */
 export const plainSchema = (schema: TSchema): Node => JSON.parse(JSON.stringify(schema)) as Node;
 
-/** The schema as it is enforced on input. */
+/** The schema that input is validated against. */
 export const closedSchema = (schema: TSchema): Node => normal(plainSchema(schema), true);
 
-/** The schema of an answer: as open as it is declared, for a later release may add fields. */
+/** The schema of a response: as open as declared, because a later release may add fields. */
 export const answerSchema = (schema: TSchema): Node => normal(plainSchema(schema), false);
 
 const SUBSCHEMA_MAPS = ['properties', 'patternProperties', '$defs'];
 const SUBSCHEMA_LISTS = ['anyOf', 'oneOf', 'prefixItems'];
 
-/** Unions of literals become enums; with `closes`, each object that does not say how open it is is closed. */
+/** Turns unions of literals into enums; with `closes`, closes each object that does not say whether it is open. */
 function normal(node: Node, closes: boolean): Node {
   if (Array.isArray(node['allOf'])) {
-    // Parts of an intersection are closed together, or each would refuse the others' fields.
+    // The parts of an intersection are closed together, or each would refuse the fields of the others.
     return closes ? { unevaluatedProperties: false, ...node } : node;
   }
   const literals = literalsOf(node);
@@ -155,7 +155,7 @@ function coerced(text: string, kind: Kind | undefined): unknown {
   return text;
 }
 
-/** Every property name that a schema itself states. */
+/** Every property name in a schema. */
 function namesIn(node: unknown, names = new Set<string>()): ReadonlySet<string> {
   if (Array.isArray(node)) for (const item of node) namesIn(item, names);
   else if (isNode(node)) {
@@ -171,7 +171,7 @@ const INDEX = /^[0-9]{1,6}$/;
 
 function faultsOf(errors: readonly ErrorObject[], names: ReadonlySet<string>): readonly Fault[] {
   const faults = errors
-    // What a union says is its own keyword; its branches' complaints are about forms nobody meant.
+    // A failed union is reported once; the faults of its branches are about forms that were not meant.
     .filter(({ schemaPath }) => !/\/(anyOf|oneOf)\/\d+\//.test(schemaPath))
     .map((error) => ({ field: fieldOf(error, names), rule: ruleOf(error) }));
   const told = new Set<string>();
@@ -180,7 +180,7 @@ function faultsOf(errors: readonly ErrorObject[], names: ReadonlySet<string>): r
     .slice(0, FAULTS_MAX);
 }
 
-/** Dotted; keys of free-form maps are input and show as `*`. */
+/** Dotted path; keys of free-form maps are input and appear as `*`. */
 function fieldOf({ instancePath, keyword, params }: ErrorObject, names: ReadonlySet<string>) {
   const steps = instancePath
     .split('/')

@@ -1,11 +1,11 @@
-/** Everything that leaves is written here: one error body, the same security headers, one length. */
+/** Writes all responses: one error body, the same security headers, one content length. */
 import type { ServerResponse } from 'node:http';
 import { AWAITS_CONTINUE } from './body.ts';
 import type { Refusal } from './refusal.ts';
 
 export type Outgoing = { [name: string]: string | number };
 
-/** Headers of this deployment that every answer carries. */
+/** Headers of this deployment in every response. */
 export type DefaultHeaders = {
   readonly always: { readonly [name: string]: string };
 };
@@ -41,7 +41,7 @@ export const errorBody = ({ code, message, details }: Refusal, requestId: string
 
 const RETRY_LATER = new Set([429, 503]);
 
-/** What a refusal adds to the headers, beside its own. */
+/** The headers that a refusal adds, beside its own. */
 export function refusalHeaders(headers: Outgoing, refusal: Refusal, path: string): void {
   Object.assign(headers, refusal.headers);
   if (RETRY_LATER.has(refusal.status)) headers['Retry-After'] ??= '1';
@@ -49,16 +49,19 @@ export function refusalHeaders(headers: Outgoing, refusal: Refusal, path: string
     headers['WWW-Authenticate'] ??= 'Bearer';
 }
 
-/** An answer that leaves before its request was read reads on for so long, so that the client sees it. */
+/**
+ * When a response is sent before its request was read, the rest is still read for so long, so that the
+ * client gets the response.
+ */
 const LEFTOVER_MAX_BYTES = 4 * 1024 * 1024;
 const LEFTOVER_WAIT_MS = 2_000;
 
-/** To be called before the headers are written. */
+/** Call it before the headers are written. */
 export function mindUnreadBody(response: ServerResponse, headers: Outgoing): void {
   const { req } = response;
   if (req.complete) return;
   if (AWAITS_CONTINUE in req) {
-    // The body was never asked for and may never come, so nothing else can follow on this connection.
+    // The body was never requested and may never arrive, so the connection cannot be used again.
     headers['Connection'] = 'close';
     return;
   }

@@ -1,4 +1,4 @@
-/** What only a role allows is done for whoever has it when it is done. */
+/** Roles are checked again at the time of the action. */
 import { request as httpRequest } from 'node:http';
 import { endpoint } from '@cardea/http';
 import { untilTrue } from '@cardea/testing';
@@ -47,7 +47,7 @@ afterAll(() => fixture.stop());
 const ask = (path: string, as = 'admin') => fixture.call('POST', path, { as, json: { text: 'x' } });
 
 describe('a write that a role allows', () => {
-  it('is refused to whom the door took for its administrator, once the token is over', async () => {
+  it('is refused to a caller admitted as administrator, once the token has expired', async () => {
     fixture.confirm = () => undefined;
     expect((await ask('/api/v1/change')).status).toBe(401);
     expect(handled).toBe(0);
@@ -95,7 +95,7 @@ describe('a write that a role allows', () => {
       );
       sent.on('error', reject);
       sent.write('{"text":');
-      // The door has let the headers in; what is confirmed is confirmed after the last byte.
+      // The headers were accepted; the role is checked again after the last byte of the body.
       void untilTrue(async () => true, { what: 'the next turn' }).then(() => {
         expect(confirmed).toBe(0);
         sent.end('"x"}');

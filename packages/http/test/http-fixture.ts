@@ -1,4 +1,4 @@
-/** A server with made-up endpoints and callers over a real socket; what it recorded and waited for is seen. */
+/** A server with test endpoints and callers over a real socket; tests see what it recorded and waited for. */
 
 import { connect } from 'node:net';
 import type { Principal } from '@cardea/auth';
@@ -32,7 +32,7 @@ export type HttpFixture = {
   readonly stop: () => Promise<void>;
   /** Whether waiting for a projection succeeds. */
   level: boolean;
-  /** What is found of a caller whose role is asked for. */
+  /** The current state of a caller whose role is checked again. */
   confirm: (principal: Principal) => Principal | undefined;
   call(method: string, path: string, more?: Call): Promise<Answered>;
 };
@@ -135,7 +135,7 @@ async function call_(url: string, method: string, call: Call): Promise<Answered>
   };
 }
 
-/** Bytes on a bare socket, for what no client would send; resolves with all that came back. */
+/** Sends bytes over a bare socket, for requests that no client would send; resolves with the whole response. */
 export function rawly(port: number, bytes: string | Buffer, deadlineMs = 20_000): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
@@ -144,7 +144,7 @@ export function rawly(port: number, bytes: string | Buffer, deadlineMs = 20_000)
       socket.destroy();
       reject(new Error(`still open after ${deadlineMs} ms, got ${JSON.stringify(got)}`));
     };
-    // An end that has arrived while this process was busy is in time.
+    // Data that arrived while this process was busy is in time.
     const timer = setTimeout(() => setImmediate(giveUp), deadlineMs);
     const done = () => {
       clearTimeout(timer);

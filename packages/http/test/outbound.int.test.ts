@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 let sink: Server;
 let silent: TcpServer;
 let client: Outbound;
-/** For what gives no answer: long enough for a connection on a busy machine, short enough to wait for. */
+/** For targets that do not respond: enough for a connection on a busy machine, short enough to wait for. */
 let impatient: Outbound;
 const IMPATIENT = { connectWaitMs: 2_000, attemptWaitMs: 4_000 };
 const hits: string[] = [];
@@ -78,7 +78,7 @@ describe('a request of ours', () => {
     expect(hits).not.toContain('/target');
   });
   it('webhooks 6 is decided by the status line, whatever its body does', async () => {
-    // Its body never ends, so that this is answered at all shows the limit.
+    // Its body never ends: a result at all shows the limit.
     expect(await postInHaste('/endless')).toMatchObject({ status: 200 });
     expect((await post('/large')).body).toHaveLength(16 * 1024);
     expect(await post('/cut')).toMatchObject({ status: 200, body: Buffer.from('half') });

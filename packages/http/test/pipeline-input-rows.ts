@@ -1,7 +1,4 @@
-/**
- * What passes the door, and how other input is refused: the 415, 413 and 400 of
- * `docs/architecture.md`, Order of the checks.
- */
+/** Accepted and refused input: the 415, 413 and 400 of `docs/architecture.md`, Order of the checks. */
 import { note, type Row } from './pipeline-rows.ts';
 
 export const whatRows: readonly Row[] = [

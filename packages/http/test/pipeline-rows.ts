@@ -1,4 +1,4 @@
-/** Who passes the door: a row per rule of `docs/architecture.md`, Order of the checks. */
+/** Admitted and refused callers: a row per rule of `docs/architecture.md`, Order of the checks. */
 import type { Call } from './http-fixture.ts';
 
 export type Row = {

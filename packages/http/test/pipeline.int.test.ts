@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-describe('the door', () => {
+describe('the request pipeline', () => {
   it.each([...whoRows, ...whatRows])('S6 answers $status $code to $name', async (row) => {
     const { method = 'POST', path = '/api/v1/notes', call, status, code } = row;
     const answer = await fixture.call(method, path, call);

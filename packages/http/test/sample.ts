@@ -1,4 +1,4 @@
-/** One endpoint per rule of the door, and one caller of each kind, known by their credential. */
+/** One endpoint per rule of the request pipeline, and one caller of each kind, identified by the credential. */
 import type { AgentPrincipal, ApiKeyPrincipal, Principal, UserPrincipal } from '@cardea/auth';
 import { type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
@@ -38,7 +38,7 @@ const key = (...scopes: string[]): ApiKeyPrincipal => ({
   appId: null,
 });
 
-/** Credential → who. */
+/** Principals by credential. */
 export const callers: { readonly [credential: string]: Principal } = {
   member: user(),
   admin: user({ id: 'root', roles: ['member', 'admin'] }),
@@ -53,7 +53,7 @@ const Text = Type.String({ minLength: 1, maxLength: 64 });
 const Note = Type.Object({ text: Text, count: Type.Optional(Type.Integer({ minimum: 0 })) });
 const Seen = Type.Object({ seen: Type.Unknown() });
 
-/** Answers what it got. */
+/** Returns its input. */
 const notes = {
   tag: 'notes',
   area: 'user',
@@ -201,7 +201,7 @@ export const sample: readonly Endpoint[] = [
   ),
 ];
 
-/** Answers when the server drains or the caller is gone; `onWaiting` is called once it listens for that. */
+/** Responds when the server drains or the client disconnects; `onWaiting` is called once it listens for that. */
 export const poll = (onWaiting: () => void): Endpoint =>
   endpoint(
     {

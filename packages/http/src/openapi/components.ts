@@ -1,4 +1,4 @@
-/** What operations have in common: credentials, headers of requests and of answers. */
+/** Parts that operations share: credentials, headers of requests and of responses. */
 import { CONSISTENCY_PATTERN } from '../consistency.ts';
 import type { Caller, Contract } from '../endpoint.ts';
 
@@ -27,7 +27,7 @@ export const securitySchemes = {
 } as const;
 type Scheme = keyof typeof securitySchemes;
 
-/** The alternatives that an operation takes; none for what anyone may call. */
+/** The alternative credentials of an operation; none for `anyone`. */
 export function securityOf({ who, needsCapability }: Contract): readonly object[] {
   if (who === 'anyone') return [];
   const more = needsCapability === true ? { capabilityToken: [] } : {};

@@ -1,16 +1,16 @@
 /**
- * An example of a body, made of its schema: what a field shows is its own example, else what fields of
- * its name hold, else the least that fits.
+ * An example of a body, generated from its schema: a field's own example, else the sample for its name,
+ * else the smallest valid value.
  */
 import type { Json } from './named-types.ts';
 
 const ID = '01a1ff78-5d3c-7b7e-9c3e-6f2d1b0a4c55';
 const TIME = '2026-11-21T20:15:22.104Z';
-/** An end that stays ahead: examples are sent, too. */
+/** An expiry far in the future, because examples are sent in tests, too. */
 const END = '2036-11-21T20:15:22.104Z';
 const JWT = 'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIwMWExZmY3OCJ9.c2lnbmF0dXJl';
 
-/** By the name of the field, in arrays of the array. */
+/** By field name; for an array, the sample of its items. */
 const SAMPLES: { readonly [name: string]: string } = {
   email: 'ada@example.com',
   user_email: 'ada@example.com',

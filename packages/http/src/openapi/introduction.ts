@@ -1,4 +1,4 @@
-/** What a client's author reads first; rendered at `/docs` and carried by every generated client. */
+/** The introduction for authors of clients; rendered at `/docs` and part of every generated client. */
 export const introduction = `Identity, fine-grained authorization and agent credentials.
 
 ## Authentication

@@ -1,13 +1,16 @@
 /**
- * Schemas that have a name (`title`) stand once, under `components.schemas`, and are referred to from
- * wherever they are used. One name is one shape.
+ * Schemas with a name (`title`) are defined once, under `components.schemas`, and referenced wherever they
+ * are used. One name has one schema.
  */
 export type Json = { [key: string]: unknown };
 
 export class NamedTypes {
   readonly #schemas = new Map<string, Json>();
 
-  /** The schema with its named parts taken out; itself taken out under `name` where it has none. */
+  /**
+   * The schema with references in place of its named parts; with `name` a reference to it where it has no
+   * name of its own.
+   */
   take(schema: Json, name?: string): Json {
     const title = typeof schema['title'] === 'string' ? schema['title'] : name;
     const parts = this.#parts(schema);

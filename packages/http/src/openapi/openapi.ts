@@ -1,7 +1,4 @@
-/**
- * The OpenAPI 3.1 document is made from the endpoint values and says nothing that they do not: what is
- * not built is not in it.
- */
+/** Generates the OpenAPI 3.1 document from the endpoint values alone: what is not built is not in it. */
 import { catalogue } from '../catalogue.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { answerHeaders, headerParameters, securitySchemes } from './components.ts';
@@ -14,7 +11,7 @@ import { webhooksOf } from './webhooks.ts';
 export type DocumentOf = {
   readonly endpoints: readonly Endpoint[];
   readonly version: string;
-  /** Where clients reach it. */
+  /** The URL under which clients reach the API. */
   readonly publicUrl: string;
 };
 

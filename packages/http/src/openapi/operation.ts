@@ -1,4 +1,4 @@
-/** One operation of the document, from its contract. */
+/** One operation of the document, generated from its contract. */
 import type { TSchema } from 'typebox';
 import type { CatalogueEntry } from '../catalogue.ts';
 import { type Contract, retryOf } from '../endpoint.ts';
@@ -39,7 +39,7 @@ export function operation({ contract, codes }: CatalogueEntry, parts: Parts): Js
   };
 }
 
-/** Its types are called after it. */
+/** Its types are named after it. */
 const clientName = ({ name, clientName: other }: Contract): string => pascal(other ?? name);
 
 function parametersOf(contract: Contract, types: NamedTypes): readonly unknown[] {
@@ -108,8 +108,8 @@ const jsonContent = (schema: Json, name: string, types: NamedTypes): Json => {
 };
 
 /**
- * Limits in bytes are ours: JSON Schema counts characters, of which there are no more than bytes. What
- * a handler enforces stands beside what the schema does.
+ * `maxBytes` is our own keyword: JSON Schema counts characters, of which there are at most as many as
+ * bytes. Limits that a handler enforces are added to those of the schema.
  */
 const standard = (schema: Json): Json =>
   JSON.parse(JSON.stringify(schema), (_name, value) => {

@@ -6,12 +6,12 @@ import { headerRef } from './components.ts';
 import { type Json, type NamedTypes, pascal } from './named-types.ts';
 
 export type Refusals = {
-  /** What the operation answers with this status: a reference where others answer the same. */
+  /** The operation's response with this status: a reference where others have the same one. */
   readonly of: (status: string, codes: readonly string[]) => Json;
   readonly components: { readonly [name: string]: Json };
 };
 
-/** A set of codes that two operations answer with stands under `components.responses`. */
+/** A set of codes that two operations share is defined once, under `components.responses`. */
 export function refusalsOf(entries: readonly CatalogueEntry[], types: NamedTypes): Refusals {
   const uses = new Map<string, number>();
   for (const { codes } of entries) {
@@ -35,7 +35,7 @@ export function refusalsOf(entries: readonly CatalogueEntry[], types: NamedTypes
 
 const keyOf = (status: string, codes: readonly string[]) => `${status} ${codes.join(' ')}`;
 
-/** Of its codes, for numbers would be others with each operation that is added. */
+/** The name consists of the codes; numbers would change with each operation that is added. */
 const responseName = (status: string, codes: readonly string[]): string =>
   `${codes.map(typeName).join('Or')}${status}`;
 
@@ -52,11 +52,11 @@ function responseOf(status: string, codes: readonly string[], types: NamedTypes)
   };
 }
 
-/** Only vending spells codes in capitals, some of which others spell in small letters. */
+/** Only vending has codes in capitals, some of which others have in lower case. */
 const typeName = (code: string): string =>
   code === code.toUpperCase() ? `Vend${pascal(code)}` : pascal(code);
 
-/** The one error body, with one code and what its details hold. */
+/** The error body with one code and its details. */
 function errorSchema(code: string): Json {
   const details = ERROR_DETAILS[code] ?? ERROR_DETAILS[code.toLowerCase()];
   return {

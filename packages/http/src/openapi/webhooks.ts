@@ -1,4 +1,4 @@
-/** What Cardea sends to the endpoints that customers register (`docs/contract.md` 6.1). */
+/** The requests that Cardea sends to customers' webhook endpoints (`docs/contract.md` 6.1). */
 import { webhookPayloads } from '@cardea/contracts';
 import { plainSchema } from '../validation.ts';
 import { type Json, type NamedTypes, pascal } from './named-types.ts';

@@ -1,6 +1,6 @@
 /**
- * An address is dialled only if it is known to be public: what is not plain global unicast is refused,
- * so that a range nobody thought of falls on the safe side.
+ * Allows only addresses that are known to be public: everything but plain global unicast is refused, so
+ * that a forgotten range is refused too.
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -9,17 +9,17 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = readonly [Address, number];
 
 export type AddressGuard = {
-  /** May be dialled. Anything that is no plain address is not. */
+  /** True when the address may be connected to. False for a text that is not an address. */
   readonly allows: (address: string) => boolean;
-  /** The operator named ranges of their own. */
+  /** The operator has configured ranges. */
   readonly hasOwnRanges: boolean;
 };
 
-// The library calls 4000::1 unicast; only 2000::/3 is given out.
+// The library calls 4000::1 unicast; only 2000::/3 is assigned.
 const GLOBAL_UNICAST_V6: Range = ipaddr.parseCIDR('2000::/3');
 /**
- * No operator's list opens these: they are this host itself, its neighbours, and where clouds hand out
- * the credentials of a host. Some of those stand in public or private space like any other address.
+ * No configured range opens these: this host itself, its link, and the addresses where clouds serve the
+ * credentials of a host. Some of those are ordinary public or private addresses.
  */
 const NEVER: readonly Range[] = [
   ...['127.0.0.0/8', '::1/128', '169.254.0.0/16', 'fe80::/10'],
@@ -29,13 +29,13 @@ const NEVER: readonly Range[] = [
 ].map((cidr) => ipaddr.parseCIDR(cidr));
 
 const LAST_BYTES = [12, 13, 14, 15];
-/** IPv6 ranges whose addresses are carried on to an IPv4 address, and the bytes that may hold it. */
+/** IPv6 ranges that are translated to IPv4, and the bytes that may contain the IPv4 address. */
 const CARRIED_ON: readonly { readonly range: Range; readonly bytes: readonly number[] }[] = [
   // IPv4-compatible and IPv4-translated (RFC 4291, RFC 2765), 6to4 (RFC 3056).
   { range: ipaddr.parseCIDR('::/96'), bytes: LAST_BYTES },
   { range: ipaddr.parseCIDR('::ffff:0:0:0/96'), bytes: LAST_BYTES },
   { range: ipaddr.parseCIDR('2002::/16'), bytes: [2, 3, 4, 5] },
-  // NAT64 (RFC 6052); the local-use prefix (RFC 8215) leaves each network its own length.
+  // NAT64 (RFC 6052); in the local-use prefix (RFC 8215) each network chooses its own length.
   { range: ipaddr.parseCIDR('64:ff9b::/96'), bytes: LAST_BYTES },
   ...[[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], LAST_BYTES].map((bytes) => ({
     range: ipaddr.parseCIDR('64:ff9b:1::/48'),
@@ -43,7 +43,7 @@ const CARRIED_ON: readonly { readonly range: Range; readonly bytes: readonly num
   })),
 ];
 
-/** Throws for a CIDR that is none. */
+/** Throws for an invalid CIDR. */
 export function addressGuard(allowedCidrs: readonly string[]): AddressGuard {
   const own = allowedCidrs.map((cidr) => ipaddr.parseCIDR(cidr));
   return {
@@ -76,8 +76,8 @@ const within = (address: Address, ranges: readonly Range[]): boolean =>
   ranges.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));
 
 /**
- * `net.isIP` first, for the library takes `127.1` too. A v4 address in v6 clothes is that v4 address,
- * but only if it is mapped: the library reads `::8.8.8.8` so as well, hence the platform's own spelling.
+ * `net.isIP` comes first, because the library accepts `127.1` too. An IPv4-mapped address is treated as
+ * IPv4, but no other form: the library also reads `::8.8.8.8` as such, hence the check of the spelling.
  */
 function parse(text: string): Address | undefined {
   switch (isIP(text)) {

@@ -1,6 +1,6 @@
 /**
- * The connector connects to addresses that it has judged itself, at the moment of connecting: a
- * literal, too, for no look-up would ever see one, and never by a second look-up.
+ * Connects only to addresses that it has checked itself, at the moment of connecting. Literal addresses are
+ * checked too, since no look-up would see them, and a name is never looked up a second time.
  */
 import { Resolver } from 'node:dns/promises';
 import { isIP, type Socket } from 'node:net';
@@ -25,27 +25,27 @@ export class ConnectFailed extends Error {
   }
 }
 
-/** Looks a name up once: A and AAAA. Rejects when there is no answer at all. */
+/** Looks a name up once: A and AAAA. Rejects when there is no result. */
 export type NameResolver = (name: string) => Promise<readonly string[]>;
 
 export type Dial = {
   readonly address: string;
   readonly port: number;
   readonly protocol: 'http:' | 'https:';
-  /** For TLS; the name that the certificate must be for. */
+  /** For TLS: the name that the certificate must be valid for. */
   readonly servername: string | undefined;
 };
-/** Opens one connection, with TLS where the protocol says so. Rejects with {@link ConnectFailed}. */
+/** Opens one connection, with TLS for https. Rejects with {@link ConnectFailed}. */
 export type Dialer = (dial: Dial, timeoutMs: number) => Promise<Socket>;
 
 /** DNS, TCP and TLS together. */
 export const CONNECT_WAIT_MS = 5_000;
 const DNS_WAIT_MS = 2_000;
 const DNS_TRIES = 2;
-/** Addresses of one name that are tried, within the same wait. */
+/** Addresses of one name that are tried, within the same time limit. */
 const ADDRESSES_MAX = 4;
 
-/** Its own resolver: `dns.lookup` would let a slow name hold the threads that password hashing needs. */
+/** A resolver of our own: `dns.lookup` would let a slow name block the threads that password hashing needs. */
 export function ownResolver(): NameResolver {
   const resolver = new Resolver({ timeout: DNS_WAIT_MS, tries: DNS_TRIES });
   return async (name) => {
@@ -58,7 +58,7 @@ export function ownResolver(): NameResolver {
   };
 }
 
-/** `ca` adds nothing to trust but for tests; the process's own roots stand in NODE_EXTRA_CA_CERTS. */
+/** `ca` is a certificate that only tests trust; those of a deployment are in NODE_EXTRA_CA_CERTS. */
 export function ownDialer(options: { readonly ca?: string } = {}): Dialer {
   const connect = buildConnector({ ...options, allowH2: false, timeout: 0 });
   return (dial, timeoutMs) =>
@@ -76,7 +76,7 @@ export function ownDialer(options: { readonly ca?: string } = {}): Dialer {
         (_error, connected) => {
           clearTimeout(timer);
           if (connected) resolve(connected);
-          // Reached, but no TLS came of it; plain connections fail before they are reached.
+          // Connected, but the TLS handshake failed; plain connections fail earlier.
           else reject(new ConnectFailed(reached ? 'tls_error' : 'connect_error'));
         },
       ) as unknown as Socket;
@@ -142,7 +142,7 @@ async function connectTo(
   throw failed;
 }
 
-/** Every address of the host, all of them allowed; one bad address among good ones refuses the host. */
+/** All addresses of the host; a single one that is not allowed refuses the host. */
 async function judgedAddresses(
   host: string,
   needs: ConnectorDependencies,

@@ -1,6 +1,6 @@
 /**
- * The one client for addresses that others chose: webhooks, providers, notification endpoints. It
- * follows no redirect, speaks HTTP/1.1, verifies TLS, and dials public addresses only.
+ * The only HTTP client for addresses that users configure: webhooks, providers, notification endpoints. It
+ * follows no redirect, speaks HTTP/1.1, verifies TLS, and connects to public addresses only.
  */
 import { Agent, type Dispatcher } from 'undici';
 import { addressGuard } from './address-guard.ts';
@@ -37,27 +37,27 @@ export type OutboundRequest = {
 };
 
 export type OutboundAnswer = {
-  /** 0 when no answer came; 3xx are answers like others. */
+  /** 0 without a response; 3xx are responses like others. */
   readonly status: number;
   /** Only with status 0. */
   readonly error?: OutboundError;
   readonly headers: { readonly [name: string]: string | readonly string[] | undefined };
-  /** What came within {@link BODY_MAX_BYTES} and {@link BODY_WAIT_MS}. */
+  /** The part that arrived within {@link BODY_MAX_BYTES} and {@link BODY_WAIT_MS}. */
   readonly body: Buffer;
   readonly durationMs: number;
 };
 
 export interface Outbound {
-  /** Never throws: what went wrong has a name. */
+  /** Never throws: every failure has an error code. */
   send(request: OutboundRequest): Promise<OutboundAnswer>;
   close(): Promise<void>;
 }
 
 export const CONNECTIONS_PER_ORIGIN = 16;
-/** The whole attempt: queue, connect, request, status line. */
+/** For the whole attempt: queue, connect, request, status line. */
 export const ATTEMPT_WAIT_MS = 15_000;
 export const BODY_MAX_BYTES = 16 * 1024;
-/** The status line has decided; its body is read for so long at most. */
+/** The status line decides the result; its body is read for so long at most. */
 export const BODY_WAIT_MS = 1_000;
 const KEEP_ALIVE_MS = 10_000;
 const EXCERPT_MAX_CHARS = 256;
@@ -115,7 +115,7 @@ export function outbound(needs: OutboundDependencies): Outbound {
 const unanswered = (error: OutboundError) =>
   ({ status: 0, error, headers: {}, body: Buffer.alloc(0) }) as const;
 
-/** What has come when the limit of bytes or time is met; a body that breaks off ends there. */
+/** The part of the body within the limits of bytes and time; a body that breaks off ends there. */
 async function readSome(stream: Dispatcher.ResponseData['body']): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -127,7 +127,7 @@ async function readSome(stream: Dispatcher.ResponseData['body']): Promise<Buffer
       if (length >= BODY_MAX_BYTES) break;
     }
   } catch {
-    // Destroyed by the timer, or cut by the other side: the status stands.
+    // Ended by the time limit, or by the other side: the status is still valid.
   } finally {
     clearTimeout(timer);
     stream.on('error', () => {});
@@ -146,7 +146,7 @@ function nameOf(error: unknown): OutboundError {
   return RESET_CODES.has(code) ? 'reset' : 'protocol_error';
 }
 
-/** Printable characters of a body's beginning, for people who look for what went wrong. */
+/** The printable beginning of a body, for users who look for the cause of a failure. */
 export const excerptOf = (body: Buffer): string =>
   body
     .toString('utf8')

@@ -1,6 +1,6 @@
 /**
- * Where a request of ours may go, judged on the parsed URL: decimal, octal and full-width hosts are
- * what they mean. Names are not looked up here; only what connecting meets counts.
+ * Checks configured target URLs after parsing, so that decimal, octal and full-width hosts count as the
+ * address that they mean. Names are not looked up here: only the addresses at the time of connecting count.
  */
 import { isIP } from 'node:net';
 import { isLoopbackHost } from '@cardea/runtime';
@@ -18,7 +18,7 @@ export type UrlRule =
 export type UrlVerdict = { readonly url: URL } | { readonly rule: UrlRule };
 
 export type UrlPolicy = {
-  /** Without a value it is production. */
+  /** Unset means production. */
   readonly env: 'development' | 'production' | undefined;
   readonly allowedCidrs: readonly string[];
 };
@@ -26,7 +26,7 @@ export type UrlPolicy = {
 export const URL_MAX_CHARS = 2_048;
 
 const NOT_PRINTABLE = /[\p{Cc} ]/u;
-/** An `@` before the path, also an empty userinfo that the parser drops. */
+/** An `@` before the path, including an empty userinfo that the parser drops. */
 const USERINFO = /^[a-z]+:[\\/]*[^\\/?#]*@/i;
 const LOCAL_NAMES = /(^|\.)(localhost|local|home\.arpa)$/;
 
@@ -35,7 +35,7 @@ export const validateUrl = (text: string, policy: UrlPolicy): UrlVerdict =>
 
 export function checkUrl(text: string, development: boolean, guard: AddressGuard): UrlVerdict {
   if (text.length > URL_MAX_CHARS) return { rule: 'length' };
-  // The parser drops tabs and line breaks silently; a URL that holds them was not meant as one.
+  // The parser silently drops tabs and line breaks; a URL with such characters is refused.
   const url = NOT_PRINTABLE.test(text) ? null : URL.parse(text);
   if (url === null) return { rule: 'syntax' };
   const here = development && isLoopbackHost(hostOf(url));
@@ -47,7 +47,7 @@ export function checkUrl(text: string, development: boolean, guard: AddressGuard
   return rule === undefined ? { url } : { rule };
 }
 
-/** Without brackets and without the trailing dot of a full name. */
+/** Without brackets and without the trailing dot of an absolute name. */
 export function hostOf(url: { readonly hostname: string }): string {
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
   return host.endsWith('.') ? host.slice(0, -1) : host;
@@ -56,7 +56,7 @@ export function hostOf(url: { readonly hostname: string }): string {
 function refusedHost(host: string, guard: AddressGuard): 'host' | 'private_address' | undefined {
   if (isIP(host) !== 0) return guard.allows(host) ? undefined : 'private_address';
   if (host === '' || host.split('.').includes('') || LOCAL_NAMES.test(host)) return 'host';
-  // A network of the operator's own has names of its own.
+  // An operator's own network may have names without a dot.
   if (guard.hasOwnRanges) return undefined;
   return host.includes('.') && !host.endsWith('.internal') ? undefined : 'host';
 }

@@ -4,13 +4,13 @@ import { errorCode } from './failures.ts';
 const PAUSE_MIN_MS = 100;
 const PAUSE_MAX_MS = 5000;
 
-/** One spell of failures: told once per code, with a pause that grows from 100 ms to 5 s, until it is over. */
+/** A series of failures: logged once per code, with a pause that grows from 100 ms to 5 s, until it ends. */
 export type BackOff = {
-  /** Notes a failure; answers what to show as `degraded`. */
+  /** Records a failure; returns the text to show as `degraded`. */
   failed(error: unknown): string;
   /** Before the next try. */
   pause(signal: AbortSignal): Promise<void>;
-  /** It worked. */
+  /** Called after a success: ends the series. */
   over(): void;
 };
 

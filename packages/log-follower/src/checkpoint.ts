@@ -1,30 +1,30 @@
 /**
- * How far a follower has come, and which streams wait: a row of `projection_checkpoints` or
- * `policy_checkpoints` and the rows of `parked_events`, which move together.
+ * How far a follower has come, and which streams are parked: a row of `projection_checkpoints` or
+ * `policy_checkpoints` and the rows of `parked_events`, which change together.
  */
 import { type ParkedEvent, parkStep } from './parked-events.ts';
 import { type Parameter, parameters, type Sql } from './sql.ts';
 
-/** `epoch` moves when anyone but the follower touched what it has written. */
+/** `epoch` changes when anyone but the follower changed what it has written. */
 export type Checkpoint = {
   position: bigint;
   readonly epoch: bigint;
-  /** Streams that wait, and the position at which each stopped. */
+  /** Parked streams, and the position at which each stopped. */
   readonly parked: Map<string, bigint>;
 };
 
 /** Where a checkpoint is to stand next. */
 export type CheckpointMove = { readonly checkpoint: Checkpoint; readonly to: bigint };
 
-/** The checkpoint is not where this follower left it: someone else follows, or has mended it. */
+/** The checkpoint is not where this follower left it: another process follows, or has repaired it. */
 export class Fenced extends Error {
   override readonly name = 'Fenced';
 }
 
-/** Notices `<schema> <name> <position>`: a projection has passed a position. */
+/** NOTIFY with `<schema> <name> <position>`: a projection has passed a position. */
 export const POSITIONS_CHANNEL = 'cardea_positions';
 
-/** Whose checkpoint: `<schema>.<kind>_checkpoints`, and `<kind>:<name>` in `parked_events`. */
+/** Names a checkpoint: `<schema>.<kind>_checkpoints`, and `<kind>:<name>` in `parked_events`. */
 export type CheckpointOf = {
   readonly schema: string;
   readonly kind: 'projection' | 'policy';
@@ -37,7 +37,7 @@ export const ownerOf = ({ kind, name }: Pick<CheckpointOf, 'kind' | 'name'>): st
 const tableOf = ({ schema, kind }: Pick<CheckpointOf, 'schema' | 'kind'>): string =>
   `${schema}.${kind}_checkpoints`;
 
-/** Makes it when it is new: then it begins with the first event of the log. */
+/** Creates it when it is new: then it is before the first event of the log. */
 export async function loadCheckpoint(sql: Sql, of: CheckpointOf): Promise<Checkpoint> {
   const table = tableOf(of);
   const { rows } = await sql.query<{
@@ -63,15 +63,15 @@ export async function loadCheckpoint(sql: Sql, of: CheckpointOf): Promise<Checkp
 }
 
 export type Move = CheckpointOf & {
-  /** Where the checkpoint must stand, and under which epoch. */
+  /** The position and epoch that the stored checkpoint must have. */
   readonly from: bigint;
   readonly epoch: bigint;
   readonly to: bigint;
-  /** True when what others know of this follower ends with this move. */
+  /** True when this move makes obsolete what other processes know of this follower. */
   readonly newEpoch?: boolean;
 };
 
-/** A step of a statement: one row when the checkpoint moved, none when it stood elsewhere. */
+/** A step of an SQL statement: returns one row when the checkpoint moved, none when it was elsewhere. */
 export function moveStep(move: Move, parameter: Parameter): string {
   return `UPDATE ${tableOf(move)}
     SET position = ${parameter(String(move.to))}, epoch = epoch + ${parameter(move.newEpoch ? 1 : 0)},
@@ -80,7 +80,7 @@ export function moveStep(move: Move, parameter: Parameter): string {
       AND epoch = ${parameter(String(move.epoch))} RETURNING 1`;
 }
 
-/** Moves it and parks, in one statement. Throws {@link Fenced} when it does not stand where it was left. */
+/** Moves the checkpoint and parks, in one statement. Throws {@link Fenced} when it is not where it was left. */
 export async function moveCheckpoint(
   sql: Sql,
   { of, checkpoint }: { readonly of: CheckpointOf; readonly checkpoint: Checkpoint },
@@ -105,14 +105,14 @@ export async function moveCheckpoint(
   }
 }
 
-/** Several at once, of one kind; answers the names whose checkpoint stood where it was left. */
+/** Moves several checkpoints of one kind; returns the names of those that were where they were left. */
 export async function moveCheckpoints(
   sql: Sql,
   of: Pick<CheckpointOf, 'schema' | 'kind'>,
   moves: ReadonlyMap<string, CheckpointMove>,
 ): Promise<ReadonlySet<string>> {
   const all = [...moves];
-  // Nobody waits for a policy, and it may be called as a projection is.
+  // Nobody waits for a policy, and a policy may have the same name as a projection.
   const notice =
     of.kind === 'projection'
       ? `, pg_notify('${POSITIONS_CHANNEL}', concat_ws(' ', '${of.schema}', name, position))`

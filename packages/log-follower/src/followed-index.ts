@@ -1,7 +1,7 @@
 /**
- * An index in memory as a sink: every process follows for itself, from where `start` says, and keeps
- * nothing but its position. An event that cannot be taken in sets its stream aside for as long as the
- * process lives, as the projection of the same log parks it.
+ * An index in memory as a sink: every process follows for itself, from the position that `start` returns,
+ * and stores nothing. An event that cannot be applied sets its stream aside for the lifetime of the
+ * process, like the projection of the same log, which parks it.
  */
 import type { EventStore, RecordedEvent } from '@cardea/event-store';
 import type { Clock, Logger, LoopWatch } from '@cardea/runtime';
@@ -11,7 +11,7 @@ import { LogFollower, type Sink } from './follower.ts';
 import { openLogReader } from './log-reader.ts';
 import { waiters } from './waiters.ts';
 
-/** The log is looked at this often even when nothing announces an append. */
+/** The log is polled this often even without a notice of an append. */
 const LOOK_MS = 1000;
 const WAITERS_MAX = 10_000;
 
@@ -20,23 +20,23 @@ export type FollowedIndexDependencies = {
   readonly store: EventStore;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The position that the index has before the first event; asked until it answers once. */
+  /** Returns the position of the index before the first event; called until it succeeds once. */
   readonly start: () => Promise<bigint>;
-  /** Something that must end before events are taken in; undefined: nothing does. */
+  /** Returns what has to end before events are applied; undefined when there is nothing. */
   readonly heldBy?: () => Promise<unknown> | undefined;
   readonly take: (event: RecordedEvent) => void;
-  /** The log held nothing more when it was asked. */
+  /** Called when the log had no further events at the time of the read. */
   readonly atEnd?: (askedAtMs: number) => Promise<void>;
 };
 
 export interface FollowedIndex {
-  /** All events up to here were taken in; -1 before the start. */
+  /** All events up to here were applied; -1 before the start. */
   readonly position: bigint;
-  /** Starts, where something needs the index before it is run. */
+  /** Starts the index, for callers that need it before `run`. */
   begin(): Promise<void>;
-  /** True when everything up to the position was taken in within the time. */
+  /** True when everything up to the position was applied within the time. */
   reached(position: bigint, timeoutMs: number): Promise<boolean>;
-  /** Until the signal aborts. */
+  /** Runs until the signal aborts. */
   run(signal: AbortSignal, watch: Pick<LoopWatch, 'tick' | 'degraded'>): Promise<void>;
 }
 

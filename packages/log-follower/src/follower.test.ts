@@ -26,7 +26,7 @@ const event = (type: string, time: Date): NewEvent => ({
   metadata: { tenantId: 'acme', actor: { type: 'system', id: 'test' } },
 });
 
-/** A log, a sink that notes what becomes of it, and a table of one checkpoint. */
+/** A log, a sink that records its calls, and a table with one checkpoint. */
 function world() {
   const clock = fakeClock('2031-05-04T03:02:01Z');
   const store = inMemoryEventStore(LOG);

@@ -1,11 +1,11 @@
 /**
- * The one follower of a log. It reads a batch, lets its sink apply it together with the checkpoint, and
- * tells who waits. What it feeds is a sink: a projection, a policy, the relay, an index in memory.
+ * The only follower of a log. It reads a batch, lets its sink apply it together with the checkpoint, and
+ * informs those that wait. Sinks are projections, policies, the relay, and indexes in memory.
  *
- * One process of all follows under a lease; the others stand by. What fails is one of two things (see
- * `failures.ts`): an outage, after which everything that is remembered is dropped, the checkpoint read
- * again and the batch tried again, with a pause that grows to 5 s; or an event that cannot be applied,
- * whose stream the sink parks, while all others flow. Nothing is skipped, and nothing holds up the rest.
+ * Only one process follows, under a lease; the others stand by. There are two kinds of failures (see
+ * `failures.ts`). After an outage everything that is kept in memory is dropped, the checkpoint is read
+ * again and the batch is tried again, with a pause that grows to 5 s. An event that cannot be applied makes
+ * the sink park its stream, while all others continue. Nothing is skipped, and nothing blocks the rest.
  */
 import type { RecordedEvent } from '@cardea/event-store';
 import type { Clock, Logger, LoopWatch } from '@cardea/runtime';
@@ -19,7 +19,7 @@ import { runUntil, type Turn } from './run-until.ts';
 const IDLE_WAIT_MS = 5000;
 const STANDBY_MS = 1000;
 const LAG_DEGRADED_MS = 60_000;
-/** A parked stream may be mended by whoever has no way to tell: the checkpoint is read again. */
+/** A parked stream may be repaired without a notice, so the checkpoint is read again this often. */
 const PARKED_LOOK_MS = 60_000;
 
 export type Batch<Prepared> = {
@@ -27,44 +27,44 @@ export type Batch<Prepared> = {
   readonly prepared: Prepared;
   /** Position of the last event. */
   readonly through: bigint;
-  /** More events wait. */
+  /** True when there are more events after this batch. */
   readonly isFull: boolean;
 };
 
-/** What becomes of the events. Any throw that is not {@link Fenced} is told and tried again. */
+/** Applies the events. Anything that it throws but {@link Fenced} is logged and the batch is tried again. */
 export interface Sink<Prepared = undefined> {
-  /** Where it stands, by what is stored: what was remembered may be wrong. */
+  /** Reads the checkpoint from the database: what is in memory may be outdated. */
   load(): Promise<Checkpoint>;
-  /** What can be done of a batch while the one before it is being applied. */
+  /** Work on a batch that can be done while the previous one is being applied. */
   prepare(events: readonly RecordedEvent[], checkpoint: Checkpoint): Promise<Prepared>;
-  /** True when the batch changes nothing here, so that only the checkpoint moves, late, by `idle`. */
+  /** True when the batch changes nothing here, so that only the checkpoint moves, later, through `idle`. */
   isIdle(batch: Batch<Prepared>, checkpoint: Checkpoint): boolean;
-  /** Effects and checkpoint, together or not at all; parks what cannot be applied, throws an outage. */
+  /** Writes effects and checkpoint atomically; parks what cannot be applied, throws outages. */
   apply(batch: Batch<Prepared>, checkpoint: Checkpoint, signal: AbortSignal): Promise<void>;
-  /** Where checkpoints over idle batches are stored. */
+  /** Stores checkpoints that moved over idle batches. */
   readonly idle?: IdleCheckpoints;
-  /** Everything up to the position has taken effect, these events last. */
+  /** Called when everything up to the position has taken effect, with the last events. */
   moved?(position: bigint, events: readonly RecordedEvent[]): void;
-  /** The log held nothing more when it was asked. */
+  /** Called when the log had no further events at the time of the read. */
   atEnd?(askedAtMs: number): Promise<void> | void;
-  /** Waits for what `apply` has left under way. */
+  /** Waits for work that `apply` has started and not finished. */
   settle?(): Promise<void>;
 }
 
 export type FollowerDependencies = {
-  /** Of its checkpoint, where one is stored. */
+  /** The name of its checkpoint, where one is stored. */
   readonly name: string;
   readonly reader: LogReader;
   readonly clock: Clock;
   readonly log: Logger;
   readonly watch: Pick<LoopWatch, 'tick' | 'degraded'>;
-  /** Without: every process follows for itself. `parkedNotice`: what a release tells. */
+  /** Without it every process follows for itself. `parkedNotice`: the payload that a release sends. */
   readonly lead?: {
     readonly leases: Leases;
     readonly lease: string;
     readonly parkedNotice: string;
   };
-  /** How long to wait for a notice before looking. */
+  /** How long to wait for a notice before polling. */
   readonly idleWaitMs?: number;
 };
 
@@ -75,10 +75,10 @@ type Read<Prepared> = Batch<Prepared> & {
 
 type Active<Prepared> = {
   readonly checkpoint: Checkpoint;
-  /** Aborts at the stop, when the lease is lost, and when what is known here is old. */
+  /** Aborts at the stop, when the lease is lost, and when the state in memory is outdated. */
   readonly until: AbortSignal;
   readonly loadedAtMs: number;
-  /** Everything up to here was applied or passed; what is stored may lag. */
+  /** Everything up to here was applied or passed over; the stored checkpoint may lag. */
   passed: bigint;
   next: Promise<Read<Prepared>> | undefined;
 };
@@ -88,9 +88,9 @@ export class LogFollower<Prepared = undefined> {
   readonly #needs: FollowerDependencies;
   #lease: Lease | undefined;
   #active: Active<Prepared> | undefined;
-  /** Aborted when what this process knows of its checkpoint is old. */
+  /** Aborts when this process's knowledge of its checkpoint is outdated. */
   #outdated = new AbortController();
-  /** Events whose commit was not answered: they count as committed once the checkpoint says so. */
+  /** Events whose commit was not confirmed: they count as committed once the stored checkpoint includes them. */
   #unanswered: readonly RecordedEvent[] = [];
   #degraded: string | undefined;
 
@@ -104,7 +104,7 @@ export class LogFollower<Prepared = undefined> {
     return this.#active?.checkpoint;
   }
 
-  /** Until the signal aborts; finishes the batch in hand. */
+  /** Runs until the signal aborts; finishes the current batch. */
   async run(stop: AbortSignal): Promise<void> {
     const { lead } = this.#needs;
     const unlisten = lead?.leases.listen(PARKED_CHANNEL, (payload) => {
@@ -155,7 +155,7 @@ export class LogFollower<Prepared = undefined> {
     return this.#lease !== undefined;
   }
 
-  /** Learns where the sink stands, also when another process or a lost answer moved it. */
+  /** Reads the sink's checkpoint, which another process or an unconfirmed commit may have moved. */
   async #takeUp(stop: AbortSignal): Promise<Active<Prepared>> {
     this.#outdated = new AbortController();
     const checkpoint = await this.#sink.load();
@@ -172,7 +172,7 @@ export class LogFollower<Prepared = undefined> {
     };
   }
 
-  /** Ends what is under way; what is known here still holds, or is dropped. */
+  /** Waits for pending work; afterwards the state in memory is either valid or dropped. */
   async #leave(): Promise<void> {
     const active = this.#active;
     if (active === undefined) return;
@@ -203,7 +203,7 @@ export class LogFollower<Prepared = undefined> {
 
   #readAhead(active: Active<Prepared>, after: bigint): Promise<Read<Prepared>> {
     const next = this.#read(active, after);
-    next.catch(() => {}); // met again where it is awaited, unless this batch fails first
+    next.catch(() => {}); // handled where it is awaited, unless this batch fails first
     return next;
   }
 
@@ -233,7 +233,7 @@ export class LogFollower<Prepared = undefined> {
     this.#sink.moved?.(batch.through, batch.events);
   }
 
-  /** A parked stream and a long lag are both worth an alarm, and neither is an outage. */
+  /** Parked streams and a long lag both deserve an alarm; neither is an outage. */
   #tell({ checkpoint }: Active<Prepared>, { isFull, events }: Batch<Prepared>): void {
     const parked = checkpoint.parked.size;
     const last = isFull ? events.at(-1) : undefined;

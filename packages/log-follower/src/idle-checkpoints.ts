@@ -1,21 +1,21 @@
 /**
- * Checkpoints that moved over events which change nothing, stored together: one statement now and then
- * for all followers of a service, where each would write as often as anything is appended.
+ * Checkpoints that moved over events without effect, stored together: one statement now and then for all
+ * followers of a service, instead of one per follower for each append.
  */
 import type { Clock } from '@cardea/runtime';
 import type { CheckpointMove } from './checkpoint.ts';
 
 export type IdleMove = CheckpointMove & {
-  /** It did not move: someone else follows, or the database is away. */
+  /** Called when the checkpoint did not move: another process follows, or the database is unavailable. */
   readonly onLost: () => void;
 };
 
 export type IdleCheckpoints = {
-  /** Soon moves the stored checkpoint, and `checkpoint` with it. */
+  /** Schedules a move of the stored checkpoint, and of `checkpoint` with it. */
   pass(name: string, move: IdleMove): void;
-  /** Before anyone else moves the checkpoint: nothing of this name is under way any more. */
+  /** Call it before moving the checkpoint otherwise: afterwards no move of this name is pending. */
   settle(name: string): Promise<void>;
-  /** Stores what waits at once. */
+  /** Stores pending moves at once. */
   flush(): Promise<void>;
 };
 
@@ -23,7 +23,7 @@ export function idleCheckpoints(of: {
   readonly clock: Clock;
   /** How long a stored checkpoint may lag. */
   readonly delayMs: number;
-  /** Answers the names whose checkpoint moved. */
+  /** Returns the names of the checkpoints that moved. */
   readonly store: (moves: ReadonlyMap<string, IdleMove>) => Promise<ReadonlySet<string>>;
 }): IdleCheckpoints {
   const waiting = new Map<string, IdleMove>();
@@ -33,7 +33,7 @@ export function idleCheckpoints(of: {
   const storeAll = async (): Promise<void> => {
     const moves = new Map(waiting);
     waiting.clear();
-    // Whoever reads its checkpoint again finds out, and tells, what keeps it from there.
+    // The follower reads its checkpoint again, and reports the failure if there still is one.
     const moved = await of.store(moves).catch((): ReadonlySet<string> => new Set());
     for (const [name, { checkpoint, to, onLost }] of moves) {
       if (moved.has(name)) checkpoint.position = to;

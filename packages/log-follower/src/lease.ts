@@ -1,19 +1,19 @@
-/** A process that waits for its part is a healthy one: its loop ticks while someone else leads. */
+/** A process that waits for the lease is healthy: its loop ticks while another process leads. */
 import type { Clock, LoopWatch } from '@cardea/runtime';
 
 const STANDBY_TICK_MS = 5000;
 
-/** The right to follow, until `lost` aborts or it is given back. */
+/** The right to follow, until `lost` aborts or it is released. */
 export type Lease = {
   readonly lost: AbortSignal;
   readonly release: () => Promise<void>;
 };
 
-/** Who of several processes follows, and what they tell each other. */
+/** Decides which of several processes follows, and delivers their notices. */
 export interface Leases {
-  /** Waits until this caller alone holds the name; undefined when the signal aborts before. */
+  /** Waits until only this caller holds the name; undefined when the signal aborts before. */
   hold(name: string, signal: AbortSignal): Promise<Lease | undefined>;
-  /** Called with undefined when notices may have been missed. Answers how to stop. */
+  /** The listener gets undefined when notices may have been missed. Returns the function that ends it. */
   listen(channel: string, listener: (payload: string | undefined) => void): () => void;
 }
 

@@ -1,17 +1,17 @@
-/** Pages of a log, read once for all who stand at the same place, and a wait for what comes next. */
+/** Pages of a log, read once for all followers at the same position, and a wait for new events. */
 import type { EventStore, Log, RecordedEvent } from '@cardea/event-store';
 import type { Clock } from '@cardea/runtime';
 
 export const PAGE_EVENTS_MAX = 500;
 const PAGES_SHARED_MAX = 8;
-/** A store's notices come within a second. */
+/** A store's notices arrive within a second. */
 const TRUST_MS = 1000;
 
 export type Page = {
   readonly events: readonly RecordedEvent[];
-  /** Monotonic time at which the log was asked. */
+  /** Monotonic time at which the log was read. */
   readonly askedAtMs: number;
-  /** Hand this back to {@link LogReader.changed}. */
+  /** The argument for {@link LogReader.changed}. */
   readonly generation: number;
 };
 
@@ -19,12 +19,12 @@ export type Page = {
 export interface LogReader {
   /** The next events after `after`, {@link PAGE_EVENTS_MAX} at most. */
   page(after: bigint): Promise<Page>;
-  /** Resolves when something was appended since the page was asked for, on abort, or after `ms`. */
+  /** Resolves when something was appended since the page was read, on abort, or after `ms`. */
   changed(generation: number, ms: number, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
-/** `asksServer`: each page is the log's last word, also on what others appended without a notice yet. */
+/** `asksServer`: each page includes events of other processes for which no notice has arrived yet. */
 export async function openLogReader(
   store: EventStore,
   log: Log,
@@ -49,7 +49,7 @@ export async function openLogReader(
   return {
     page: (after) => {
       const shared = pages.get(after);
-      // A page that was asked for before the latest append may lack it.
+      // A page that was requested before the latest append may lack its events.
       if (shared?.generation === generation) return shared.page;
       const page = read(after, generation);
       pages.delete(after);
@@ -71,7 +71,7 @@ export async function openLogReader(
           resolve();
         };
         const cancel = clock.after(ms, () => {
-          // Whoever waited this long in vain looks for itself, in case a notice was lost.
+          // After this wait the readers poll, in case a notice was lost.
           if (ms >= TRUST_MS) generation += 1;
           wake();
         });

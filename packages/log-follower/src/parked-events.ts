@@ -1,12 +1,12 @@
 /**
- * Streams that wait because one of their events could not be applied: the guilty event and those after
- * it, by owner (`projection:<name>`, `policy:<name>`, `relay:<log>`, `consumer:<name>`), in the table
- * `parked_events` of each service.
+ * Parked streams: the event that could not be applied and the later ones of its stream, by owner
+ * (`projection:<name>`, `policy:<name>`, `relay:<log>`, `consumer:<name>`), in the table `parked_events` of
+ * each service.
  */
 import type { EventStore, RecordedEvent } from '@cardea/event-store';
 import { type Parameter, parameters, type Sql, type SqlDatabase } from './sql.ts';
 
-/** Notices `<schema> <owner>`: the parked streams of that owner are other ones now. */
+/** NOTIFY with `<schema> <owner>`: the parked streams of that owner have changed. */
 export const PARKED_CHANNEL = 'cardea_parked';
 
 export type ParkedEvent = {
@@ -14,9 +14,9 @@ export type ParkedEvent = {
   readonly position: bigint;
   readonly eventId: string;
   readonly eventType: string;
-  /** Of the event that parks its stream; null for one that waits after it. */
+  /** Of the event that failed; null for the later ones. */
   readonly errorCode: string | null;
-  /** The event whole, where it cannot be read again from a log. */
+  /** The whole event, where it cannot be read again from a log. */
   readonly event?: object;
 };
 
@@ -30,14 +30,14 @@ export const parkedEvent = (event: RecordedEvent, errorCode: string | null): Par
 
 export type ParkedOwner = { readonly schema: string; readonly owner: string };
 
-/** A step of a statement in which a step `moved` moves the checkpoint. */
+/** A step of an SQL statement whose step `moved` moves the checkpoint. */
 export const parkStep = (
   of: ParkedOwner,
   events: readonly ParkedEvent[],
   parameter: Parameter,
 ): string => insertInto(of, events, parameter, 'WHERE EXISTS (SELECT FROM moved)');
 
-/** What waits stays as it is when it is parked again. */
+/** Events that are parked already stay unchanged. */
 export async function park(
   sql: Sql,
   of: ParkedOwner,
@@ -67,7 +67,7 @@ function insertInto(
     ) AS u ${where} ON CONFLICT DO NOTHING`;
 }
 
-/** Each stream that waits, with the position at which it stopped; `among` some, or all. */
+/** The parked streams, with the position at which each stopped; only those in `among`, or all. */
 export async function parkedPositions(
   sql: Sql,
   { schema, owner }: ParkedOwner,
@@ -87,7 +87,7 @@ export async function parkedPositions(
 
 export type ParkedStreamOf = ParkedOwner & { readonly streamId: string };
 
-/** The events of a stream that wait, read from its log, in order. */
+/** The parked events of a stream, read from its log, in order. */
 export async function waitingEvents(
   sql: Sql,
   of: ParkedStreamOf,
@@ -110,7 +110,7 @@ export async function waitingPositions(
   return new Set(rows.map(({ position }) => position));
 }
 
-/** Forgets what waits of a stream and tells whoever follows; answers how many events. */
+/** Deletes a stream's parked events and notifies the follower; returns how many there were. */
 export async function unpark(
   sql: Sql,
   { schema, owner, streamId }: ParkedStreamOf,
@@ -124,8 +124,8 @@ export async function unpark(
 }
 
 /**
- * Forgets what waits of a stream, whoever parked it; answers how many events. Their effects never come
- * about; the follower looks again at once, and what comes next is applied on top of what there is.
+ * Deletes a stream's parked events, whoever parked them; returns how many there were. They never take
+ * effect; the follower is notified at once and applies later events to the state as it is.
  */
 export function discardParkedStream(database: SqlDatabase, of: ParkedStreamOf): Promise<number> {
   const [kind = '', name = ''] = of.owner.split(':');
@@ -146,12 +146,12 @@ export type ParkedStream = {
   readonly fromPosition: bigint;
   readonly eventType: string;
   readonly errorCode: string;
-  /** The guilty event and those after it. */
+  /** The event that failed and the later ones. */
   readonly events: number;
   readonly parkedAt: Date;
 };
 
-/** What came of a release. */
+/** The result of a release. */
 export type Released =
   | { readonly released: true; readonly events: number }
   /** The stream stays parked. */

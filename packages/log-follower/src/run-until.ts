@@ -1,11 +1,11 @@
 import type { Clock, Logger, LoopWatch } from '@cardea/runtime';
 import { backOff } from './back-off.ts';
 
-/** What a turn of a loop came to. */
+/** The result of one iteration of a loop. */
 export type Turn = {
-  /** What readiness shows; undefined: all is well. */
+  /** What readiness shows; undefined: the loop is healthy. */
   readonly degraded?: string | undefined;
-  /** Until there may be something to do again; undefined: at once. */
+  /** Waits until there may be more to do; undefined: continue at once. */
   readonly rest?: (() => Promise<void>) | undefined;
 };
 
@@ -16,8 +16,8 @@ export type RunUntilDependencies = {
 };
 
 /**
- * A loop that nothing ends but its signal: a turn that fails is told once, shown as `degraded`, and
- * tried again after a pause that grows.
+ * A loop that only its signal ends: a failed iteration is logged once, shown as `degraded`, and tried again
+ * after a pause that grows.
  */
 export async function runUntil(
   signal: AbortSignal,

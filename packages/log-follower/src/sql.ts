@@ -1,4 +1,4 @@
-/** Rows in, rows out: what a follower needs of a database, whoever opens it. */
+/** The part of a database that a follower needs: statements in, rows out. */
 export interface Sql {
   query<Row extends Record<string, unknown> = Record<string, unknown>>(
     sql: string | { readonly name: string; readonly text: string },
@@ -7,12 +7,12 @@ export interface Sql {
 }
 
 export interface SqlDatabase {
-  /** One statement that is a transaction of its own. */
+  /** Runs one statement as a transaction of its own. */
   readonly system: Sql;
   asSystem<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
 }
 
-/** Takes a value of a statement; answers how the text names it. */
+/** Adds a value to a statement; returns its placeholder. */
 export type Parameter = (value: unknown) => string;
 
 export function parameters(): { readonly values: unknown[]; readonly parameter: Parameter } {

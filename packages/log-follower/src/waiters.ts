@@ -2,14 +2,14 @@ import type { Clock } from '@cardea/runtime';
 
 type Waiter = { readonly isOver: () => boolean; readonly wake: () => void };
 
-/** Callers who wait until something has come as far as they need. */
+/** Callers that wait until something has progressed far enough. */
 export type Waiters = {
   readonly size: number;
-  /** True when it is over within the time; false at once where too many wait already. */
+  /** True when the condition holds within the time; false at once when too many callers wait already. */
   until(isOver: () => boolean, timeoutMs: number): Promise<boolean>;
-  /** Something moved: whoever has waited for that goes on. */
+  /** Call it after progress: callers whose condition now holds continue. */
   moved(): void;
-  /** Nothing will move any more. */
+  /** Call it when there will be no further progress. */
   end(): void;
 };
 

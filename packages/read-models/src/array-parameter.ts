@@ -1,6 +1,6 @@
-/** A column of a batch as one parameter: Postgres's array literal, which `unnest` turns into rows again. */
+/** A column of a batch as one parameter: a PostgreSQL array literal, which `unnest` turns into rows again. */
 
-/** How a column travels: most types as an array of their own, arrays and JSON as text that is cast per row. */
+/** The type of the parameter: an array of the column's type; arrays and JSON are sent as text and cast per row. */
 export function parameterType(columnType: string): string {
   return travelsAsText(columnType) ? 'text[]' : `${columnType}[]`;
 }

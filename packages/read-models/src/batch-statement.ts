@@ -1,6 +1,6 @@
 /**
- * A batch as one statement: the checkpoint moves if it still stands where this runner left it, and only
- * then do the rows change. Whoever was replaced meanwhile writes nothing.
+ * A batch as one statement: the checkpoint moves if it is still where this runner left it, and only then do
+ * the rows change. A runner that was replaced meanwhile writes nothing.
  */
 import { hash } from 'node:crypto';
 import {
@@ -29,7 +29,7 @@ export type Statement = {
   readonly values: readonly unknown[];
 };
 
-/** Answers one row when the checkpoint moved and none when it stood elsewhere. */
+/** Returns one row when the checkpoint moved and none when it was elsewhere. */
 export function batchStatement(batch: Batch): Statement {
   const values: unknown[] = [];
   const parameter = (value: unknown): string => `$${values.push(value)}`;
@@ -51,7 +51,7 @@ export function batchStatement(batch: Batch): Statement {
   const notice = parameter(`${batch.schema} ${batch.name} ${batch.to}`);
   const text = `WITH moved AS (${moved})${steps.map((step, index) => `, step${index} AS (${step})`).join('')}
     SELECT set_config('synchronous_commit', 'off', true), pg_notify('${POSITIONS_CHANNEL}', ${notice}) FROM moved`;
-  // Each kind of step has a text of its own, but so has each mixture: of those there may be too many to keep.
+  // Each combination of steps has its own text, of which there may be too many to keep all prepared.
   const isCommon = (steps.length === 1 || putsOnly) && batch.parked.length === 0;
   return isCommon ? { name: statementName(text), text, values } : { text, values };
 }
@@ -85,7 +85,7 @@ function byKind(changes: readonly RowChange[]) {
   return { puts, removes, patches: [...groups.values()] };
 }
 
-/** Patches of the same columns share a step; one that names no column changes nothing. */
+/** Patches of the same columns share a step; a patch without columns changes nothing. */
 function group(groups: Map<string, PatchGroup>, patch: Patch): void {
   const columns = Object.keys(patch.columns)
     .filter((column) => patch.columns[column] !== undefined)

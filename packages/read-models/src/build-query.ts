@@ -1,4 +1,4 @@
-/** SQL for filters that only the request knows, built by knex and sent by nobody: it has no connection. */
+/** Builds SQL whose filters depend on the request, with knex as a builder only: it has no connection. */
 import createKnex, { type Knex } from 'knex';
 
 const knex = createKnex({ client: 'pg', compileSqlOnError: false });

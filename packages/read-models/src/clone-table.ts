@@ -1,5 +1,5 @@
 /**
- * Makes a table in another schema that differs from its model in nothing but its rows: columns, defaults,
+ * Creates a table in another schema that equals the original in everything but its rows: columns, defaults,
  * constraints and indexes by their names, row-level security, triggers and grants.
  */
 import type { Queryable } from './database.ts';
@@ -33,7 +33,7 @@ export async function cloneTable(
   for (const step of steps) await sql.query(step.replaceAll(MODEL, clone));
 }
 
-/** Stands for the clone's name until the step is run. */
+/** Placeholder for the clone's name until the step runs. */
 const MODEL = '@TABLE@';
 
 async function column(sql: Queryable, text: string, values: readonly unknown[]): Promise<string[]> {
@@ -49,7 +49,7 @@ const options = (sql: Queryable, model: string): Promise<string[]> =>
     [model],
   );
 
-/** Checks come with LIKE, and so does NOT NULL. */
+/** LIKE copies CHECK and NOT NULL constraints. */
 const constraints = (sql: Queryable, model: string): Promise<string[]> =>
   column(
     sql,
@@ -59,7 +59,10 @@ const constraints = (sql: Queryable, model: string): Promise<string[]> =>
     [model],
   );
 
-/** Those that stand behind no constraint; an index lives in its table's schema under the same name. */
+/**
+ * Indexes that do not belong to a constraint. The schema is part of an index's name, so the clone's may be
+ * equal.
+ */
 const indexes = (sql: Queryable, { schema, name }: TableLocation): Promise<string[]> =>
   column(
     sql,

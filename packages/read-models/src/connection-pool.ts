@@ -1,6 +1,6 @@
 /**
- * Connections of one role. A connection comes back to the pool only when the server has said that it can be
- * used again; in every other case it is closed, for whatever is queued on it may wait for ever.
+ * Connections of one role. A connection returns to the pool only when the server has confirmed that it is
+ * usable; otherwise it is closed, because queries queued on it might wait for ever.
  */
 import {
   expectNoTransaction,
@@ -15,16 +15,16 @@ import { asUnavailable } from './database-errors.ts';
 
 const CONNECTION_WAIT_MS = 2000;
 const IDLE_IN_TRANSACTION_MS = 60_000;
-/** A ROLLBACK that takes longer waits behind something that may never end. */
+/** A ROLLBACK that takes longer is queued after a query that may never end. */
 const ROLLBACK_MS = 2000;
-/** Behind the server's own limit of a statement: its answer does not come any more. */
+/** Time added to the server's own limit of a statement: after it no response is expected any more. */
 const ANSWER_SLACK_MS = 5000;
-/** Whoever asked this long ago and got nothing asks again, or nobody needs the pool. */
+/** A caller that got no connection tries again within this time; without one, nobody needs the pool. */
 const ASKED_RECENTLY_MS = 15_000;
-/** What the driver says when no connection came free; what it says of a server away differs. */
+/** The driver's message when no connection came free; for an unavailable server it has another one. */
 const NONE_CAME_FREE = 'timeout exceeded when trying to connect';
 
-/** The driver gives a query up after this many milliseconds; its types do not say so. */
+/** The driver's time limit of a query in milliseconds, which its types lack. */
 type Limited = QueryConfig & { readonly query_timeout: number };
 
 export type PoolName = 'requests' | 'loops';
@@ -36,7 +36,7 @@ export type PoolForm = {
   readonly statementMs: number;
   readonly settings: { readonly [setting: string]: string | number };
   readonly log: Logger;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
 };
 
@@ -45,7 +45,7 @@ export type PoolState = {
   readonly total: number;
   readonly idle: number;
   readonly waiting: number;
-  /** For how long callers have asked and none has got a connection; 0 when all is well. */
+  /** For how long callers have been waiting and none has got a connection; 0 when the pool works. */
   readonly silentMs: number;
 };
 
@@ -53,7 +53,7 @@ export class ConnectionPool {
   readonly #form: PoolForm;
   readonly #pool: Pool;
   readonly #now: () => number;
-  /** The first ask since a connection was last given out. */
+  /** The first request since a connection was last given out. */
   #askedSinceMs: number | undefined;
   #lastAskMs = Number.NEGATIVE_INFINITY;
 
@@ -64,7 +64,7 @@ export class ConnectionPool {
     metrics.poolTimeouts.inc({ pool: form.pool }, 0);
   }
 
-  /** From now on; those above the number go when they are given back. */
+  /** Sets the size; connections above it are closed when they are returned. */
   resize(size: number): void {
     this.#pool.options.max = size;
   }
@@ -83,7 +83,8 @@ export class ConnectionPool {
         await sql.query(begin(client));
         const result = await mark.run(() => work(sql));
         const { command } = await client.query(this.#limited({ text: 'COMMIT' }));
-        // Postgres answers COMMIT of a failed transaction with ROLLBACK: someone swallowed the error.
+        // PostgreSQL answers COMMIT of a failed transaction with ROLLBACK: the caller has swallowed the
+        // error.
         if (command !== 'COMMIT')
           throw new Error('The transaction had failed and was rolled back.');
         return result;
@@ -139,7 +140,7 @@ export class ConnectionPool {
       if (error instanceof Error && error.message === NONE_CAME_FREE) {
         metrics.poolTimeouts.inc({ pool });
       } else {
-        this.#askedSinceMs = undefined; // the server is away, which readiness tells
+        this.#askedSinceMs = undefined; // the server is unavailable, which readiness shows
       }
       throw new DatabaseUnavailable('No database connection within 2 s.', { cause: error });
     }
@@ -161,11 +162,11 @@ export class ConnectionPool {
   }
 }
 
-/** The server has heard the statement and refused it; all else may still be on its way. */
+/** True when the server has refused the statement; after any other error it may still be running. */
 const isAnswer = (error: unknown): boolean =>
   error instanceof DatabaseError && asUnavailable(error) === error;
 
-/** Leaves the connection out of any transaction, or as it was when the answer does not come in time. */
+/** Ends the transaction; without a response in time the connection stays as it is. */
 async function rollBack(client: PoolClient): Promise<void> {
   const query: Limited = { text: 'ROLLBACK', query_timeout: ROLLBACK_MS };
   await client.query(query).catch(() => {});
@@ -188,7 +189,7 @@ function driverPool({ connectionString, pool: name, size, settings, statementMs,
       .map(([setting, value]) => `-c ${setting}=${value}`)
       .join(' '),
   });
-  // Without listeners an error of a connection, idle or in use, would end the process.
+  // Without listeners an error of a connection would end the process.
   pool.on('connect', (client) => client.on('error', () => {}));
   pool.on('error', (error: Error & { code?: string }) => {
     log.warn({ pool: `cardea-${name}`, code: error.code }, 'database connection lost');

@@ -1,10 +1,10 @@
 import { isConnectionLost } from '@cardea/log-follower';
 import { DatabaseUnavailable } from './database.ts';
 
-/** SQLSTATE classes and codes under which a server takes no work, or no writes. */
+/** SQLSTATE classes and codes with which a server refuses all work, or all writes. */
 const AWAY = /^(08|53|57P0|58|25006$|57014$|25P03$)/;
 
-/** The error as it is, or as {@link DatabaseUnavailable} with the driver's as cause. */
+/** The same error, or {@link DatabaseUnavailable} with the driver's error as cause. */
 export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof DatabaseUnavailable) return error;
   const away =

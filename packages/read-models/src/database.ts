@@ -1,7 +1,7 @@
 import { Outage } from '@cardea/runtime';
 import type { QueryResultRow } from 'pg';
 
-/** Rows in, rows out: SQL with `$1` placeholders. Statements with a `name` are prepared once per connection. */
+/** Runs SQL with `$1` placeholders. Statements with a `name` are prepared once per connection. */
 export interface Queryable {
   query<Row extends QueryResultRow = QueryResultRow>(
     sql: string | { readonly name: string; readonly text: string },
@@ -9,7 +9,7 @@ export interface Queryable {
   ): Promise<{ readonly rows: readonly Row[]; readonly rowCount: number }>;
 }
 
-/** A connection inside BEGIN … COMMIT; rolled back when the function that got it throws. */
+/** A connection inside BEGIN … COMMIT; rolled back when the callback throws. */
 export interface Transaction extends Queryable {}
 
 /**
@@ -34,7 +34,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** The database cannot be reached, or no connection came free within 2 s. Answered 503. */
+/** The database cannot be reached, or no connection came free within 2 s. Answered with 503. */
 export class DatabaseUnavailable extends Outage {
   override readonly name = 'DatabaseUnavailable';
 }

@@ -1,6 +1,6 @@
 /**
- * Who of several processes does what only one may do: advisory locks of one database session. The same
- * session hears notices (LISTEN). When it is lost all locks are lost with it; it comes back by itself.
+ * Elects the one process that may do something: advisory locks of one database session, which also receives
+ * notices (LISTEN). When the session ends, all its locks are lost; it reconnects by itself.
  */
 import { createHash } from 'node:crypto';
 import { errorCode, type Lease, type Leases } from '@cardea/log-follower';
@@ -13,7 +13,7 @@ const QUERY_MS = 2000;
 const CONNECT_MS = 2000;
 const NAMES_MAX = 1000;
 
-/** A lease is lost when the session is gone: someone else may already have taken over. */
+/** A lease is lost when the session ends: another process may already have taken over. */
 export interface LeaderLocks extends Leases {
   close(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export type LeaderLocksOptions = {
   readonly log: Logger;
 };
 
-/** Locks and notices over one connection, made at the first need. */
+/** Locks and notices over one connection, opened on first use. */
 export function leaderLocks(options: LeaderLocksOptions): LeaderLocks {
   return new Session(options);
 }
@@ -97,7 +97,7 @@ class Session implements LeaderLocks {
     this.#turning ??= outsideTransactions(() => this.#turn());
   }
 
-  /** One turn per second, or sooner when someone asks: connect, try for the names that are wanted. */
+  /** Runs once per second, or when a caller wakes it: connects, and tries to lock the wanted names. */
   async #turn(): Promise<void> {
     const { clock, log } = this.#options;
     let lastBeat = clock.monotonicMs();
@@ -145,7 +145,7 @@ class Session implements LeaderLocks {
     for (const listener of this.#listeners.get(channel) ?? []) listener(undefined);
   }
 
-  /** False when nobody waits for a name that is free in this process. */
+  /** False when no caller waits for a name that this process does not hold. */
   async #tryNames(client: Client): Promise<boolean> {
     const wanted = new Map<string, Waiter>();
     for (const waiter of this.#waiters) {
@@ -186,7 +186,7 @@ class Session implements LeaderLocks {
     await this.#query(client, 'SELECT pg_advisory_unlock($1::bigint)', [lockKey(name)]);
   }
 
-  /** One at a time: the driver wants the answer of one query before the next. */
+  /** One at a time: the driver wants the response of one query before the next. */
   #query<Row extends object>(client: Client, text: string, values: unknown[] = []) {
     const run = () => client.query<Row & { [column: string]: unknown }>(text, values);
     const answer = this.#queue.then(run, run);
@@ -205,6 +205,6 @@ class Session implements LeaderLocks {
   }
 }
 
-/** 64 bits of the name's hash. Locks of other kinds use two numbers of 32 bits, another space. */
+/** 64 bits of the name's hash. Locks of other kinds have two 32-bit numbers, which is a separate key space. */
 export const lockKey = (name: string): string =>
   createHash('sha256').update(name).digest().readBigInt64BE().toString();

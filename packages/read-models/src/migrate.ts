@@ -1,6 +1,6 @@
 /**
- * Brings a database forward, whoever else tries at the same time: one process migrates, the others wait
- * and find nothing left to do. What was applied is written down with its hash and version.
+ * Migrates a database forward, safely with concurrent processes: one migrates, the others wait and find
+ * nothing left to do. Applied migrations are recorded with hash and version.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { SERVICE_NAMES } from '@cardea/contracts';
@@ -15,7 +15,7 @@ const LOCK_WAIT_MS = 120_000;
 const LOCK_POLL_MS = 100;
 const TABLE_LOCK_TIMEOUT_MS = 5000;
 const ATTEMPTS_MAX = 3;
-/** Advisory lock of whoever migrates this database. */
+/** The advisory lock of the process that migrates this database. */
 const MIGRATION_LOCK = '5711340911752413';
 
 export type MigrateOptions = {
@@ -24,16 +24,16 @@ export type MigrateOptions = {
   readonly sets: readonly MigrationSet[];
   readonly appVersion: string;
   readonly log: Logger;
-  /** Users that the services log in as; unless named, the one that migrates. */
+  /** Login users of the services; by default the user that migrates. */
   readonly loginUsers?: readonly string[];
 };
 
-/** A migration that must not run, or a process that must not: the message says which file and why. */
+/** A migration, or this process, must not run: the message names the file and the reason. */
 export class MigrationRefused extends Error {
   override readonly name = 'MigrationRefused';
 }
 
-/** Applies what is not applied yet; answers the names, `schema/NNNN-name`. */
+/** Applies pending migrations; returns their names, `schema/NNNN-name`. */
 export async function migrate(options: MigrateOptions): Promise<readonly string[]> {
   const { connectionString, appVersion } = options;
   const plan = await planOf(options.sets);
@@ -73,12 +73,12 @@ export type MigrationState = {
   readonly tooNew: readonly { readonly name: string; readonly minAppVersion: string }[];
 };
 
-/** What stands between this process and its start; all three empty: nothing. */
+/** What prevents this process from starting; all three are empty when nothing does. */
 export async function pendingMigrations(
   options: Pick<MigrateOptions, 'connectionString' | 'sets' | 'appVersion'>,
 ): Promise<MigrationState> {
   const client = new Client({ connectionString: options.connectionString });
-  client.on('error', () => {}); // the query that meets it reports it
+  client.on('error', () => {}); // the query that fails reports it
   await client.connect();
   try {
     const state = await compare(
@@ -152,7 +152,7 @@ function refuse(state: Comparison): void {
   }
 }
 
-/** Compares the numbers of `major.minor.patch`; what follows them does not count. */
+/** Compares the numbers of `major.minor.patch`; the rest is ignored. */
 export function isOlder(version: string, than: string): boolean {
   const numbers = (text: string): number[] => text.split('-')[0]?.split('.').map(Number) ?? [];
   const [mine, theirs] = [numbers(version), numbers(than)];
@@ -164,12 +164,12 @@ export function isOlder(version: string, than: string): boolean {
 }
 
 /**
- * Held by a session of its own, and asked for again and again instead of waited for: a session that
- * waits inside a statement keeps a snapshot, and CREATE INDEX CONCURRENTLY waits for snapshots.
+ * Held by a session of its own, and polled instead of waited for: a session that waits inside a statement
+ * keeps a snapshot, and CREATE INDEX CONCURRENTLY waits for snapshots.
  */
 async function lockMigrations(connectionString: string): Promise<Client> {
   const client = new Client({ connectionString, application_name: 'cardea-migrate' });
-  client.on('error', () => {}); // the lock is gone then; each step's own row still lets it in once
+  client.on('error', () => {}); // the lock is then lost, but each step's own row still lets it run only once
   await client.connect();
   const deadline = performance.now() + LOCK_WAIT_MS;
   while (performance.now() < deadline) {
@@ -199,8 +199,8 @@ async function makeSchema(knex: Knex, schema: string): Promise<void> {
 }
 
 /**
- * A table that no migration says more about is the system's alone. As defaults, not as grants over all
- * tables: what a migration takes back stays taken back.
+ * Only the system role may use a table whose migration grants nothing else. These are default privileges,
+ * not grants on all tables, so that a privilege revoked by a migration stays revoked.
  */
 async function grantByDefault(knex: Knex, schema: string): Promise<void> {
   await knex.raw(`

@@ -14,7 +14,7 @@ import type { Database } from './database.ts';
 import type { LeaderLocks } from './leader-locks.ts';
 import { type EventPolicy, policySink } from './policy-sink.ts';
 
-/** A checkpoint that moved over nothing but foreign events is stored this often at most. */
+/** The checkpoint is stored at most this often while it moves over events of others. */
 const IDLE_STORE_MS = 5000;
 
 export type PolicyRunnerOptions = {
@@ -29,7 +29,7 @@ export type PolicyRunnerOptions = {
 };
 
 export interface RunningPolicies {
-  /** Finishes what is in hand. */
+  /** Finishes the current batch. */
   stop(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * How far each projection of a service has come, as this process knows it: at once for those that it runs
- * itself, by one notice per batch for the others, and by a look at the checkpoints while someone waits.
+ * How far each projection of a service has come, as known to this process: immediately for those that it
+ * runs itself, by one notice per batch for the others, and by polling the checkpoints while a caller waits.
  */
 import { errorCode, POSITIONS_CHANNEL, waiters } from '@cardea/log-follower';
 import { type Clock, expectNoTransaction, type Logger, outsideTransactions } from '@cardea/runtime';
@@ -11,9 +11,9 @@ import type { Positions } from './projection.ts';
 const WAITERS_MAX = 10_000;
 const LOOK_MS = 250;
 
-/** Positions that the process's own runners move on. */
+/** Positions that the process's own runners update. */
 export interface PositionBoard extends Positions {
-  /** Never goes back. */
+  /** Never moves back. */
   advance(projection: string, position: bigint): void;
   close(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export function openPositions(options: PositionsOptions): PositionBoard {
     for (const { name, position } of rows) advance(name, BigInt(position));
   };
 
-  /** One loop for all waiters: a notice may be lost, and whoever waits must not wait in vain. */
+  /** One loop for all callers that wait, because a notice may be lost. */
   const lookWhileWaiting = async (): Promise<void> => {
     await clock.sleep(LOOK_MS, closing.signal);
     while (waiting.size > 0 && !closing.signal.aborted) {
@@ -62,7 +62,7 @@ export function openPositions(options: PositionsOptions): PositionBoard {
 
   const unlisten = options.leader.listen(POSITIONS_CHANNEL, (payload) => {
     if (payload === undefined) {
-      look().catch(() => {}); // the session is new; whoever waits looks again
+      look().catch(() => {}); // the session is new; callers that wait poll again
       return;
     }
     const [of, name, position] = payload.split(' ');

@@ -1,6 +1,6 @@
 /**
- * The database as one process sees it: a pool per role, whose connections take their role when they are
- * made, so that no connection ever changes sides; and no error of a connection ends the process.
+ * The database of one process: a pool per role, whose connections take their role when they are opened and
+ * never change it; and no error of a connection ends the process.
  */
 import { type Clock, type Logger, systemClock } from '@cardea/runtime';
 import { ConnectionPool, type PoolState } from './connection-pool.ts';
@@ -20,17 +20,17 @@ export type DatabaseOptions = {
   /** Connections for loops and look-ups without a tenant (`cardea_system`). */
   readonly loopsPoolSize?: number;
   readonly log: Logger;
-  /** Tells for how long callers have got no connection; the machine's unless given. */
+  /** Measures for how long callers have got no connection; the machine's clock by default. */
   readonly clock?: Pick<Clock, 'monotonicMs'>;
 };
 
 export type PostgresDatabase = Database & {
   readonly pools: () => readonly PoolState[];
-  /** As many connections for loops from now on as loops can work at once. */
+  /** Sets the number of connections for loops to the number of loops that can work at once. */
   readonly resizeLoops: (size: number) => void;
 };
 
-/** Opens no connection yet: the first one is made by the first call. */
+/** Opens no connection: the first call opens the first one. */
 export function openDatabase(options: DatabaseOptions): PostgresDatabase {
   const { connectionString, log, clock = systemClock } = options;
   const now = () => clock.monotonicMs();
@@ -50,11 +50,11 @@ export function openDatabase(options: DatabaseOptions): PostgresDatabase {
     pool: 'loops',
     size: options.loopsPoolSize ?? LOOPS_POOL_SIZE,
     statementMs: LOOP_STATEMENT_MS,
-    // A plan that was made while a table was empty, and is kept, would scan it for ever.
+    // A cached plan that was made while a table was empty would otherwise scan it for ever.
     settings: { role: SYSTEM_ROLE, enable_seqscan: 'off' },
   });
   return {
-    // One trip for both: the tenant goes in as an escaped literal, since a parameter would need a second.
+    // One round trip for both: the tenant is an escaped literal, since a parameter would need a second one.
     asTenant: (tenantId, work) =>
       requests.transaction(
         (client) =>

@@ -1,4 +1,4 @@
-/** Applies what waits of a projection's stream, in order, once the reason is mended; until then nobody sees half of it. */
+/** Applies a parked stream's events to its projection, in order, in one transaction. */
 import type { EventStore, RecordedEvent } from '@cardea/event-store';
 import {
   errorCode,
@@ -14,7 +14,7 @@ import type { Database, Transaction } from './database.ts';
 import type { Projection, ProjectionTools } from './projection.ts';
 import { type Mapped, Projector } from './projector.ts';
 
-/** Times that a release starts again because more was parked meanwhile. */
+/** How often a release starts again because more events were parked meanwhile. */
 const ROUNDS_MAX = 100;
 
 export type ReleaseOptions = {
@@ -27,8 +27,9 @@ export type ReleaseOptions = {
 };
 
 /**
- * Any process may ask: the checkpoint's row holds the follower off, and its epoch tells it to look again. What
- * the events come to is worked out before, for it opens keys; and again when more was parked meanwhile.
+ * Any process may call it: the locked row of the checkpoint stops the follower, and its new epoch makes the
+ * follower read it again. Events are mapped before the transaction, because mapping may decrypt fields, and
+ * again when more were parked meanwhile.
  */
 export async function releaseProjectionStream(options: ReleaseOptions): Promise<Released> {
   const { database, store } = options;
@@ -64,7 +65,7 @@ async function mappedOf(options: ReleaseOptions, events: readonly RecordedEvent[
   return { projector, mapped: await projector.map(events, new Set()) };
 }
 
-/** False when other events wait by now than those that were mapped. */
+/** False when other events are parked by now than those that were mapped. */
 async function release(
   sql: Transaction,
   options: ReleaseOptions,

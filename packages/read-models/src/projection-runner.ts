@@ -1,4 +1,4 @@
-/** Keeps the projections of a service level with its log: each is a sink of a log follower. */
+/** Keeps the projections of a service up to date with its log: each is a sink of a log follower. */
 import type { Sealer } from '@cardea/crypto';
 import type { EventStore, Log } from '@cardea/event-store';
 import {
@@ -16,14 +16,14 @@ import type { PositionBoard } from './positions.ts';
 import type { Projection } from './projection.ts';
 import { projectionSink } from './projection-sink.ts';
 
-/** How long a stored checkpoint may lag after events that change nothing; only other processes wait for it. */
+/** How long a stored checkpoint may lag after events without effect; only other processes wait for it. */
 const IDLE_STORE_MS = 25;
 
 export type RunnerOptions = {
   readonly projections: readonly Projection[];
   readonly store: EventStore;
   readonly database: Database;
-  /** The service's: tables, checkpoints and parked events are there. */
+  /** The service's schema, with its tables, checkpoints and parked events. */
   readonly schema: string;
   readonly leader: LeaderLocks;
   readonly positions: PositionBoard;
@@ -35,20 +35,20 @@ export type RunnerOptions = {
 
 export type ProjectionState = {
   readonly name: string;
-  /** True in the one process that runs it. */
+  /** True in the process that runs it. */
   readonly active: boolean;
   readonly position: bigint;
-  /** Streams; known where it is active. */
+  /** The number of parked streams; known where it is active. */
   readonly parked: number;
 };
 
 export interface RunningProjections {
   states(): readonly ProjectionState[];
-  /** Finishes the batches in hand. */
+  /** Finishes the current batches. */
   stop(): Promise<void>;
 }
 
-/** Starts all projections; they read their logs through one reader per log. */
+/** Starts all projections; those of one log share one reader. */
 export async function runProjections(options: RunnerOptions): Promise<RunningProjections> {
   const { projections, store, database, schema, clock, positions } = options;
   const readers = new Map<Log, LogReader>();

@@ -1,4 +1,4 @@
-/** A projection as a sink of its log: rows and checkpoint in one statement, and then whoever waits is told. */
+/** A projection as a sink of its log: writes rows and checkpoint in one statement, then wakes callers that wait. */
 import type { RecordedEvent } from '@cardea/event-store';
 import {
   type Batch,

@@ -16,16 +16,19 @@ import type { Transaction } from './database.ts';
 
 /** A column's SQL type decides how `unnest` casts it, e.g. `text`, `uuid`, `timestamptz`, `jsonb`, `text[]`. */
 export type Table = {
-  /** Without schema: the runner's schema is the service's (or the rebuild's). */
+  /** Without schema: the tables are in the service's schema, or in that of a rebuild. */
   readonly name: string;
   readonly key: readonly string[];
   readonly columns: { readonly [column: string]: string };
-  /** Those that may be null. */
+  /** Columns that may be null. */
   readonly nullable?: readonly string[];
 };
 
 export type ProjectionTools = {
-  /** Opens a sealed field of this event; null when erased. Fields keep the place they were sealed at. */
+  /**
+   * Decrypts an encrypted field of this event; null when erased. A field is bound to the event that it was
+   * encrypted in.
+   */
   open(
     sealed: Sealed,
     place: { readonly streamId: string; readonly field: string },
@@ -38,22 +41,23 @@ export type TableChange = { readonly table: string; readonly change: Change<obje
 type Changes = readonly TableChange[] | Promise<readonly TableChange[]>;
 
 /**
- * `schema` holds the tables: the service's, or in a rebuild the one they are built in. No key can be
- * opened here, for that takes a second connection: what is opened comes with the rows.
+ * `schema` contains the tables: the service's, or in a rebuild the one in which they are built. Nothing can
+ * be decrypted here, because that needs a second connection: decrypted values come with the rows.
  */
 type ApplyAt = { readonly rebuilding: boolean; readonly schema: string };
 
 /**
- * One name, one set of tables, one checkpoint. `on` says what an event changes; the runner folds a
- * batch by key and writes one multi-row statement per table, the checkpoint with the last, in one
- * transaction. What rows cannot say (working state, rows of others) goes into `apply`, in that transaction.
+ * A projection has one name, one set of tables and one checkpoint. `on` declares the changes of each event;
+ * the runner merges those of a batch by key and writes one multi-row statement per table, the checkpoint
+ * with the last one, in one transaction. What row changes cannot express (working state, rows of other
+ * projections) goes into `apply`, in that transaction.
  */
 export type Projection = {
   readonly name: string;
   readonly log: Log;
   readonly tables: readonly Table[];
   readonly on: HandlersByType<[ProjectionTools], Changes>;
-  /** Statements of the projection's own, behind the folded changes of a batch that has events of these types. */
+  /** Statements of the projection's own, after the row changes of a batch that has events of these types. */
   readonly apply?: {
     readonly on: readonly string[];
     readonly run: (
@@ -62,7 +66,7 @@ export type Projection = {
       at: ApplyAt,
     ) => Promise<void>;
   };
-  /** When a stream is parked: removes what it had granted, where absent is safer than stale. */
+  /** When a stream is parked: removes the rights that its rows grant, where none is safer than outdated ones. */
   readonly onParked?: (streamId: string) => readonly TableChange[];
   /** Called in the process that ran the batch, after its commit. */
   readonly onCommitted?: (events: readonly RecordedEvent[]) => void;
@@ -70,7 +74,7 @@ export type Projection = {
 
 /**
  * A projection of all events of the streams that it listens to, by `projection<UserEvent>()({ … })`: `on`
- * handles or ignores each, but for those that `apply` alone is there for.
+ * handles or ignores each, except those that only `apply` needs.
  */
 export const projection =
   <E extends DomainEvent>() =>
@@ -113,7 +117,7 @@ type Definition<E extends DomainEvent, Applied extends E['type']> = Pick<
       at: ApplyAt,
     ) => Promise<void>;
   };
-  /** Of the events that it listens to, those that were in the batch; not called for none. */
+  /** Gets the batch's events of the declared types; not called when there are none. */
   readonly onCommitted?: (events: readonly Recorded<E>[]) => void;
 };
 
@@ -129,7 +133,7 @@ type ProjectionHandlers<E extends DomainEvent, Applied extends string> = {
 
 /** Waits until projections have passed a position, in whichever process they run. */
 export interface Positions {
-  /** True when all named projections passed `position` within `timeoutMs`. */
+  /** True when all named projections have passed `position` within `timeoutMs`. */
   reached(projections: readonly string[], position: bigint, timeoutMs: number): Promise<boolean>;
   /** The position that a projection has passed, as last heard. */
   passed(projection: string): bigint;

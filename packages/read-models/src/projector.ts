@@ -1,6 +1,6 @@
 /**
- * Carries a projection over a range of events: what each event says becomes changes, the changes of a
- * batch become one statement. An event that cannot be applied parks its stream and holds up no other.
+ * Applies a range of events to a projection: each event is mapped to changes, and the changes of a batch
+ * become one statement. An event that cannot be applied parks its stream and blocks no other.
  */
 import type { RecordedEvent } from '@cardea/event-store';
 import {
@@ -20,24 +20,24 @@ import type { Projection, ProjectionTools, TableChange } from './projection.ts';
 
 export type ProjectorOptions = {
   readonly projection: Projection;
-  /** Where its tables, checkpoint and parked events are: the service's schema, or a rebuild's. */
+  /** The schema of its tables, checkpoint and parked events: the service's, or a rebuild's. */
   readonly schema: string;
   readonly database: Database;
   readonly tools: ProjectionTools;
   readonly rebuilding: boolean;
-  /** Told of each stream that was parked, after its commit. */
+  /** Called for each stream that was parked, after the commit. */
   readonly onParked?: (event: RecordedEvent, error: unknown) => void;
 };
 
 export type Poison = { readonly event: RecordedEvent; readonly error: unknown };
 
-/** What a batch comes to; parks streams as it meets what cannot be mapped. */
+/** A mapped batch; streams whose events cannot be mapped are parked. */
 export type Mapped = {
   readonly changes: Batch['changes'];
   readonly parked: readonly ParkedEvent[];
-  /** What parks a stream that was not parked before. */
+  /** Events that park a stream which was not parked before. */
   readonly poison: readonly Poison[];
-  /** Those whose effects count: not of a parked stream. */
+  /** Events that take effect: those of streams that are not parked. */
   readonly applied: readonly RecordedEvent[];
 };
 
@@ -50,15 +50,15 @@ export class Projector {
     this.#tables = new Map(options.projection.tables.map((table) => [table.name, table]));
   }
 
-  /** Reads where the projection stands; makes its checkpoint when it is new. */
+  /** Reads the projection's checkpoint; creates it when the projection is new. */
   load(): Promise<Checkpoint> {
     const { database, schema, projection } = this.#options;
     return loadCheckpoint(database.system, { schema, kind: 'projection', name: projection.name });
   }
 
   /**
-   * Applies events after the checkpoint and moves it. Throws {@link Fenced} when replaced, and every
-   * outage; in both cases the checkpoint has to be read again.
+   * Applies events after the checkpoint and moves it. Throws {@link Fenced} when another process has taken
+   * over, and every outage; after both the checkpoint has to be read again.
    */
   async apply(checkpoint: Checkpoint, events: readonly RecordedEvent[]): Promise<void> {
     const last = events.at(-1);
@@ -83,7 +83,7 @@ export class Projector {
     }
   }
 
-  /** True when the events change nothing of this projection, so that only its checkpoint has to move. */
+  /** True when the events do not affect this projection, so that only its checkpoint has to move. */
   isIdle(checkpoint: Checkpoint, events: readonly RecordedEvent[]): boolean {
     const { on, apply } = this.#options.projection;
     return !events.some(
@@ -92,7 +92,7 @@ export class Projector {
     );
   }
 
-  /** Halves until the guilty event stands alone; then its stream is parked. */
+  /** Halves the batch until the event that fails is found; then parks its stream. */
   async #bisect(checkpoint: Checkpoint, events: readonly RecordedEvent[], error: unknown) {
     const [first] = events;
     if (first !== undefined && events.length === 1) {
@@ -111,7 +111,7 @@ export class Projector {
     await this.apply(checkpoint, events.slice(half));
   }
 
-  /** In order. Adds the streams that it parks to `parked`. */
+  /** Maps events in order. Adds the streams that it parks to `parked`. */
   async map(events: readonly RecordedEvent[], parked: Set<string>): Promise<Mapped> {
     const { projection, tools } = this.#options;
     const changes: TableChange[] = [];
@@ -179,7 +179,7 @@ export class Projector {
     await failpoint('projection.after_commit');
   }
 
-  /** The statement and what the projection does by itself, in a transaction that others may share. */
+  /** Runs the statement and the projection's own ones, in a transaction that other work may share. */
   async writeIn(sql: Transaction, batch: Batch, applied: readonly RecordedEvent[]): Promise<void> {
     const { projection, schema, rebuilding } = this.#options;
     await run(sql, batch);
@@ -189,7 +189,7 @@ export class Projector {
     }
   }
 
-  /** Those that the projection has statements of its own for. */
+  /** The events for which the projection has statements of its own. */
   #ownEvents(events: readonly RecordedEvent[]): readonly RecordedEvent[] {
     const types = this.#options.projection.apply?.on ?? [];
     return types.length === 0 ? [] : events.filter(({ type }) => types.includes(type));

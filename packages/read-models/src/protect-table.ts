@@ -1,6 +1,6 @@
 /**
- * Row-level security as the second wall: `cardea_app` sees and writes the rows of the tenant that its
- * transaction names and no others, even in a query that forgets the tenant; `cardea_system` all rows.
+ * Row-level security as a second protection: `cardea_app` sees and writes only rows of the tenant that its
+ * transaction names, even in a query without a tenant filter; `cardea_system` all rows.
  */
 import type { Knex } from 'knex';
 import { APP_ROLE, SYSTEM_ROLE, TENANT_SETTING } from './roles.ts';
@@ -17,7 +17,7 @@ export async function protectTable(
 ): Promise<void> {
   const { tenantColumn = 'tenant_id', app = ALL } = options;
   const type = await columnType(knex, table, tenantColumn);
-  // Behind the end of a transaction the setting is an empty string, which not every type can read.
+  // After the end of a transaction the setting is an empty string, which not every type can parse.
   const mine = `${tenantColumn} = nullif(current_setting('${TENANT_SETTING}', true), '')::${type}`;
   await knex.raw(`
     ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY;

@@ -1,6 +1,6 @@
 /**
- * Builds a projection's tables anew from the first event, beside those that serve, and swaps them in with
- * the checkpoint in one transaction. Readers see the old rows until they see the new ones.
+ * Builds a projection's tables again from the first event, in a separate schema, and swaps them in with the
+ * checkpoint in one transaction. Readers see the old rows until they see the new ones.
  */
 import type { EventStore } from '@cardea/event-store';
 import {
@@ -24,7 +24,7 @@ const SWAP_LOCK_MS = 5000;
 const SWAP_ATTEMPTS_MAX = 5;
 
 export type RebuildOptions = {
-  /** Of the role that owns the tables. */
+  /** Connects as the role that owns the tables. */
   readonly connectionString: string;
   readonly projection: Projection;
   readonly schema: string;
@@ -35,12 +35,12 @@ export type RebuildOptions = {
 
 export type Rebuilt = { readonly position: bigint; readonly parkedStreams: number };
 
-/** Safe while the projection runs, here or elsewhere. */
+/** Safe while the projection runs, in this process or another. */
 export async function rebuildProjection(options: RebuildOptions): Promise<Rebuilt> {
   const { connectionString, projection, schema, log } = options;
   const beside = `${schema}__rebuild_${projection.name}`;
   const owner = new Client({ connectionString, application_name: 'cardea-rebuild' });
-  owner.on('error', () => {}); // the statement that meets it reports it
+  owner.on('error', () => {}); // the statement that fails reports it
   await owner.connect();
   const database = openDatabase({ connectionString, log, poolSize: 1, loopsPoolSize: 2 });
   try {
@@ -80,7 +80,7 @@ type Build = {
   readonly checkpoint: Checkpoint;
 };
 
-/** Two rebuilds of one projection would build in the same place. */
+/** Two rebuilds of one projection would use the same schema. */
 async function lockName(owner: Client, beside: string): Promise<void> {
   const { rows } = await owner.query<{ mine: boolean }>(
     'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS mine',
@@ -100,7 +100,7 @@ async function layOut(owner: Client, options: RebuildOptions, beside: string): P
   }
 }
 
-/** Up to the position and no further: what comes after it belongs to the runner. */
+/** Applies events up to the position; those after it belong to the runner. */
 async function catchUp({ options, projector, checkpoint }: Build, to: bigint): Promise<void> {
   while (checkpoint.position < to) {
     const page = await options.store.readLog(
@@ -110,14 +110,14 @@ async function catchUp({ options, projector, checkpoint }: Build, to: bigint): P
     );
     const events = page.filter((event) => event.position <= to);
     if (events.length === 0) {
-      checkpoint.position = to; // a log whose positions are not dense has nothing more up to there
+      checkpoint.position = to; // the log has no more events up to there, since positions may have gaps
       return;
     }
     await projector.apply(checkpoint, events);
   }
 }
 
-/** The checkpoint's row, locked where the swap asks for it. */
+/** The position of the live checkpoint, locked during the swap. */
 async function livePosition(owner: Client, options: RebuildOptions, lock = ''): Promise<bigint> {
   const { rows } = await owner.query<{ position: string }>(
     `SELECT position FROM ${options.schema}.projection_checkpoints WHERE name = $1 ${lock}`,
@@ -131,7 +131,7 @@ const DEADLOCK = '40P01';
 
 async function swapWithRetry(build: Build): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
-    // Level with the runner before readers are held up, so that the wait is short.
+    // Catches up with the runner before readers are blocked, so that they wait briefly.
     await catchUp(build, await livePosition(build.owner, build.options));
     try {
       await swap(build);
@@ -150,7 +150,8 @@ async function swap(build: Build): Promise<void> {
   const names = projection.tables.map((table) => table.name);
   await owner.query('BEGIN');
   await owner.query(`SET LOCAL lock_timeout = ${SWAP_LOCK_MS}`);
-  // Tables first, in the runner's order, and then the checkpoint: the other way round they would deadlock.
+  // Locks the tables first, in the runner's order, and then the checkpoint: the reverse order would
+  // deadlock.
   for (const name of names) await owner.query(`LOCK TABLE ${schema}.${name}`);
   await catchUp(build, await livePosition(owner, options, 'FOR UPDATE'));
   for (const name of names) await replaceTable(owner, { schema, beside, name });
@@ -170,7 +171,7 @@ async function swap(build: Build): Promise<void> {
   await owner.query('COMMIT');
 }
 
-/** A partitioned table moves with its partitions. */
+/** The partitions of a table are moved with it. */
 async function replaceTable(
   owner: Client,
   { schema, beside, name }: { schema: string; beside: string; name: string },

@@ -1,16 +1,16 @@
 /**
- * Two roles run everything at run time: `cardea_app` sees one tenant at a time, `cardea_system` all. Both
- * own nothing, cannot log in and cannot bypass row-level security; the login user may only become them.
+ * All work at run time uses two roles: `cardea_app` sees one tenant at a time, `cardea_system` all. Both
+ * own nothing, cannot log in and cannot bypass row-level security; the login user may only switch to them.
  */
 import type { Knex } from 'knex';
 
 export const APP_ROLE = 'cardea_app';
 export const SYSTEM_ROLE = 'cardea_system';
 
-/** The transaction's own setting that says whose rows `cardea_app` sees. */
+/** The setting of a transaction that names the tenant whose rows `cardea_app` sees. */
 export const TENANT_SETTING = 'cardea.tenant';
 
-/** Roles belong to the whole server: another database's migration may make them at the same moment. */
+/** Roles belong to the whole server: another database's migration may create them at the same time. */
 export async function makeRoles(knex: Knex, loginUsers: readonly string[]): Promise<void> {
   for (const role of [APP_ROLE, SYSTEM_ROLE]) {
     await knex.raw(`
@@ -24,7 +24,7 @@ export async function makeRoles(knex: Knex, loginUsers: readonly string[]): Prom
   }
 }
 
-/** Without inheritance: a connection that forgot to take a role sees what the login user itself may see. */
+/** Without inheritance: a connection that did not switch to a role has only the login user's own rights. */
 async function letBecome(knex: Knex, role: string, user: string): Promise<void> {
   await knex.raw(`
     DO $$ BEGIN

@@ -1,10 +1,13 @@
-/** The keys of sealed fields of one service, in the table `subject_keys` of its schema. */
+/** The keys of encrypted fields of one service, in the table `subject_keys` of its schema. */
 import type { SubjectKeyRow, SubjectKeyTable } from '@cardea/crypto';
 import type { Database } from './database.ts';
 
 type Row = { subject_id: string; tenant_id: string; wrapped: Buffer | null; kek_id: string };
 
-/** As `cardea_system`, one durable statement each: a key is lost with nothing that was sealed under it. */
+/**
+ * Runs as `cardea_system`, one durable statement each: when a key is lost, so is all that was encrypted
+ * with it.
+ */
 export function postgresSubjectKeys(database: Database, schema: string): SubjectKeyTable {
   const table = `${schema}.subject_keys`;
   const columns = 'subject_id, tenant_id, wrapped, kek_id';
@@ -32,7 +35,7 @@ export function postgresSubjectKeys(database: Database, schema: string): Subject
       return standing;
     },
     erase: async (subjectId) => {
-      // A subject that never had a key gets an erased row, so that nothing is sealed for it afterwards.
+      // A subject that never had a key gets an erased row, so that nothing is encrypted for it afterwards.
       await database.system.query(
         `INSERT INTO ${table} (${columns}, erased_at) VALUES ($1, '', NULL, '', now())
          ON CONFLICT (subject_id) DO UPDATE SET wrapped = NULL, erased_at = now()
@@ -53,15 +56,15 @@ const keyOf = (row: Row): SubjectKeyRow => ({
 const ERASED_AT_ONCE = 500;
 
 /**
- * Erases the keys `<kind>:<tenant>:<UTC day>` of all days before that one, as many as are due at once;
- * answers how many.
+ * Erases the keys `<kind>:<tenant>:<UTC day>` of all days before that one, up to a limit per call; returns
+ * how many.
  */
 export async function eraseKeysOfDays(
   { system }: Pick<Database, 'system'>,
   schema: string,
   { kind, before }: { readonly kind: string; readonly before: string },
 ): Promise<number> {
-  // The condition of the index stands here in its own words: it is found by them.
+  // The condition has to be spelled like that of the partial index, or the index is not used.
   const { rowCount } = await system.query(
     `UPDATE ${schema}.subject_keys SET wrapped = NULL, erased_at = now()
      WHERE wrapped IS NOT NULL AND subject_id IN (

@@ -1,9 +1,9 @@
-/** A projection's table: its columns are declared once, and a row that does not fit them does not compile. */
+/** The table of a projection: its columns are declared once, and a row that does not fit them does not compile. */
 import type { Json } from '@cardea/contracts';
 import { patch, put, remove } from './change.ts';
 import type { Table, TableChange } from './projection.ts';
 
-/** What a handler may write into a column of each SQL type. */
+/** The TypeScript type of values for a column of each SQL type. */
 type SqlTypes = {
   readonly text: string;
   readonly uuid: string;
@@ -32,7 +32,7 @@ type RowOf<C extends Columns> = {
       : never;
 };
 
-/** Refuses columns that the table does not have, also those that a spread brings along. */
+/** Refuses columns that the table does not have, including those from a spread. */
 type Only<Row, Given> = {
   readonly [Name in Exclude<keyof Given, keyof Row>]: `no such column: ${Name & string}`;
 };

@@ -1,26 +1,26 @@
 /**
- * Tables of keys that stand wrapped under ENCRYPTION_KEY: which of its keys the rows rest on, and how
- * they are wrapped anew. Rows without a wrapped key are erased, and stay so.
+ * Tables with keys that are wrapped under ENCRYPTION_KEY: reports which of its keys their rows use, and
+ * wraps rows again under the current one. A row without a wrapped key was erased, and stays so.
  */
 import { type FieldBinding, rewrap, subjectKeyLocation, type WrapKeys } from '@cardea/crypto';
 import { failpoint } from '@cardea/runtime';
 import type { Database } from './database.ts';
 
 export type WrappedKeyTable = {
-  /** With its schema; its columns `wrapped` and `kek_id` are what changes. */
+  /** With its schema; rewrapping changes its columns `wrapped` and `kek_id`. */
   readonly name: string;
-  /** Of `wrapKeys(settings, info)`. */
+  /** The `info` of `wrapKeys(settings, info)`. */
   readonly info: string;
   /** Columns of the primary key, with their types. */
   readonly key: { readonly [column: string]: 'text' | 'integer' };
-  /** Columns beside the key that {@link locationOf} needs. */
+  /** Columns beside the key that `placeOf` needs. */
   readonly further?: readonly string[];
-  /** What a row's box is bound to under that key. */
+  /** The location (AAD) to which a row's ciphertext is bound under that key. */
   readonly placeOf: (row: WrappedKeyRow, kekId: string) => FieldBinding;
 };
 export type WrappedKeyRow = { readonly [column: string]: unknown };
 
-/** The keys of sealed fields, which every service has. */
+/** The keys of encrypted fields, which every service has. */
 export const subjectKeyTable = (schema: string): WrappedKeyTable => ({
   name: `${schema}.subject_keys`,
   info: 'subject-wrap/v1',
@@ -36,7 +36,7 @@ export const subjectKeyTable = (schema: string): WrappedKeyTable => ({
 
 const BATCH_ROWS = 500;
 
-/** Rows by the id of the key that they rest on. */
+/** Number of rows by the id of the key that wraps them. */
 export async function rowsByKey(
   { system }: Pick<Database, 'system'>,
   { name }: WrappedKeyTable,
@@ -47,7 +47,7 @@ export async function rowsByKey(
   return new Map(rows.map((row) => [row.kek_id, Number(row.rows)]));
 }
 
-/** Ids of the keys that rows rest on and that are none of these; an index tells at once that there is none. */
+/** Ids of keys that wrap rows and are none of these; an index finds quickly that there is none. */
 export async function foreignKeysOf(
   { system }: Pick<Database, 'system'>,
   { name }: WrappedKeyTable,
@@ -61,15 +61,15 @@ export async function foreignKeysOf(
   return rows.map(({ kek_id }) => kek_id);
 }
 
-/** What lies before, between and after: ranges, which an index finds, as it does not find what differs. */
+/** The ranges before, between and after the ids, because an index finds ranges but no inequalities. */
 const otherThan = (ids: readonly string[]): string =>
   ids.length === 1
     ? 'kek_id < $1 OR kek_id > $1'
     : 'kek_id < $1 OR (kek_id > $1 AND kek_id < $2) OR kek_id > $2';
 
 /**
- * Wraps every row anew that does not rest on the current key; answers how many it wrapped. May be stopped
- * anywhere and be called again, also by several at once. Throws `UnknownWrapKey` at a row of a third key.
+ * Wraps every row again whose key is not the current one; returns how many. It can be interrupted and
+ * called again, also concurrently. Throws `UnknownWrapKey` at a row of a third key.
  */
 export async function rewrapTable(
   database: Pick<Database, 'system'>,
@@ -100,7 +100,7 @@ async function olderRows(
   return rows;
 }
 
-/** Where a row was wrapped or erased by another meanwhile, it is left as it is. */
+/** A row that was wrapped or erased by another process meanwhile is left as it is. */
 async function replace(
   { system }: Pick<Database, 'system'>,
   { name, key, placeOf }: WrappedKeyTable,

@@ -8,7 +8,7 @@ afterEach(async () => {
   // One that a fault keeps open must not keep the file open too.
   for (const each of opened.splice(0)) void each.close();
 });
-/** A single connection for loops: what keeps it keeps everybody from it. */
+/** A single connection for loops: while it is in use, nobody else gets one. */
 const single = (): PostgresDatabase => {
   const one = openDatabase({ connectionString: database.url, loopsPoolSize: 1, log });
   opened.push(one);
@@ -19,7 +19,7 @@ const pidOf = async (of: PostgresDatabase): Promise<number> =>
   (await of.system.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid ?? 0;
 
 describe('a connection whose transaction failed', () => {
-  // The server itself would end the query after a minute.
+  // The server itself ends the query after a minute.
   const timeout = 20_000;
   it('is closed when its query never ends, and the next caller gets another one', {
     timeout,

@@ -77,7 +77,7 @@ const append = (id: string, ...types: string[]) =>
     },
   ]);
 
-/** What was handled is handled again by whoever takes over, unless it stands here. */
+/** Events after the stored checkpoint are handled again by the process that takes over. */
 const checkpoint = async ({ database }: Awaited<ReturnType<typeof start>>) => {
   const { rows } = await database.system.query<{ position: string }>(
     'SELECT position FROM things.policy_checkpoints',

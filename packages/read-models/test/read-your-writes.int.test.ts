@@ -35,7 +35,7 @@ const nameOf = async ({ database }: Started, id: string): Promise<string | undef
 const passed = ({ positions }: Started, position: bigint) =>
   positions.reached(['things'], position, WAIT_MS);
 
-/** Long enough that a busy machine asks, and is answered, before it is over. */
+/** Long enough for a busy machine to send the request and get the response. */
 const PAUSE_MS = 6_000;
 
 describe('a write that was read back', () => {

@@ -43,7 +43,7 @@ afterAll(async () => {
   await owner.end();
 });
 
-/** Reproducible, so that a failure can be looked at again. */
+/** Reproducible, so that a failure can be examined. */
 function* history(): Generator<{ streamId: string; said: ReturnType<typeof event> }> {
   let state = 42;
   const random = (below: number): number => {
@@ -69,7 +69,7 @@ function* history(): Generator<{ streamId: string; said: ReturnType<typeof event
   }
 }
 
-/** Straight into the list: the store looks through all of it at each append. */
+/** Directly into the array, because the store searches all of it at each append. */
 function recordAll(): bigint {
   const revisions = new Map<string, number>();
   const recorded = [...history()].map(({ streamId, said }, index): RecordedEvent => {
@@ -87,7 +87,7 @@ const dump = async (): Promise<unknown> => {
   return { things: await rows('things', 'tenant_id, id'), changes: await rows('changes', 'id') };
 };
 
-/** Everything of a table that is not its rows. */
+/** The definition of a table, without its rows. */
 const shape = async (): Promise<unknown> => {
   const { rows } = await owner.query(
     `SELECT c.relname, c.relrowsecurity, c.relforcerowsecurity, c.relacl::text AS grants,
@@ -118,7 +118,7 @@ describe('a rebuilt projection', () => {
     for (const wake of logs.listeners.get(LOG) ?? []) wake();
     expect(await things.positions.reached(['things'], head, WAIT_MS)).toBe(true);
     const [live, before] = [await dump(), await shape()];
-    // Rows that no event explains show that the tables are new ones.
+    // Rows without an event show that the tables were replaced.
     await owner.query("DELETE FROM things.things WHERE id = '2'");
     await owner.query("INSERT INTO things.changes VALUES ('stray', 'stray')");
     expect(await dump()).not.toEqual(live);

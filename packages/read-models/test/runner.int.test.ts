@@ -124,7 +124,7 @@ describe('a projection', () => {
   it('writes nothing once another process moved its checkpoint', async () => {
     const things = await start();
     await passed(things, await append('1', event('ThingMade', { id: '1', name: 'one' })));
-    // Another process applied what comes next, although this one still believes that it leads.
+    // Another process applied the next event, although this one still believes that it leads.
     await things.database.system.query(
       "UPDATE things.projection_checkpoints SET position = position + 1 WHERE name = 'things'",
     );

@@ -19,7 +19,7 @@ const idsSeenBy = (tenant: string) =>
 
 beforeAll(async () => {
   await migrateThings(test.url);
-  // Two connections for many transactions, so that tenants take turns on each of them.
+  // Two connections for many transactions, so that tenants alternate on each of them.
   database = openDatabase({
     connectionString: test.url,
     poolSize: 2,

@@ -1,4 +1,4 @@
-/** A service of nothing but things: one stream each, one table, and a projection that can be poisoned. */
+/** A test service with one kind of stream, one table, and a projection that can be made to fail. */
 import { randomUUID } from 'node:crypto';
 import type { Json } from '@cardea/contracts';
 import type { Log, NewEvent, RecordedEvent } from '@cardea/event-store';
@@ -72,7 +72,7 @@ const things = table('things', {
 });
 const changes = table('changes', { key: ['id'], columns: { id: 'text', thing: 'text' } });
 
-/** A handler throws on `Poison` and Postgres refuses `TooManyTags`, for as long as `isPoisoned` says so. */
+/** A handler throws on `Poison` and PostgreSQL refuses `TooManyTags`, while `isPoisoned` returns true. */
 export const thingsProjection = (isPoisoned: () => boolean = () => true): Projection => {
   const key = (event: { metadata: RecordedEvent['metadata']; data: ThingData }) => ({
     tenant_id: event.metadata.tenantId,
@@ -132,7 +132,7 @@ export const event = (type: string, data: ThingData, tenantId = TENANT): NewEven
 
 export type RunThings = Pick<RunnerOptions, 'projections' | 'store'> & Partial<RunnerOptions>;
 
-/** One process's part: pools, leader session, positions, and the running projections. */
+/** The parts of one process: pools, leader session, positions, and running projections. */
 export async function runThings(connectionString: string, given: RunThings) {
   const log = silentLogger;
   const clock = systemClock;

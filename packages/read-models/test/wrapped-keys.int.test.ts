@@ -1,4 +1,4 @@
-/** Wrapped keys of a table, brought to another wrapping key beside everything else that changes it. */
+/** Wrapped keys of a table are wrapped under another key while other processes change it. */
 import { neverErased, type Sealed, sealer, UnknownWrapKey, wrapKeys } from '@cardea/crypto';
 import {
   foreignKeysOf,

@@ -1,4 +1,4 @@
-/** What a relay is given. */
+/** The dependencies of a relay. */
 import type { Sealer } from '@cardea/crypto';
 import type { EventStore } from '@cardea/event-store';
 import type { Database, LeaderLocks } from '@cardea/read-models';
@@ -12,7 +12,7 @@ export type RelayDependencies = {
   /** The service's own database and schema, where streams that cannot be mapped are parked. */
   readonly database: Database;
   readonly schema: string;
-  /** Where the relay's checkpoint stands: the topics' database, often the same. */
+  /** The database of the relay's checkpoint and of the topics; often the same as `database`. */
   readonly bus: Database;
   readonly locks: LeaderLocks;
   readonly cache: Pick<Cache, 'set'>;
@@ -24,7 +24,7 @@ export type RelayDependencies = {
   readonly counted?: (batch: RelayedBatch) => void;
 };
 
-/** For metrics: what a batch that was sent has brought, and how old its oldest event was. */
+/** For metrics: the size of a batch that was sent, and the age of its oldest event. */
 export type RelayedBatch = {
   readonly topic: string;
   readonly read: number;

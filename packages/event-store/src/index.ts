@@ -44,7 +44,6 @@ export {
   recordedOf,
   stateAfter,
 } from './handlers.ts';
-export { type InMemoryLogs, inMemoryEventStore, inMemoryLogs } from './in-memory.ts';
 export { eventStoreMigrations } from './postgres/migrations.ts';
 export {
   type PostgresEventStoreOptions,

@@ -1,6 +1,6 @@
+import { inMemoryEventStore } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import type { Command } from './command.ts';
-import { inMemoryEventStore } from './in-memory.ts';
 import { release, reservation, reserve } from './reservations.ts';
 import { streams } from './streams.ts';
 

@@ -1,9 +1,9 @@
+import { type InMemoryLogs, inMemoryEventStore, inMemoryLogs } from '@cardea/testing';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Command } from './command.ts';
 import { accept, refuse } from './decision.ts';
 import { type EventStore, EventStoreUnavailable, type Stream } from './event-store.ts';
-import { type InMemoryLogs, inMemoryEventStore, inMemoryLogs } from './in-memory.ts';
 import { streams } from './streams.ts';
 
 const SEEDS = Number(process.env['CARDEA_R21_SEEDS'] ?? 1000);

@@ -1,8 +1,8 @@
+import { inMemoryEventStore, inMemoryLogs } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import type { Command } from './command.ts';
 import { accept, refuse } from './decision.ts';
 import { type EventStore, EventStoreUnavailable, type Stream } from './event-store.ts';
-import { inMemoryEventStore, inMemoryLogs } from './in-memory.ts';
 import { streams } from './streams.ts';
 import { turns } from './turns.ts';
 import { upcasting } from './upcasting.ts';

@@ -1,5 +1,5 @@
-import { inMemoryEventStore, inMemoryLogs, postgresEventStore } from '@cardea/event-store';
-import { testDatabase, untilTrue } from '@cardea/testing';
+import { postgresEventStore } from '@cardea/event-store';
+import { inMemoryEventStore, inMemoryLogs, testDatabase, untilTrue } from '@cardea/testing';
 import { Client } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { appendOn } from './appending.ts';

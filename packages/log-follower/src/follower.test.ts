@@ -1,5 +1,6 @@
-import { inMemoryEventStore, type NewEvent } from '@cardea/event-store';
+import type { NewEvent } from '@cardea/event-store';
 import { fakeClock, type Logger, Outage } from '@cardea/runtime';
+import { inMemoryEventStore } from '@cardea/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Checkpoint, Fenced } from './checkpoint.ts';
 import { LogFollower, type Sink } from './follower.ts';

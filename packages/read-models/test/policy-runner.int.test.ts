@@ -1,4 +1,4 @@
-import { type EventStore, inMemoryEventStore, type RecordedEvent } from '@cardea/event-store';
+import type { EventStore, RecordedEvent } from '@cardea/event-store';
 import { parkedStreams } from '@cardea/log-follower';
 import {
   DatabaseUnavailable,
@@ -9,7 +9,7 @@ import {
   runPolicies,
 } from '@cardea/read-models';
 import { loops, systemClock } from '@cardea/runtime';
-import { silentLogger, testDatabase, untilTrue } from '@cardea/testing';
+import { inMemoryEventStore, silentLogger, testDatabase, untilTrue } from '@cardea/testing';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { event, LOG, migrateThings, SCHEMA } from './things.ts';
 

@@ -1,6 +1,6 @@
-import { type EventStore, inMemoryEventStore, postgresEventStore } from '@cardea/event-store';
+import { type EventStore, postgresEventStore } from '@cardea/event-store';
 import { armFailPoints, systemClock } from '@cardea/runtime';
-import { testDatabase } from '@cardea/testing';
+import { inMemoryEventStore, testDatabase } from '@cardea/testing';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { event, LOG, migrateThings, runThings, TENANT, thingsProjection } from './things.ts';
 

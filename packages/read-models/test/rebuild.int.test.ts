@@ -1,12 +1,13 @@
-import {
-  type EventStore,
-  inMemoryEventStore,
-  inMemoryLogs,
-  type RecordedEvent,
-} from '@cardea/event-store';
+import type { EventStore, RecordedEvent } from '@cardea/event-store';
 import { parkedStreams } from '@cardea/log-follower';
 import { rebuildProjection } from '@cardea/read-models';
-import { silentLogger, testDatabase, untilTrue } from '@cardea/testing';
+import {
+  inMemoryEventStore,
+  inMemoryLogs,
+  silentLogger,
+  testDatabase,
+  untilTrue,
+} from '@cardea/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {

@@ -1,8 +1,8 @@
-import { type EventStore, inMemoryEventStore, inMemoryLogs } from '@cardea/event-store';
+import type { EventStore } from '@cardea/event-store';
 import { parkedStreams } from '@cardea/log-follower';
 import { releaseProjectionStream, remove } from '@cardea/read-models';
 import { armFailPoints } from '@cardea/runtime';
-import { testDatabase, untilTrue } from '@cardea/testing';
+import { inMemoryEventStore, inMemoryLogs, testDatabase, untilTrue } from '@cardea/testing';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   event,

@@ -12,6 +12,11 @@ export type { FixtureTokens } from './fixture-tokens.ts';
 export { freePort, freePorts } from './free-ports.ts';
 export { given } from './given.ts';
 export {
+  type InMemoryLogs,
+  inMemoryEventStore,
+  inMemoryLogs,
+} from './in-memory-event-store.ts';
+export {
   KafkaNotStarted,
   type KafkaOptions,
   type KafkaServer,

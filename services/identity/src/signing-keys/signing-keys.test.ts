@@ -1,12 +1,6 @@
 /** The ring at work in two processes on one log, with what they tell each other over the cache. */
 import { type DerivedKeys, inMemorySubjectKeys, sealer, wrapKeys } from '@cardea/crypto';
-import {
-  type EventStore,
-  EventStoreUnavailable,
-  inMemoryEventStore,
-  inMemoryLogs,
-  streams,
-} from '@cardea/event-store';
+import { type EventStore, EventStoreUnavailable, streams } from '@cardea/event-store';
 import {
   type Cache,
   inProcessCache,
@@ -15,7 +9,7 @@ import {
   systemClock,
   uuidFrom,
 } from '@cardea/runtime';
-import { silentLogger, untilTrue } from '@cardea/testing';
+import { inMemoryEventStore, inMemoryLogs, silentLogger, untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { type SigningKeys, signingKeys } from './signing-keys.ts';
 

@@ -1,9 +1,9 @@
 import { inMemorySubjectKeys, neverErased, sealer, wrapKeys } from '@cardea/crypto';
-import { inMemoryEventStore, inMemoryLogs, streams } from '@cardea/event-store';
+import { streams } from '@cardea/event-store';
 import type { Outbound, OutboundAnswer } from '@cardea/http';
 import { DatabaseUnavailable } from '@cardea/read-models';
 import { fakeClock, secret, systemRandom, uuidV7Ids } from '@cardea/runtime';
-import { silentLogger, untilTrue } from '@cardea/testing';
+import { inMemoryEventStore, inMemoryLogs, silentLogger, untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { issueSecret, readKeys } from '../../adapters/signing.ts';
 import type { IndexedWebhook, WebhookIndex } from '../../webhooks/webhook-index.ts';

@@ -6,7 +6,7 @@ import {
   type EventStore,
   type Log,
   type RecordedEvent,
-} from './event-store.ts';
+} from '@cardea/event-store';
 
 /** Logs that live as long as the process; stores with the same logs see each other's events. */
 export type InMemoryLogs = {

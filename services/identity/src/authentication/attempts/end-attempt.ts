@@ -146,13 +146,6 @@ export function wrongCredential({ reason, retryAfterSeconds = 0 }: Refused) {
   return { refused: 'invalid_credentials' } as const;
 }
 
-/** As a login answers: what stands against it is told to whoever had the right credential. */
-export function refusalOfLogin(refused: Refused) {
-  if (refused.reason === 'email_not_verified') return { refused: refused.reason } as const;
-  if (refused.reason === 'login_disabled') return { refused: 'password_login_disabled' } as const;
-  return wrongCredential(refused);
-}
-
 /** Counts what came of a sign-in. */
 export function countSignIn(attempt: Attempt): void {
   metrics.logins.inc({ outcome: attempt.status === 'open' ? 'right' : OUTCOMES[attempt.reason] });

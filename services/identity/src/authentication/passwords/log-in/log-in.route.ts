@@ -1,5 +1,5 @@
 /** Signs a user in with a password. Whether the address, the password or the account was wrong is not told. */
-import { accept, type Command } from '@cardea/event-store';
+import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
@@ -16,8 +16,9 @@ import { closed, PASSWORD_BODY_MAX_BYTES, tokenFields } from '../../../http/answ
 import { emailField } from '../../../http/input-fields.ts';
 import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { begin } from '../../attempts/attempt.ts';
-import { countSignIn, type EndAttempt, refusalOfLogin } from '../../attempts/end-attempt.ts';
+import { countSignIn, type EndAttempt } from '../../attempts/end-attempt.ts';
 import type { ShowPassword } from '../../attempts/show-password.ts';
+import { refusalOfLogin, rehashPassword } from './log-in.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'byHash' | 'hashOf' | 'seal'>;
@@ -96,17 +97,15 @@ export const logInRoute = (needs: Dependencies): Endpoint =>
 /** Today's parameters, while the password is at hand. */
 async function rehash(
   { userDirectory, streams }: Pick<Dependencies, 'streams' | 'userDirectory'>,
-  user: ExistingUser,
+  verified: ExistingUser,
   phc: string,
   command: Command,
 ): Promise<void> {
-  const of = { tenantId: command.metadata.tenantId, userId: user.id };
+  const of = { tenantId: command.metadata.tenantId, userId: verified.id };
   const hash = await userDirectory.seal(of, 'password_hash', phc);
   if (hash === 'erased') return;
   const own = { ...command, id: uuidFrom(command.id, 'rehash') };
-  await streams.decideOn(users, user.id, own, (state) =>
-    exists(state) && state.passwordHash?.box === user.passwordHash?.box
-      ? accept({ type: 'PasswordRehashed', data: { id: user.id, hash } })
-      : accept(),
+  await streams.decideOn(users, verified.id, own, (user) =>
+    rehashPassword({ verified, hash }, user),
   );
 }

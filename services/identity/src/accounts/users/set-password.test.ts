@@ -28,32 +28,8 @@ const set = (of: { box: string; epoch: number; by: 'created' | 'user' | 'reset' 
 });
 const created = set({ box: 'first', epoch: 0, by: 'created' });
 const changed = set({ box: 'second', epoch: 1, by: 'user' });
-const rehashed: UserEvent = {
-  type: 'PasswordRehashed',
-  data: { id: 'ann', hash: sealed('the same, hashed anew') },
-};
-const ended: UserEvent = {
-  type: 'SessionsRevoked',
-  data: { id: 'ann', epoch: 1, keep_sid: null, count: 1, at },
-};
-const command: SetPassword = { hash: sealed('second'), by: 'user', shown: 0, keep: null, now: NOW };
-const changing = (...events: UserEvent[]) =>
-  given(users, registered, created, ...events).when((user) => setPassword(command, user));
 
 describe('a new password', () => {
-  it('takes the place of the one that was shown', () => {
-    changing().accepts(changed);
-  });
-
-  it('R11 is refused to whoever has shown one that is not the current one any more', () => {
-    changing(changed).refuses('not_current');
-  });
-
-  it('is set although the current one was hashed anew, or sessions were ended, since it was shown', () => {
-    changing(rehashed).accepts(changed);
-    changing(ended).accepts(set({ box: 'second', epoch: 2, by: 'user' }));
-  });
-
   it('by a mailed link asks for no current one', () => {
     const reset: SetPassword = { hash: sealed('third'), by: 'reset', keep: null, now: NOW };
     given(users, registered, created, changed)

@@ -10,19 +10,14 @@ export type SetPassword = {
   readonly hash: Sealed;
   readonly keep: KeptSession | null;
   readonly now: Date;
-} & (
-  | { readonly by: 'reset' | 'admin' }
-  /** Whoever changes their own password has shown the current one: the one of this epoch. */
-  | { readonly by: 'user'; readonly shown: number }
-);
+  readonly by: 'user' | 'reset' | 'admin';
+};
 
 export function setPassword(
-  command: SetPassword,
+  { hash, by, keep, now }: SetPassword,
   user: User,
-): Decision<UserEvent, 'not_found' | 'not_current'> {
+): Decision<UserEvent, 'not_found'> {
   if (user.status !== 'active') return refuse('not_found');
-  if (command.by === 'user' && command.shown !== user.passwordEpoch) return refuse('not_current');
-  const { hash, by, keep, now } = command;
   const at = now.toISOString();
   return accept({
     type: 'PasswordSet',

@@ -7,7 +7,6 @@ import {
   exists,
   type Passwords,
   passwordFault,
-  setPassword,
   type UserDirectory,
   users,
 } from '../../../accounts/accounts.module.ts';
@@ -18,6 +17,7 @@ import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces
 import { confirming } from '../../attempts/attempt.ts';
 import { wrongCredential } from '../../attempts/end-attempt.ts';
 import type { ShowPassword } from '../../attempts/show-password.ts';
+import { changePassword } from './change-password.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'seal'>;
@@ -81,15 +81,9 @@ export const changePasswordRoute = (needs: Dependencies): Endpoint =>
       const hash = await needs.userDirectory.seal(of, 'password_hash', phc);
       if (hash === 'erased') return { refused: 'invalid_credentials' };
       const keep = await ownSession(needs.streams, caller, command.now);
-      const set = {
-        hash,
-        by: 'user',
-        shown: user.passwordEpoch,
-        keep,
-        now: command.now,
-      } as const;
+      const change = { verified: user, hash, keep, now: command.now };
       const decided = await needs.streams.decideOn(users, user.id, command, (state) =>
-        setPassword(set, state),
+        changePassword(change, state),
       );
       if (!decided.accepted || !exists(decided.state)) return { refused: 'invalid_credentials' };
       return { ok: { status: 'password changed' as const }, wrote: decided.position };

@@ -51,7 +51,6 @@ const isOfSlice = (file: string): boolean =>
 
 /** Decided on by what several verbs share; what is there is held by tests over HTTP. */
 const DECIDED_ELSEWHERE = [
-  'services/identity/src/accounts/users/resend-verification',
   'services/identity/src/authentication/mailed-secrets/send-code',
   'services/identity/src/authentication/mailed-secrets/send-link',
   'services/identity/src/authentication/mailed-secrets/verify-code',

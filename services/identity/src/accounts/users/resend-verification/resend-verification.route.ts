@@ -5,7 +5,7 @@ import Type from 'typebox';
 import { closed, tooOften, USERS_ONLY } from '../../../http/answers.ts';
 import { type MailOutbox, mailLimit } from '../../../mail/mail.module.ts';
 import type { UserDirectory } from '../../user-directory.ts';
-import { exists } from '../user.ts';
+import { isVerificationDue } from './resend-verification.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command' | 'limits'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'open'>;
@@ -34,7 +34,7 @@ export const resendVerificationRoute = (needs: Dependencies): Endpoint =>
     async (request) => {
       const { id, tenantId } = request.principal;
       const user = await needs.userDirectory.byId(tenantId, id);
-      if (!exists(user) || user.emailVerified) return { ok: SENT };
+      if (!isVerificationDue(user)) return { ok: SENT };
       const { emailHash } = user;
       const limited = await mailLimit(needs.limits, { tenantId, emailHash, ip: request.ip });
       if (limited !== undefined) return tooOften(limited);

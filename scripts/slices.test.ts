@@ -53,7 +53,6 @@ const isOfSlice = (file: string): boolean =>
 const DECIDED_ELSEWHERE = [
   'services/identity/src/authentication/mailed-secrets/send-code',
   'services/identity/src/authentication/mailed-secrets/send-link',
-  'services/identity/src/authentication/mailed-secrets/verify-code',
   'services/identity/src/authentication/passwords/forgot-password',
   'services/identity/src/authentication/registrations/register',
   'services/identity/src/authentication/registrations/sign-up',

@@ -6,11 +6,7 @@ import type { DerivedKeys } from '@cardea/crypto';
 import { type Endpoint, endpoint, networkOf, type Request } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
-import {
-  emailAddress,
-  type ToAscii,
-  type UserDirectory,
-} from '../../../accounts/accounts.module.ts';
+import type { ToAscii, UserDirectory } from '../../../accounts/accounts.module.ts';
 import {
   accessTokenFields,
   closed,
@@ -20,14 +16,16 @@ import {
 } from '../../../http/answers.ts';
 import { emailField } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
-import {
-  type CodeFault,
-  type CodeRedemption,
-  mailboxOfChallenge,
-} from '../../../mail/mail.module.ts';
+import type { CodeRedemption } from '../../../mail/mail.module.ts';
 import type { TenantFacts, Workspaces } from '../../../workspaces/workspaces.module.ts';
-import { challengeOfCookie } from '../code-cookie.ts';
 import { signInBy, type VerifyDependencies } from '../mailed-secret.ts';
+import {
+  INVALID_CODE,
+  mailboxNamed,
+  mayBeUnbound,
+  type NamedMailbox,
+  refusalOfCode,
+} from './verify-code.ts';
 
 type Dependencies = VerifyDependencies &
   Pick<ServiceDependencies, 'limits' | 'sealer'> & {
@@ -43,6 +41,7 @@ const Body = closed({
   challenge_id: Type.Optional(Type.String()),
   email: Type.Optional(emailField),
 });
+type BoundTo = Exclude<NamedMailbox, { by: 'no_address' }>;
 type Asked = Request<object, object, Static<typeof Body>>;
 
 export const verifyCodeRoute = (needs: Dependencies): Endpoint =>
@@ -78,39 +77,43 @@ export const verifyCodeRoute = (needs: Dependencies): Endpoint =>
       if (tenant === undefined) return { refused: 'tenant_not_found' };
       const byIp = await needs.limits.look(LIMITS.codeFailuresByIp, request.ip);
       if (!byIp.allowed) return tooOften(byIp);
-      const mailbox = await mailboxNamed(needs, request, tenant);
-      if (mailbox === 'invalid_email') return { refused: mailbox };
-      const answer =
-        mailbox === 'none'
-          ? await unbound(needs, request, tenant)
-          : await verified(needs, request, { tenant, mailbox });
+      const { body, headers } = request;
+      const naming = {
+        challenge: body.challenge_id,
+        email: body.email,
+        cookies: headers['cookie'],
+      };
+      const named = mailboxNamed(naming, { ...needs, tenantId: tenant.id });
+      if (named.by === 'no_address') return { refused: 'invalid_email' };
+      const answer = await lookedFor(needs, request, { tenant, named });
       if ('refused' in answer) await needs.limits.take(LIMITS.codeFailuresByIp, request.ip);
       return answer;
     },
   );
 
-const INVALID = { refused: 'invalid_code' } as const;
-
-/** Null: something was named that is no mailbox of ours. */
-async function mailboxNamed(
-  { codeKeys, userDirectory, toAscii }: Dependencies,
-  { body, headers }: Asked,
-  { id: tenantId }: TenantFacts,
-): Promise<string | null | 'none' | 'invalid_email'> {
-  if (body.challenge_id !== undefined) {
-    return mailboxOfChallenge(codeKeys, tenantId, body.challenge_id) ?? null;
+async function lookedFor(
+  needs: Dependencies,
+  request: Asked,
+  of: { readonly tenant: TenantFacts; readonly named: BoundTo },
+) {
+  const { tenant, named } = of;
+  switch (named.by) {
+    case 'unknown_challenge':
+      return INVALID_CODE;
+    case 'nothing':
+      return await unbound(needs, request, tenant);
+    case 'challenge':
+      return await verified(needs, request, { tenant, mailbox: named.mailbox });
+    case 'email': {
+      const mailbox = await needs.userDirectory.hashOf(tenant.id, named.email);
+      return await verified(needs, request, { tenant, mailbox });
+    }
   }
-  if (body.email !== undefined) {
-    const email = emailAddress(body.email, toAscii);
-    return email === undefined ? 'invalid_email' : userDirectory.hashOf(tenantId, email);
-  }
-  const cookie = challengeOfCookie(headers['cookie']);
-  return cookie === undefined ? 'none' : (mailboxOfChallenge(codeKeys, tenantId, cookie) ?? null);
 }
 
 /** Counted before the code is looked at, and given back when it was right. */
 async function unbound(needs: Dependencies, request: Asked, tenant: TenantFacts) {
-  if (tenant.settings.otp.format === 'digits6') return INVALID;
+  if (!mayBeUnbound(tenant.settings.otp.format)) return INVALID_CODE;
   const prefix = await needs.sealer.indexHash(
     { tenantId: tenant.id },
     'network',
@@ -128,19 +131,15 @@ async function unbound(needs: Dependencies, request: Asked, tenant: TenantFacts)
 async function verified(
   { codes, ...needs }: Dependencies,
   request: Asked,
-  {
-    tenant,
-    mailbox,
-  }: { readonly tenant: TenantFacts; readonly mailbox: string | null | undefined },
+  { tenant, mailbox }: { readonly tenant: TenantFacts; readonly mailbox: string | undefined },
 ) {
-  if (mailbox === null) return INVALID;
   const { id: tenantId, settings } = tenant;
   const typed = { format: settings.otp.format, typed: request.body.code, mailbox };
   const found = await codes.find(typed, tenantId);
   // A miss is an append to the mailbox that it was meant for, whoever has the address.
   const missed = async () => {
     const command = await needs.command(request, { tenantId });
-    return answerTo(mailbox === undefined ? 'invalid' : await codes.miss(mailbox, command));
+    return refusalOfCode(mailbox === undefined ? 'invalid' : await codes.miss(mailbox, command));
   };
   if (found === undefined) return await missed();
   const answer = await signInBy(needs, request, {
@@ -149,20 +148,5 @@ async function verified(
     userId: found.userId,
     redeem: (command) => codes.redeem(found, command),
   });
-  return answer.fault === undefined ? answer : answerTo(answer.fault);
-}
-
-const RETRY_AFTER_SECONDS = 60;
-
-function answerTo(fault: CodeFault | 'login_disabled') {
-  switch (fault) {
-    case 'too_many_attempts':
-      return tooManyAttempts({ retryAfterSeconds: RETRY_AFTER_SECONDS });
-    case 'login_disabled':
-      return { refused: 'otp_login_disabled' } as const;
-    case 'expired':
-      return { refused: 'code_expired' } as const;
-    case 'invalid':
-      return INVALID;
-  }
+  return answer.fault === undefined ? answer : refusalOfCode(answer.fault);
 }

@@ -1,28 +1,18 @@
 /** Makes an organization, its tenant, its first administrator and the application `default`. */
 import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
-import { uuidFrom } from '@cardea/runtime';
 import { alreadyCreated, newId, type ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import {
   ACCOUNT_APPENDS,
   type Accounts,
-  displayName,
   type ExistingUser,
-  emailAddress,
   type Passwords,
-  passwordFault,
   repeatedCreation,
   type ToAscii,
   type UserDirectory,
 } from '../../../accounts/accounts.module.ts';
-import {
-  badField,
-  closed,
-  PASSWORD_BODY_MAX_BYTES,
-  tokenFields,
-  tooOften,
-} from '../../../http/answers.ts';
+import { closed, PASSWORD_BODY_MAX_BYTES, tokenFields, tooOften } from '../../../http/answers.ts';
 import {
   displayNameField,
   emailField,
@@ -33,18 +23,17 @@ import { LIMITS } from '../../../http/limits.ts';
 import type { MailOutbox, MailRequest } from '../../../mail/mail.module.ts';
 import { signupReservations } from '../../../streams/reservation.ts';
 import {
-  companyName,
   DEPLOYMENT,
   type NewWorkspace,
   TENANT_APPENDS,
-  TENANT_DEFAULTS,
   type TenantFacts,
   type Workspaces,
 } from '../../../workspaces/workspaces.module.ts';
 import { begin, meet } from '../../attempts/attempt.ts';
 import type { EndAttempt } from '../../attempts/end-attempt.ts';
 import { appendsOf, step } from '../steps.ts';
-import { CHECK_YOUR_EMAIL, pad, unnamed } from '../taken-address.ts';
+import { CHECK_YOUR_EMAIL, pad } from '../taken-address.ts';
+import { answerOfSignUp, noticeIn, type SignUp, signUpOf, WITHOUT_TOKENS } from './sign-up.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,
@@ -105,27 +94,17 @@ export const signUpRoute = (needs: Dependencies): Endpoint =>
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
     async (request) => {
-      const { body } = request;
-      if (!needs.settings.SIGNUP_ENABLED) return { refused: 'signup_disabled' };
-      const email = emailAddress(body.email, needs.toAscii);
-      if (email === undefined) return { refused: 'invalid_email' };
-      const company = companyName(body.company_name);
-      const name = displayName(body.display_name ?? null);
-      if (company === undefined) return badField('company_name');
-      if (name === undefined) return badField('display_name');
-      const fault = passwordFault(body.password, TENANT_DEFAULTS.password_policy);
-      if (fault !== undefined) return { refused: fault };
+      const read = signUpOf(request.body, {
+        isOpen: needs.settings.SIGNUP_ENABLED,
+        toAscii: needs.toAscii,
+      });
+      if ('refused' in read) return read;
       const byIp = await needs.limits.take(LIMITS.registrationsByIp, request.ip);
       if (!byIp.allowed) return tooOften(byIp);
-      return await signedUp(needs, await needs.identify(request), { email, company, name });
+      return await signedUp(needs, await needs.identify(request), read.signUp);
     },
   );
 
-type SignUp = {
-  readonly email: string;
-  readonly company: string;
-  readonly name: string | null;
-};
 type Making = SignUp & {
   readonly userId: string;
   readonly workspace: NewWorkspace;
@@ -173,9 +152,7 @@ async function signedUp(needs: Dependencies, request: Asked, of: SignUp) {
   const mail = { purpose: 'verify', email: of.email, emailHash: user.emailHash, userId } as const;
   await STEPS.mail.run(needs, mail, command);
   const ended = await STEPS.session.run(needs, making, { request, user, tenant });
-  if (ended.status === 'refused') return { ok: { status: CHECK_YOUR_EMAIL, user_id: '' as const } };
-  const { mfa_required: _mfa, ...signedIn } = ended.signedIn;
-  return { ok: { ...signedIn, tenant_id: tenantId }, wrote: ended.wrote };
+  return answerOfSignUp(ended, tenantId);
 }
 
 async function reserveAddress({ accounts, sealer }: Dependencies, of: Making) {
@@ -235,24 +212,17 @@ const newWorkspace = (
   environment: needs.settings.ENV,
 });
 
-/** Tells the holder of the address, in their own tenant, and nobody else anything. */
+/** As many appends as a success makes; the mail is one of them. */
 async function taken(
   needs: Dependencies,
   { email, tenantId }: { readonly email: string; readonly tenantId: string },
   command: Command,
 ) {
   const emailHash = await needs.userDirectory.hashOf(tenantId, email);
-  const { metadata } = unnamed(command);
-  // The context was sealed for another tenant's day, so it does not go along.
-  const { ip: _ip, userAgent: _userAgent, ...rest } = metadata;
-  const theirs = {
-    ...command,
-    id: uuidFrom(command.id, 'notice'),
-    metadata: { ...rest, tenantId },
-  };
+  const theirs = noticeIn(tenantId, command);
   const mail = { purpose: 'notice', email, emailHash, userId: null } as const;
   const wrote = await STEPS.mail.run(needs, mail, theirs);
   const hidden = appendsOf(Object.values(STEPS)) - STEPS.mail.appends;
   await pad(needs, { ...theirs, id: command.id }, hidden);
-  return { ok: { status: CHECK_YOUR_EMAIL, user_id: '' as const }, wrote };
+  return { ok: WITHOUT_TOKENS, wrote };
 }

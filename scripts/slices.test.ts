@@ -54,7 +54,6 @@ const DECIDED_ELSEWHERE = [
   'services/identity/src/authentication/mailed-secrets/send-code',
   'services/identity/src/authentication/mailed-secrets/send-link',
   'services/identity/src/authentication/passwords/forgot-password',
-  'services/identity/src/authentication/registrations/register',
 ];
 /** Puts several decisions in their order; each of them has its test. */
 const IN_ORDER = ['services/identity/src/accounts/users/administer/decide-on-user.ts'];

@@ -6,27 +6,17 @@ import Type, { type Static } from 'typebox';
 import {
   ACCOUNT_APPENDS,
   type Accounts,
-  displayName,
   type ExistingUser,
-  emailAddress,
   type Passwords,
-  passwordFault,
   repeatedCreation,
   type ToAscii,
   type UserDirectory,
 } from '../../../accounts/accounts.module.ts';
-import {
-  badField,
-  closed,
-  PASSWORD_BODY_MAX_BYTES,
-  tokenFields,
-  tooOften,
-} from '../../../http/answers.ts';
+import { closed, PASSWORD_BODY_MAX_BYTES, tokenFields, tooOften } from '../../../http/answers.ts';
 import { displayNameField, emailField, newPasswordField } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { MailOutbox } from '../../../mail/mail.module.ts';
 import {
-  isUniform,
   type TenantFacts,
   tenantOfPublishableKey,
   type Workspaces,
@@ -35,6 +25,16 @@ import { begin, meet } from '../../attempts/attempt.ts';
 import type { EndAttempt } from '../../attempts/end-attempt.ts';
 import { appendsOf, step } from '../steps.ts';
 import { CHECK_YOUR_EMAIL, pad, unnamed } from '../taken-address.ts';
+import {
+  answerOfRegistration,
+  mailAfter,
+  objectionTo,
+  type Registrant,
+  registrantOf,
+  startsSession,
+  tenantNamed,
+  withoutTokens,
+} from './register.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,
@@ -104,54 +104,33 @@ export const registerRoute = (needs: Dependencies): Endpoint =>
     },
     async (request) => {
       const { body } = request;
-      const email = emailAddress(body.email, needs.toAscii);
-      if (email === undefined) return { refused: 'invalid_email' };
-      const name = displayName(body.display_name ?? null);
-      if (name === undefined) return badField('display_name');
+      const read = registrantOf(body, needs.toAscii);
+      if ('refused' in read) return read;
       const tenant = await tenantAsked(needs, request);
       if (typeof tenant === 'string') return { refused: tenant };
-      if (tenant.settings.registration.mode !== 'open') return { refused: 'registration_closed' };
-      const fault = passwordFault(body.password, tenant.settings.password_policy);
-      if (fault !== undefined) return { refused: fault };
+      const objection = objectionTo(body.password, tenant.settings);
+      if (objection !== undefined) return { refused: objection };
 
       const byIp = await needs.limits.take(LIMITS.registrationsByIp, request.ip);
       if (!byIp.allowed) return tooOften(byIp);
       const byTenant = await needs.limits.take(LIMITS.registrationsByTenant, tenant.id);
       if (!byTenant.allowed) return tooOften(byTenant);
-      return await registered(needs, await needs.identify(request), {
-        tenant,
-        email,
-        displayName: name,
-      });
+      return await registered(needs, await needs.identify(request), { tenant, ...read.registrant });
     },
   );
 
 async function tenantAsked(
   needs: Pick<Dependencies, 'database' | 'workspaces'>,
   { body, tenantId }: Asked,
-): Promise<
-  | TenantFacts
-  | 'tenant_required'
-  | 'invalid_publishable_key'
-  | 'tenant_mismatch'
-  | 'tenant_not_found'
-> {
-  let id = tenantId;
-  if (body.publishable_key !== undefined) {
-    const keyed = await tenantOfPublishableKey(needs, body.publishable_key);
-    if (keyed === undefined) return 'invalid_publishable_key';
-    if (id !== '' && id !== keyed) return 'tenant_mismatch';
-    id = keyed;
-  }
-  if (id === '') return 'tenant_required';
-  return (await needs.workspaces.tenant(id)) ?? 'tenant_not_found';
+) {
+  const { publishable_key: key } = body;
+  const byKey = key === undefined ? key : ((await tenantOfPublishableKey(needs, key)) ?? null);
+  const named = tenantNamed({ byHeader: tenantId, byKey });
+  if ('refused' in named) return named.refused;
+  return (await needs.workspaces.tenant(named.tenantId)) ?? 'tenant_not_found';
 }
 
-type Registering = {
-  readonly tenant: TenantFacts;
-  readonly email: string;
-  readonly displayName: string | null;
-};
+type Registering = Registrant & { readonly tenant: TenantFacts };
 
 /** In this order. The mail is sent to the owner of a taken address, too, so it hides nothing. */
 const STEPS = {
@@ -182,23 +161,15 @@ async function registered(needs: Dependencies, request: Asked, of: Registering) 
   const making = { ...of, userId, emailHash, passwordHash, command };
   const created = await STEPS.account.run(needs, making);
   if (created.outcome === 'deleted') return alreadyCreated(userId);
-  const mailed = await STEPS.mail.run(needs, making, created.outcome === 'taken');
+  const mailed = await STEPS.mail.run(needs, making, created.outcome);
   if (created.outcome === 'taken') {
-    const withSession = !tenant.settings.email_verification_required;
-    const hidden = [STEPS.account, ...(withSession ? [STEPS.session] : [])];
+    const hidden = [STEPS.account, ...(startsSession(tenant.settings) ? [STEPS.session] : [])];
     await pad(needs, command, appendsOf(hidden));
-    return { ok: withoutTokens(tenant), wrote: mailed };
+    return { ok: withoutTokens(tenant.settings), wrote: mailed };
   }
   const ended = await STEPS.session.run(needs, making, { request, user: created.user });
-  if (ended.status === 'refused') {
-    const isKnown = ended.reason === 'email_not_verified' && !isUniform(tenant.settings);
-    const ok = isKnown
-      ? { user_id: userId, verification_required: true as const }
-      : withoutTokens(tenant);
-    return { ok, wrote: mailed ?? created.position };
-  }
-  const { email_verified: _verified, mfa_required: _mfa, ...ok } = ended.signedIn;
-  return { ok, wrote: ended.wrote };
+  const ok = answerOfRegistration(ended, { userId, settings: tenant.settings });
+  return { ok, wrote: ended.status === 'session' ? ended.wrote : (mailed ?? created.position) };
 }
 
 async function createAccount({ accounts }: Dependencies, of: Making) {
@@ -220,11 +191,9 @@ async function createAccount({ accounts }: Dependencies, of: Making) {
   );
 }
 
-async function askForMail({ postOffice }: Dependencies, of: Making, isTaken: boolean) {
-  const { email, emailHash, userId, command } = of;
-  return isTaken
-    ? postOffice.request({ purpose: 'notice', email, emailHash, userId: null }, unnamed(command))
-    : postOffice.request({ purpose: 'verify', email, emailHash, userId }, command);
+async function askForMail({ postOffice }: Dependencies, of: Making, outcome: 'created' | 'taken') {
+  const command = outcome === 'taken' ? unnamed(of.command) : of.command;
+  return postOffice.request(mailAfter(outcome, of), command);
 }
 
 /** Who just chose the password knows it. */
@@ -238,12 +207,3 @@ async function startSession(
   const attempt = meet(begun, 'password', true);
   return endAttempt.inSession(attempt, { request, tenant, readAt: command.now }, command);
 }
-
-const withoutTokens = (tenant: TenantFacts) =>
-  tenant.settings.email_verification_required
-    ? {
-        status: CHECK_YOUR_EMAIL,
-        user_id: '' as const,
-        verification_required: true as const,
-      }
-    : { status: CHECK_YOUR_EMAIL, user_id: '' as const };

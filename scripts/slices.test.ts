@@ -49,7 +49,7 @@ const isOfSlice = (file: string): boolean =>
   writingSlices.includes(dirname(file)) ||
   (/\/src\/.+\/.+\//.test(file) && basename(dirname(file)) === basename(file, '.ts'));
 
-/** Decided on by what several verbs share; what is there is held by tests over HTTP. */
+/** Ask for mail and look nobody up: what becomes of it is decided in `mailboxes/mailbox.ts`. */
 const DECIDED_ELSEWHERE = [
   'services/identity/src/authentication/mailed-secrets/send-code',
   'services/identity/src/authentication/mailed-secrets/send-link',

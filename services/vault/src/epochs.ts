@@ -1,7 +1,7 @@
 /**
- * What a process remembers of a tenant holds for one epoch, a random word in the shared cache. Whoever
- * changes services, policies or grants replaces the word before the change is answered, and all that was
- * remembered before is read again.
+ * What a process caches of a tenant is valid for one epoch: a random value in the shared cache. Whoever
+ * changes services, policies or grants replaces the value before answering, so that everything cached
+ * earlier is read again.
  */
 import {
   type Cache,
@@ -13,9 +13,9 @@ import {
 } from '@cardea/runtime';
 
 export interface Epochs {
-  /** Never throws: without the cache nobody remembers anything. */
+  /** Never throws: while the shared cache is unreachable, no process uses its snapshot cache. */
   changed(tenantId: string): Promise<void>;
-  /** For a tenant that has no epoch yet; holds from the next request on. */
+  /** For a tenant that has no epoch yet; used from the next request on. */
   begin(tenantId: string): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export function epochs({ cache, ids, log }: Dependencies): Epochs {
       await work();
     } catch (error) {
       if (!(error instanceof CacheUnavailable)) throw error;
-      // The cache tells itself that it is away; and while it is, and after it was, nothing remembered counts.
+      // The cache client logs the outage itself; during it and after it no earlier snapshot is used.
       log.debug({}, 'an epoch was not written');
     }
   };
@@ -42,11 +42,11 @@ export function epochs({ cache, ids, log }: Dependencies): Epochs {
 const REMEMBERED_MS = 5_000;
 const REMEMBERED_MAX = 10_000;
 
-/** Values of one kind, each with the epoch that was read before it was loaded. */
+/** Values of one kind, each with the epoch that was read before the value was loaded. */
 export interface SnapshotCache<T> {
   get(key: string, epoch: string | undefined): T | undefined;
   put(key: string, epoch: string | undefined, value: T): void;
-  /** What is remembered, else what `load` brings. */
+  /** The cached value, or else the result of `load`. */
   through(key: string, epoch: string | undefined, load: () => Promise<T>): Promise<T>;
   drop(key: string): void;
   clear(): void;

@@ -1,4 +1,4 @@
-/** What the command line does here, where no loop runs. */
+/** Vault's operations for the command line, which starts none of the loops. */
 import type { ServiceDependencies } from '@cardea/service';
 import { barredPolicies } from './policies/policies.module.ts';
 import { rotateKey, serviceParts } from './services/services.module.ts';

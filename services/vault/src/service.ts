@@ -1,4 +1,6 @@
-/** Vault: other people's secrets, kept under a key per tenant and handed out field by field. */
+/**
+ * Vault: secrets of third-party services, encrypted under a key per tenant and handed out field by field.
+ */
 import { type ServiceDefinition, serviceOf } from '@cardea/service';
 import { tenantKeyTable } from './adapters/data-keys.ts';
 import { epochs } from './epochs.ts';

@@ -1,6 +1,6 @@
 /**
- * Approval as vault sees it (`docs/design/approval.md`, Commands for vault): requests in memory,
- * each with one digest, used up by one grant. Nothing of queues, mail or people beyond saying yes or no.
+ * A fake approval service as vault sees it (`docs/design/approval.md`, Commands for vault): requests in
+ * memory, each with one digest and consumed by one grant. It has no queues and sends no mail.
  */
 import {
   approvalCalls,
@@ -27,7 +27,7 @@ export type ApprovalPeer = {
   readonly peer: Peers['approval'];
   readonly opened: OpenApproval[];
   decide(id: string, status: 'approved' | 'denied' | 'expired', useBefore?: Date): void;
-  /** What the next calls answer instead, as any answer over HTTP checked by the contract; or throw. */
+  /** What the next calls answer instead: any answer that the contract allows; or the function throws. */
   instead: (() => object) | undefined;
   calls: number;
 };

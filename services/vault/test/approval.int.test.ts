@@ -1,4 +1,4 @@
-/** Vends that a person has to allow: `docs/design/vault.md`, A vend that requires approval. */
+/** Vends that require an approval: `docs/design/vault.md`, A vend that requires approval. */
 import { armFailPoints } from '@cardea/runtime';
 import { testDatabase } from '@cardea/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Vault on a real database, with tokens of the rig, a faithful approval peer and few words for the tests. */
+/** Vault on a real database, with tokens of the fixture and a faithful fake of the approval service. */
 import type { RecordedEvent } from '@cardea/event-store';
 import type { Clock } from '@cardea/runtime';
 import type { Offers } from '@cardea/service';
@@ -48,7 +48,7 @@ export type VaultFixture = ServiceFixture & {
   /** Registers a service `db` (or another) with fields `user`, `password`, `extra` and sets the first two. */
   keep(tenantId: string, name?: string): Promise<void>;
   put(tenantId: string, fields: object, more?: object): Promise<RestAnswer>;
-  /** As identity tells that an administrator vouches for these users, or does no longer. */
+  /** Publishes identity's event that an administrator vouches for these users, or no longer does. */
   vouch(tenantId: string, users: readonly string[], vouched?: boolean): Promise<void>;
   eventsOf(tenantId: string): Promise<readonly RecordedEvent[]>;
 };
@@ -115,7 +115,7 @@ export async function vaultFixture(
   };
 }
 
-/** Without `vouched`: as before anybody was vouched for. */
+/** Without `vouched`: an event from before users were vouched for. */
 export const userUpdated = (
   tenantId: string,
   {
@@ -171,7 +171,7 @@ export function sessionOf(rig: ServiceFixture, of: NewSession): Session {
   };
 }
 
-/** Waits until what identity said stands in vault's tables. */
+/** Waits until identity's events are in vault's tables. */
 export const heard = (
   rig: ServiceFixture,
   table: string,

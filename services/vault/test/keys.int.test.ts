@@ -1,4 +1,4 @@
-/** Keys and ciphertexts in their tables: what opens them, and what is swept away. */
+/** Keys and ciphertexts in their tables: what decrypts them, and what the sweeper erases. */
 import { Tampered, UnknownWrapKey, wrapKeys } from '@cardea/crypto';
 import { fakeClock, metrics, secret, systemClock, systemRandom } from '@cardea/runtime';
 import { testDatabase } from '@cardea/testing';

@@ -1,4 +1,4 @@
-/** How often a session may vend and refresh, and what is written down of refusals. */
+/** How often a session may vend and refresh, and what is recorded of refusals. */
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newTenant, type VaultFixture, vaultFixture } from './fixture.ts';
@@ -12,7 +12,7 @@ afterAll(async () => {
   await rig?.stop();
 });
 
-/** More than the rate lets through in the time that a busy machine takes for them. */
+/** More than the rate allows in the time that a busy machine takes for them. */
 const AT_ONCE = 400;
 
 const policy = async (tenantId: string, effect: string) => {
@@ -58,7 +58,7 @@ describe('vending too often', () => {
     const session = rig.session({ tenantId });
     await session.vend({ service_name: 'a name that was sent' });
     await session.vend({ fields: ['password', 'a field that was sent'] });
-    // A refusal is answered a quarter of a second later at most, recorded by then or not.
+    // A refusal is answered after a quarter of a second at most, whether or not it was recorded by then.
     const refused = await untilTrue(async () => {
       const all = (await rig.eventsOf(tenantId)).filter(({ type }) => type === 'VendRefused');
       return all.length >= 2 ? all : undefined;

@@ -1,4 +1,6 @@
-/** Each row of a vend's two tables, in order (`docs/design/vault.md`, A vend: the checks in their order). */
+/**
+ * Each check of a vend's two tables, in order (`docs/design/vault.md`, A vend: the checks in their order).
+ */
 import { type RestAnswer, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -19,7 +21,7 @@ afterAll(async () => {
   await rig?.stop();
 });
 
-/** A vend as it is sent; each row that is to fail changes something of it. */
+/** A vend as it is sent; each check that is to fail changes something of it. */
 type Attempt = {
   tenantId: string;
   session: Session;
@@ -204,7 +206,7 @@ describe('the rows of a vend', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  // Applied in this order; the earlier row answers.
+  // Applied in this order; the earlier check decides the answer.
   it.each([
     ['1', '2'],
     ['1', '3'],

@@ -1,4 +1,4 @@
-/** Services, secrets and policies as administrators keep them. */
+/** Services, secrets and policies as administrators manage them. */
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newTenant, type VaultFixture, vaultFixture } from './fixture.ts';

@@ -1,4 +1,4 @@
-/** An approver must be vouched for: anybody can register as a user, an agent too. */
+/** An approver must be vouched for, because anybody can register as a user, even an agent. */
 import { randomUUID } from 'node:crypto';
 import { authorityKey, changedKey } from '@cardea/auth';
 import type { CurrentFacts } from '@cardea/contracts';
@@ -76,7 +76,7 @@ const agentOwnedBy = async (tenantId: string, agentId: string, owner: string | n
     event.position,
   ]);
 };
-/** As identity does before it answers; the bus has brought nothing yet. */
+/** As identity does before it answers; its event has not arrived over the bus yet. */
 async function withdrawAtIdentity(tenantId: string, userId: string): Promise<void> {
   await rig.shared.cache.raise(changedKey('user', userId), 2n ** 62n, 60_000);
   await rig.shared.cache.set(authorityKey(tenantId), randomUUID());

@@ -1,6 +1,7 @@
 /**
- * A tenant's key is replaced after a year, or after as many values as one key may encrypt under random
- * nonces; then what stands under older keys is encrypted anew, value by value, while it is read and written.
+ * A tenant's key is replaced after a year, or after as many values as one key may encrypt with random
+ * nonces. Values under older keys are then encrypted again one by one, while they stay readable and
+ * writable.
  */
 import { Tampered } from '@cardea/crypto';
 import type { Database } from '@cardea/read-models';
@@ -20,7 +21,7 @@ type Dependencies = {
   readonly random: Random;
 };
 
-/** Replaces the keys that are due; answers how many. */
+/** Replaces the keys that are due; returns how many. */
 export async function rotateDueKeys(
   needs: Dependencies,
   now: Date,
@@ -50,7 +51,7 @@ async function keysOlderThan(
   return rows;
 }
 
-/** Counted only where all tenants together may have written as much. */
+/** Counts per key only if all tenants together may have written that many values. */
 async function keysWornOut({ database }: Dependencies, max: number): Promise<readonly ActiveKey[]> {
   const { rows: estimated } = await database.system.query<{ rows: number }>(
     `SELECT reltuples::float8 AS rows FROM pg_class WHERE oid = 'vault.secret_versions'::regclass`,
@@ -68,7 +69,7 @@ async function keysWornOut({ database }: Dependencies, max: number): Promise<rea
 }
 
 export type Progress = {
-  /** Only this one's. */
+  /** Limits the work to this tenant. */
   readonly tenantId?: string;
   readonly signal?: AbortSignal;
   readonly tick?: () => void;
@@ -76,8 +77,9 @@ export type Progress = {
 export type Reencrypted = { readonly values: number; readonly unreadable: number };
 
 /**
- * Encrypts anew what does not stand under its tenant's newest key. May be stopped anywhere and be called
- * again, also by several at once. A value that does not open is left as it is, and counted.
+ * Encrypts again every value that is not under its tenant's newest key. May be stopped at any point and
+ * called again, also by several processes at once. A value that cannot be decrypted is left as it is and
+ * counted.
  */
 export async function reencryptOldValues(
   needs: Dependencies,
@@ -128,7 +130,7 @@ async function oldValues(
   return rows;
 }
 
-/** `left`: destroyed or encrypted anew by another meanwhile. */
+/** `left`: destroyed, or already encrypted again by another process. */
 async function reencrypted(
   { database, keys, random }: Dependencies,
   value: OldValue,

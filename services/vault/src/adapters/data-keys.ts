@@ -1,6 +1,6 @@
 /**
- * One key per tenant encrypts that tenant's secrets; it stands in the database wrapped under a key that
- * is derived from ENCRYPTION_KEY, and without its row nothing of the tenant can be read again.
+ * One key per tenant encrypts that tenant's secrets. It is stored in the database, wrapped under a key
+ * derived from ENCRYPTION_KEY; without its row nothing of the tenant can be decrypted again.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import {
@@ -20,22 +20,23 @@ export type DataKey = { readonly version: number; readonly key: KeyObject };
 export interface DataKeys {
   /** The tenant's newest key, made when there is none. Throws {@link TenantShredded}. */
   current(tenantId: string): Promise<DataKey>;
-  /** Version of the newest key; undefined where there is none. Makes none. */
+  /** Version of the newest key; undefined if there is none. Creates none. */
   newest(tenantId: string): Promise<number | undefined>;
   /**
-   * A new newest key, made at that time; the one before opens what was written under it. Answers its
-   * version, or undefined where `from` is not the newest or the tenant has none.
+   * Creates a new newest key with that creation time; the previous key still decrypts what was written
+   * under it. Returns its version, or undefined if `from` is not the newest version or the tenant has no
+   * key.
    */
   rotate(tenantId: string, from: number, now: Date): Promise<number | undefined>;
-  /** Throws {@link TenantShredded} where the key was destroyed. */
+  /** Throws {@link TenantShredded} if the key was destroyed. */
   ofVersion(tenantId: string, version: number): Promise<KeyObject>;
-  /** For ever; in other processes within as long as they hold keys. */
+  /** Permanent. Other processes stop using the key once their cached copy expires. */
   shred(tenantId: string): Promise<void>;
-  /** Throws `UnknownWrapKey` when this process was given another ENCRYPTION_KEY; it must not start then. */
+  /** Throws `UnknownWrapKey` if this process has another ENCRYPTION_KEY; it must not start then. */
   checkCanary(): Promise<void>;
 }
 
-/** The tenant is gone, and what was kept for it can never be read again. */
+/** The tenant was deleted, and its stored values can never be decrypted again. */
 export class TenantShredded extends Error {
   override readonly name = 'TenantShredded';
 }
@@ -80,7 +81,7 @@ export function dataKeys(needs: Dependencies): DataKeys {
     ofVersion: async (tenantId, version) => {
       const known = await heldVersion(tenantId, version);
       if (known !== undefined) return known.key;
-      // Rotated by another process since ours read the keys.
+      // Rotated by another process since this one read the keys.
       held.delete(tenantId);
       const found = await heldVersion(tenantId, version);
       if (found === undefined) throw new TenantShredded('the key of a secret is gone');
@@ -141,7 +142,7 @@ async function checkCanary(needs: Dependencies): Promise<void> {
   }
 }
 
-/** Wrapped anew when ENCRYPTION_KEY changes; the canary too. */
+/** Wrapped again when ENCRYPTION_KEY changes, the canary included. */
 export const tenantKeyTable: WrappedKeyTable = {
   name: 'vault.tenant_keys',
   info: 'dek-wrap/v1',
@@ -158,7 +159,7 @@ const wrapPlace = (tenantId: string, version: number, kekId: string) => [
   kekId,
 ];
 
-/** Whoever comes second reads the key of whoever came first. */
+/** If another process inserts the key first, its key is read and used. */
 async function readOrMake(
   database: Database,
   tenantId: string,
@@ -201,7 +202,7 @@ async function newestVersion(database: Database, tenantId: string): Promise<numb
   return rows[0]?.dek_version;
 }
 
-/** False where another rotation was faster, or the tenant was shredded. */
+/** False if another rotation came first, or the tenant was shredded. */
 async function insertNext(
   database: Database,
   tenantId: string,

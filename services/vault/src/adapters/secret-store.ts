@@ -1,6 +1,7 @@
 /**
- * Ciphertexts of secrets, which stand beside the log and not in it. Each is bound to its tenant, owner,
- * name, version, id and key version: moved to another row, or changed by one bit, it does not open.
+ * Ciphertexts of secrets, which are stored in a table and not in the event log. Each is bound to its
+ * tenant, owner, name, version, id and key version: copied to another row, or changed by one bit, it does
+ * not decrypt.
  */
 import type { KeyObject } from 'node:crypto';
 import {
@@ -24,25 +25,31 @@ export type SecretLocation = SecretName & { readonly tenantId: string; readonly 
 export type Owner = { readonly tenantId: string; readonly ownerId: string };
 
 export interface SecretStore {
-  /** Durable when it resolves; nothing points to the rows yet. */
+  /** Durable when it resolves; no event refers to the rows yet. */
   write(of: Owner, secrets: readonly (SecretName & { readonly value: string })[]): Promise<void>;
-  /** In the order asked for. Throws where one is missing, destroyed or does not open; the caller wipes the buffers. */
+  /**
+   * In the order requested. Throws if one is missing, destroyed or does not decrypt. The caller wipes the
+   * buffers.
+   */
   open(of: Owner, secrets: readonly SecretName[]): Promise<readonly Buffer[]>;
   erase(tenantId: string, secretIds: readonly string[]): Promise<void>;
   eraseOwner(of: Owner): Promise<void>;
   eraseTenant(tenantId: string): Promise<void>;
 }
 
-/** A secret that an event names has no row, or none that holds a value. */
+/** An event names a secret that has no row, or whose row has no value any more. */
 export class SecretMissing extends Error {
   override readonly name = 'SecretMissing';
 }
 
 const PURPOSE = 'vault.field.v1';
 const HEADER_BYTES = 4;
-/** Ciphertexts that opened; the library holds up to twice as many: 1,024 of 64 KiB are 64 MiB. */
+/**
+ * Ciphertexts cached after they decrypted; the library keeps up to twice as many: 1,024 of 64 KiB are 64
+ * MiB.
+ */
 const BLOBS_MAX = 512;
-/** Then the row is read again, whatever became of it. */
+/** After this the row is read again, so that a destroyed one is noticed. */
 const BLOB_MS = 5 * 60_000;
 
 type Dependencies = {
@@ -99,7 +106,8 @@ export function secretStore({ database, keys, random, clock }: Dependencies): Se
           if (found === undefined) throw new SecretMissing('a secret that stands has no value');
           const key = await keys.ofVersion(tenantId, found.dekVersion);
           opened.push(openSecret(key, { tenantId, ownerId, ...secret }, found.blob));
-          // Only now: what does not open is read again at the next vend, and may be put right by then.
+          // Cached only after it decrypted: a row that did not is read again at the next vend, when it may
+          // be repaired.
           if (read !== undefined) opening.set(keyOf(secret), read);
         }
       } catch (error) {
@@ -130,7 +138,7 @@ export function secretStore({ database, keys, random, clock }: Dependencies): Se
   };
 }
 
-/** What a secret's box is bound to. */
+/** The AAD that a secret's ciphertext is bound to. */
 const placeOf = (of: SecretLocation, dekVersion: number): FieldBinding => [
   PURPOSE,
   of.tenantId,

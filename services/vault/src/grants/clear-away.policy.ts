@@ -1,6 +1,6 @@
 /**
- * What a change of a service leaves behind is cleared away: values of destroyed versions, the name and the
- * grants of a deleted service. The handler does most of it before its answer; this does it after a crash.
+ * Removes what a change of a service makes obsolete: values of destroyed versions, and the name and grants
+ * of a deleted service. The handler does most of it before it answers; this finishes it after a crash.
  */
 import { ignoring } from '@cardea/event-store';
 import { policy, type ServiceDependencies } from '@cardea/service';

@@ -1,6 +1,7 @@
 /**
- * A slot is what one session may ask of one service with one set of fields. It holds the last grant, so
- * that the same request meets the same grant, and the approvals that were used up, so that none mints twice.
+ * A grant key stands for what one session requests of one service with one set of fields. Its stream keeps
+ * the current grant, so that a repeated request gets the same grant, and the approvals already consumed, so
+ * that none issues a second grant.
  */
 import { crockford, lengthPrefixed, sha256Of } from '@cardea/crypto';
 import type { Stream } from '@cardea/event-store';
@@ -34,7 +35,7 @@ export type Grant = {
 
 export type CurrentGrant = Grant & {
   readonly revoked_at: string | null;
-  /** Approvals whose use window lies ahead. */
+  /** Consumed approvals whose use window has not ended yet. */
   readonly used: readonly UsedApproval[];
 };
 
@@ -48,7 +49,7 @@ export type CredentialGranted = {
 };
 export type CredentialReused = {
   readonly type: 'CredentialReused';
-  /** What was handed out again may have been superseded since: it is named apart from what is held. */
+  /** The reused grant may have been superseded since, so it is named separately from the current grant. */
   readonly data: CurrentGrant & { readonly reused_grant_id: string; readonly count: number };
 };
 export type GrantRevoked = {
@@ -68,7 +69,7 @@ export const grantKeys: Stream<GrantKeyState, GrantKeyEvent> = {
   evolve: (_before, { data }) => ({ status: 'held', held: currentGrantOf(data) }),
 };
 
-/** The held part of an event, without what the event says beside it. */
+/** The current grant in an event, without the event's own fields. */
 export function currentGrantOf(data: CurrentGrant): CurrentGrant {
   const { grant_id, session_id, agent_id, user_id, key_id, cap_jti, service_id } = data;
   const { service_name, credential_type, fields, config_version, policies } = data;
@@ -107,10 +108,10 @@ export const grantKeyIdOf = ({ tenantId, sessionId, serviceId, fields }: GrantKe
     sha256Of('slot.v1', tenantId, sessionId, serviceId, lengthPrefixed(...fields)),
   ).toLowerCase();
 
-/** Where the shared cache names the grant that a slot holds. */
+/** The entry of the shared cache that names the current grant of a grant key. */
 export const grantCacheKey = (slotId: string): string => `vault:slot:${slotId}`;
 
-/** What a grant rests on; once any of it is another, the grant is not handed out again. */
+/** What a grant depends on; if any of it has changed, the grant is not handed out again. */
 export type Snapshot = Pick<Grant, 'fields' | 'config_version' | 'policies'>;
 
 export function isLive(held: CurrentGrant, snapshot: Snapshot, now: Date): boolean {

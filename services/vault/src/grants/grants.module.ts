@@ -1,4 +1,4 @@
-/** Grants: what an agent may hold of a service's secrets, in which session and until when. */
+/** Grants: which of a service's secrets an agent may use, in which session and until when. */
 import type { Module, ServiceDependencies } from '@cardea/service';
 import QuickLRU from 'quick-lru';
 import type { Epochs } from '../epochs.ts';

@@ -1,4 +1,4 @@
-/** Keeps `grants`: what was handed out, to whom, on what grounds, and how it ended. */
+/** Maintains `grants`: what was handed out, to whom, on what basis, and how it ended. */
 import { ignored, type Recorded } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';
 import type { GrantKeyEvent } from './grant-key.ts';
@@ -29,7 +29,7 @@ const grants = table('grants', {
   },
 });
 
-/** `onRevoked` is told of each tenant that has a grant less, after the commit. */
+/** After the commit, `onRevoked` is called with each tenant of which a grant was revoked. */
 export const grantsProjection = (onRevoked: (tenantId: string) => void) =>
   projection<GrantKeyEvent>()({
     name: 'grants',

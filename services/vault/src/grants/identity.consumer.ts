@@ -1,6 +1,6 @@
 /**
- * What vault takes from the topics of identity and approval: sessions, agents and users as they stand,
- * who approved what; and the grants that end with them.
+ * What vault takes from the topics of identity and approval: the state of sessions, agents and users, who
+ * approved what, and which grants end as a result.
  */
 import { approvalEvents, identityEvents } from '@cardea/contracts';
 import { consumer, type Heard } from '@cardea/event-bus';
@@ -191,7 +191,7 @@ async function keepUser(
   const [status, vouched] =
     event.type === 'user.deleted'
       ? ['deleted', false]
-      : // Events of before do not say who is vouched for; then what is known stays.
+      : // Older events do not say whether the user is vouched for; the stored value stays then.
         [event.data.status, event.data.vouched ?? null];
   await sql.query(
     `INSERT INTO vault.users AS u (tenant_id, user_id, status, vouched, position)

@@ -1,4 +1,4 @@
-/** Refused vends on their way to the log. */
+/** Records refused vends in the log. */
 import type { Request } from '@cardea/http';
 import {
   type RefusalsPerMinute,
@@ -11,7 +11,7 @@ type AnyRequest = Request<unknown, unknown, unknown>;
 type Refusal = { readonly request: AnyRequest; readonly data: Refused };
 
 export interface RefusalRecorder extends Pick<RefusalsPerMinute<Refusal>, 'flush'> {
-  /** Never throws: the answer stands anyhow. */
+  /** Never throws: the answer is sent whether or not the refusal could be recorded. */
   record(request: AnyRequest, data: Refused): Promise<void>;
 }
 

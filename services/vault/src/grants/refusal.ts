@@ -1,10 +1,10 @@
-/** What an agent was refused. Nothing is decided on it, so only its last event is ever loaded. */
+/** Refused vends of an agent. No decision depends on them, so only the last event is ever loaded. */
 import { accept, type Stream } from '@cardea/event-store';
 
-/** Names are those of registered things; whatever else was sent is null. */
+/** Only names of registered services and fields; anything else that was sent is null. */
 export type Refused = {
   readonly agent_id: string;
-  /** The error code that was answered. */
+  /** The error code in the response. */
   readonly code: string;
   readonly session_id: string | null;
   readonly service_id: string | null;

@@ -20,7 +20,7 @@ export const grantsRelay = relay<GrantKeyEvent | VendRefused, typeof vaultEvents
     data: {
       ...grantOf(data),
       grant_id: data.reused_grant_id,
-      // The slot may hold another grant by now, which rests on an approval of its own.
+      // The grant key may have a newer grant by now, which was issued on another approval.
       approval_id: data.reused_grant_id === data.grant_id ? data.approval_id : null,
       count: data.count,
     },
@@ -40,7 +40,7 @@ export const grantsRelay = relay<GrantKeyEvent | VendRefused, typeof vaultEvents
   }),
 });
 
-/** All grants of a slot have the same session, service and names of fields. */
+/** All grants of a grant key have the same session, service and field names. */
 const grantOf = ({
   grant_id,
   session_id,

@@ -1,6 +1,7 @@
 /**
- * Grants that were handed out again are counted, and the counts written each second. A process that is
- * killed loses a second of counts, never a grant; one that cannot write for a minute hands out no more.
+ * Counts grants that were handed out again, and writes the counts each second. A process that is killed
+ * loses at most a second of counts, never a grant; one that has failed to write for a minute reuses no more
+ * grants.
  */
 import { accept, type Streams } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
@@ -14,7 +15,7 @@ const UNWRITTEN_MS_MAX = 60_000;
 
 type AnyRequest = Request<unknown, unknown, unknown>;
 type Count = {
-  /** Of the command that writes it: a count that is tried again is written once. */
+  /** Command id of the write: a count whose write is retried is written once. */
   readonly id: string;
   readonly slotId: string;
   readonly grantId: string;
@@ -24,7 +25,7 @@ type Count = {
 
 export interface ReuseCounter {
   count(request: AnyRequest, slotId: string, grantId: string): void;
-  /** True when no more can be handed out before counts are written. */
+  /** True if no grant may be reused before the counts are written. */
   isFull(): boolean;
   flush(): Promise<void>;
   readonly loop: Loop;
@@ -45,7 +46,7 @@ export function reuseCounter(needs: {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;
-  /** Beside it each second: the refusals that were folded. */
+  /** Runs with each flush: writes the batched refusals. */
   readonly alongside: () => Promise<void>;
 }): ReuseCounter {
   const { streams, clock, ids, log } = needs;

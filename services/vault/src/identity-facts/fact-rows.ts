@@ -1,4 +1,4 @@
-/** Vault's own copies of identity's facts, each with the position of the event that it was made of. */
+/** Vault's own copies of identity's facts, each with the position of the event that it comes from. */
 import type { Database } from '@cardea/read-models';
 import type { UserFacts } from '@cardea/service';
 
@@ -14,9 +14,9 @@ export type AgentRow = {
     readonly service_name: string;
     readonly fields: readonly string[];
   }[];
-  /** `now`: this is how it stands at the moment. */
+  /** `now`: identity itself has just stated it. */
   readonly changed_at: Date | 'now';
-  /** Undefined where the row is from before owners were kept. */
+  /** Undefined if the row is older than the recording of owners. */
   readonly owner_user_id: string | null | undefined;
 };
 
@@ -25,7 +25,7 @@ export type Facts = {
   /** Of the session that the token names. */
   readonly tokenEpoch: number | undefined;
   readonly agent: AgentRow | undefined;
-  /** Of the session's user; undefined where unknown, or where there is none. */
+  /** Of the session's user; undefined if unknown, or if there is none. */
   readonly userStatus: string | undefined;
 };
 

@@ -1,8 +1,8 @@
 /**
- * What vault has heard from identity: sessions of agents, what agents may reach, who is disabled or
- * vouched for. It may be late, so a missing row proves nothing, and what would be refused for a row alone
- * is read again. A row that is older than a change of which the shared cache tells is not used: then
- * identity is asked.
+ * What vault knows from identity's events: sessions of agents, what agents may reach, who is disabled or
+ * vouched for. It may lag, so a missing row proves nothing, and a refusal that depends on a row alone is
+ * confirmed by reading again. A row that is older than a change announced in the shared cache is not used:
+ * identity is asked instead.
  */
 import type { CurrentFacts } from '@cardea/contracts';
 import { factCopies, type ServiceDependencies, type UserFacts } from '@cardea/service';
@@ -15,9 +15,9 @@ import {
   readSessionRows,
 } from './fact-rows.ts';
 
-/** What the shared cache says of changes at identity: positions of its log, 0 where none is told. */
+/** What the shared cache says of changes at identity: positions of its log, 0 where none was announced. */
 export type KnownChanges = {
-  /** Another one after each change that narrows; what was cached under another is void. */
+  /** Replaced at each change that narrows authority; entries cached under another epoch are void. */
   readonly epoch: string;
   readonly floor: bigint;
   readonly agent: bigint;
@@ -26,31 +26,31 @@ export type KnownChanges = {
 
 export interface IdentityFacts {
   /**
-   * As cached for a few seconds; `fresh` reads the tables. Without `changes` the shared cache cannot be
-   * believed: identity is asked, and nothing cached. Throws PeerUnavailable.
+   * From a cache of a few seconds; `fresh` reads the tables. Without `changes` the shared cache may have
+   * missed changes: identity is asked, and nothing is cached. Throws PeerUnavailable.
    */
   read(
     asked: IdentityFactsRequest,
     changes: KnownChanges | undefined,
     fresh?: boolean,
   ): Promise<Facts>;
-  /** Who might approve; undefined: known neither here nor to identity. As `read` otherwise. */
+  /** Who might approve; undefined if unknown both here and at identity. Otherwise as `read`. */
   approver(
     of: { readonly tenantId: string; readonly userId: string },
     changes: KnownChanges | undefined,
   ): Promise<UserFacts | undefined>;
-  /** Who answers for the agent; null: nobody. */
+  /** The user who owns the agent; null: nobody. */
   ownerOf(asked: IdentityFactsRequest, changes: KnownChanges | undefined): Promise<string | null>;
-  /** Asks again a while later, for the bus lags behind. */
+  /** Reads again after a pause, because the bus may lag. */
   isKnownApprover(
     tenantId: string,
     approver: string | { readonly user_id: string },
   ): Promise<boolean>;
-  /** Something new was heard in this process. */
+  /** New events were applied in this process: cached entries are dropped. */
   forget(): void;
 }
 
-/** Pauses before what rests on late rows alone is read again, from the first look on. */
+/** Pauses, counted from the first read, before a row that may lag is read again. */
 export const REREAD_AFTER_MS = [200, 600] as const;
 const GONE = 'deleted';
 const CONSUMER = 'vault';
@@ -81,7 +81,7 @@ export function identityFacts(needs: Dependencies): IdentityFacts {
       const user = userId === null ? {} : { userId };
       return withWord(rows.facts, await copies.ask({ tenantId, agentId, sessionId, ...user }));
     }
-    // A row as new as a change that was told is the newest statement of all, also than the token.
+    // A row as new as the announced change is newer than the token too.
     const { agent } = rows.facts;
     if (agent === undefined || changes.agent === 0n) return rows.facts;
     return { ...rows.facts, agent: { ...agent, changed_at: 'now' } };
@@ -103,7 +103,7 @@ export function identityFacts(needs: Dependencies): IdentityFacts {
       if (cached !== undefined) return cached;
       const row = () => readApproverRow(database, tenantId, userId);
       const user = await copies.user({ tenantId, userId }, row);
-      // A vouch that is given raises no epoch, so only who may approve is cached.
+      // A vouch that is given replaces no epoch, so only users who may approve are cached.
       if (user?.vouched === true && !isDisabled(user.status)) approvers.put(key, tag, user);
       return user;
     },
@@ -131,7 +131,7 @@ export function identityFacts(needs: Dependencies): IdentityFacts {
   };
 }
 
-/** Identity's word over the rows; where it has none, it proves no more than a missing row. */
+/** Identity's answer replaces the rows; where it has none, that proves no more than a missing row. */
 const withWord = (rows: Facts, { agent, session, user }: CurrentFacts): Facts => ({
   session:
     session === null
@@ -146,6 +146,6 @@ const withWord = (rows: Facts, { agent, session, user }: CurrentFacts): Facts =>
   userStatus: user?.status ?? rows.userStatus,
 });
 
-/** A lock keeps a person from signing in; it ends nothing that runs. */
+/** A lock keeps a user from signing in; it ends nothing that runs. */
 export const isDisabled = (status: string | undefined): boolean =>
   status === 'disabled' || status === GONE;

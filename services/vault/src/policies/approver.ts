@@ -1,4 +1,4 @@
-/** Who answers a request that a policy requires. */
+/** Who has to answer a request that a policy requires. */
 import type { IdentityFactsRequest } from '../identity-facts/fact-rows.ts';
 import {
   type IdentityFacts,
@@ -7,7 +7,7 @@ import {
 } from '../identity-facts/identity-facts.ts';
 import type { ApprovalRequirement } from './evaluate-policies.ts';
 
-/** Why nobody can be asked, where an administrator can help. */
+/** Why there is no approver, in cases that an administrator can correct. */
 export type NoApproverReason = 'approver_not_vouched';
 export const NOT_VOUCHED = { refused: 'NO_APPROVER', reason: 'approver_not_vouched' } as const;
 
@@ -17,7 +17,9 @@ type AskedFor = {
   readonly changes: KnownChanges | undefined;
 };
 
-/** Who is to be asked: active, and vouched for by the tenant, for anybody can register as a user of it. */
+/**
+ * The approver must be active and vouched for by the tenant, because anybody can register as a user of it.
+ */
 export async function approverOf(
   { facts }: ApproverDependencies,
   by: AskedFor,

@@ -1,4 +1,6 @@
-/** Policies that nobody can answer, because no administrator vouches for whom they ask. For the operator. */
+/**
+ * For the operator: policies that nobody can answer, because no administrator vouches for their approver.
+ */
 import type { Streams } from '@cardea/event-store';
 import type { Database } from '@cardea/read-models';
 import { type Policy, policySets } from './policy.ts';
@@ -6,13 +8,13 @@ import { type Policy, policySets } from './policy.ts';
 export type BarredPolicy = {
   readonly tenant_id: string;
   readonly policy_id: string;
-  /** Who is asked and not vouched for; `agent_owner`, `session_user`: none of those who could be. */
+  /** The approver who is not vouched for; `agent_owner`, `session_user`: none of the possible ones is. */
   readonly approver: string;
 };
 
 type Dependencies = { readonly database: Database; readonly streams: Streams };
 
-/** Tenants with a service, each with whom an administrator vouches for. */
+/** Tenants that have a service, each with the users who are vouched for. */
 const TENANTS = `
   SELECT s.tenant_id,
     coalesce((SELECT array_agg(u.user_id) FROM vault.users u
@@ -51,7 +53,7 @@ export async function barredPolicies({ database, streams }: Dependencies): Promi
   }
 }
 
-/** Whom the policy asks in vain; undefined where somebody can answer, or nobody is asked. */
+/** The approver of the policy who cannot answer; undefined if somebody can, or no approval is required. */
 export function barredApprover(
   policy: Pick<Policy, 'approver' | 'agent_ids' | 'effect' | 'enabled'>,
   { vouched, owners }: Pick<Tenant, 'vouched' | 'owners'>,

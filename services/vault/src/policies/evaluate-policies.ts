@@ -1,4 +1,4 @@
-/** What the policies of a tenant say to one request for fields of a service by an agent. */
+/** What the policies of a tenant decide about one request by an agent for fields of a service. */
 import type { Approver, Policy, PolicySet, Severity } from './policy.ts';
 
 export type Question = {
@@ -7,9 +7,9 @@ export type Question = {
   readonly fields: readonly string[];
 };
 
-/** What a person has to be asked, and how. */
+/** Whose approval is required, and how. */
 export type ApprovalRequirement = {
-  /** `nobody`: two policies name different people, so that none can speak for both. */
+  /** `nobody`: two policies name different users, and neither can approve for both. */
   readonly approver: Approver | 'nobody';
   readonly severity: Severity;
   readonly ttl_seconds: number;
@@ -50,7 +50,7 @@ function governs(policy: Policy, { agentId, serviceName, fields }: Question): bo
 
 const RANK: { readonly [severity in Severity]: number } = { low: 0, medium: 1, high: 2 };
 
-/** Of several the strictest in each respect. */
+/** Of several policies the strictest in each respect. */
 function demandOf(governing: readonly Policy[]): ApprovalRequirement {
   const ages = governing.flatMap(({ max_auth_age_seconds: age }) => (age === null ? [] : [age]));
   return {
@@ -65,7 +65,7 @@ function demandOf(governing: readonly Policy[]): ApprovalRequirement {
   };
 }
 
-/** Whoever is named beats the owner of the agent, who beats the user of the session. */
+/** A named user takes precedence over the agent's owner, who takes precedence over the session's user. */
 function approverOf(governing: readonly Policy[]): ApprovalRequirement['approver'] {
   const approvers = governing.map(({ approver }) => approver);
   const named = new Set(

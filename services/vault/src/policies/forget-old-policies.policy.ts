@@ -1,4 +1,6 @@
-/** What processes remember of a changed set is old; the handler says so too, unless it died before. */
+/**
+ * Makes processes drop their cached policies after a change. The handler does this too, unless it crashed.
+ */
 import type { Recorded } from '@cardea/event-store';
 import { policy } from '@cardea/service';
 import type { Epochs } from '../epochs.ts';

@@ -1,6 +1,6 @@
 /**
- * The approval policies of a tenant: one stream, whose every event carries the whole set, so that a vend
- * decides on one consistent set.
+ * The approval policies of a tenant: one stream in which every event contains the whole set, so that a vend
+ * is decided on one consistent set.
  */
 import type { Stream } from '@cardea/event-store';
 
@@ -28,7 +28,7 @@ export type Policy = PolicyTerms & {
   readonly version: number;
   readonly created_at: string;
   readonly updated_at: string;
-  /** SHA-256 of the body that made it, where the request can be repeated. */
+  /** SHA-256 of the body that created it, if the request can be repeated. */
   readonly request_hash: string | null;
 };
 

@@ -1,4 +1,4 @@
-/** The keys of tenants: replaced by age and use, or when an operator says so, and their values with them. */
+/** Tenants' keys: replaced by age and use or on an operator's order, and their values encrypted again. */
 import type { ServiceDependencies } from '@cardea/service';
 import { type Loop, sweeping } from '@cardea/service';
 import {
@@ -36,7 +36,7 @@ export async function rotateOnce(
   if (unreadable > 0) vault.log.error({ unreadable }, 'secrets under an older key do not open');
 }
 
-/** A new key at once, and everything under it; undefined: the tenant keeps nothing here, or no more. */
+/** Creates a new key at once and encrypts everything under it; undefined: the tenant has no key here. */
 export async function rotateKey(
   vault: RotationDependencies,
   tenantId: string,

@@ -18,7 +18,7 @@ export const FieldName = Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$', exampl
 const Description = Type.Union([Type.String({ maxLength: DESCRIPTION_MAX }), Type.Null()]);
 const Ttl = Type.Integer({ minimum: TTL_MIN_S, maximum: TTL_MAX_S });
 
-/** What may be set at registration and changed later. */
+/** What can be set at registration and changed later. */
 export const changeable = {
   description: Type.Optional(Description),
   default_ttl_seconds: Type.Optional(Ttl),
@@ -58,7 +58,7 @@ export const ServiceShape = named(
 );
 export type ServiceShape = Static<typeof ServiceShape>;
 
-/** By name, compared byte by byte; whatever has not the form of one is unknown. */
+/** By name, compared byte by byte; a malformed name is treated as an unknown one. */
 export const ByName = Type.Object({ name: Type.String({ minLength: 1, maxLength: 128 }) });
 
 export const shownService = (record: ServiceRecord): ServiceShape => {

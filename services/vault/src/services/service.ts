@@ -1,6 +1,6 @@
 /**
- * A registered service of a tenant: its fields, and which versions of their secrets stand. The last event
- * of each change carries the whole of it; values are never in here, only the ids of their ciphertexts.
+ * A registered service of a tenant: its fields, and which versions of their secrets exist. The last event
+ * of each change contains the whole state. Values are never in it, only the ids of their ciphertexts.
  */
 import type { Stream } from '@cardea/event-store';
 
@@ -17,9 +17,9 @@ export type SecretVersion = {
 export type ServiceField = {
   readonly name: string;
   readonly description: string | null;
-  /** Of the newest version, whatever became of it; 0 before the first. */
+  /** Number of the newest version, even if that was destroyed; 0 before the first. */
   readonly last_version: number;
-  /** Oldest first; destroyed ones are gone from here. */
+  /** Oldest first; destroyed versions are not listed. */
   readonly versions: readonly SecretVersion[];
 };
 
@@ -33,10 +33,10 @@ export type ServiceRecord = {
   readonly max_ttl_seconds: number;
   readonly enabled: boolean;
   readonly reveal: boolean;
-  /** Rises when what is vended changes by configuration. */
+  /** Rises when a change of configuration changes what is vended. */
   readonly config_version: number;
   readonly created_at: string;
-  /** SHA-256 of the registering body, where the request can be repeated. */
+  /** SHA-256 of the registering body, if the request can be repeated. */
   readonly request_hash: string | null;
 };
 
@@ -48,7 +48,7 @@ export type Service =
 type About = {
   readonly service_id: string;
   readonly service_name: string;
-  /** Null in all events of one change but the last. */
+  /** Null in all events of one change except the last. */
   readonly service: ServiceRecord | null;
 };
 type OfVersion = About & {
@@ -60,7 +60,7 @@ type OfVersion = About & {
 export type ServiceRegistered = { readonly type: 'ServiceRegistered'; readonly data: About };
 export type ServiceChanged = {
   readonly type: 'ServiceChanged';
-  /** Names of what changed. */
+  /** Names of the properties that changed. */
   readonly data: About & { readonly changed: readonly string[] };
 };
 export type SecretVersionWritten = {
@@ -96,7 +96,7 @@ export const services: Stream<Service, ServiceEvent> = {
   },
 };
 
-/** Versions that a field keeps; the next one destroys the oldest. */
+/** Versions kept per field; the next one destroys the oldest. */
 export const VERSIONS_MAX = 20;
 
 export const aboutService = ({ id, name }: ServiceRecord) => ({
@@ -105,7 +105,7 @@ export const aboutService = ({ id, name }: ServiceRecord) => ({
   service: null,
 });
 
-/** The events of one change, the last of which carries what the service is after it. */
+/** The events of one change, the last of which contains the resulting service. */
 export function carrying<E extends ServiceEvent>(
   record: ServiceRecord,
   events: readonly E[],

@@ -1,4 +1,4 @@
-/** Registered services with their secrets, kept under a key per tenant. */
+/** Registered services with their secrets, encrypted under a key per tenant. */
 import { wrapKeys } from '@cardea/crypto';
 import type { Module, ServiceDependencies } from '@cardea/service';
 import { type DataKeys, dataKeys } from '../adapters/data-keys.ts';
@@ -35,7 +35,7 @@ export type ServicesDependencies = Pick<
   | 'systemCommand'
 > & { readonly epochs: Epochs };
 
-/** What the sibling modules need of this one beside its types. */
+/** What the sibling modules need of this one besides its types. */
 export type ServiceParts = {
   readonly keys: DataKeys;
   readonly secrets: SecretStore;
@@ -66,7 +66,7 @@ export function servicesModule(needs: ServicesDependencies): {
   return { module, parts, shredTenant: shredTenant(shared) };
 }
 
-/** For those who work on services without serving them: the command line, tests. */
+/** For callers that work on services without serving requests: the command line and tests. */
 export function serviceParts(needs: Omit<ServicesDependencies, 'epochs'>): ServiceParts {
   const { database, random, clock, settings } = needs;
   const keys = dataKeys({ database, random, clock, keys: wrapKeys(settings, 'dek-wrap/v1') });

@@ -1,4 +1,4 @@
-/** Keeps `services`, which the list reads; a deleted one has no row. */
+/** Maintains `services`, which the list reads; a deleted service has no row. */
 import type { Recorded } from '@cardea/event-store';
 import { projection, type TableChange, table } from '@cardea/read-models';
 import type { ServiceEvent } from './service.ts';
@@ -15,7 +15,7 @@ const rows = table('services', {
   },
 });
 
-/** `onChanged` is told of each tenant whose services changed, after the commit. */
+/** After the commit, `onChanged` is called with each tenant whose services changed. */
 export const servicesProjection = (onChanged: (tenantId: string) => void) =>
   projection<ServiceEvent>()({
     name: 'services',

@@ -3,7 +3,7 @@ import type { GrantKeyState, GrantRevoked } from '../grant-key.ts';
 
 export type Revoke = { readonly grantId: string; readonly cause: string; readonly now: Date };
 
-/** A grant that was superseded can be revoked too; what the slot holds is left as it is then. */
+/** A superseded grant can be revoked too; the current grant of the key is then left as it is. */
 export function revokeGrant(
   { grantId, cause, now }: Revoke,
   slot: GrantKeyState,

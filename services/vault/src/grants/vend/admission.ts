@@ -1,6 +1,6 @@
 /**
- * Rows 1 to 6 of a vend, which need no body: the key is live, the token is this agent's, the path's
- * session is active and the token's own, and it does not ask too often. In this order.
+ * Checks 1 to 6 of a vend, which need no body, in this order: the key is live, the token is this agent's,
+ * the session in the path is active and the one of the token, and the session is within its rate.
  */
 import type { AgentPrincipal, Capability } from '@cardea/auth';
 import type { Request } from '@cardea/http';
@@ -19,9 +19,9 @@ type AdmissionDependencies = Pick<
 > & {
   readonly epochs: Epochs;
   readonly facts: IdentityFacts;
-  /** The slot that a session asked for last: it is likely to be the next one too. */
+  /** The grant key that a session requested last: it is likely to be the next one too. */
   readonly lastSlots: QuickLRU<string, string>;
-  /** False: the session vends too fast. */
+  /** False if the session exceeds its vend rate. */
   readonly sessionRate: (session: string) => boolean;
 };
 
@@ -32,9 +32,9 @@ export type Admitted = {
   readonly userMarked: boolean;
   readonly epoch: string | undefined;
   readonly changes: KnownChanges | undefined;
-  /** The session's end as far as it is known. */
+  /** The session's end, from its row or else from the token. */
   readonly sessionEndsAt: Date;
-  /** The slot that the session asked for last, and the grant that the cache names for it. */
+  /** The grant key that the session requested last, and the grant that the cache names for it. */
   readonly guess: { readonly slotId: string; readonly grantId: string | undefined } | undefined;
 };
 export type NotAdmitted = {
@@ -44,7 +44,7 @@ export type NotAdmitted = {
     | 'NOT_FOUND'
     | 'CREDENTIAL_SCOPE_DENIED'
     | 'RATE_LIMITED';
-  /** The session that a genuine token names. */
+  /** The session that a valid token names. */
   readonly sessionId: string | null;
 };
 
@@ -108,20 +108,23 @@ export async function admitVend(
   return { capability, asked, facts, userMarked, epoch, changes, sessionEndsAt, guess };
 }
 
-/** Null when the agent runs for itself. */
+/** Null if the agent acts for itself. */
 export const userOf = ({ subject, agentId }: Capability): string | null =>
   subject === agentId ? null : subject;
 
 type Standing = 'active' | 'ended' | 'late';
 
-/** A valid token of the session proves it, unless the row says that it ended; a missing row proves nothing. */
+/** A valid token proves its session unless the row says that it ended; a missing row proves nothing. */
 function standingOf({ session }: Facts, isOwn: boolean, now: Date): Standing {
   if (session === undefined) return isOwn ? 'active' : 'late';
   if (session.ended_at !== null) return 'ended';
   return session.expires_at > now ? 'active' : 'late';
 }
 
-/** What is unknown or run out by a row alone is read again before anyone is told so. */
+/**
+ * A refusal that depends only on a missing or expired row is confirmed by reading again, as the row may
+ * lag.
+ */
 async function factsOfSession(
   vault: AdmissionDependencies,
   asked: IdentityFactsRequest,

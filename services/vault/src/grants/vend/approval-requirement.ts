@@ -1,4 +1,4 @@
-/** Row 14 of a vend: whether a person has to be asked, whom, and what they have said. */
+/** Check 14 of a vend: whether an approval is required, of whom, and whether it was given. */
 import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import { appOf } from '@cardea/service';
@@ -22,7 +22,7 @@ export type Consumed = {
   readonly approval_id: string;
   readonly use_before: string;
   readonly again: boolean;
-  /** The one grant that this approval makes. */
+  /** The only grant that this approval issues. */
   readonly grantId: string;
 };
 export type Passed =
@@ -34,7 +34,10 @@ export type Passed =
       readonly reason?: NoApproverReason;
     };
 
-/** `open` decrypts; it comes before the approval is used up, and not where nothing can be handed out. */
+/**
+ * `open` decrypts. It runs before the approval is consumed, so that none is consumed for what cannot be
+ * decrypted.
+ */
 export async function requireApproval(
   vault: ApprovalDependencies,
   way: AuthorizedRequest,

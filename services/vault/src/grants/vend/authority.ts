@@ -1,4 +1,4 @@
-/** Whether a session may have fields of a service: decided anew at every vend, approved or not. */
+/** Whether a session may have fields of a service: decided again at every vend, approved or not. */
 import type { Capability } from '@cardea/auth';
 import type { AgentRow, Facts } from '../../identity-facts/fact-rows.ts';
 import { isDisabled } from '../../identity-facts/identity-facts.ts';
@@ -10,11 +10,11 @@ export type Wanted = {
   /** Sorted, each once. */
   readonly fields: readonly string[];
   readonly capability: Capability;
-  /** The shared cache says that the session's user is disabled. */
+  /** The revocation list in the shared cache says that the session's user is disabled. */
   readonly userMarked: boolean;
 };
 
-/** Fields that the token or the service itself denies; no later news can change that. */
+/** Fields that the token or the service itself denies; no later event from identity can change that. */
 export function deniedForGood({ service, fields, capability, userMarked }: Wanted): string[] {
   if (userMarked) return [...fields];
   const allowed = new Set(
@@ -25,7 +25,7 @@ export function deniedForGood({ service, fields, capability, userMarked }: Wante
   return fields.filter((name) => !allowed.has(name) || fieldOf(service, name) === undefined);
 }
 
-/** Fields that are denied by what was heard from identity, which may be late. */
+/** Fields that are denied by the rows kept of identity's events, which may lag. */
 export function deniedByNews({ service, fields, capability }: Wanted, facts: Facts): string[] {
   if (isDisabled(facts.userStatus)) return [...fields];
   const { agent } = facts;
@@ -39,11 +39,11 @@ export function deniedByNews({ service, fields, capability }: Wanted, facts: Fac
 }
 
 const MS = 1_000;
-/** Of the token and the agent's grant the newer one counts; a token tells whole seconds. */
+/** The newer of the token's and the agent's scope counts. A token's time has whole seconds only. */
 const isNewerThan = ({ changed_at }: AgentRow, { issuedAt }: Capability): boolean =>
   changed_at === 'now' || Math.floor(changed_at.getTime() / MS) >= issuedAt;
 
-/** The versions that would be handed out, or the names of fields that have none. */
+/** The versions to hand out, or the names of fields that have none. */
 export function currentVersions(
   service: ServiceRecord,
   fields: readonly string[],

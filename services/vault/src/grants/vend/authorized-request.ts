@@ -1,4 +1,4 @@
-/** Rows 8 to 11 of a vend, in this order: the service, the scope, the secrets, what the policies say. */
+/** Checks 8 to 11 of a vend, in this order: the service, the scope, the secrets, the policies. */
 import type { ServiceDependencies } from '@cardea/service';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { REREAD_AFTER_MS } from '../../identity-facts/identity-facts.ts';
@@ -26,10 +26,10 @@ export type Refused = {
   readonly fields?: readonly string[];
   readonly retryAfterSeconds?: number;
   readonly reason?: NoApproverReason;
-  /** What it was about, as far as it is registered. */
+  /** The requested service, if it is registered. */
   readonly service?: ServiceRecord;
 };
-/** One request on its way: what is known of it once service, scope and policy let it pass. */
+/** A request that service, scope and policies allow, with what was found out about it. */
 export type AuthorizedRequest = {
   readonly request: VendRequest<VendBody>;
   readonly admitted: Admitted;
@@ -40,7 +40,7 @@ export type AuthorizedRequest = {
   readonly slotId: string;
 };
 
-/** Rows 8 to 11. */
+/** Checks 8 to 11. */
 export async function authorizedRequestOf(
   vault: WayDependencies,
   request: VendRequest<VendBody>,
@@ -77,13 +77,13 @@ export async function authorizedRequestOf(
   return { request, admitted, service, fields, judgement, snapshot, slotId };
 }
 
-/** What rests on late news alone is read again before it is told. */
+/** A denial that depends only on rows that may lag is confirmed by reading again. */
 async function deniedFields(vault: WayDependencies, wanted: Wanted, admitted: Admitted) {
   const { facts, asked, changes } = admitted;
   const forGood = deniedForGood(wanted);
   if (forGood.length > 0) return forGood;
   let denied = deniedByNews(wanted, facts);
-  // How the agent stands at the moment is no late news.
+  // Facts that identity itself has just stated cannot lag.
   if (facts.agent?.changed_at === 'now') return denied;
   for (const pauseMs of REREAD_AFTER_MS) {
     if (denied.length === 0) break;

@@ -5,7 +5,7 @@ import QuickLRU from 'quick-lru';
 const KEYS_MAX = 20_000;
 const SECOND_MS = 1_000;
 
-/** True while the key may pass; answers false for what comes above `perSecond` and the burst. */
+/** True while the key is within `perSecond` and the burst. */
 export function bucket(
   clock: Pick<Clock, 'monotonicMs'>,
   { perSecond, burst }: { readonly perSecond: number; readonly burst: number },

@@ -8,11 +8,11 @@ import {
   type UsedApproval,
 } from '../grant-key.ts';
 
-/** A grant that is to be, as far as it can be said before the slot is looked at. */
+/** A grant to issue, as far as it is known before the stream of the grant key is read. */
 export type IssueGrant = {
   readonly grant: Grant;
   readonly forced: boolean;
-  /** The approval that was consumed for this grant; `again`: it had been before. */
+  /** The approval that was consumed for this grant; `again`: an earlier attempt had consumed it already. */
   readonly consumed:
     | { readonly approval_id: string; readonly use_before: string; readonly again: boolean }
     | undefined;
@@ -20,8 +20,8 @@ export type IssueGrant = {
 };
 
 /**
- * Makes the grant, or finds that the slot holds what answers the request: the same grant, or without
- * approval any that is live. An approval makes one grant, whatever becomes of that grant.
+ * Issues the grant, or returns the current grant of the key if it satisfies the request: the same grant or,
+ * without an approval, any live one. An approval issues one grant only, even if that grant has ended.
  */
 export function issueGrant(
   { grant, forced, consumed, now }: IssueGrant,

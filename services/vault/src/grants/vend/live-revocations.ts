@@ -1,4 +1,4 @@
-/** What ends a credential before its time, looked up in the shared cache at every vend, or at identity. */
+/** Revocations of credentials, looked up at every vend in the shared cache, or at identity. */
 import {
   type AgentPrincipal,
   authorityKey,
@@ -15,11 +15,11 @@ export type LiveRevocations = {
   readonly agent: boolean;
   readonly session: boolean;
   readonly user: boolean;
-  /** Undefined where there is none, or no cache: then nothing is remembered. */
+  /** Undefined if there is none or the shared cache is unreachable: nothing is cached then. */
   readonly epoch: string | undefined;
-  /** Undefined: the cache is away, or cannot be believed. */
+  /** Undefined: the shared cache is unreachable, or may have missed changes. */
   readonly changes: KnownChanges | undefined;
-  /** What the cache names as the grant of the guessed slot. */
+  /** The grant that the cache names for the guessed grant key. */
   readonly slotGrantId: string | undefined;
 };
 
@@ -27,16 +27,19 @@ export type Marked = {
   readonly agent: AgentPrincipal;
   readonly sessionId: string;
   readonly capability: Capability | undefined;
-  /** Key of the slot that the session is likely to ask for, so that one trip fetches all. */
+  /**
+   * Cache key of the grant key that the session is likely to request, so that one round trip fetches
+   * everything.
+   */
   readonly guessedKey: string | undefined;
 };
 
-/** One trip to the cache, else to identity. Throws when both are away. */
+/** One round trip to the cache, or else to identity. Throws if neither can be reached. */
 export async function liveRevocations(
   { revocations }: { readonly revocations: Pick<Revocations, 'look' | 'stretch'> },
   { agent, sessionId, capability, guessedKey }: Marked,
 ): Promise<LiveRevocations> {
-  // What was remembered before the cache was lost does not count after it: changes may not have reached it.
+  // What was cached before the connection was lost is not used afterwards: changes may have been missed.
   const stretch = revocations.stretch();
   const { marked, values } = await revocations.look(
     [

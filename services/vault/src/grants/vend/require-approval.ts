@@ -1,4 +1,4 @@
-/** The person who has to say yes: opens, joins or uses up an approval request at approval. */
+/** Opens, joins or consumes an approval request at the approval service. */
 import type { OpenApproval } from '@cardea/contracts';
 import { lengthPrefixed, sha256Of } from '@cardea/crypto';
 import type { Clock } from '@cardea/runtime';
@@ -11,7 +11,7 @@ import {
 } from '../../policies/policies.module.ts';
 import type { ServiceRecord } from '../../services/services.module.ts';
 
-/** What is asked of a person; the digest binds the answer to all of it. */
+/** What the approver is asked to allow; the digest binds the answer to all of it. */
 export type Ask = {
   readonly tenantId: string;
   readonly agentId: string;
@@ -149,7 +149,7 @@ export async function consumeApproval(
   }
 }
 
-/** Both commands may be repeated: a lost answer costs one more call. */
+/** Both commands are idempotent, so a lost answer costs only one more call. */
 async function asked<Answer>(
   { approval, clock }: Dependencies,
   ask: (approval: Peers['approval']) => Promise<Answer>,
@@ -170,7 +170,7 @@ async function asked<Answer>(
   throw new PeerUnavailable('approval does not answer', { cause: last });
 }
 
-/** A client that is told to wait waits for a second at least. */
+/** A client that has to wait is told to wait at least a second. */
 const waitingOf = (answer: Omit<Waiting, 'id'>, id: string): Waiting => ({
   id,
   expires_in: Math.max(1, answer.expires_in),

@@ -1,4 +1,4 @@
-/** What vends remember of services, policies and slots for a few seconds. */
+/** What vends cache of services, policies and grant keys for a few seconds. */
 import type { Clock } from '@cardea/runtime';
 import { type SnapshotCache, snapshotCache } from '../../epochs.ts';
 import type { PolicySet } from '../../policies/policies.module.ts';

@@ -4,7 +4,9 @@ import Type, { type Static } from 'typebox';
 
 const NAMES_MAX = 50;
 
-/** No patterns: an odd name is one that nobody registered, not a malformed request. */
+/**
+ * No patterns: a malformed name is treated as an unregistered one and does not make the request malformed.
+ */
 export const VendBody = Type.Object({
   service_name: Type.String({ minLength: 1, maxLength: 128 }),
   fields: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {

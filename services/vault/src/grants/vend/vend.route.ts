@@ -31,20 +31,20 @@ type VendDependencies = Pick<
   readonly catalog: Catalog;
   readonly epochs: Epochs;
   readonly facts: IdentityFacts;
-  /** False: the slot is refreshed too often; asked where the cache is away. */
+  /** False if the grant key is refreshed by force too often; used while the cache is unreachable. */
   readonly forceRate: (slotId: string) => boolean;
-  /** The slot that a session asked for last: it is likely to be the next one too. */
+  /** The grant key that a session requested last: it is likely to be the next one too. */
   readonly lastSlots: QuickLRU<string, string>;
   readonly memos: VendCaches;
   readonly refusals: RefusalRecorder;
   readonly reuse: ReuseCounter;
   readonly secrets: SecretStore;
-  /** False: the session vends too fast. */
+  /** False if the session exceeds its vend rate. */
   readonly sessionRate: (session: string) => boolean;
 };
 
 const NO_AGENT = { status: 401, code: 'INVALID_AGENT_KEY' } as const;
-/** These have an event of their own; the door tells of the others. */
+/** These refusals have an event of their own; the request pipeline records the others. */
 const OWN = Object.keys(VEND_REFUSALS).filter((code) => code !== NO_AGENT.code);
 
 export const vendRoute = (vault: VendDependencies): Endpoint =>
@@ -130,7 +130,7 @@ async function refused(
   };
 }
 
-/** What was sent stands in the log only where it names something. */
+/** Field names that are not registered are not logged: a client may have sent anything. */
 function registered(fields: readonly string[], service: ServiceRecord | undefined) {
   if (service === undefined) return null;
   const known = [...new Set(fields)].filter((name) => fieldOf(service, name) !== undefined);

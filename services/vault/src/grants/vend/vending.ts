@@ -1,6 +1,6 @@
 /**
- * Rows 12 to 17 of a vend: a live grant again, the gate, a new grant. What comes before them is decided
- * at each call too, so that an approval freezes no authority.
+ * Checks 12 to 17 of a vend: reuse of a live grant, the approval, a new grant. The earlier checks run at
+ * each call too, so an approval never preserves authority that was withdrawn since.
  */
 import { EventStoreUnavailable } from '@cardea/event-store';
 import { failpoint, uuidFrom } from '@cardea/runtime';
@@ -33,9 +33,9 @@ type VendingDependencies = Pick<
 > & {
   readonly catalog: Catalog;
   readonly facts: IdentityFacts;
-  /** False: the slot is refreshed too often; asked where the cache is away. */
+  /** False if the grant key is refreshed by force too often; used while the cache is unreachable. */
   readonly forceRate: (slotId: string) => boolean;
-  /** The slot that a session asked for last: it is likely to be the next one too. */
+  /** The grant key that a session requested last: it is likely to be the next one too. */
   readonly lastSlots: QuickLRU<string, string>;
   readonly memos: VendCaches;
   readonly reuse: ReuseCounter;
@@ -54,7 +54,7 @@ export type Vended =
 const FORCED_PER_MINUTE_MAX = 10;
 const MINUTE_MS = 60_000;
 const SECOND_MS = 1_000;
-/** Times that a slot is looked at again because another request changed it meanwhile. */
+/** Times that the stream of a grant key is read again because another request changed it. */
 const ATTEMPTS_MAX = 3;
 
 export async function vend(
@@ -80,7 +80,9 @@ export async function vend(
   return newGrant(vault, way);
 }
 
-/** The grant is live, and no approval is brought along but the one that it rests on. */
+/**
+ * The grant is live, and the request brings no approval other than the one that the grant was issued on.
+ */
 function answers(
   { request, judgement, snapshot }: AuthorizedRequest,
   held: CurrentGrant,
@@ -92,7 +94,7 @@ function answers(
   return fits && isLive(held, snapshot, now);
 }
 
-/** A grant that a person allowed is handed out again only while that person could still allow it. */
+/** An approved grant is reused only while its approver could still approve it. */
 async function barredFromLive(vault: VendingDependencies, way: AuthorizedRequest) {
   const { judgement } = way;
   if (judgement.effect !== 'require_approval') return undefined;
@@ -100,7 +102,7 @@ async function barredFromLive(vault: VendingDependencies, way: AuthorizedRequest
   return 'refused' in approver ? approver : undefined;
 }
 
-/** As remembered, if the shared cache names the same grant; else as its stream says. */
+/** From the snapshot cache if the shared cache names the same grant; else from the stream. */
 async function readSlot(
   vault: VendingDependencies,
   { request, admitted, slotId }: AuthorizedRequest,
@@ -122,7 +124,7 @@ async function readSlot(
   return state;
 }
 
-/** Zero while the slot may be refreshed by force; else how long that has to wait. */
+/** Zero if the grant may be refreshed by force now; else how long the caller has to wait. */
 async function secondsToForce(
   { cache, forceRate }: VendingDependencies,
   slotId: string,
@@ -136,7 +138,9 @@ async function secondsToForce(
   }
 }
 
-/** Rows 14 to 17: decrypt first, so that nothing is used up for what cannot be handed out. */
+/**
+ * Checks 14 to 17: decrypts first, so that no approval is consumed for a value that cannot be handed out.
+ */
 async function newGrant(vault: VendingDependencies, way: AuthorizedRequest): Promise<Vended> {
   const { request, service, snapshot } = way;
   const of = { tenantId: request.tenantId, ownerId: service.id };
@@ -182,7 +186,7 @@ async function mintInSlot(
     );
     const { state } = decided;
     if (!decided.accepted) return { refused: decided.reason };
-    // A command that is repeated is not decided anew, so this part of the decision is made here.
+    // A repeated command is not decided again, so this part of the decision is made here.
     if (decided.repeated && forced && consumed?.again) return { refused: 'APPROVAL_CONSUMED' };
     const reused = decided.events.length === 0 || decided.repeated;
     if (state.status === 'held' && isLive(state.held, snapshot, made.now)) {
@@ -191,14 +195,14 @@ async function mintInSlot(
         return { held: state.held, reused, wrote: decided.position };
       }
     }
-    // The grant of this id was made before and is live no more: an approval makes no second one.
+    // The grant with this id was issued before and has ended: an approval issues no second one.
     if (consumed !== undefined) return { refused: 'APPROVAL_CONSUMED' };
     grantId = vault.ids.next();
   }
   throw new EventStoreUnavailable('others were changing the same slot');
 }
 
-/** A repeat under the same `Idempotency-Key` meets the same grant for as long as that is live. */
+/** A repeat with the same `Idempotency-Key` gets the same grant for as long as that one is live. */
 function freshGrantId(vault: VendingDependencies, { request, slotId }: AuthorizedRequest): string {
   if (request.idempotency === undefined) return vault.ids.next();
   return uuidFrom('grant.v1', slotId, request.commandId);
@@ -228,7 +232,7 @@ function grantOf(way: AuthorizedRequest, grantId: string, now: Date): Grant {
   };
 }
 
-/** From now on the other processes know that what they remember of the slot is old. */
+/** Makes other processes discard what they cached of this grant key. */
 async function remember(
   { memos, cache, clock }: VendingDependencies,
   of: {
@@ -241,7 +245,7 @@ async function remember(
   if (state.status === 'empty') return;
   memos.slots.put(slotId, epoch, state);
   const leftMs = Date.parse(state.held.expires_at) - clock.now().getTime();
-  // Without the cache nobody remembers anything, so that nobody has to be told.
+  // While the shared cache is unreachable no process uses its snapshot cache, so none has to be notified.
   await cache.set(grantCacheKey(slotId), state.held.grant_id, Math.max(1, leftMs)).catch(() => {});
 }
 

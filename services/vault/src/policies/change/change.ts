@@ -7,7 +7,7 @@ export type ChangePolicy = {
   readonly now: Date;
 };
 
-/** A change makes another version, so that what was granted under the old one is not handed out again. */
+/** A change makes a new version, so that grants issued under the old one are not reused. */
 export function changePolicy(
   { id, terms, now }: ChangePolicy,
   policies: PolicySet,

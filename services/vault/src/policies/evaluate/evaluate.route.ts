@@ -37,9 +37,9 @@ export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint =>
           Type.Literal('deny'),
         ]),
         matched: Type.Array(Type.Object({ id: Type.String(), version: Type.Integer() })),
-        /** Null where nobody is asked, or nobody can be. */
+        /** Null if no approval is required, or nobody can give it. */
         approver: nullable(ApproverShape),
-        /** Why nobody can be asked, as far as an administrator can help. */
+        /** Why nobody can give it, in cases that an administrator can correct. */
         reason: Type.Optional(Type.Literal('approver_not_vouched')),
         severity: nullable(
           Type.Union([Type.Literal('low'), Type.Literal('medium'), Type.Literal('high')]),
@@ -69,7 +69,7 @@ export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint =>
     },
   );
 
-/** The user of a session is known to no policy; anybody else is looked up as a vend would. */
+/** The session's user cannot be known from a policy; any other approver is looked up as at a vend. */
 async function whoIsAsked(
   vault: EvaluateDependencies,
   of: { readonly tenantId: string; readonly agentId: string },

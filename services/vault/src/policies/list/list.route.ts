@@ -1,4 +1,4 @@
-/** The policies of a tenant. The whole set stands in one event, so that the stream itself is the list. */
+/** The policies of a tenant. Each event contains the whole set, so the list is read from the stream. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';

@@ -17,7 +17,7 @@ export type Change = {
   readonly max_ttl_seconds?: number;
   readonly enabled?: boolean;
   readonly reveal?: boolean;
-  /** The fields from now on; one that is left out goes, with all its versions. */
+  /** The complete new list of fields; a field that is left out is removed with all its versions. */
   readonly fields?: readonly { readonly name: string; readonly description?: string | null }[];
 };
 

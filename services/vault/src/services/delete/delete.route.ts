@@ -38,7 +38,7 @@ export const deleteServiceRoute = (vault: DeleteDependencies): Endpoint =>
       }
       const { id, name } = decided.state;
       await vault.epochs.changed(tenantId);
-      // The policy does the same after a crash; here it is done before the answer.
+      // The policy repeats this after a crash; here it is done before the answer.
       await vault.secrets.eraseOwner({ tenantId, ownerId: id });
       await vault.catalog.release(name, id, command);
       return { ok: { status: 'service deleted' as const }, wrote: decided.position };

@@ -24,7 +24,7 @@ type RegisterDependencies = Pick<ServiceDependencies, 'streams' | 'command' | 'i
 };
 
 const CREDENTIAL_TYPES = ['static', 'oauth2', 'dynamic'] as const;
-/** 400 `unsupported_credential_type` for those that are announced. */
+/** 400 `unsupported_credential_type` for types that are announced but not supported yet. */
 const credentialType = documented(Type.Enum([...CREDENTIAL_TYPES]), {
   not: { enum: ['oauth2', 'dynamic'] },
 });
@@ -68,7 +68,8 @@ export const registerServiceRoute = (vault: RegisterDependencies): Endpoint =>
       if (idempotency !== undefined) {
         const of = { tenantId: request.tenantId, id };
         const { state: before } = await vault.streams.load(services, of);
-        // Before a name is claimed that the service of this key would then keep from all others.
+        // Checked before the name is claimed, because the claim would keep the name from all other
+        // services.
         const reused =
           before.status === 'registered'
             ? reusedKey(request_hash, before.record.request_hash)
@@ -103,7 +104,7 @@ type Given = {
   readonly config?: object;
 };
 
-/** Undefined where the parts do not go together. */
+/** Undefined if the parts contradict each other. */
 function withDefaults(body: Given) {
   const longest =
     body.max_ttl_seconds ?? Math.max(TTL_LIMIT_DEFAULT_S, body.default_ttl_seconds ?? 0);

@@ -6,7 +6,7 @@ export type Register = Omit<ServiceRecord, 'created_at' | 'config_version' | 'fi
   readonly now: Date;
 };
 
-/** A service that stands is left as it is: whoever repeats the request meets what the first one made. */
+/** An existing service is left as it is, so a repeated request gets what the first one created. */
 export function register(
   { now, fields, ...given }: Register,
   service: Service,

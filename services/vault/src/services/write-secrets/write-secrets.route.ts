@@ -18,10 +18,10 @@ type WriteSecretsDependencies = Pick<ServiceDependencies, 'command' | 'ids'> & {
 };
 
 const VALUE_BYTES_MAX = 64 * 1024;
-/** As many fields of the largest size as a service may have, escaped. */
+/** As many fields of the largest size as a service may have, JSON-escaped. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
 const NAME_FORM = '^[^\\u0000]{1,64}$';
-/** Times that a write is encrypted again because another took its version numbers. */
+/** Times that a write is encrypted again because another write took its version numbers. */
 const ATTEMPTS_MAX = 5;
 
 const body = Type.Object({
@@ -77,7 +77,7 @@ export const writeSecretsRoute = (vault: WriteSecretsDependencies): Endpoint =>
 
 type WriteRequest = Request<{ readonly name: string }, unknown, Body>;
 
-/** Ciphertexts first, event second: a value that no event names is erased by the sweeper. */
+/** Ciphertexts first, then the event: a value that no event names is erased by the sweeper. */
 async function write(vault: WriteSecretsDependencies, request: WriteRequest, attempt: number) {
   const { tenantId, params } = request;
   const { fields, expected_versions: expected = {}, stage = 'current' } = request.body;

@@ -13,7 +13,7 @@ import {
   VERSIONS_MAX,
 } from '../service.ts';
 
-/** Secrets that were encrypted for a version; whoever was there first took that version's number. */
+/** Secrets that were encrypted for a version number, which another write may have taken meanwhile. */
 export type WriteSecrets = {
   readonly secrets: readonly {
     readonly name: string;
@@ -32,7 +32,7 @@ export type WriteRefusal =
   | 'service_not_found'
   | 'unknown_field'
   | 'version_conflict'
-  /** Another write took the number: the secrets have to be encrypted again under the next. */
+  /** Another write took the number: the secrets have to be encrypted again for the next one. */
   | 'overtaken';
 
 export function writeSecrets(
@@ -64,7 +64,7 @@ export function writeSecrets(
   return accept(...carrying(record, events));
 }
 
-/** What is wrong with a write before anything is encrypted for it. */
+/** What is wrong with a write, checked before anything is encrypted for it. */
 export function faultOf(
   {
     secrets,
@@ -81,7 +81,7 @@ export function faultOf(
   return Object.entries(expected).some(isOther) ? 'version_conflict' : undefined;
 }
 
-/** The oldest version beyond the limit goes, but never the one that is in use. */
+/** The oldest version beyond the limit is destroyed, but never the current one. */
 function withVersion(
   field: ServiceField,
   added: SecretVersion,

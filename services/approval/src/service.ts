@@ -1,4 +1,4 @@
-/** The approval service: agents ask, people decide, each request once. */
+/** The approval service: agents send requests, users decide them, each once. */
 import type { MailTransport } from '@cardea/mail';
 import {
   type Service,
@@ -10,7 +10,7 @@ import { notificationsModule } from './notifications/notifications.module.ts';
 import { requestsModule, requestsStreams } from './requests/requests.module.ts';
 import { vaultRequestsModule } from './vault-requests/vault-requests.module.ts';
 
-/** What tests leave out or shorten. */
+/** What tests omit or shorten. */
 export type Options = {
   readonly withoutSweeper?: true;
   readonly pollWaitMs?: number;

@@ -1,4 +1,7 @@
-/** Approval alone on a real database, with a clock that can be moved and people whom identity has told of. */
+/**
+ * Approval alone on a real database, with a clock that can be moved and users from published identity
+ * events.
+ */
 import { approvalWith } from '@cardea/approval';
 import type { ConsumeApproval, OpenApproval } from '@cardea/contracts';
 import { type Clock, systemClock, uuidFrom } from '@cardea/runtime';
@@ -17,18 +20,18 @@ export function movableClock(): MovableClock {
   };
 }
 
-/** Any answer, as a test looks at it. */
+/** Any answer, as tests read it. */
 type Outcome = { readonly outcome: string; readonly [key: string]: unknown };
 
 export type Vend = Partial<OpenApproval> & { readonly digest: string };
 
 export type ApprovalFixture = ServiceFixture & {
   readonly clock: MovableClock;
-  /** A tenant with user `ann`, user `bob` and agent `bot` of ann's, known to the service. */
+  /** A tenant with user `ann`, user `bob` and ann's agent `bot`, known to the service. */
   people(name: string): Promise<Tenant>;
   open(tenantId: string, vend: Vend): Promise<Outcome>;
   consume(id: string, use: Omit<ConsumeApproval, 'id'>): Promise<Outcome>;
-  /** As identity tells that an administrator vouches for a user, or does no longer. */
+  /** Publishes identity's event that an administrator vouches for a user, or no longer does. */
   vouch(tenantId: string, user: string, vouched: boolean): Promise<void>;
   eventsOf(tenantId: string): Promise<readonly { type: string; streamId: string; data: object }[]>;
 };
@@ -48,7 +51,7 @@ export async function approvalFixture(
   } = {},
 ): Promise<ApprovalFixture> {
   const { env = {}, ...given } = options;
-  // Nothing is sent, and nothing lies in a folder, unless a test looks at the mail.
+  // No mail is sent or written to a folder unless a test reads the mail.
   const own = { mail: { send: async () => {}, close: () => {} }, ...given };
   const clock = movableClock();
   const fixture = await serviceFixture({
@@ -166,7 +169,7 @@ export const agentCreated = (tenantId: string, name = 'Deploy Bot') => ({
   },
 });
 
-/** What an agent asks of ann, unless said otherwise. */
+/** A request of the agent to ann, unless stated otherwise. */
 export const wanted = (more: object = {}) => ({
   agent_id: 'bot',
   user_id: 'ann',

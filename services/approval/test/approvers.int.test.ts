@@ -1,4 +1,4 @@
-/** People come and go, are told by mail, and wait for each other. */
+/** Users are added and deleted, notified by mail, and waited for. */
 import type { Mail } from '@cardea/mail';
 import { rebuildProjection } from '@cardea/read-models';
 import { testDatabase, untilTrue } from '@cardea/testing';

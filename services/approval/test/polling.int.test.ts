@@ -1,4 +1,4 @@
-/** Whoever asks whether a person has decided: how often, and how many at once. */
+/** Polls for a decision: how often, and how many at once. */
 import { randomBytes } from 'node:crypto';
 import { metrics } from '@cardea/runtime';
 import {
@@ -35,7 +35,7 @@ describe('the pace of the poll route', () => {
     await redis?.kill();
   });
 
-  /** Answers from the one replica and the other by turns. */
+  /** Polls the two replicas alternately. */
   const polled = (path: string, tenantId: string, times: number) => {
     const callers = both.map((fixture) => {
       const { key: bearer } = fixture.tokens.agentKey({ tenantId, id: 'bot' });
@@ -76,7 +76,7 @@ describe('the pace of the poll route', () => {
       { what: 'a token has come back' },
     );
     const waitedMs = performance.now() - emptyMs;
-    // A window would give nothing for half a minute, and then twelve.
+    // A fixed window would allow nothing for half a minute, and then twelve at once.
     expect(waitedMs).toBeLessThan((PACE.capacity / 2) * PACE.refillMs);
     expect(more).toBeLessThan(PACE.capacity / 2);
     const other = await one.open(tenantId, { digest: 'e' });
@@ -113,14 +113,14 @@ describe('long polls', () => {
     };
     const admins = Array.from({ length: SHARE / POLLS_PER_PRINCIPAL_MAX }, (_, at) => admin(at));
     const leave = new AbortController();
-    // A busy machine may take longer to open all than a poll waits.
+    // On a busy machine opening all polls may take longer than one poll waits.
     const keepOpen = async (each: RestDriver) => {
       while (!leave.signal.aborted) await each.get(path, leave);
     };
     const open = admins.flatMap((each) =>
       Array.from({ length: POLLS_PER_PRINCIPAL_MAX }, () => keepOpen(each)),
     );
-    for (const each of open) each.catch(() => undefined); // met below, once all have left
+    for (const each of open) each.catch(() => undefined); // checked below, once all are closed
     await untilPolled(SHARE);
     const surplus = await admin(SHARE).get(path);
     expect([surplus.status, surplus.code]).toEqual([429, 'too_many_polls']);

@@ -1,4 +1,4 @@
-/** What vault opens: joined, limited, cooled down, muted. */
+/** Requests that vault opens: joined, limited, in cool-down, muted. */
 import { accept } from '@cardea/event-store';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -160,7 +160,7 @@ describe('a vend that waits for a person', () => {
     expect([data.status, typeof data.use_before]).toEqual(['approved', 'string']);
     const burst = await Promise.all(Array.from({ length: 20 }, () => agent.get(path)));
     const slow = burst.filter(({ code }) => code === 'slow_down');
-    // Twelve at once, of which two were used before; one comes back each two and a half seconds.
+    // Twelve at once, two of which were used before; one more is allowed each two and a half seconds.
     expect(slow.length).toBeGreaterThanOrEqual(8);
     expect(slow.length).toBeLessThanOrEqual(10);
     expect(slow[0]?.headers.get('retry-after')).toBe('5');

@@ -7,7 +7,7 @@ export type Job = {
   readonly channel: string;
   readonly user_id: string;
   readonly attempts: number;
-  /** `folded`: the user had enough mail, and is told of it together with others. */
+  /** `folded`: the user had enough mail this minute and gets one mail about several requests. */
   readonly state: 'waiting' | 'folded';
 };
 
@@ -26,7 +26,7 @@ export async function dueJobs({ system }: Sql, now: Date, limit: number): Promis
   return rows;
 }
 
-/** All that was folded for the same user, this one too. */
+/** All folded jobs of the same user, this one included. */
 export async function batchedWith({ system }: Sql, job: Job): Promise<readonly Job[]> {
   const { rows } = await system.query<Job>(
     `SELECT tenant_id, request_id, channel, user_id, attempts, state

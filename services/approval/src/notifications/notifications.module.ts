@@ -1,4 +1,4 @@
-/** Tells users by mail that they were asked. */
+/** Notifies users by mail of requests for their approval. */
 import { type MailTransport, mailTransports, wakeSignal } from '@cardea/mail';
 import type { Module, ServiceDependencies } from '@cardea/service';
 import type { RequestParts } from '../requests/requests.module.ts';
@@ -9,13 +9,13 @@ export type NotificationsDependencies = Pick<
   'streams' | 'database' | 'sealer' | 'clock' | 'ids' | 'log' | 'systemCommand' | 'settings'
 > &
   Pick<RequestParts, 'people' | 'counters' | 'changes'> & {
-    /** In place of what the settings say. */
+    /** Used instead of the transport that the settings name. */
     readonly transport?: MailTransport | undefined;
   };
 
 export function notificationsModule(needs: NotificationsDependencies): {
   readonly module: Module;
-  /** Called when there may be something new to tell. */
+  /** Called when there may be new notifications to send. */
   readonly wake: () => void;
 } {
   const mail = needs.transport ?? mailTransports(needs).transport;

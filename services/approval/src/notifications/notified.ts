@@ -1,7 +1,7 @@
 import { accept, type Decision } from '@cardea/event-store';
 import type { ApprovalRequest, RequestEvent } from '../requests/requests.module.ts';
 
-/** How a notification ended is told once per channel, on the request that it was about. */
+/** The outcome of a notification is recorded once per channel, in the stream of its request. */
 export const notified = (
   event: RequestEvent,
   request: ApprovalRequest,

@@ -1,4 +1,6 @@
-/** Tells people that they were asked. It never delays or fails a request, and what is over is not told. */
+/**
+ * Mails users about requests. It never delays or fails a request, and sends nothing about one that is over.
+ */
 import { type MailText, type MailTransport, outboxLoop, type WakeSignal } from '@cardea/mail';
 import type { Loop, ServiceDependencies } from '@cardea/service';
 import {
@@ -23,17 +25,18 @@ type NotifierDependencies = Pick<
   readonly people: UserDirectory;
   readonly counters: Counters;
   readonly changes: Changes;
-  /** Undefined where mail cannot be sent at all. */
+  /** Undefined if mail cannot be sent at all. */
   readonly mail: MailTransport | undefined;
 };
 
-/** `newJobs.wake` is called when there is something new to tell. */
+/** `newJobs.wake` is called when there are new notifications to send. */
 export const notifier = (needs: NotifierDependencies, newJobs: WakeSignal): Loop =>
   outboxLoop<Job>(
     {
       name: 'approval.notifications',
       due: (now, limit) => dueJobs(needs.database, now, limit),
-      // One user's after another, so that each counts; users side by side.
+      // One user's jobs run one after another, so that the limit counts each; different users' run in
+      // parallel.
       lineOf: ({ tenant_id, user_id }) => `${tenant_id} ${user_id}`,
       send: (job) => notify(needs, job),
       retryAfterMs: NOTIFY_AGAIN_MS,
@@ -67,7 +70,7 @@ async function notify(needs: NotifierDependencies, job: Job): Promise<void> {
   await settle(needs, job, sent(job));
 }
 
-/** The user's row has not come yet, or says no address: looked for again as any failure. */
+/** The user's row has not arrived yet or has no address; retried like any other failure. */
 class AddressUnknown extends Error {
   override readonly name = 'AddressUnknown';
 }

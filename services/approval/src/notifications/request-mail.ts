@@ -1,30 +1,30 @@
 /**
- * The mail that tells a person of a request. Whatever an agent wrote stands in it as plain text that is
- * said to be the agent's; no link, no button that decides, no picture from elsewhere.
+ * The mail that notifies a user of a request. Text written by an agent is shown as plain text and labelled
+ * as the agent's. The mail contains no link, no button that decides and no remote image.
  */
 import { type MailText, mailText } from '@cardea/mail';
 import { cleaned, cut, type Origin } from '../requests/requests.module.ts';
 
 export type MailedRequest = {
   readonly agentName: string;
-  /** True when this agent has never asked this user before. */
+  /** True if this agent has never sent this user a request before. */
   readonly isFirst: boolean;
   readonly action: string;
   readonly resource: string | undefined;
-  /** Names of the fields that a vend would release; no value ever. */
+  /** Names of the fields that a vend would release; never a value. */
   readonly fields: readonly string[];
   readonly severity: string;
   readonly expiresAt: string;
   readonly reason: string | null;
-  /** Who made the request; of a vend the reason was made by the server and quotes the agent itself. */
+  /** Who made the request; for a vend, the server composed the reason and quotes the agent in it. */
   readonly origin: Origin;
-  /** The code that both sides can compare; null where only the agent's side may show it. */
+  /** The code that user and agent can compare; null if only the agent's side may show it. */
   readonly code: string | null;
 };
 
 const SUBJECT_NAME_MAX_CHARS = 60;
 
-/** Nobody shall take what they, or an administrator, asked for as the wish of an agent. */
+/** A user must not mistake their own or an administrator's request for one made by an agent. */
 const WHO_ASKS: { readonly [origin in Origin]: (agent: string) => string } = {
   vend: (agent) => `${agent} asks for your decision.`,
   agent: (agent) => `${agent} asks for your decision.`,
@@ -58,7 +58,7 @@ export function mailOfRequest(of: MailedRequest): MailText {
   return mailText(`Approval requested ${by} ${cut(name, SUBJECT_NAME_MAX_CHARS)}`, lines);
 }
 
-/** One mail for all that came while the user had enough mail. */
+/** One mail for all requests that came while the user was over the limit. */
 export const mailOfSeveral = (count: number): MailText =>
   mailText(`${count} more ${count === 1 ? 'request waits' : 'requests wait'}`, [
     `${count} more ${count === 1 ? 'request waits' : 'requests wait'} for your decision.`,

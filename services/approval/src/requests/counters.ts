@@ -1,8 +1,10 @@
-/** Counts per minute, in the shared cache and in this process, so that they hold without the cache. */
+/**
+ * Counts per minute, in the shared cache and in this process, so that limits apply without the cache too.
+ */
 import { type Cache, type Clock, limitCounters } from '@cardea/runtime';
 
 export type Counters = {
-  /** Counts one more; undefined while within `max`, else the milliseconds until the window ends. */
+  /** Counts one more; undefined if within `max`, else the milliseconds until the window ends. */
   over(key: string, max: number, windowMs: number): Promise<number | undefined>;
 };
 

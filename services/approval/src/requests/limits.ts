@@ -1,9 +1,9 @@
-/** How much an agent may ask of a user, and how long anything waits. */
+/** How many requests an agent may send to a user, and how long anything waits. */
 import { APPROVAL_TTL_SECONDS_MAX } from '@cardea/contracts';
 
-/** Open requests of one agent before one user, made by the agent or by vault. */
+/** Open requests from one agent to one user, made by the agent or by vault. */
 export const OPEN_MAX = 5;
-/** New requests of one agent before one user, by the agent or by vault. */
+/** New requests from one agent to one user, made by the agent or by vault. */
 export const AGENT_PER_MINUTE_MAX = 20;
 /** New requests of one caller who is a user or an admin. */
 export const CALLER_PER_MINUTE_MAX = 300;
@@ -12,9 +12,9 @@ export const MINUTE_MS = 60_000;
 export const TTL_SECONDS_DEFAULT = 300;
 export const TTL_SECONDS_MAX = APPROVAL_TTL_SECONDS_MAX;
 
-/** After a denial the same digest is not asked again for so long. */
+/** How long after a denial the same digest is not sent to the user again. */
 export const COOL_DOWN_MS = 15 * MINUTE_MS;
-/** So many denials within the window mute an agent before a user for `MUTE_MS`. */
+/** This many denials within the window mute an agent towards a user for `MUTE_MS`. */
 export const DENIALS_TO_MUTE = 3;
 export const DENIALS_WINDOW_MS = 60 * MINUTE_MS;
 export const MUTE_MS = 60 * MINUTE_MS;
@@ -22,29 +22,29 @@ export const MUTE_MINUTES_MAX = 1_440;
 
 /** Wrong binding codes that deny a request. */
 export const WRONG_CODES_MAX = 3;
-/** Attempts of agents to decide that one request records. */
+/** Attempts of agents to decide that are recorded on one request. */
 export const REFUSED_DECISIONS_MAX = 5;
 /** Further attempts of one agent that are recorded, each as a refusal of its own. */
 export const REFUSALS_PER_MINUTE_MAX = 60;
 
-/** A long poll is answered after this at the latest. */
+/** A long poll is answered after this time at the latest. */
 export const POLL_WAIT_MS = 30_000;
-/** Without any notice the stream is read again this often. */
+/** Without any notification the stream is read again this often. */
 export const POLL_REREAD_MS = 5_000;
-/** While the cache is away every open poll reads again this often. */
+/** While the cache is unreachable every open poll reads again this often. */
 export const POLL_WITHOUT_CACHE_MS = 1_000;
 export const POLLS_PER_PRINCIPAL_MAX = 10;
-/** Of one process. */
+/** Per process. */
 export const POLLS_MAX = 5_000;
-/** Of one tenant at one process, so that no tenant keeps all others from waiting. */
+/** Of one tenant in one process, so that one tenant cannot take all polls. */
 export const POLLS_PER_TENANT_MAX = POLLS_MAX / 4;
 
-/** What an agent is told to keep between two polls of the poll route. */
+/** Pause between two polls of the poll route that agents are told to keep. */
 export const INTERVAL_SECONDS = 5;
-/** Calls of the poll route per request: so many at once, and one more each 2.5 s. */
+/** Calls of the poll route per request: this many at once, and one more each 2.5 s. */
 export const PACE = { capacity: 12, refillMs: 2_500 } as const;
 
-/** Pauses before a row that the bus has not brought yet is read again. */
+/** Pauses before reading again a row that has not arrived over the bus yet. */
 export const LATE_ROW_PAUSES_MS = [200, 800] as const;
 
 export const SWEEP_EVERY_MS = 1_000;

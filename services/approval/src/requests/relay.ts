@@ -1,4 +1,4 @@
-/** What the others and the world hear of requests; never a reason's text, a digest or a code. */
+/** What is published about requests; never a reason's text, a digest or a code. */
 import type { approvalEvents } from '@cardea/contracts';
 import { type RelayTools, relay } from '@cardea/event-bus';
 import { ignored, ignoring, type Recorded } from '@cardea/event-store';
@@ -43,7 +43,7 @@ export const approvalRelay = relay<RequestEvent | QueueChanged, typeof approvalE
   QueueChanged: ignored('what a queue keeps is for this service alone'),
 });
 
-/** As it was when the user answered, where they have. */
+/** As it was when the user answered, if they have. */
 async function factsIn({ history }: RelayTools) {
   const events = await history(requests);
   const [first] = events;

@@ -51,14 +51,14 @@ export type RequestsDependencies = Pick<
   | 'systemCommand'
   | 'store'
 > & {
-  /** Called when the table has taken new requests in. */
+  /** Called when new requests are in the table. */
   readonly onRequested: () => void;
-  /** False in tests that end requests themselves. */
+  /** False in tests that expire requests themselves. */
   readonly expiresRequests: boolean;
   readonly pollWaitMs?: number;
 };
 
-/** What the sibling modules need of this one beside its functions. */
+/** What the sibling modules need of this one besides its functions. */
 export type RequestParts = {
   readonly people: UserDirectory;
   readonly factCopies: Pick<ReturnType<typeof factCopies>, 'user'>;

@@ -1,6 +1,6 @@
 /**
- * What vault may ask of this service (`docs/design/approval.md`, Commands for vault): open, get and
- * consume a request.
+ * The approval RPC that vault calls (`docs/design/approval.md`, Commands for vault): open, get and consume
+ * a request.
  */
 import type {
   ConsumeApproval,
@@ -33,7 +33,7 @@ import { consume } from './consume/consume.ts';
 import { entryUntil, vendFacts } from './open/open.ts';
 import { bindingMessage, vendReason } from './texts.ts';
 
-/** A vend's 202 is in the pending list at once, unless the table is later than this. */
+/** A vend's 202 is in the pending list at once, unless the table lags by more than this. */
 const TABLE_WAIT_MS = 2_000;
 
 export type VaultRequestsDependencies = Pick<
@@ -107,7 +107,10 @@ type Make = {
   readonly command: Command;
 };
 
-/** The request under this id, made if it is not there: after a crash between the two appends it was not. */
+/**
+ * The request with this id, created if missing: a crash between the two appends leaves only the queue
+ * entry.
+ */
 async function standOrMake(
   approval: VaultRequestsDependencies,
   open: OpenApproval,
@@ -141,7 +144,7 @@ async function standOrMake(
 
 const CODES = 10_000;
 
-/** Four digits, each code as likely as another: draws that would favour some are thrown away. */
+/** Four digits, all equally likely: draws that would favour some are discarded. */
 function drawCode({ random }: VaultRequestsDependencies): string {
   const fair = 2 ** 32 - (2 ** 32 % CODES);
   let drawn = fair;
@@ -206,7 +209,7 @@ async function consumeRequest(
   return { outcome: decided.reason };
 }
 
-/** In the name of the agent that vends. */
+/** The command runs in the name of the agent that vends. */
 async function commandOf(
   { sealer, clock }: VaultRequestsDependencies,
   of: { readonly tenant_id: string; readonly agent_id: string; readonly app_id?: string | null },

@@ -1,4 +1,7 @@
-/** The texts of a vend's request, made here: an agent must not author what a user reads before a secret is released. */
+/**
+ * The texts of a vend's request, composed here: an agent must not author what a user reads before a secret
+ * is released.
+ */
 import { cleaned, cut } from '../requests/requests.module.ts';
 
 const FIELDS_SHOWN = 2;
@@ -10,12 +13,12 @@ const shortFields = (fields: readonly string[]): string => {
   return more > 0 ? `${shown} +${more}` : shown;
 };
 
-/** What the agent's side shows: which request this is, with the code that both sides can compare. */
+/** The text for the agent's side: identifies the request, with the code that user and agent can compare. */
 export function bindingMessage(of: {
   readonly agentName: string;
   readonly service: string;
   readonly fields: readonly string[];
-  /** Null once the user was erased. */
+  /** Null after the user was erased. */
   readonly code: string | null;
 }): string {
   const end = of.code === null ? '' : ` · code ${of.code}`;

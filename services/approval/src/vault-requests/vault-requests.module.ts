@@ -1,4 +1,4 @@
-/** What vault may ask of this service: to open a request for a vend, to read it, to use its approval once. */
+/** What vault may call: open a request for a vend, read it, consume its approval once. */
 import type { Module } from '@cardea/service';
 import { approvalRpc, type VaultRequestsDependencies } from './approval-rpc.ts';
 

@@ -1,17 +1,21 @@
-/** The word that a request has changed, from whoever changed it to whoever waits for it. */
+/**
+ * Notifications that a request has changed, from the process that changed it to those with waiting polls.
+ */
 import { type Cache, CacheUnavailable, type Logger } from '@cardea/runtime';
 
 const CHANNEL = 'approval:changed';
 
 export type Changes = {
-  /** Never throws: waiters read again by themselves when the word is lost. */
+  /** Never throws: waiting polls read again by themselves if the notification is lost. */
   announce(id: string, revision: number): Promise<void>;
   /**
-   * Every change in any process, from now on; those of this process even without a cache. Undefined:
-   * words were missed, so any may have changed.
+   * Calls back for every change in any process from now on; without a cache, for changes of this process
+   * only. Undefined: notifications were missed, so any request may have changed.
    */
   listen(heard: (id: string | undefined) => void): () => void;
-  /** One subscription for the process, however many listen. Throws CacheUnavailable once that is closed. */
+  /**
+   * One subscription per process, for any number of listeners. Throws CacheUnavailable once that is closed.
+   */
   open(): Promise<void>;
   close(): Promise<void>;
 };
@@ -33,7 +37,7 @@ export function changes(cache: Pick<Cache, 'publish' | 'subscribe'>, log: Logger
         await cache.publish(CHANNEL, JSON.stringify({ id, revision }));
       } catch (error) {
         if (!(error instanceof CacheUnavailable)) throw error;
-        // The cache tells itself that it is away; a line per decision would add nothing.
+        // The cache client logs the outage itself; a line per decision would add nothing.
         log.debug({}, 'other processes were not told of a decision');
       }
     },
@@ -60,6 +64,6 @@ function idIn(message: string): string | undefined {
     const { id } = JSON.parse(message) as { id?: unknown };
     return typeof id === 'string' ? id : undefined;
   } catch {
-    return undefined; // no word of ours
+    return undefined; // not one of our messages
   }
 }

@@ -1,4 +1,4 @@
-/** What approving and denying have in common at the door: only the person who was asked may answer. */
+/** What approving and denying have in common: only the user to whom the request was sent may answer. */
 import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import type { approvalEvents, DataOf } from '@cardea/contracts';
 import { accept, type Decision, type Stream } from '@cardea/event-store';
@@ -15,7 +15,7 @@ type DecidingDependencies = Pick<ServiceDependencies, 'streams' | 'command' | 'r
   readonly people: UserDirectory;
 };
 
-/** Agents come in, so that the request itself can tell that one has tried to decide it. */
+/** Agents are let through authentication, so that their attempt to decide is recorded on the request. */
 export const DECIDES = {
   ...COMMON,
   method: 'post',
@@ -44,21 +44,23 @@ type OnlyPeople = Admit<
   Decider
 >;
 
-/** Before the body is looked at: an agent is turned away, and the request remembers it. */
+/** Runs before the body is read: refuses agents, and records the attempt on the request. */
 export const usersOnly =
   (approval: DecidingDependencies): OnlyPeople =>
   async (request) => {
     const { principal, params, tenantId } = request;
     if (principal.kind !== 'user' || isImpersonated(principal)) {
       await recordRefusal(approval, request);
-      // Without a position, which would tell that there is such a request.
+      // No position in the answer, because it would reveal that the request exists.
       return { refused: 'user_session_required', target: target(params.id) };
     }
     const live = await isLive(approval, tenantId, principal.id);
     return live ? { admitted: principal } : { refused: 'unauthenticated' };
   };
 
-/** On the request itself for the first few times; behind that, and where there is none, as any refusal. */
+/**
+ * Recorded on the request for the first few times; later ones, and ones without a request, as any refusal.
+ */
 async function recordRefusal(
   approval: DecidingDependencies,
   request: Request<{ readonly id: string }, unknown, undefined, Decider>,

@@ -1,4 +1,4 @@
-/** Writes a request down: its words sealed at its own stream, its limits counted before. */
+/** Creates a request: encrypts its texts for its user and counts it against the limits first. */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Command } from '@cardea/event-store';
 import type { ServiceDependencies } from '@cardea/service';
@@ -10,7 +10,7 @@ import {
   subjectOf,
 } from './request.ts';
 
-/** Appends the first event of a stream that must not exist; who comes second finds what stands. */
+/** Appends the first event of a stream that must not exist; a second writer gets the existing request. */
 export async function makeRequest(
   { streams }: Pick<ServiceDependencies, 'streams'>,
   facts: RequestFacts,
@@ -27,7 +27,7 @@ export async function makeRequest(
   return { request: decided.state, position: decided.position, isNew };
 }
 
-/** Seals a word of a request under its user's key; `erased` when the user was deleted. */
+/** Encrypts a text of a request under its user's key; `erased` if the user was deleted. */
 export const sealWord = (
   { sealer }: Pick<ServiceDependencies, 'sealer'>,
   of: { readonly tenantId: string; readonly userId: string; readonly requestId: string },

@@ -34,7 +34,7 @@ function rig({ ping = async () => {} }: { readonly ping?: () => Promise<void> } 
   };
 }
 
-/** Until everyone who waits is asleep. */
+/** Resolves when all waiting polls sleep. */
 const asleep = async (clock: { readonly sleepers: number }, count = 1) => {
   while (clock.sleepers < count) await new Promise((done) => setImmediate(done));
 };

@@ -1,6 +1,6 @@
 /**
- * Long polls: each waits for one request to be decided. Who waits is on the list before the stream is
- * read, so that a decision in between is never missed.
+ * Long polls: each waits for one request to be decided. A poll is registered before the stream is read, so
+ * that a decision in between is never missed.
  */
 import { type Cache, CacheUnavailable, type Clock, metrics } from '@cardea/runtime';
 import type { Loop } from '@cardea/service';
@@ -20,17 +20,19 @@ export type Wait<State> = {
   readonly principal: string;
   readonly waitMs: number;
   readonly read: () => Promise<State>;
-  /** True when there is nothing more to wait for. */
+  /** True if there is nothing more to wait for. */
   readonly isOver: (state: State) => boolean;
-  /** When the request ends by itself; the wait is no longer than that. */
+  /** When the request expires; the poll waits no longer than that. */
   readonly endsAt: (state: State) => Date | undefined;
-  /** Abort when the client goes or the process stops: the state as it is, is the answer. */
+  /**
+   * Abort when the client disconnects or the process stops: the poll then answers with the current state.
+   */
   readonly stops: readonly AbortSignal[];
 };
 
 export type Polls = {
   wait<State>(of: Wait<State>): Promise<State | 'too_many_polls'>;
-  /** While the cache is away, polls are awakened each second to look for themselves. */
+  /** While the cache is unreachable, wakes all polls each second so that they read again. */
   readonly loop: Loop;
   stop(): Promise<void>;
 };

@@ -1,4 +1,4 @@
-/** Requests read from their streams, with their words opened, the overdue ones written down as expired. */
+/** Requests read from their streams, with their texts decrypted; overdue ones are recorded as expired. */
 import type { ServiceDependencies } from '@cardea/service';
 import type { UserDirectory } from '../user-directory/user-directory.ts';
 import type { Changes } from './changes.ts';
@@ -14,7 +14,9 @@ import {
 } from './request.ts';
 import { type RequestSnapshot, type Shown, shown } from './request-shape.ts';
 
-/** Whoever finds a request overdue ends it, so that no later decision can contradict what was said. */
+/**
+ * A reader that finds a request overdue expires it, so that no later decision can contradict its answer.
+ */
 export async function readRequest(
   approval: Pick<ServiceDependencies, 'streams' | 'clock' | 'systemCommand'> & {
     readonly changes: Changes;

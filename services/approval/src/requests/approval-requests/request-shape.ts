@@ -1,4 +1,4 @@
-/** The request as clients see it (`docs/contract.md` 2.11), and what the endpoints on it have in common. */
+/** The request as clients see it (`docs/contract.md` 2.11), and what its endpoints have in common. */
 import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import { NullableTime, named, Time } from '@cardea/contracts';
 import type { ServiceDependencies } from '@cardea/service';
@@ -54,7 +54,7 @@ export const requestShape = named(
 );
 export type Shown = Static<typeof requestShape>;
 
-/** What a stream or a row says of a request, before the sealed words are opened. */
+/** A request from its stream or its row, before the texts are decrypted. */
 export type RequestSnapshot = {
   readonly id: string;
   readonly tenantId: string;
@@ -62,7 +62,7 @@ export type RequestSnapshot = {
   readonly agentName: string;
   readonly userId: string;
   readonly origin: Origin;
-  /** When the user answered; null where they have not, or it was not kept. */
+  /** Whether the user was vouched for when they answered; null if they have not, or it was not recorded. */
   readonly userVouched: boolean | null;
   readonly action: string;
   readonly resource: string | null;
@@ -124,7 +124,7 @@ export const COMMON = {
   tenant: 'required',
   area: 'authorization',
 } as const;
-/** Keys are no credential for what only people and agent sessions do. */
+/** Keys are not accepted where only users and agent sessions may act. */
 export const NO_KEYS = { api_key: unauthenticated, agent_key: unauthenticated } as const;
 export const USERS_ONLY = {
   ...NO_KEYS,
@@ -134,7 +134,7 @@ export const USERS_ONLY = {
 export const requestId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
 export const target = (id: string | null) => ({ type: 'approval_request', id });
 
-/** An admin who speaks as somebody else is no person here. */
+/** An admin who impersonates a user does not count as that user here. */
 export const isImpersonated = (principal: AgentPrincipal | UserPrincipal): boolean =>
   principal.kind === 'user' && principal.impersonatedBy !== null;
 
@@ -151,7 +151,7 @@ export function maySee(
   }
 }
 
-/** Disabled and deleted users are refused at once, whatever their token says. */
+/** Disabled and deleted users are refused at once, even with a valid token. */
 export async function isLive(
   {
     people,
@@ -165,7 +165,7 @@ export async function isLive(
     revocations
       .look([mark])
       .then(({ marked: [is] }) => is === true)
-      // Without cache and identity this process's own copy of the marks has to do.
+      // Without cache and identity, this process's own copy of the revocation list is used.
       .catch(() => revocations.isMarked(mark.kind, mark.id)),
     people.user(tenantId, userId),
   ]);

@@ -1,6 +1,6 @@
 /**
- * A request for a person's decision: asked once, decided once, used once. Its stream is the single
- * truth about it; approve, deny, expire and consume form one line of history there.
+ * A request for a user's decision: sent once, decided once, consumed once. Its stream is the only source of
+ * truth about it: approve, deny, expire and consume are ordered there.
  */
 import type { Sealed } from '@cardea/crypto';
 import { refuse, type Stream } from '@cardea/event-store';
@@ -13,12 +13,12 @@ export const ORIGINS = ['vend', 'agent', 'admin', 'self'] as const;
 export type Origin = (typeof ORIGINS)[number];
 export type ExpiryCause = 'time' | 'agent' | 'session' | 'user';
 
-/** What a vend asks for, and the word under which an agent may find the request of its vend. */
+/** The action of a vend's request; an agent that sends it over REST joins the request of its vend. */
 export const VEND_ACTION = 'credential_access';
 
-/** What vault asked for; a request without it never unlocks a vend. */
+/** What vault binds the approval to; a request without it never allows a vend. */
 export type Binding = {
-  /** Hex or base64url of vault's digest; compared, never read. */
+  /** Vault's digest in hex or base64url; compared only, never decoded. */
   readonly digest: string;
   readonly session_id: string;
   readonly service_name: string;
@@ -27,9 +27,9 @@ export type Binding = {
   readonly use_window_seconds: number;
   readonly max_auth_age_seconds?: number;
   readonly number_match: boolean;
-  /** Only a person for whom the tenant vouches may approve; absent in requests of before. */
+  /** Only a user for whom the tenant vouches may approve; absent in older requests. */
   readonly vouch_required?: boolean;
-  /** Four digits, sealed under the user's key. */
+  /** Four digits, encrypted under the user's key. */
   readonly code: Sealed;
 };
 
@@ -48,11 +48,11 @@ export type RequestFacts = {
   readonly created_at: string;
   readonly expires_at: string;
   readonly origin: Origin;
-  /** Whether the user was vouched for when it was made; absent in requests of before. */
+  /** Whether the user was vouched for when the request was made; absent in older requests. */
   readonly user_vouched?: boolean;
   readonly channels: readonly string[];
   readonly binding?: Binding;
-  /** Keyed hash of the body, where an Idempotency-Key was sent. */
+  /** Keyed hash of the body, if an Idempotency-Key was sent. */
   readonly body_hash?: string;
 };
 
@@ -124,14 +124,14 @@ type Asked = {
 type Answered = {
   readonly respondedBy: string;
   readonly respondedAt: string;
-  /** Undefined in answers of before. */
+  /** Undefined in older answers. */
   readonly userVouched: boolean | undefined;
 };
 export type Pending = Asked & { readonly status: 'pending' };
 export type Approved = Asked &
   Answered & {
     readonly status: 'approved';
-    /** The grant that used it, and when. */
+    /** The grant that consumed it, and when. */
     readonly consumed: { readonly grantId: string; readonly at: string } | null;
   };
 type Denied = Asked & Answered & { readonly status: 'denied' };
@@ -185,7 +185,7 @@ const answeredBy = (data: ApprovalApproved['data'] | ApprovalDenied['data']) => 
   userVouched: data.user_vouched,
 });
 
-/** Pending past its time: expired for everyone who looks, whoever comes to write it down. */
+/** Still pending but past its expiry: readers treat it as expired, whether or not that is recorded yet. */
 export const isOverdue = (request: ApprovalRequest, now: Date): boolean =>
   request.status === 'pending' && now.getTime() >= Date.parse(request.facts.expires_at);
 
@@ -194,20 +194,20 @@ export const expired = (cause: ExpiryCause, now: Date): ApprovalExpired => ({
   data: { cause, expired_at: now.toISOString() },
 });
 
-/** Until when a vend may use the approval; null where nothing can use it. */
+/** Until when a vend may consume the approval; null if nothing can. */
 export function useBefore(request: ExistingRequest): Date | null {
   const window = request.facts.binding?.use_window_seconds;
   if (request.status !== 'approved' || window === undefined) return null;
   return new Date(Date.parse(request.respondedAt) + window * 1000);
 }
 
-/** Approved for a vend that has not come yet, and may still come. */
+/** Approved for a vend that has not consumed it yet and still may. */
 export const isUsable = (request: ApprovalRequest, now: Date): boolean =>
   request.status === 'approved' &&
   request.consumed === null &&
   now.getTime() < (useBefore(request)?.getTime() ?? 0);
 
-/** The request if this user may decide it now; else what the decision is refused with. */
+/** The request if this user may decide it now; else the reason of the refusal. */
 export function toDecide(userId: string, now: Date, request: ApprovalRequest) {
   if (request.status !== 'none' && request.facts.user_id !== userId) {
     return { barred: refuse('request_not_found') } as const;
@@ -227,6 +227,6 @@ export function toDecide(userId: string, now: Date, request: ApprovalRequest) {
   }
 }
 
-/** `user:<id>` within its tenant: whose key the words of a request are sealed under. */
+/** `user:<id>` within its tenant: the subject whose key encrypts the texts of a request. */
 export const subjectOf = (tenantId: string, userId: string): string => `user:${tenantId}:${userId}`;
 export const streamOf = (id: string): string => `${requests.noun}-${id}`;

@@ -1,6 +1,6 @@
 /**
- * Keeps `requests`, which lists, the sweeper and policies read, and, live only, fills the queue of
- * notifications: a rebuild must send no mail.
+ * Maintains `requests`, which lists, the sweeper and policies read. When live, it also fills the queue of
+ * notifications; a rebuild must send no mail.
  */
 import { ignoring, type Recorded } from '@cardea/event-store';
 import { orNull, projection, type Transaction, table } from '@cardea/read-models';
@@ -115,7 +115,7 @@ function rowOf(facts: RequestFacts) {
   };
 }
 
-/** The window stands in the row already; the approval's event only says when it began. */
+/** The length of the window is in the row already; the approval's event only says when it began. */
 async function setUseBefore(
   sql: Transaction,
   events: readonly Of<'ApprovalApproved'>[],
@@ -132,7 +132,7 @@ async function setUseBefore(
   );
 }
 
-/** Webhooks hear of a request by its integration event; every other channel is a job here. */
+/** Webhooks are served by the integration event; every other channel gets a job here. */
 async function queueNotifications(
   sql: Transaction,
   events: readonly Of<'ApprovalRequested'>[],

@@ -1,4 +1,4 @@
-/** Requests as the lists read them; overdue ones read as expired before anybody has written it down. */
+/** Requests as the lists read them; overdue ones read as expired before that is recorded. */
 import type { Transaction } from '@cardea/read-models';
 import type { ServiceDependencies } from '@cardea/service';
 import {
@@ -11,7 +11,7 @@ import {
 } from './request.ts';
 import { type Shown, shown } from './request-shape.ts';
 
-/** `$1` is the time, from the clock of the process, which tests move. */
+/** `$1` is the time, from the process's clock, which tests can move. */
 export const STATUS_AT = `CASE WHEN r.status = 'pending' AND r.expires_at <= $1::timestamptz THEN 'expired' ELSE r.status END`;
 
 type Row = {
@@ -22,7 +22,7 @@ type Row = {
   readonly user_id: string;
   readonly email: string | null;
   readonly vouched: boolean | null;
-  /** Null in rows of before. */
+  /** Null in older rows. */
   readonly origin: Origin | null;
   readonly user_vouched: boolean | null;
   readonly action: string;
@@ -39,7 +39,7 @@ type Row = {
   readonly consumed_at: Date | null;
 };
 
-/** `rest` is what stands behind FROM … and uses `r`; `values` begins with the time. */
+/** `rest` follows `FROM … r` in the statement; `values` begins with the time. */
 export async function readRows(
   sql: Transaction,
   rest: string,

@@ -1,14 +1,14 @@
-/** Whether an agent may ask a user once more, decided on their queue. */
+/** Whether an agent may send a user one more request, decided on their queue. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { COOL_DOWN_MS, OPEN_MAX } from '../limits.ts';
 import { entriesAt, type Queue, type QueueChanged, type QueueEntry } from './queue.ts';
 
-/** How a request that stands in a queue was found, a moment ago. */
+/** State of a request in a queue, as read a moment ago. */
 export type Found =
-  /** Its queue entry was written and its stream was not: a crash, or it is just being made. */
+  /** Its queue entry was written and its stream was not: after a crash, or while it is being created. */
   | { readonly kind: 'unmade' }
   | { readonly kind: 'pending'; readonly expiresAt: string }
-  /** Approved, and a vend may still use it. */
+  /** Approved, and a vend may still consume it. */
   | { readonly kind: 'usable' }
   | { readonly kind: 'denied'; readonly at: string }
   | { readonly kind: 'over' };
@@ -21,7 +21,7 @@ export type Ask = {
 
 export type Admission =
   | { readonly outcome: 'admitted' }
-  /** An entry matters that was not looked at. */
+  /** The decision depends on an entry whose request was not read. */
   | { readonly outcome: 'look_again' }
   | { readonly outcome: 'joined'; readonly requestId: string }
   | { readonly outcome: 'cooling_down'; readonly until: Date }
@@ -44,7 +44,7 @@ export function admission(ask: Ask, queue: Queue): Admission {
   );
 }
 
-/** The same request once more, or one for the same vend. */
+/** The same request sent again, or one for the same vend. */
 export const isTwin = (entry: QueueEntry, other: QueueEntry): boolean =>
   other.request_id === entry.request_id ||
   (entry.digest !== undefined && other.digest === entry.digest);
@@ -52,7 +52,9 @@ export const isTwin = (entry: QueueEntry, other: QueueEntry): boolean =>
 const twinOf = (entry: QueueEntry, open: readonly QueueEntry[]) =>
   open.find((other) => isTwin(entry, other));
 
-/** What comes of a request of the same digest; undefined when it is over and another takes its place. */
+/**
+ * The outcome for a request with the same digest; undefined if that one is over and a new one replaces it.
+ */
 function meet(same: QueueEntry, found: Found | undefined, now: Date): Admission | undefined {
   switch (found?.kind) {
     case undefined:
@@ -82,7 +84,10 @@ function roomFor(others: readonly QueueEntry[], { found, now }: Ask): Admission 
   return { outcome: 'rate_limited', until: new Date(Math.max(Math.min(...ends), now.getTime())) };
 }
 
-/** Entries that are over go; denied ones stay for their cool-down, usable ones to be joined. */
+/**
+ * Removes entries that are over; denied ones stay for their cool-down, usable ones so that they can be
+ * joined.
+ */
 export function admit(
   ask: Ask,
   queue: Queue,

@@ -1,4 +1,4 @@
-/** Asks a queue for room, with a fresh look at the requests that stand in it. */
+/** Reserves room in a queue, after reading the current state of the requests in it. */
 import { accept, type Command, WriteContention } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
@@ -8,7 +8,7 @@ import { AGENT_PER_MINUTE_MAX, MINUTE_MS, OPEN_MAX } from '../limits.ts';
 import { type Admission, admission, admit, type Found, isTwin } from './admit.ts';
 import { entriesAt, type Queue, type QueueEntry, queueIdOf, queues } from './queue.ts';
 
-/** Looks at a queue that others change meanwhile, before the caller is told to come back. */
+/** Tries on a queue that others change at the same time, before the caller is told to retry. */
 const LOOKS_MAX = 8;
 
 export async function askQueue(
@@ -31,7 +31,7 @@ export async function askQueue(
   throw new WriteContention('many ask one user at once');
 }
 
-/** Only what is new is counted; what is too much for a minute leaves the queue again. */
+/** Only new requests are counted; one that exceeds the limit per minute is removed from the queue again. */
 async function counted(
   { streams, counters }: Pick<ServiceDependencies, 'streams'> & { readonly counters: Counters },
   { id, entry }: { readonly id: string; readonly entry: QueueEntry },
@@ -52,7 +52,7 @@ async function counted(
   return { outcome: 'rate_limited', until: new Date(command.now.getTime() + overMs) };
 }
 
-/** The twin of what is asked for, and all of them where there may be too many. */
+/** Reads the twin of the new request, and all requests if there may be too many. */
 async function lookAt(
   { streams }: Pick<ServiceDependencies, 'streams'>,
   of: { readonly tenantId: string; readonly queue: Queue; readonly entry: QueueEntry },

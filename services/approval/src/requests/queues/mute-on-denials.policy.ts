@@ -1,4 +1,4 @@
-/** An agent whose asking was denied three times within an hour asks that user nothing for an hour. */
+/** An agent whose requests were denied three times within an hour may send that user none for an hour. */
 import { ignoring, type Recorded } from '@cardea/event-store';
 import { policy, type ServiceDependencies } from '@cardea/service';
 import { type RequestEvent, requests } from '../approval-requests/request.ts';
@@ -35,7 +35,7 @@ async function count(
   const { state } = await streams.load(requests, { tenantId, id });
   if (state.status === 'none') return;
   const { agent_id: agentId, user_id: userId, origin } = state.facts;
-  // What people asked for themselves is no fault of the agent.
+  // Requests that users made themselves do not count against the agent.
   if (origin !== 'agent' && origin !== 'vend') return;
   const queue = queueIdOf({ tenantId, agentId, userId });
   const at = time.toISOString();

@@ -1,6 +1,6 @@
 /**
- * What one agent has before one user: open requests, recent denials, whether it is muted. One small
- * state, so that all who ask for this agent decide against the same truth.
+ * What one agent has with one user: open requests, recent denials, whether it is muted. One small state, so
+ * that all requests of this agent are decided on the same data.
  */
 import { crockford, sha256Of } from '@cardea/crypto';
 import type { Stream } from '@cardea/event-store';
@@ -10,7 +10,7 @@ export type QueueEntry = {
   readonly digest?: string;
   readonly resource?: string;
   readonly request_id: string;
-  /** Until then the entry can matter to anyone. */
+  /** Until when the entry can affect a decision. */
   readonly until: string;
 };
 export type Queue = {

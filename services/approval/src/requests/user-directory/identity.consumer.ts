@@ -1,6 +1,6 @@
 /**
- * Keeps users, agents and tenants as identity tells of them, and ends the requests of whoever is gone:
- * nobody is left to decide them, or to use what was decided.
+ * Maintains users, agents and tenants from identity's events, and expires the requests of those that were
+ * deleted, because nobody can decide them or use their approval any more.
  */
 import { identityEvents } from '@cardea/contracts';
 import { consumer, type Heard } from '@cardea/event-bus';
@@ -121,7 +121,7 @@ async function keepUser(
   sql: Transaction,
 ): Promise<void> {
   await sql.query(
-    // Events of before do not say who is vouched for; then what is known stays.
+    // Older events do not say whether the user is vouched for; the stored value stays then.
     `INSERT INTO approval.users AS u
        (tenant_id, user_id, email, display_name, status, vouched, position)
      VALUES ($1, $2, $3, $4, $5, coalesce($6::boolean, false), $7)
@@ -154,12 +154,12 @@ async function keepAgent(
      VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (tenant_id, agent_id) DO UPDATE SET
        name = excluded.name, owner_user_id = excluded.owner_user_id, status = excluded.status`,
-    // A name stands in mail headers and on pages: nothing unseen may be in it.
+    // A name is shown in mail headers and on pages, so it must have no invisible characters.
     [tenantId, agent.id, cleaned(agent.name) || agent.id, agent.owner_user_id, agent.status],
   );
 }
 
-/** The row stays, so that nobody can ask in the name of an agent that is gone. */
+/** The row stays, so that a deleted agent cannot be used to make requests. */
 async function forgetAgent(
   { tenantId, data }: Event<'agent.deleted'>,
   sql: Transaction,
@@ -193,7 +193,7 @@ type Gone = { readonly tenantId: string } & (
   | { readonly session: string }
 );
 
-/** Which pending requests are left without anybody, as SQL over the tenant's requests. */
+/** Which pending requests can no longer be decided or used, as SQL over the tenant's requests. */
 function orphansOf(gone: Gone): {
   readonly where: string;
   readonly id: string;

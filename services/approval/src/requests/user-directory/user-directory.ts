@@ -1,4 +1,4 @@
-/** Users, agents and tenants as identity's events have brought them here; late, but never wrong for long. */
+/** Users, agents and tenants from identity's events. The rows may lag for a while. */
 import type { Database } from '@cardea/read-models';
 import type { Clock } from '@cardea/runtime';
 import { LATE_ROW_PAUSES_MS } from '../limits.ts';
@@ -7,7 +7,7 @@ type Person = {
   readonly email: string;
   readonly status: string;
   readonly vouched: boolean;
-  /** Of identity's event that it was made of. */
+  /** Of the event of identity that the row comes from. */
   readonly position: bigint;
 };
 type Agent = {
@@ -23,7 +23,7 @@ type Around = {
 };
 
 export type UserDirectory = {
-  /** All that one request touches, in a single look. */
+  /** All rows that one request needs, in a single query. */
   around(tenantId: string, userId: string, agentId: string): Promise<Around>;
   user(tenantId: string, id: string): Promise<Person | undefined>;
   agent(tenantId: string, id: string): Promise<Agent | undefined>;
@@ -129,7 +129,7 @@ export const isActive = (one: { readonly status: string } | undefined): boolean 
   one === undefined ||
   (one.status !== 'disabled' && one.status !== 'suspended' && one.status !== 'deleted');
 
-/** The bus lags behind a sign-up: a row that is missing is looked for again, twice. */
+/** The bus may lag after a sign-up, so a missing row is read again, twice. */
 export async function patiently<Row>(
   clock: Clock,
   look: () => Promise<Row | undefined>,

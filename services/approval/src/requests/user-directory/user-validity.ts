@@ -1,4 +1,4 @@
-/** Whether the tenant vouches for a user: by the row, or where that has to be right at once, by identity. */
+/** Whether the tenant vouches for a user: by the row or, if it must be current, by asking identity. */
 import type { FactCopies } from '@cardea/service';
 import type { UserDirectory } from './user-directory.ts';
 import { isActive } from './user-directory.ts';
@@ -6,7 +6,7 @@ import { isActive } from './user-directory.ts';
 type Of = { readonly tenantId: string; readonly userId: string };
 type Standing = { readonly isActive: boolean; readonly isVouched: boolean };
 
-/** An unknown user counts as active, for a token proves them, but never as vouched for. */
+/** An unknown user counts as active, because a token proves that they exist, but never as vouched for. */
 export async function userValidity(
   {
     people,

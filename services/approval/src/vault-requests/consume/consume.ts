@@ -26,7 +26,7 @@ export type ConsumeRefusal =
   | 'user_inactive'
   | 'user_not_vouched';
 
-/** One approval, one grant: asking again for the same grant is no second use. */
+/** One approval allows one grant; consuming it again for the same grant is a repeat, not a second use. */
 export function consume(
   of: Consume,
   request: ApprovalRequest,

@@ -1,8 +1,8 @@
-/** The facts of a request that vault asks for when a policy wants a person's decision. */
+/** The facts of a request that vault opens when a policy requires approval. */
 import type { OpenApproval } from '@cardea/contracts';
 import { COOL_DOWN_MS, type RequestFacts, VEND_ACTION } from '../../requests/requests.module.ts';
 
-/** Until when the queue keeps the entry: a vend may use it, or be cooling down, for so long. */
+/** Until when the queue keeps the entry: until then a vend may consume it, or its cool-down lasts. */
 export const entryUntil = (
   open: Pick<OpenApproval, 'use_window_seconds'>,
   expiresAt: string,

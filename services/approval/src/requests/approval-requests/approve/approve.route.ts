@@ -68,7 +68,7 @@ export const approveRequest = (approval: ApproveDependencies) =>
 const asksForVouched = (request: ApprovalRequest): boolean =>
   request.status === 'pending' && request.facts.binding?.vouch_required === true;
 
-/** In constant time; the code never changes while a request stands. */
+/** In constant time; the code never changes while a request exists. */
 async function compared(
   { sealer }: ApproveDependencies,
   request: { readonly status: 'none' } | ExistingRequest,

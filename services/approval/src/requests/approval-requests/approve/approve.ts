@@ -4,11 +4,11 @@ import { type ApprovalRequest, type RequestEvent, toDecide } from '../request.ts
 
 export type Approve = {
   readonly userId: string;
-  /** Unix seconds of the last strong sign-in; null when the token says none. */
+  /** Unix seconds of the last strong sign-in; null if the token has none. */
   readonly authTime: number | null;
   readonly now: Date;
   readonly userVouched: boolean;
-  /** How the sent code compares with the request's, found out in constant time. */
+  /** How the sent code compares with the request's; the comparison takes constant time. */
   readonly code: 'none' | 'right' | 'wrong';
 };
 

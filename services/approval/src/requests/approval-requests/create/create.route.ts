@@ -52,7 +52,7 @@ type Refused = {
 };
 
 type Asked = Request<unknown, unknown, Wanted, AgentPrincipal | UserPrincipal>;
-/** Who asks as what for whom, found fit to ask. */
+/** Who sends the request, in which role and to which user, once that is found to be allowed. */
 type Asker = {
   readonly origin: Origin;
   readonly agentName: string;
@@ -145,7 +145,7 @@ async function earlierRequest(
   return reusedKey(await bodyHashOf(approval, request), first) ?? earlier;
 }
 
-/** What agents ask is counted by their queue. */
+/** Requests of agents are counted on their queue instead. */
 async function overLimit(
   { counters }: CreateDependencies,
   { tenantId, principal }: Asked,
@@ -203,7 +203,10 @@ async function make(
   return answer(approval, made.request, made.position);
 }
 
-/** An admin who asks for another user acts as an admin, on an endpoint that everyone may call. */
+/**
+ * An admin who sends a request to another user acts as an admin, on an endpoint that is open to all
+ * callers.
+ */
 const commandOf = (
   { command }: CreateDependencies,
   request: Asked,

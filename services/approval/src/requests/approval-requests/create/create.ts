@@ -1,4 +1,4 @@
-/** Who may ask whom for what over REST, and what the request then says. */
+/** Who may send requests to whom over REST, and what the request then contains. */
 import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import { TTL_SECONDS_DEFAULT } from '../../limits.ts';
 import { cleaned, isClean } from '../../sanitize-text.ts';
@@ -14,7 +14,7 @@ export type Wanted = {
   readonly ttl_seconds?: number;
 };
 
-/** Names of the fields that say nothing once what cannot be seen is taken away. */
+/** Names of the text fields that are empty once invisible characters are removed. */
 export function unreadable(body: Wanted): readonly string[] {
   const ids = (['agent_id', 'user_id'] as const).filter((field) => !isClean(body[field]));
   const words = (['action', 'resource', 'reason'] as const).filter((field) => {
@@ -31,7 +31,7 @@ export const readable = (body: Wanted): Wanted => ({
   ...(body.reason === undefined ? {} : { reason: cleaned(body.reason) }),
 });
 
-/** As whom the caller asks; an agent's owner is known from its row. */
+/** The caller's role; an agent's owner is known from the agent's row. */
 export function originOf(
   principal: AgentPrincipal | UserPrincipal,
   wanted: Pick<Wanted, 'agent_id' | 'user_id'>,
@@ -44,7 +44,7 @@ export function originOf(
       return mine ? { origin: 'agent' } : { refused: 'user_not_allowed' };
     }
     case 'user':
-      // An impersonated user's token counts as an agent's, and no agent stands in it.
+      // An impersonated user's token counts as an agent's, but contains no agent.
       if (principal.impersonatedBy !== null) return { refused: 'agent_mismatch' };
       if (principal.id === wanted.user_id) return { origin: 'self' };
       return principal.roles.includes('admin')

@@ -1,4 +1,6 @@
-/** An agent that was told to wait for a vend's approval asks for it: it gets the vend's own request. */
+/**
+ * An agent that has to wait for a vend's approval and requests it over REST gets the vend's own request.
+ */
 import type { ServiceDependencies } from '@cardea/service';
 import { entriesAt, queueIdOf, queues } from '../../queues/queue.ts';
 import type { Changes } from '../changes.ts';
@@ -6,7 +8,10 @@ import { readRequest } from '../reading.ts';
 import { type ExistingRequest, isUsable, VEND_ACTION } from '../request.ts';
 import type { Wanted } from './create.ts';
 
-/** The newest open request that vault made for this agent, user and service; what else was sent is ignored. */
+/**
+ * The newest open request that vault made for this agent, user and service; other parts of the body are
+ * ignored.
+ */
 export async function joinable(
   approval: Pick<ServiceDependencies, 'streams' | 'clock' | 'systemCommand'> & {
     readonly changes: Changes;

@@ -10,7 +10,7 @@ export type Deny = {
 };
 export type DenyRefusal = 'request_not_found' | 'request_not_pending' | 'request_expired';
 
-/** To say no, a person needs neither a code nor a fresh sign-in. */
+/** Denying needs neither a code nor a fresh sign-in. */
 export function deny(
   { userId, userVouched, now, reason }: Deny,
   request: ApprovalRequest,

@@ -7,7 +7,7 @@ import {
   isOverdue,
 } from '../request.ts';
 
-/** Whatever is no longer pending stays as it was decided. */
+/** A request that is no longer pending keeps its outcome. */
 export function expire(
   cause: ExpiryCause,
   now: Date,

@@ -1,4 +1,7 @@
-/** Writes down what has run out. Nobody waits for it: whoever looks sees overdue requests as expired. */
+/**
+ * Records expiry in the log. Nothing depends on its speed: readers treat overdue requests as expired
+ * already.
+ */
 import type { Loop, ServiceDependencies } from '@cardea/service';
 import { SWEEP_EVERY_MS, SWEEP_ROWS_MAX } from '../../limits.ts';
 import type { Changes } from '../changes.ts';
@@ -9,7 +12,7 @@ type SweeperDependencies = Pick<
   'database' | 'clock' | 'streams' | 'systemCommand'
 > & { readonly changes: Changes };
 
-/** Requests that are ended side by side. */
+/** Requests that are expired in parallel. */
 const LANES = 16;
 
 export const sweeper = (approval: SweeperDependencies): Loop => ({
@@ -24,7 +27,7 @@ export const sweeper = (approval: SweeperDependencies): Loop => ({
   },
 });
 
-/** Ends up to `SWEEP_ROWS_MAX` requests; rows lag behind, so a request may be ended twice to no effect. */
+/** Expires up to `SWEEP_ROWS_MAX` requests; rows may lag, so one may be expired twice, to no effect. */
 async function sweep(approval: SweeperDependencies, tick: () => void): Promise<number> {
   const { rows } = await approval.database.system.query<{ tenant_id: string; id: string }>(
     `SELECT tenant_id, id FROM approval.requests

@@ -48,7 +48,7 @@ export const listRequests = (approval: ListDependencies) =>
     },
   );
 
-/** Written out per status, so that each finds its index; `$1` is the time, named in each. */
+/** One condition per status, so that each can use its index; each also contains `$1`, the time. */
 function whereStatus(status: Status | undefined): string {
   switch (status) {
     case undefined:

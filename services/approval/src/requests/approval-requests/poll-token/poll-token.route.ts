@@ -13,7 +13,7 @@ import { untilDecided } from '../until-decided.ts';
 type PollTokenDependencies = Pick<ServiceDependencies, 'streams' | 'clock' | 'systemCommand'> & {
   readonly changes: Changes;
   readonly polls: Polls;
-  /** Takes a token of the poll route's pace, per request. */
+  /** Takes a token from the rate limit of the poll route, per request. */
   readonly pace: (key: string) => Promise<boolean>;
 };
 
@@ -35,7 +35,7 @@ const ok = Type.Object(
   { additionalProperties: false },
 );
 
-/** The poll route that a vend's 202 names: the state of the approval, never a token or a code. */
+/** The poll route that a vend's 202 names: returns the state of the approval, never a token or a code. */
 export const pollToken = (needs: PollTokenDependencies) =>
   endpoint(
     {

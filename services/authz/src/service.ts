@@ -1,4 +1,4 @@
-/** The authz service: relationship tuples, and the questions that they answer. */
+/** The authz service: relationship tuples, and checks, filters and lists over them. */
 
 import type { ServiceDefinition } from '@cardea/service';
 import { attempts } from './attempts/attempt.ts';

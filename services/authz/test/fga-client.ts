@@ -1,4 +1,4 @@
-/** What the tests of this service say over HTTP, in few words. */
+/** Short forms of the requests that this service's tests send over HTTP. */
 import type { RestAnswer, RestDriver, ServiceFixture } from '@cardea/testing';
 
 export type Fields = {
@@ -62,7 +62,7 @@ export const adminOf = (fixture: ServiceFixture, tenantId: string): FgaClient =>
     }),
   );
 
-/** Runs one after another in as many lanes as named, so that a test does not open a thousand sockets. */
+/** Runs the jobs in this many lanes, so that a test does not open a thousand sockets. */
 export async function inLanes<T>(
   lanes: number,
   items: readonly T[],

@@ -14,12 +14,12 @@ import { adminOf, type FgaClient, inLanes } from './fga-client.ts';
 
 const SECRETS = { JWT_SECRET: 'j'.repeat(40), ENCRYPTION_KEY: 'e0'.repeat(32) };
 const KINDS = ['Postgres', 'EventStoreDB'] as const;
-/** Pairs of write and read; the long form of the row has ten times as many. */
+/** Pairs of write and read; the long run has ten times as many. */
 const PAIRS = 1_000;
 const SLOW_PAIRS = 8;
 const SLOW_MS = 1_000;
 
-/** The service, but whatever reads this log comes late. */
+/** The service, with delayed reads of its log. */
 function withSlowReads(isSlow: () => boolean): ServiceDefinition {
   const slow = (store: EventStore): EventStore => ({
     ...store,
@@ -40,7 +40,7 @@ let writer: ServiceFixture;
 let other: ServiceFixture;
 let standIn: FakeEventStore | undefined;
 
-/** Two replicas, their log in this store. */
+/** Two replicas with their log in this store. */
 async function startOn(kind: (typeof KINDS)[number], databaseUrl: string): Promise<void> {
   if (kind === 'EventStoreDB') standIn = await startFakeEventStore();
   const env = standIn === undefined ? SECRETS : { ...SECRETS, EVENTSTORE_URL: standIn.url };
@@ -56,7 +56,7 @@ async function stopAll(): Promise<void> {
   await standIn?.stop();
 }
 
-/** Writes, checks, deletes, checks: how many checks gave an older answer. */
+/** Writes, checks, deletes, checks: counts the checks with an outdated answer. */
 async function staleOf(fga: FgaClient, pairs: number, lanes: number): Promise<number> {
   let stale = 0;
   const names = Array.from({ length: pairs / 2 }, (_, at) => `user:ann viewer document:${at}`);
@@ -96,7 +96,7 @@ describe.each(KINDS)('reading what was written, its log in %s', (kind) => {
       await sql.query('LOCK TABLE authz.tuple_counts IN EXCLUSIVE MODE');
       const started = performance.now();
       expect((await fga.write('user:ann viewer document:d')).status).toBe(201);
-      // Two seconds of waiting, and whatever a busy machine needs beside.
+      // Two seconds of waiting, and additional time for a busy machine.
       expect(performance.now() - started).toBeLessThan(10_000);
       expect(await fga.allows('user:ann viewer document:d')).toBe(true);
       expect((await fga.list()).code).toBe('not_caught_up');

@@ -11,10 +11,10 @@ const database = testDatabase();
 const TENANT = 'killed';
 const KILLS = 3;
 const WRITERS = 8;
-/** Answers that come in before the process is killed. */
+/** Answers that arrive before the process is killed. */
 const ANSWERS_BEFORE_KILL = 60;
 
-/** Whoever is killed leaves its temporary folder behind: it is in here. */
+/** A killed process does not remove its temporary folder; it is created in here. */
 const folder = mkdtempSync(join(tmpdir(), 'cardea-killed-'));
 let child: ChildProcess | undefined;
 let gone: Promise<unknown> = Promise.resolve();
@@ -39,7 +39,10 @@ async function start(): Promise<FgaClient> {
 
 describe('a process that is killed under load', () => {
   it('authz 18 has lost no change that it acknowledged', { timeout: 180_000 }, async () => {
-    /** What each document's last answered change left; unanswered ones may have gone either way. */
+    /**
+     * The state of each document after its last answered change; unanswered ones may or may not have been
+     * applied.
+     */
     const acknowledged = new Map<string, 'write' | 'delete'>();
     for (let kill = 0; kill < KILLS; kill++) {
       const fga = await start();
@@ -60,7 +63,7 @@ describe('a process that is killed under load', () => {
 
     const fga = await start();
     expect(acknowledged.size).toBeGreaterThan(KILLS * WRITERS);
-    // The table of a process that starts follows the log, which a check has read to its end.
+    // After a restart the table follows the log, the end of which a check has read.
     const { headers } = await fga.check('user:ann viewer document:0-0-0');
     const token = headers.get('x-service-consistency') ?? '';
     const { body } = await untilTrue(async () => {

@@ -1,4 +1,4 @@
-/** The service in a process that a test may kill: says where it listens and how to be let in. */
+/** The service in a process that a test may kill: prints its address and credentials. */
 import { authzService } from '@cardea/authz';
 import { serviceFixture } from '@cardea/testing';
 

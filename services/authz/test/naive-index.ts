@@ -2,9 +2,8 @@ import type { Checked, Question, TupleIndex } from '../src/engine/tuple-index.ts
 import type { Fields, Relation } from '../src/tuples/relation.ts';
 
 /**
- * The semantics of `docs/design/authz.md`, "What a check means", as plain loops over an array, with no
- * idea of speed: it tries every way there is. Only tests use it: what the index answers is compared
- * with this.
+ * The semantics of `docs/design/authz.md`, "What a check means", as plain loops over an array, without
+ * regard to speed: it tries every path. Only tests use it, to compare the index's answers with.
  */
 
 const IMPLIED_BY: Record<string, readonly Relation[]> = {
@@ -18,7 +17,7 @@ const STRENGTH: readonly Relation[] = ['editor', 'viewer', 'can_write', 'can_rea
 
 type Tuple = Fields & { readonly age: number };
 type Node = { readonly type: string; readonly id: string };
-/** A way through tuples; `keys` order equal ways: a node's own tuple before its wildcard's, then age. */
+/** A path through tuples; `keys` order equal paths: a node's own tuple before its wildcard's, then age. */
 type Way = {
   readonly end: Node;
   readonly tuples: readonly Tuple[];
@@ -106,7 +105,7 @@ function flowing(tuples: readonly Tuple[], fields: Fields, ups: readonly Way[]):
 
 type Found = { grant: Tuple; way: readonly Tuple[]; rank: readonly (readonly number[])[] };
 
-/** The preferred of all ways: fewest tuples, oldest grant, oldest member chain, oldest parent chain. */
+/** The preferred of all paths: fewest tuples, oldest grant, oldest member chain, oldest parent chain. */
 function best(
   ups: readonly Way[],
   downs: readonly Way[],
@@ -131,7 +130,9 @@ const connects = (tuple: Tuple, subject: Node, object: Node): boolean =>
   (same(subjectOf(tuple), subject) || same(subjectOf(tuple), { type: subject.type, id: '*' })) &&
   same(objectOf(tuple), object);
 
-/** Of two ways of one length and grant, the chains are equally long, so flat comparison is enough. */
+/**
+ * Of two paths of the same length and grant the chains are equally long, so a flat comparison is enough.
+ */
 function before(a: readonly number[], b: readonly number[]): boolean {
   for (let index = 0; index < Math.max(a.length, b.length); index++) {
     const difference = (a[index] ?? 0) - (b[index] ?? 0);

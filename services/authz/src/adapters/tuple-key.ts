@@ -1,4 +1,6 @@
-/** Hashes that name a tuple and its two ends in streams and tables: short, whatever the ids hold. */
+/**
+ * Hashes that identify a tuple and its two ends in streams and tables: short, whatever length the ids have.
+ */
 import { hash } from 'node:crypto';
 import type { Fields } from '../tuples/relation.ts';
 
@@ -18,7 +20,7 @@ export const tupleKey = (tenantId: string, fields: Fields): string =>
     ]),
   );
 
-/** Key of a principal or object, as a UUID column holds it. */
+/** Key of a principal or object, in the form that a UUID column stores. */
 export function nodeKey(type: string, id: string): string {
   const hex = hash('sha256', JSON.stringify([type, id])).slice(0, 2 * KEY_BYTES);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;

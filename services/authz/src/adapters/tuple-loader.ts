@@ -1,4 +1,4 @@
-/** Reads a tenant's tuples from the table as of one moment, with the position that the table had passed. */
+/** Reads a tenant's tuples from the table in one snapshot, with the position that the table had reached. */
 import type { Database, Transaction } from '@cardea/read-models';
 import type { LoadedTuples } from '../engine/tenant-indexes.ts';
 import { newTupleIndex } from '../engine/tuple-index.ts';
@@ -8,7 +8,7 @@ const SLICE_ROWS = 2_000;
 
 type Row = {
   readonly checkpoint: string;
-  /** Null where the tenant has no tuple. */
+  /** Null if the tenant has no tuple. */
   readonly relation: number | null;
   readonly user_type: string;
   readonly user_id: string;
@@ -16,7 +16,7 @@ type Row = {
   readonly object_id: string;
 };
 
-/** A cursor sees what stood when it was declared, however long it takes to read. */
+/** A cursor sees the rows as they were when it was declared, however long the reading takes. */
 const DECLARE = `DECLARE tenant_tuples NO SCROLL CURSOR FOR
   SELECT c.position AS checkpoint, t.relation, t.user_type, t.user_id, t.object_type, t.object_id
   FROM authz.projection_checkpoints c LEFT JOIN authz.tuples t ON t.tenant_id = $1
@@ -25,7 +25,8 @@ const DECLARE = `DECLARE tenant_tuples NO SCROLL CURSOR FOR
 export function loadTuples(database: Database, tenantId: string): Promise<LoadedTuples> {
   return database.asSystem(
     async (sql) => {
-      // Before the cursor: a stream that is parked in between costs a second load, never an old grant.
+      // Read before the cursor: a stream that is parked in between costs a second load, never an outdated
+      // grant.
       const parked = await parkedStreams(sql);
       await sql.query(DECLARE, [tenantId]);
       const index = newTupleIndex();
@@ -52,7 +53,7 @@ async function parkedStreams(sql: Transaction): Promise<ReadonlySet<string>> {
 }
 
 /**
- * Changes whenever rows change by another hand than the log's: a stream was parked or released, or the
+ * Changes whenever rows change by something other than the log: a stream was parked or released, or the
  * table was rebuilt.
  */
 export async function tableGeneration(database: Database): Promise<string> {

@@ -1,7 +1,6 @@
 /**
- * A write of a tuple that stood already, or a delete of one that did not: asked for, recorded, without
- * effect. Each has a stream of its own, for in the tuple's many equal requests would fight for its
- * revision.
+ * A write of an existing tuple, or a delete of a missing one: recorded, without effect. Each has its own
+ * stream, because in the tuple's stream many equal requests would conflict on its revision.
  */
 import { accept, type Decision, type Stream } from '@cardea/event-store';
 import type { Fields } from '../tuples/relation.ts';

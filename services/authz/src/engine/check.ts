@@ -7,10 +7,10 @@ export type Checked = { readonly allowed: boolean; readonly reason?: string };
 
 const DENIED: Checked = { allowed: false };
 
-/** Strength of a grant that is not enough, by relation number: editor, viewer, can_write, can_read. */
+/** Strength of an insufficient grant, by relation number: editor, viewer, can_write, can_read. */
 const WEAKNESS = [0, 1, 2, 4, 3] as const;
 
-/** A tuple that a path may go over, and the slots of the two closures that it connects. */
+/** A tuple that a path may use, and the slots of the two closures that it connects. */
 type Grant = { record: number; principal: number; ancestor: number; length: number };
 
 type Run = {
@@ -18,13 +18,13 @@ type Run = {
   readonly scratch: Scratch;
   readonly budget: Budget;
   readonly accepted: number;
-  /** Slots of principals that hold any grant, in order. */
+  /** Slots of principals that have any grant, in order. */
   readonly granting: readonly number[];
   best: Grant | undefined;
   nearMiss: Grant | undefined;
 };
 
-/** Whether the subject has the relation to the object, and the shortest, oldest way in which it has. */
+/** Whether the subject has the relation to the object, and the shortest, oldest path that gives it. */
 export function check(
   graph: TupleGraph,
   fields: Fields,
@@ -86,7 +86,7 @@ function checkFlowing(
   return { allowed: false, reason: wordNearMiss(graph, run.nearMiss.record, fields) };
 }
 
-/** The principals that any grant names; nearest first, since the closure is. */
+/** The principals that any grant names, nearest first because the closure has that order. */
 export function grantingIndexes(graph: TupleGraph, principals: Closure): readonly number[] {
   const slots: number[] = [];
   for (let slot = 0; slot < principals.count; slot++) {
@@ -95,7 +95,7 @@ export function grantingIndexes(graph: TupleGraph, principals: Closure): readonl
   return slots;
 }
 
-/** Walks the grants on an ancestor, or asks for each principal's when there are more of those. */
+/** Walks the grants on an ancestor, or looks up each principal's if there are fewer principals. */
 function considerGrantsOn(run: Run, ancestor: number): void {
   const { graph, scratch, budget, granting } = run;
   const node = scratch.ancestors.nodes[ancestor] as number;
@@ -115,7 +115,7 @@ function considerGrantsOn(run: Run, ancestor: number): void {
   } while (record !== newest);
 }
 
-/** Past so many grants on one object it is cheaper to look each principal up. */
+/** With more grants than this on one object it is cheaper to look each principal up. */
 export const walkMax = (principals: number): number => 4 * principals + 8;
 
 function considerPairs(run: Run, ancestor: number, object: number): void {
@@ -155,7 +155,7 @@ function consider(run: Run, record: number, principal: number, ancestor: number)
 const weaknessOf = (graph: TupleGraph, record: number): number =>
   WEAKNESS[graph.relations[record] as number] as number;
 
-/** Fewer tuples, then the older grant. */
+/** Fewer tuples first, then the older grant. */
 function isPreferred(graph: TupleGraph, grant: Grant, before: Grant): boolean {
   if (grant.length !== before.length) return grant.length < before.length;
   return (graph.sequence[grant.record] as number) < (graph.sequence[before.record] as number);
@@ -213,7 +213,7 @@ function lookUpMembers(
   }
 }
 
-/** Literally the stored tuple: no groups, no wildcard, no steps between. */
+/** Only the stored tuple itself: no groups, no wildcard, no intermediate steps. */
 function checkParent(graph: TupleGraph, fields: Fields): Checked {
   const { nodes } = graph;
   const record = graph.find(
@@ -225,7 +225,7 @@ function checkParent(graph: TupleGraph, fields: Fields): Checked {
   return { allowed: true, reason: wordPath(graph, { records: [record], grant: record }, fields) };
 }
 
-/** Member tuples up from the principal, the grant, parent tuples down to the object. */
+/** Member tuples from the principal up, the grant, then parent tuples down to the object. */
 function pathOf(run: Run, grant: Grant): Path {
   const down = recordsTo(run.scratch.ancestors, grant.ancestor);
   return {
@@ -243,7 +243,7 @@ const memberPath = (principals: Closure, grant: Grant): Path => ({
   grant: grant.record,
 });
 
-/** The records of the way to a slot, the last first. */
+/** The records of the path to a slot, the last first. */
 function recordsTo(closure: Closure, slot: number): number[] {
   const records: number[] = [];
   for (let at = slot + 1; at !== 0; at = closure.from[at - 1] as number) {

@@ -3,7 +3,7 @@ import { IN_PARENT, OUT_MEMBER, type TupleGraph } from './tuple-graph.ts';
 
 /** Tuple records that a check or a filter may look at. */
 export const RECORDS_MAX = 1_000_000;
-/** … a list of objects may look at. */
+/** Tuple records that a list of objects may look at. */
 export const LIST_RECORDS_MAX = 10_000_000;
 
 /** The question was too large to be answered; the caller answers 503 `evaluation_budget_exceeded`. */
@@ -29,15 +29,16 @@ const FIRST_SIZE = 64;
 const STAMP_MAX = 0xffffffff;
 
 /**
- * A set of nodes in the order in which a breadth-first walk met them, with the way it came. A node's
- * mark is `base + slot`; raising the base forgets all marks at once, so nothing is cleared between runs.
+ * A set of nodes in the order in which a breadth-first walk reached them, with the path to each. A node's
+ * mark is `base + slot`; raising the base invalidates all marks at once, so nothing is cleared between
+ * runs.
  */
 export class Closure {
   count = 0;
   nodes = new Uint32Array(FIRST_SIZE);
-  /** Slot that the walk came from, plus one; 0 at the start. */
+  /** Slot that the walk came from, plus one; 0 for the start. */
   from = new Uint32Array(FIRST_SIZE);
-  /** Record that it came over; 0 when it came over none. */
+  /** Record that led to the node; 0 if none did. */
   over = new Uint32Array(FIRST_SIZE);
   /** Tuples between the start and the node. */
   distance = new Uint32Array(FIRST_SIZE);
@@ -54,7 +55,7 @@ export class Closure {
     }
   }
 
-  /** The node's slot, -1 when it is not in the set. */
+  /** The node's slot, -1 if it is not in the set. */
   slotOf(node: number): number {
     return (this.#marks[node] as number) - this.#base;
   }
@@ -79,7 +80,7 @@ export class Closure {
   }
 }
 
-/** The walks of one thread share these; a walk that pauses brings its own. */
+/** All walks of one thread share these; a walk that pauses has its own. */
 export type Scratch = {
   readonly principals: Closure;
   readonly ancestors: Closure;
@@ -94,8 +95,8 @@ export const newScratch = (): Scratch => ({
 });
 
 /**
- * P(s): the principal, every group that it is in however deep, and the wildcard of each type among
- * them, which enters right behind the first of its type and as near as that one.
+ * P(s): the principal, every group that it is in at any depth, and the wildcard of each type among them,
+ * which follows directly after the first node of its type, at the same distance.
  */
 export function closePrincipals(
   graph: TupleGraph,

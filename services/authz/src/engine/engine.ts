@@ -11,14 +11,15 @@ import {
 } from './tuple-index.ts';
 
 export type Unanswered = 'evaluation_budget_exceeded' | 'not_caught_up' | 'overloaded';
-/** The answer with the position that it stands on, or why there is none now. */
+/** The answer with the log position that it reflects, or why none can be given now. */
 export type Answered<T> =
   | { readonly value: T; readonly position: bigint }
   | { readonly unanswered: Unanswered };
 
 /**
- * Answers questions about a tenant's tuples, never older than what this process has acknowledged for
- * the tenant, nor than `atLeast`. Memory answers only while it is known to be fresh.
+ * Answers questions about a tenant's tuples, never from before the last write that this process
+ * acknowledged for the tenant, nor from before `atLeast`. The index in memory answers only while it is
+ * known to be fresh.
  */
 export interface Engine {
   check(tenantId: string, fields: Fields, atLeast: bigint): Promise<Answered<Checked>>;
@@ -38,18 +39,20 @@ export type EngineDependencies = {
   readonly follower: Follower;
   readonly tenants: TenantIndexes;
   readonly clock: Clock;
-  /** Milliseconds without a look at the log's end after which memory answers nothing. */
+  /**
+   * Milliseconds since the end of the log was last seen, after which the index in memory answers nothing.
+   */
   readonly maxStalenessMs: number;
 };
 
 const WAIT_MS = 2_000;
-/** Walks that take longer than a slice: at once, and waiting for their turn. */
+/** Walks that take longer than a slice: running at once, and waiting for their turn. */
 const LONG_WALKS = 2;
 const LONG_WALKS_WAITING_MAX = 64;
-/** Tries on a moving index; the last one holds the follower back. */
+/** Tries while the index changes; the last one pauses the follower. */
 const WALKS_MAX = 3;
 const HOLD_MS = 250;
-/** Times that a request loads a tenant whose index is dropped again before it is asked. */
+/** Times that a request loads a tenant whose index is evicted again before it is used. */
 const LOADS_MAX = 3;
 
 export function indexEngine(needs: EngineDependencies): Engine {
@@ -73,7 +76,7 @@ export function indexEngine(needs: EngineDependencies): Engine {
   };
 }
 
-/** Begins again when the index moves meanwhile; the last time the follower waits for it. */
+/** Starts again if the index changes meanwhile; during the last attempt the follower is paused. */
 async function walkLong(
   needs: EngineDependencies,
   tenantId: string,
@@ -93,7 +96,7 @@ async function walkLong(
   }
 }
 
-/** Goes on where other requests leave room; undefined when the index moved or time ran out. */
+/** Continues between other requests; undefined if the index changed or the time ran out. */
 async function walkOnce(
   { follower, tenants, clock }: EngineDependencies,
   tenantId: string,
@@ -116,7 +119,7 @@ async function walkOnce(
   return undefined;
 }
 
-/** Waits until memory is fresh enough and the tenant is loaded, then evaluates in one tick. */
+/** Waits until the index is fresh enough and the tenant is loaded, then evaluates in one tick. */
 async function ask<T>(
   { follower, tenants, maxStalenessMs }: EngineDependencies,
   of: { readonly tenantId: string; readonly atLeast: bigint },
@@ -133,7 +136,7 @@ async function ask<T>(
   for (let attempt = 1; attempt <= LOADS_MAX; attempt++) {
     const entry = tenants.loaded(of.tenantId);
     if (entry !== undefined) return evaluated(() => evaluate(entry.index), follower.position);
-    // Looked up again behind it: an index may be dropped before whoever waited for it has its turn.
+    // The loop then looks it up again: an index may be evicted before the requests that waited for it run.
     await tenants.get(of.tenantId);
   }
   return { unanswered: 'not_caught_up' };
@@ -156,7 +159,7 @@ function tooLarge(error: unknown): { readonly unanswered: 'evaluation_budget_exc
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Lets few long walks run at once, so that they do not add up to one that nobody gets past. */
+/** Limits the number of concurrent long walks, so that together they do not block all other requests. */
 function longWalkTurns() {
   let running = 0;
   const waiting: (() => void)[] = [];

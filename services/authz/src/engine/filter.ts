@@ -15,7 +15,10 @@ type Run = {
   readonly granting: readonly number[];
 };
 
-/** Answers for one object at a time whether a check would allow it; what was learnt on the way is kept. */
+/**
+ * Tells for one object at a time whether a check would allow it; intermediate results are kept for the
+ * next.
+ */
 export function filterBy(
   graph: TupleGraph,
   question: Question,
@@ -62,7 +65,7 @@ function decider(
   return (object) => granting.length > 0 && isReached(run, object);
 }
 
-/** Whatever the closure came to over a tuple has a member in it; only where it began is in doubt. */
+/** Every node that the closure reached over a tuple has a member in it; only its start is uncertain. */
 function memberDecider(
   graph: TupleGraph,
   { principals }: Scratch,
@@ -76,7 +79,7 @@ function memberDecider(
   };
 }
 
-/** Climbs from the object until some ancestor carries a grant; a climb in vain is remembered whole. */
+/** Climbs from the object until an ancestor has a grant; all nodes of a fruitless climb are remembered. */
 function isReached(run: Run, object: number): boolean {
   const { graph, budget } = run;
   const { ancestors, fruitless } = run.scratch;

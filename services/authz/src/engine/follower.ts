@@ -3,31 +3,34 @@ import { type FollowedIndex, followedIndex, waiters } from '@cardea/log-follower
 import type { Clock, Logger } from '@cardea/runtime';
 import type { Loop } from '@cardea/service';
 
-/** Requests that wait for a look at the log's end at once. */
+/** Requests that may wait at once for the end of the log to be seen. */
 const WAITERS_MAX = 1_000;
-/** Tenants whose own writes are remembered; past it the oldest are forgotten, long after they were reached. */
+/**
+ * Tenants whose own writes are kept; beyond it the oldest are dropped, long after the index has reached
+ * them.
+ */
 const FLOORS_MAX = 10_000;
 
 export type FollowerDependencies = {
   readonly store: EventStore;
   readonly clock: Clock;
   readonly log: Logger;
-  /** What is done with an event. */
+  /** Applies an event. */
   readonly take: (event: RecordedEvent) => void;
-  /** At the end of the log, before what was seen there counts as fresh. */
+  /** Called at the end of the log, before the index counts as fresh. */
   readonly atEnd: () => Promise<void>;
 };
 
 /**
- * Keeps this process level with the log: knows how far it has come, how fresh that is, and which of a
- * tenant's positions it has itself acknowledged to a client.
+ * Keeps this process up to date with the log: knows its position, how fresh that is, and up to which
+ * position this process has acknowledged writes of each tenant.
  */
 export class Follower {
   readonly #clock: Clock;
   readonly #index: FollowedIndex;
   readonly #waitForFresh;
   readonly #floors = new Map<string, bigint>();
-  /** Monotonic time at which the log was last seen to hold nothing more. */
+  /** Monotonic time at which the log was last seen to have no further events. */
   #levelAtMs = Number.NEGATIVE_INFINITY;
   readonly #holds = new Set<Promise<void>>();
 
@@ -50,17 +53,19 @@ export class Follower {
     });
   }
 
-  /** All events up to here were handed on; -1 before the first look at the log. */
+  /** All events up to here were handed on; -1 before the log was first read. */
   get position(): bigint {
     return this.#index.position;
   }
 
-  /** How long ago, at most, an answer from memory would have been the log's last word. */
+  /** For how long, at most, an answer from the index may have been outdated. */
   get staleMs(): number {
     return this.#clock.monotonicMs() - this.#levelAtMs;
   }
 
-  /** A client of this process has been told of a write; none of its reads is answered from before. */
+  /**
+   * A write was acknowledged to a client of this process; later reads of it reflect at least that position.
+   */
   acknowledge(tenantId: string, position: bigint): void {
     const before = this.#floors.get(tenantId) ?? 0n;
     this.#floors.delete(tenantId);
@@ -73,17 +78,19 @@ export class Follower {
     return this.#floors.get(tenantId) ?? 0n;
   }
 
-  /** True when everything up to the position was handed on within the time. */
+  /** True if everything up to the position was handed on within the time. */
   reached(position: bigint, timeoutMs: number): Promise<boolean> {
     return this.#index.reached(position, timeoutMs);
   }
 
-  /** True when the end of the log was seen within the last `maxMs`, or is within `timeoutMs` from now. */
+  /**
+   * True if the end of the log was seen within the last `maxMs`, or is seen within the next `timeoutMs`.
+   */
   isFresh(maxMs: number, timeoutMs: number): Promise<boolean> {
     return this.#waitForFresh.until(() => this.staleMs <= maxMs, timeoutMs);
   }
 
-  /** Nothing is handed on until the returned function is called. */
+  /** Pauses the follower until the returned function is called. */
   hold(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#holds.add(promise);
@@ -93,7 +100,7 @@ export class Follower {
     };
   }
 
-  /** Until the signal aborts. Starts at the end of the log, or where an earlier run left off. */
+  /** Runs until the signal aborts. Starts at the end of the log, or where an earlier run stopped. */
   readonly run: Loop['run'] = (signal, tick, degraded) =>
     this.#index.run(signal, { tick, degraded });
 }

@@ -1,4 +1,4 @@
-/** Wires log, table and memory together: the engine that answers, and the loop that keeps it level. */
+/** Connects log, table and index: the engine that answers, and the loop that keeps it up to date. */
 import type { RecordedEvent } from '@cardea/event-store';
 import { NotCaughtUp } from '@cardea/log-follower';
 import type { Loop, ServiceDependencies } from '@cardea/service';
@@ -10,9 +10,9 @@ import { type Change, TenantIndexes } from './tenant-indexes.ts';
 
 const TUPLE_STREAM = 'tuple-';
 const PAGE_EVENTS = 500;
-/** Longest wait for the table before a tenant is read from it. */
+/** Longest wait for the table to catch up before a tenant is read from it. */
 const TABLE_WAIT_MS = 2_000;
-/** All tenants' indexes together, by estimate; the least recently used go. */
+/** All tenants' indexes together, by estimate; the least recently used are evicted. */
 const INDEX_BYTES_MAX = 512 * 1024 * 1024;
 
 type Dependencies = Pick<
@@ -78,7 +78,7 @@ async function* eventsBetween(
   }
 }
 
-/** What an event means to an index; streams of other nouns mean nothing to it. */
+/** What an event changes in an index; events of other nouns change nothing. */
 export function changeOf({ streamId, type, data }: RecordedEvent): Change {
   if (!streamId.startsWith(TUPLE_STREAM)) return { kind: 'nothing' };
   const kind = type === 'TupleWritten' ? 'write' : type === 'TupleDeleted' ? 'delete' : undefined;

@@ -1,7 +1,7 @@
-/** Longest stretch for which a walk keeps others from being served. */
+/** Longest time for which a walk may block other requests. */
 const SLICE_MS = 5;
 
-/** One stretch of a walk: its result, or undefined when it needs another. */
+/** Runs one slice of a walk: returns its result, or undefined if it needs another slice. */
 export function slice<T>(
   walk: Generator<void, T>,
   monotonicMs: () => number,

@@ -8,8 +8,8 @@ import { OUT_GRANT, OUT_MEMBER, OUT_PARENT, type TupleGraph } from './tuple-grap
 const SLICE = 2_048;
 
 /**
- * Every id of the type for which a check would be allowed, once, ascending by UTF-8 bytes. Pauses at
- * each `yield`, so it walks with closures of its own; the graph must not change until it is done.
+ * Every id of the type for which a check would be allowed, once, ascending by UTF-8 bytes. Pauses at each
+ * `yield`, so it uses closures of its own; the graph must not change until it is done.
  */
 export function* listObjects(
   graph: TupleGraph,
@@ -58,7 +58,7 @@ function* reach(
   }
 }
 
-/** Adds what a node's list points at. */
+/** Adds the nodes that a node's list points to. */
 function* addObjects(
   graph: TupleGraph,
   node: number,

@@ -4,15 +4,15 @@ import { WILDCARD } from '../tuples/relation.ts';
 export type NodeType = {
   readonly name: string;
   readonly ids: Map<string, number>;
-  /** Node of (type, "*"); 0 when no tuple names it. */
+  /** Node of (type, "*"); 0 if no tuple names it. */
   wild: number;
 };
 
 const FIRST_SIZE = 64;
 
 /**
- * Gives every (type, id) that a tuple names a small number, so that walks compare integers. 0 is no
- * node. A number is free again when the last tuple that names it goes.
+ * Assigns a small number to every (type, id) that a tuple names, so that walks compare integers. 0 is no
+ * node. A number is free again when the last tuple that names it is removed.
  */
 export class Nodes {
   readonly #types = new Map<string, NodeType>();
@@ -30,7 +30,7 @@ export class Nodes {
     return this.#types.get(type)?.ids.get(id) ?? 0;
   }
 
-  /** Node of (type, "*"), 0 when there is none. */
+  /** Node of (type, "*"), 0 if there is none. */
   wildcardOf(type: string): number {
     return this.#types.get(type)?.wild ?? 0;
   }
@@ -56,7 +56,7 @@ export class Nodes {
     return this.#types.get(name);
   }
 
-  /** The node's number, made if need be, with one more tuple that names it. */
+  /** The node's number, assigned if needed; counts one more tuple that names it. */
   use(type: string, id: string): number {
     let entry = this.#types.get(type);
     if (entry === undefined) {
@@ -68,7 +68,7 @@ export class Nodes {
     return node;
   }
 
-  /** One tuple less names it. */
+  /** Counts one tuple fewer that names it. */
   release(node: number): void {
     const uses = (this.#uses[node] ?? 0) - 1;
     this.#uses[node] = uses;
@@ -96,7 +96,7 @@ export class Nodes {
 
 const GROWTH = 1.25;
 
-/** A copy with room for `length` entries and some more. */
+/** A copy with room for at least `length` entries. */
 export function grown<A extends Uint32Array | Uint8Array | Float64Array>(
   array: A,
   length: number,

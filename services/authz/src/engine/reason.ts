@@ -1,18 +1,20 @@
 import { type Fields, WILDCARD } from '../tuples/relation.ts';
 import type { TupleGraph } from './tuple-graph.ts';
 
-/** A way from principal to object, as records, with the one that grants. */
+/** A path from principal to object, as records, with the record that grants. */
 export type Path = { readonly records: readonly number[]; readonly grant: number };
 
 /** Characters of a type or an id. */
 const PART_LENGTH_MAX = 128;
-/** Longer paths show so many tuples at either end. */
+/** Longer paths show this many tuples at either end. */
 const PATH_TUPLES_MAX = 16;
 const PATH_ENDS = 8;
 
 const BARE = /^[A-Za-z0-9._~@/-]+$/;
 
-/** The way in, tuple by tuple as stored; the implied relation in brackets unless it is the asked one. */
+/**
+ * The path, tuple by tuple as stored, with the implied relation in brackets if it is not the requested one.
+ */
 export function wordPath(graph: TupleGraph, path: Path, asked: Fields): string {
   const { records } = path;
   const word = (record: number) => wordTuple(graph, record);
@@ -30,7 +32,7 @@ export function wordPath(graph: TupleGraph, path: Path, asked: Fields): string {
   return `${tuples.join(' > ')}${implied}`;
 }
 
-/** What the principal does hold, where it fell short. */
+/** The strongest relation that the principal does have, where it was not enough. */
 export function wordNearMiss(graph: TupleGraph, record: number, asked: Fields): string {
   const { nodes } = graph;
   const subject = graph.subjects[record] as number;
@@ -51,7 +53,7 @@ function wordTuple(graph: TupleGraph, record: number): string {
 const nameOf = (graph: TupleGraph, node: number): string =>
   name(graph.nodes.typeOf(node), graph.nodes.idOf(node));
 
-/** `type:id`. Whatever could be mistaken for our own punctuation is quoted; long parts are cut. */
+/** `type:id`. Parts that contain our own punctuation are quoted; long parts are cut. */
 export const name = (type: string, id: string): string =>
   `${part(type)}:${id === WILDCARD ? id : part(id)}`;
 
@@ -61,7 +63,7 @@ function part(text: string): string {
   return isBare ? short : JSON.stringify(short);
 }
 
-/** By characters, so that none is cut in half. */
+/** By characters, so that no surrogate pair is split. */
 function cut(text: string): string {
   if (text.length <= PART_LENGTH_MAX) return text;
   const characters = [...text];

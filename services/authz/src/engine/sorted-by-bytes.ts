@@ -1,11 +1,11 @@
-/** Strings per run of the platform's own sort, between two pauses. */
+/** Strings sorted at once by the platform's own sort, between two pauses. */
 const RUN = 4_096;
 
 const SURROGATE = /[\ud800-\udfff]/;
 
 /**
- * The strings ascending by their UTF-8 bytes. UTF-16 order is the same but for characters past U+FFFF,
- * which it puts before U+E000. Pauses at each `yield`: short runs are sorted, then merged.
+ * The strings ascending by their UTF-8 bytes. UTF-16 order differs only for characters above U+FFFF, which
+ * it puts before U+E000. Pauses at each `yield`: short runs are sorted, then merged.
  */
 export function* sortedByBytes(strings: readonly string[]): Generator<void, string[]> {
   const isAstral = strings.some((text) => SURROGATE.test(text));

@@ -8,7 +8,7 @@ import { finished, newTupleIndex } from './tuple-index.ts';
 
 type Step = 'write' | 'delete' | 'poison' | 'follow' | 'project' | 'ask' | 'forget';
 
-/** A log of one tenant, a table and a follower that come behind it, and the indexes between. */
+/** A log of one tenant, a table and a follower that lag, and the indexes between them. */
 function world() {
   const log: { change: Change; event: RecordedEvent }[] = [];
   let followed = 0;
@@ -18,7 +18,7 @@ function world() {
     load: async (_tenant, atLeast) => {
       if (BigInt(projected) < atLeast) projected = Number(atLeast); // the loader waits for the table
       const read = table();
-      await turns(); // a table is read over many turns, while the log goes on
+      await turns(); // a table is read over many turns, while events are appended
       return read;
     },
     eventsBetween: async function* (after, through) {
@@ -65,7 +65,7 @@ function world() {
     project: () => {
       projected = Math.min(projected + 3, log.length);
     },
-    /** What a reader may see who is answered now: the log up to the follower, or further as the table was. */
+    /** What a correct answer may reflect now: the log up to the follower, or further if the table was. */
     allowed: () => {
       const states: string[] = [];
       for (let at = followed; at <= Math.max(followed, projected); at++) {
@@ -119,7 +119,7 @@ describe('the index of a tenant', () => {
             asked.push(
               indexes.get('t').then(
                 () => {
-                  // Whoever waited looks again: what it waited for may be dropped by now.
+                  // A waiting request looks the index up again, because it may have been evicted by now.
                   const index = indexes.loaded('t')?.index;
                   if (index !== undefined) expect(allowed()).toContain(idsIn(index));
                 },

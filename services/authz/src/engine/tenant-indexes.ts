@@ -3,32 +3,32 @@ import { NotCaughtUp } from '@cardea/log-follower';
 import type { Fields } from '../tuples/relation.ts';
 import type { TupleIndex } from './tuple-index.ts';
 
-/** What an event of the log means to an index. */
+/** What an event of the log changes in an index. */
 export type Change =
   | { readonly kind: 'write' | 'delete'; readonly tuple: Fields }
   | { readonly kind: 'nothing' }
-  /** The projection will park its stream, and the tuple is gone with it. */
+  /** The projection will park its stream, which removes the tuple. */
   | { readonly kind: 'unreadable' };
 
-/** A tenant's tuples as the table holds them. */
+/** A tenant's tuples as the table has them. */
 export type LoadedTuples = {
   readonly index: TupleIndex;
-  /** The table has passed this position. */
+  /** The position that the table has reached. */
   readonly position: bigint;
-  /** Streams that the projection does not follow; their events change nothing. */
+  /** Streams that the projection does not apply at present; their events change nothing. */
   readonly parked: ReadonlySet<string>;
 };
 
 export type TenantIndexesDependencies = {
   readonly changeOf: (event: RecordedEvent) => Change;
-  /** Reads the tenant's table once it has passed a position. */
+  /** Reads the tenant's table once it has reached a position. */
   readonly load: (tenantId: string, atLeast: bigint) => Promise<LoadedTuples>;
-  /** Events behind one position up to another, in order. */
+  /** Events after one position up to another, in order. */
   readonly eventsBetween: (after: bigint, through: bigint) => AsyncIterable<RecordedEvent>;
   /** The follower's position. */
   readonly position: () => bigint;
   readonly monotonicMs: () => number;
-  /** Memory that all indexes together may take, by estimate. */
+  /** Memory that all indexes together may use, by estimate. */
   readonly bytesMax: number;
 };
 
@@ -40,10 +40,10 @@ const BYTES_PER_TUPLE = 140;
 const BYTES_PER_TENANT = 8 * 1024;
 /** A tenant used within this time is not evicted for another. */
 const IN_USE_MS = 10_000;
-/** Times that a tenant is read before its requests are given up. */
+/** Times that a tenant is read before its requests fail. */
 const LOADS_MAX = 3;
 
-/** The indexes of the tenants in use, each level with the follower. */
+/** The indexes of the tenants in use, each at the follower's position. */
 export class TenantIndexes {
   readonly #needs: TenantIndexesDependencies;
   /** Least recently used first. */
@@ -54,14 +54,14 @@ export class TenantIndexes {
     this.#needs = needs;
   }
 
-  /** Of a tenant that is loaded; undefined while it is not. */
+  /** The index of a loaded tenant; undefined while it is not loaded. */
   loaded(tenantId: string): Entry | undefined {
     const entry = this.#entries.get(tenantId);
     if (entry !== undefined) this.#touch(tenantId, entry);
     return entry;
   }
 
-  /** Loads the tenant when need be. */
+  /** Loads the tenant if needed. */
   async get(tenantId: string): Promise<Entry> {
     const entry = this.loaded(tenantId);
     if (entry !== undefined) return entry;
@@ -69,7 +69,7 @@ export class TenantIndexes {
     return loading.done;
   }
 
-  /** Events in log order; those of tenants that are not loaded are let pass. */
+  /** Events in log order; those of tenants that are not loaded are ignored. */
   apply(events: readonly RecordedEvent[]): void {
     for (const event of events) {
       const { tenantId } = event.metadata;
@@ -79,7 +79,7 @@ export class TenantIndexes {
     }
   }
 
-  /** The table was changed by another hand than the log's: everything is read anew. */
+  /** The table was changed by something other than the log: everything is loaded again. */
   forgetAll(): void {
     this.#entries.clear();
     for (const loading of this.#loading.values()) loading.isSpoilt = true;
@@ -87,7 +87,7 @@ export class TenantIndexes {
 
   #touch(tenantId: string, entry: Entry): void {
     const nowMs = this.#needs.monotonicMs();
-    // The order is only ever asked about seconds, so it need not be kept at each request.
+    // The order only has to be right to the second, so it is not updated at each request.
     if (nowMs - entry.usedAtMs < IN_USE_MS / 10) return;
     entry.usedAtMs = nowMs;
     this.#entries.delete(tenantId);
@@ -105,7 +105,7 @@ export class TenantIndexes {
     return loading;
   }
 
-  /** Table, then the log up to where the follower was, then what it handed on since: in one tick. */
+  /** Reads table and log, then applies the events since the table's position together in one tick. */
   async #load(tenantId: string, loading: Loading): Promise<Entry> {
     const followed = this.#needs.position();
     let atLeast = 0n;
@@ -119,7 +119,7 @@ export class TenantIndexes {
       }
       const behind = [...tail, ...loading.arrived];
       const isReadable = behind.every((event) => this.#applyTo(entry, event));
-      // The table will have parked whatever else of these nobody can read.
+      // By that position the table has parked the streams of unreadable events.
       if (!isReadable) atLeast = behind.at(-1)?.position ?? atLeast;
       if (!isReadable || loading.isSpoilt) continue;
       this.#entries.set(tenantId, entry);
@@ -130,7 +130,7 @@ export class TenantIndexes {
     throw new NotCaughtUp();
   }
 
-  /** False when the event says nothing we know; the index is then no longer what the table will be. */
+  /** False if the event is unreadable; the index then no longer matches what the table will have. */
   #applyTo(entry: Entry, event: RecordedEvent): boolean {
     if (event.position <= entry.position || entry.parked.has(event.streamId)) return true;
     const change = this.#needs.changeOf(event);

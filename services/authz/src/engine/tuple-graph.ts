@@ -1,7 +1,7 @@
 import { type Fields, numberOf, RELATIONS, type Relation } from '../tuples/relation.ts';
 import { grown, Nodes } from './nodes.ts';
 
-/** Which of a node's six lists: what it is the subject of (out), what it is the object of (in). */
+/** A node's six lists: three for tuples of which it is the subject (out), three for the object (in). */
 export const OUT_MEMBER = 0;
 export const OUT_PARENT = 1;
 export const OUT_GRANT = 2;
@@ -12,7 +12,7 @@ const LISTS = 6;
 
 const FIRST_SIZE = 64;
 const LOAD_MAX = 0.7;
-/** A slot of the pair table whose record went; a search goes on past it. */
+/** A slot of the pair table whose record was removed; a search continues past it. */
 const DEAD = 0xffffffff;
 
 const outListOf = (relation: number): number =>
@@ -20,8 +20,9 @@ const outListOf = (relation: number): number =>
 
 /**
  * One tenant's tuples. A record is a number from 1 on into parallel arrays. Each node has six circular
- * lists whose head points at the newest record, so adding is one step and a walk that starts behind the
- * head meets the oldest first. `sequence` compares ages across lists: records are used again, ages not.
+ * lists whose head points at the newest record: adding is one step, and a walk that starts at the head's
+ * successor meets the oldest first. `sequence` compares ages across lists, because record numbers are
+ * reused.
  */
 export class TupleGraph {
   readonly nodes = new Nodes();
@@ -32,7 +33,9 @@ export class TupleGraph {
   /** The list in which a record's subject, or its object, keeps it. */
   readonly out: Links = newLinks();
   readonly into: Links = newLinks();
-  /** Open addressing over (subject, object): every record of a pair lies between its hash and a gap. */
+  /**
+   * Open addressing over (subject, object): all records of a pair lie between its hash and the next gap.
+   */
   pairs = new Uint32Array(FIRST_SIZE);
   #heads = new Uint32Array(FIRST_SIZE * LISTS);
   #records = 0;
@@ -44,12 +47,12 @@ export class TupleGraph {
     return this.#records - this.#freeRecords.length;
   }
 
-  /** The newest record of a node's list, 0 when it is empty; the oldest is the one behind it. */
+  /** The newest record of a node's list, 0 if it is empty; the oldest is the newest one's successor. */
   newest(node: number, list: number): number {
     return this.#heads[node * LISTS + list] ?? 0;
   }
 
-  /** Where the records of a pair begin in `pairs`. */
+  /** Where the records of a pair start in `pairs`. */
   slotOf(subject: number, object: number): number {
     const mixed = Math.imul(subject, 0x9e3779b1) ^ Math.imul(object, 0x85ebca6b);
     return Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d) & (this.pairs.length - 1);
@@ -67,7 +70,7 @@ export class TupleGraph {
     }
   }
 
-  /** A slot's record connects exactly these two; false for a dead slot. */
+  /** True if a slot's record connects exactly these two; false for a dead slot. */
   joins(record: number, subject: number, object: number): boolean {
     return this.subjects[record] === subject && this.objects[record] === object;
   }
@@ -76,7 +79,7 @@ export class TupleGraph {
     return this.#recordOf(fields) !== 0;
   }
 
-  /** The tuple becomes the newest. Writing one that stands changes nothing. */
+  /** The tuple becomes the newest. Writing an existing tuple changes nothing. */
   write(fields: Fields): void {
     if (this.has(fields)) return;
     const subject = this.nodes.use(fields.user_type, fields.user_id);
@@ -98,7 +101,7 @@ export class TupleGraph {
     this.#addPair(record);
   }
 
-  /** Removing one that is not there changes nothing. */
+  /** Deleting a missing tuple changes nothing. */
   delete(fields: Fields): void {
     const record = this.#recordOf(fields);
     if (record === 0) return;

@@ -10,7 +10,7 @@ import {
 } from './tuple-index.ts';
 
 const GRAPHS = 2_000;
-/** The one long test among the pure ones: the naive evaluator tries every path. */
+/** The only slow unit test: the naive evaluator tries every path. */
 const GRAPHS_MS = 60_000;
 
 /** `user:alice viewer document:d` as five fields. */

@@ -10,29 +10,29 @@ export { EvaluationBudgetExceeded } from './closure.ts';
 export type { Question } from './filter.ts';
 
 /**
- * The tuples of one tenant and the answers that follow from them (`docs/contract.md` 4.3). Pure: whoever owns
- * it applies the tenant's events in log order, for the order of writes is what reasons call age.
- * Questions throw {@link EvaluationBudgetExceeded} rather than answer wrongly.
+ * The tuples of one tenant and the answers that follow from them (`docs/contract.md` 4.3). Pure: its owner
+ * applies the tenant's events in log order, because reasons take the order of writes as age. A question
+ * throws {@link EvaluationBudgetExceeded} rather than answer wrongly.
  */
 export interface TupleIndex {
   /** Tuples in it. */
   readonly size: number;
-  /** Repeating either changes nothing. */
+  /** Repeating either one changes nothing. */
   write(tuple: Fields): void;
   delete(tuple: Fields): void;
 
-  /** `reason`: the shortest, oldest way in; or, denied, the strongest relation that was not enough. */
+  /** `reason`: the shortest, oldest path; or, if denied, the strongest relation that was not enough. */
   check(fields: Fields): Checked;
   /** For each id, in order, whether its check is allowed. */
   filter(question: Question, objectIds: readonly string[]): readonly boolean[];
   /**
-   * All ids for which the check is allowed, once each, ascending by UTF-8 bytes. Runs until it is done
-   * or pauses; the index must not change between pauses.
+   * All ids for which the check is allowed, once each, ascending by UTF-8 bytes. Pauses between slices; the
+   * index must not change meanwhile.
    */
   listObjects(question: Question): Generator<void, readonly string[]>;
 }
 
-/** Walks of one thread never interleave, so that all tenants' indexes share one scratch. */
+/** Walks of one thread never interleave, so all tenants' indexes share one scratch. */
 const scratch = newScratch();
 
 /** Tuple records that one question may look at. */

@@ -1,6 +1,6 @@
 /**
- * When identity deletes a user, an agent or a tenant, the tuples that name it go with it, so that
- * nothing waits for an id to come back. Tuples written after the deletion was heard of stay.
+ * When identity deletes a user, an agent or a tenant, the tuples that name it are deleted, so that no tuple
+ * would apply if the id were used again. Tuples written after the deletion arrived here stay.
  */
 import { identityEvents } from '@cardea/contracts';
 import { consumer, type Heard } from '@cardea/event-bus';
@@ -25,7 +25,7 @@ const CATCH_UP_MS = 30_000;
 
 type Deleted = Heard<typeof identityEvents, 'user.deleted' | 'agent.deleted' | 'tenant.deleted'>;
 
-/** It keeps no rows of its own: what it decided is in the log. */
+/** It has no table of its own: what it decided is in the log. */
 export const forgetPrincipals = (needs: Dependencies) =>
   consumer({
     name: 'authz',
@@ -86,7 +86,7 @@ const STILL_THERE = ignoring(
   'action.denied',
 );
 
-/** The rows that name whoever was deleted, as SQL over a tenant's tuples. */
+/** The rows that name the deleted one, as SQL over a tenant's tuples. */
 function namedBy(event: Deleted): { where: string; values: readonly unknown[] } {
   switch (event.type) {
     case 'tenant.deleted':
@@ -126,7 +126,7 @@ type Row = {
   readonly object_id: string;
 };
 
-/** By position, so that a page never holds what the table has not yet let go of. */
+/** By position, so that a page never contains rows whose deletion the table has yet to apply. */
 async function page(
   database: Database,
   of: {

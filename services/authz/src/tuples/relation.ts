@@ -14,7 +14,10 @@ export const RELATIONS = [
 ] as const;
 export type Relation = (typeof RELATIONS)[number];
 
-/** What a tuple says, and what a check asks (`docs/contract.md` 2.7). All but the relation are opaque strings. */
+/**
+ * What a tuple states and a check requests (`docs/contract.md` 2.7). All but the relation are opaque
+ * strings.
+ */
 export type Fields = {
   readonly user_type: string;
   readonly user_id: string;
@@ -23,7 +26,7 @@ export type Fields = {
   readonly object_id: string;
 };
 
-/** Stored as the subject's id, it stands for every id of the subject's type. */
+/** As the subject's id it stands for every id of the subject's type. */
 export const WILDCARD = '*';
 
 /** The number that a relation has in table and index. */
@@ -37,7 +40,7 @@ export const numberOf = {
   parent: 6,
 } as const satisfies Record<Relation, number>;
 
-/** Bit r is set when holding relation r satisfies the asked one. */
+/** Bit r is set if having relation r satisfies the requested one. */
 export const satisfying = {
   owner: 0b00001,
   editor: 0b00011,
@@ -48,7 +51,7 @@ export const satisfying = {
   parent: 0b1000000,
 } as const satisfies Record<Relation, number>;
 
-/** The fields of anything that carries them, in the contract's order and without the rest. */
+/** The fields of any object that has them, in the contract's order and without its other properties. */
 export const fieldsOf = (from: Fields): Fields => ({
   user_type: from.user_type,
   user_id: from.user_id,

@@ -1,4 +1,4 @@
-/** What the other services and the world hear of authz: private and published events carry the same fields. */
+/** What authz publishes: private and published events have the same fields. */
 import type { authzEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import type { AttemptEvent } from '../attempts/attempt.ts';

@@ -5,7 +5,7 @@ import { RELATIONS, WILDCARD } from './tuple.ts';
 
 const TYPE_BYTES_MAX = 256;
 const ID_BYTES_MAX = 1_024;
-/** Control characters would vanish in logs and break whatever prints an id. */
+/** Control characters would be invisible in logs and break what prints an id. */
 const PRINTABLE = '^[^\\u0000-\\u001f\\u007f]+$';
 
 const type = { minLength: 1, pattern: PRINTABLE, maxBytes: TYPE_BYTES_MAX };

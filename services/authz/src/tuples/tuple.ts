@@ -1,6 +1,6 @@
 /**
- * One relationship tuple: written, deleted, written again. Its stream's id is a hash of tenant and
- * fields, so that two writers of one tuple meet; every event carries all there is to know.
+ * One relationship tuple: written, deleted, written again. Its stream's id is a hash of tenant and fields,
+ * so that two writers of one tuple use the same stream; every event has all its fields.
  */
 import type { Stream } from '@cardea/event-store';
 import { type Fields, RELATIONS } from './relation.ts';
@@ -42,7 +42,9 @@ export const tuples: Stream<Tuple, TupleEvent> = {
   },
 };
 
-/** The fields in a recorded event; throws where they are not what we write, so that its stream is parked. */
+/**
+ * The fields in a recorded event; throws if they are not in the written form, so that its stream is parked.
+ */
 export function readFields(data: { readonly [field: string]: unknown }): Fields {
   const { user_type, user_id, relation, object_type, object_id } = data;
   const texts = [user_type, user_id, object_type, object_id];
@@ -54,7 +56,7 @@ export function readFields(data: { readonly [field: string]: unknown }): Fields 
 
 const isRelation = (value: unknown): boolean => (RELATIONS as readonly unknown[]).includes(value);
 
-/** An event of a tuple's stream that says nothing we know. */
+/** An event of a tuple's stream that cannot be read as one. */
 export class UnreadableTuple extends Error {
   override readonly name = 'UnreadableTuple';
 }

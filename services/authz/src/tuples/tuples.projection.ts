@@ -1,4 +1,6 @@
-/** Keeps table `tuples`, which lists read and indexes are loaded from, and how many there are of each type. */
+/**
+ * Maintains table `tuples`, which lists and indexes are read from, and the number of tuples of each type.
+ */
 import type { Recorded } from '@cardea/event-store';
 import { projection, type TableChange, type Transaction, table } from '@cardea/read-models';
 import { nodeKey } from '../adapters/tuple-key.ts';
@@ -6,7 +8,7 @@ import { numberOf, readFields, type TupleEvent, UnreadableTuple, WILDCARD } from
 
 const STREAM = /^tuple-([0-9a-f]{64})$/;
 
-/** The 32 bytes of the stream's id, as Postgres reads them; undefined for streams of other nouns. */
+/** The 32 bytes of the stream's id in Postgres' notation; undefined for streams of other nouns. */
 const keyOf = (streamId: string): string | undefined => {
   const hex = STREAM.exec(streamId)?.[1];
   return hex === undefined ? undefined : `\\x${hex}`;
@@ -47,7 +49,7 @@ export const tuplesTable = projection<TupleEvent>()({
     },
   },
   apply: { on: ['TupleWritten', 'TupleDeleted'], run: count },
-  // Tuples only grant, so that an absent one is safer than one that may be stale.
+  // Tuples only grant, so a missing one is safer than one that may be stale.
   onParked: removed,
 });
 
@@ -81,8 +83,8 @@ function removed(streamId: string): readonly TableChange[] {
 }
 
 /**
- * Each event adds or takes one, so that a count need not be told of what stood before. A stream that is
- * parked keeps its share until it is released.
+ * Each event adds or subtracts one, so the count does not depend on the earlier state. A parked stream
+ * remains counted until it is released.
  */
 async function count(
   sql: Transaction,

@@ -1,4 +1,4 @@
-/** What every change of a tuple does around its decision. */
+/** What every change of a tuple does before and after its decision. */
 import type { Command, Streams } from '@cardea/event-store';
 import type { ServiceDependencies } from '@cardea/service';
 import { type AttemptEvent, attempt, attempts } from '../attempts/attempt.ts';
@@ -10,10 +10,12 @@ export type WriteDependencies = {
   readonly follower: Follower;
 };
 
-/** Longest wait for this process's own index; the write stands anyhow, and reads wait for it. */
+/**
+ * Longest wait for this process's own index; after it the write still holds, and reads wait for the index.
+ */
 const SETTLE_MS = 2_000;
 
-/** Records a change that changed nothing; answers where. */
+/** Records a change that had no effect; returns the position. */
 export async function recordRepeat(
   { streams }: Pick<WriteDependencies, 'streams'>,
   command: Command,
@@ -24,7 +26,7 @@ export async function recordRepeat(
   return position;
 }
 
-/** From now on this process answers the tenant nothing from before the position. */
+/** From now on this process answers the tenant with nothing from before the position. */
 export async function settle(
   { follower }: Pick<WriteDependencies, 'follower'>,
   tenantId: string,

@@ -6,7 +6,7 @@ import type { Engine } from '../../engine/engine.ts';
 import { consistent, positionSeen, READS, UNANSWERED } from '../endpoint-defaults.ts';
 import { questionShape } from '../tuple-shape.ts';
 
-/** Longer pages are written in pieces of so many ids, at the client's pace. */
+/** Longer pages are written in pieces of this many ids, at the client's pace. */
 const PIECE_IDS = 1_000;
 const WHOLE_IDS_MAX = 10_000;
 

@@ -37,7 +37,7 @@ export const listTuples = ({ database, positions, follower }: Dependencies) =>
       if (!(await positions.reached(TABLE, follower.floor(tenantId), WAIT_MS))) {
         return { refused: 'not_caught_up' };
       }
-      // Taken before the rows are, so that the token never promises more than they show.
+      // Read before the rows, so that the token never promises more than they show.
       const position = positions.passed('tuples');
       const { offset = 0, limit = 50 } = query;
       const found = await database.asTenant(tenantId, (sql) =>
@@ -71,7 +71,7 @@ async function page(sql: Transaction, wanted: Wanted) {
   let where = 'tenant_id = $1';
   if (object_type !== undefined) where += ` AND object_type = $${values.push(object_type)}`;
   if (object_id !== undefined) where += ` AND object_id = $${values.push(object_id)}`;
-  // How many there are of a type is kept; of one object there are few enough to be counted.
+  // The number per type is stored; tuples of one object are few enough to be counted.
   const total =
     object_id === undefined
       ? `SELECT coalesce(sum(n), 0) AS total FROM authz.tuple_counts WHERE ${where}`

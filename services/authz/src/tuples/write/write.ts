@@ -3,7 +3,7 @@ import type { Fields, Tuple, TupleWritten } from '../tuple.ts';
 
 export type Write = { readonly id: string; readonly fields: Fields; readonly now: Date };
 
-/** A tuple that stands is left as it is: the same id, the same age. */
+/** An existing tuple is left as it is: the same id, the same age. */
 export function write({ id, fields, now }: Write, tuple: Tuple): Decision<TupleWritten, never> {
   if (tuple.status === 'standing') return accept();
   const data = { tuple_id: id, ...fields, created_at: now.toISOString() };

@@ -1,4 +1,4 @@
-/** Where a running instance answers, written into its data folder for the commands beside it. */
+/** The addresses of a running instance, written into its data folder for commands that run next to it. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -6,12 +6,12 @@ export type Addresses = {
   readonly api: string;
   /** One per process. */
   readonly management: readonly string[];
-  /** Servers of its own that the settings do not name. */
+  /** Servers that it started itself and that the settings do not name. */
   readonly servers: { readonly [setting: string]: string };
 };
 
 type OneProcess = { readonly pid: number; readonly api: string; readonly management: string };
-/** As far as it is read here. */
+/** The parts of the file that are read here. */
 type Cluster = {
   readonly gateway: string;
   readonly postgres: string;
@@ -30,7 +30,7 @@ export function writeAddresses(folder: string, addresses: OneProcess): void {
   writeFileSync(join(folder, INSTANCE), `${JSON.stringify(addresses)}\n`, { mode: OWNER_ONLY });
 }
 
-/** Of the last one that ran; whether it still does, the folder's lock tells. */
+/** Of the last instance that ran; the folder's lock tells whether it still runs. */
 export function readAddresses(folder: string): Addresses | undefined {
   const cluster = read<Cluster>(folder, CLUSTER);
   if (cluster !== undefined) return ofCluster(cluster);

@@ -5,11 +5,11 @@ export type Welcome = {
   readonly tenantId: string;
   readonly publishableKey: string;
   readonly adminEmail: string;
-  /** Only until a start has shown it, and never in production. */
+  /** Shown once, by the first start that succeeds, and never in production. */
   readonly adminPassword: string | undefined;
-  /** The data folder made it. */
+  /** The password was generated with the data folder. */
   readonly ownPassword: boolean;
-  /** Where the mail lands: the mailbox, or the server's host. */
+  /** Where mail is delivered: the mailbox, or the server's host. */
   readonly mail: string;
   readonly dataFolder: string;
   readonly temporary: boolean;
@@ -47,7 +47,7 @@ export function banner(welcome: Welcome): string {
   ].join('\n');
 }
 
-/** One line that works when it is pasted: it signs the admin in where the password may be shown. */
+/** One line that works when it is pasted: it signs the admin in if the password may be shown. */
 function firstCall({ url, tenantId, adminEmail, adminPassword, publishableKey }: Welcome): string {
   const json = "-H 'content-type: application/json'";
   if (adminPassword === undefined) {

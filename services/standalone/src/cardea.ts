@@ -1,4 +1,4 @@
-/** `npm run cardea -- <command>`: what an operator does beside the running services. */
+/** `npm run cardea -- <command>`: operations on a deployment, running or stopped. */
 import packageJson from '../package.json' with { type: 'json' };
 import { runCardea } from './cli/run.ts';
 

@@ -1,4 +1,4 @@
-/** What an instance on one machine keeps on disk: its secrets, its database, its mail, and who runs on it. */
+/** What an instance on one machine stores on disk: its secrets, its database, its mail, and a lock. */
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -17,7 +17,9 @@ const OWNER_ONLY_FOLDER = 0o700;
 const OWNER_ONLY_FILE = 0o600;
 const ADMIN_EMAIL = 'admin@cardea.local';
 
-/** Made at the first start, read at every later one. Values of the environment win and are not written. */
+/**
+ * Generated at the first start, read at every later one. Values of the environment win and are not written.
+ */
 export type Generated = {
   readonly JWT_SECRET: string;
   readonly ENCRYPTION_KEY: string;
@@ -30,14 +32,14 @@ export type DataFolder = {
   readonly path: string;
   readonly generated: Generated;
   readonly temporary: boolean;
-  /** False until a start got as far as telling the admin's password. */
+  /** False until a start has shown the admin's password. */
   readonly greeted: boolean;
   markGreeted(): void;
-  /** Lets the next start in; removes a temporary folder. */
+  /** Unlocks the folder for the next start; removes a temporary folder. */
   release(): void;
 };
 
-/** Another process runs on the folder. */
+/** Another process uses the folder. */
 export class FolderInUse extends Error {
   override readonly name = 'FolderInUse';
 }
@@ -61,7 +63,7 @@ export function openDataFolder(where: { readonly path: string } | 'temporary'): 
   };
 }
 
-/** A live holder keeps others out; a lock that a killed process left is taken over. */
+/** Fails while the holder is alive; a lock that a killed process left is taken over. */
 function takeLock(path: string): string {
   const lock = join(path, 'run.lock');
   try {
@@ -88,7 +90,7 @@ function isAlive(pid: number): boolean {
   return isOurs(pid);
 }
 
-/** After a reboot the number may belong to a stranger; where /proc tells, it is asked. */
+/** After a reboot another process may have the number; /proc tells, if there is one. */
 function isOurs(pid: number): boolean {
   try {
     return /standalone|cluster/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
@@ -107,7 +109,7 @@ function secretsOf(path: string): Generated {
     ADMIN_EMAIL,
     ADMIN_PASSWORD: randomBytes(12).toString('base64url'),
   };
-  // Renamed into place, so that a crash leaves no half-written file that the next start would trust.
+  // Renamed into place, so that a crash leaves no half-written file for the next start.
   const draft = `${file}.new`;
   writeFileSync(draft, `${JSON.stringify(generated, null, 2)}\n`, { mode: OWNER_ONLY_FILE });
   renameSync(draft, file);

@@ -1,4 +1,4 @@
-/** All endpoints of the product by service, read from the code alone: no server runs for it. */
+/** All endpoints of the product by service, read from the code alone, without a running server. */
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { logger, readSettings } from '@cardea/runtime';

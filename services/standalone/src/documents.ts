@@ -1,6 +1,6 @@
 /**
- * Writes the documents that are made of the contracts: `node src/documents.ts <folder>`. The build of
- * the gateway's image does, and whoever makes a release.
+ * Writes the documents that are generated from the contracts: `node src/documents.ts <folder>`. Used by the
+ * build of the gateway's image, and for releases.
  */
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';

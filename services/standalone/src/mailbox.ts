@@ -1,6 +1,6 @@
 /**
- * A mail server that delivers nothing: what it takes stands on a page, as the development mailbox of one
- * process does. For set-ups of many processes, where mail must land in one place.
+ * A mail server that delivers nothing: the mail it receives is shown on a page, as in the development
+ * mailbox of a single process. For deployments of many processes, where all mail must end up in one place.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -19,7 +19,7 @@ const TOO_LARGE = 552;
 const FROM = 'mailbox@cardea.local';
 
 export type MailboxOptions = {
-  /** 0 takes a free one, here as there. */
+  /** 0 picks a free port, here and below. */
   readonly smtpPort: number;
   readonly port: number;
   readonly host: string;
@@ -29,7 +29,7 @@ export type MailboxOptions = {
 
 export type Mailbox = {
   readonly smtpPort: number;
-  /** Of `/dev/mailbox`. */
+  /** Port of `/dev/mailbox`. */
   readonly port: number;
   stop(): Promise<void>;
 };
@@ -64,7 +64,7 @@ export async function startMailbox(options: MailboxOptions): Promise<Mailbox> {
     trustedProxies: [],
     port: options.port,
     hosts: [host],
-    // Whoever starts a mailbox names the address that it is for.
+    // Whoever starts a mailbox chooses the address that it listens on.
     sharesLoopbackOnly: true,
   });
   const stop = async (): Promise<void> => {
@@ -84,7 +84,7 @@ export async function startMailbox(options: MailboxOptions): Promise<Mailbox> {
 
 const NOBODY = { bad: 'invalid' } as const;
 
-/** That the process answers; it has neither database nor cache. */
+/** Reports that the process answers; it has neither database nor cache. */
 const healthOf = (version: string) =>
   healthEndpoints({
     version,
@@ -108,7 +108,7 @@ function smtpServer(
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.once('end', () => {
-        // Beyond the size the library has cut the rest off already.
+        // The library has already cut off what exceeds the size.
         if (stream.sizeExceeded) return done(refusal('the mail is too large', TOO_LARGE));
         const recipients = session.envelope.rcptTo.map(({ address }) => address.toLowerCase());
         take(Buffer.concat(chunks), recipients).then(
@@ -125,7 +125,7 @@ function smtpServer(
   return server;
 }
 
-/** With the code that tells the sender not to try again. */
+/** With the code that tells the sender not to retry. */
 const refusal = (message: string, responseCode: number): Error =>
   Object.assign(new Error(message), { responseCode });
 
@@ -139,7 +139,7 @@ function listening(server: SMTPServer, port: number, host: string): Promise<numb
   });
 }
 
-/** The one thing that a reader of the page comes for. */
+/** The first link in a mail: what most readers of the page look for. */
 const linkIn = (text: string): string | null => /https?:\/\/\S+/.exec(text)?.[0] ?? null;
 const codeIn = (text: string): string | null =>
   /^(?:.*:)?\s*(\d{6}|[0-9A-Z]{4}-[0-9A-Z]{4})\s*$/m.exec(text)?.[1] ?? null;

@@ -1,6 +1,6 @@
 /**
- * `npm start`: everything in one process. The only file here that touches `process.env`. What serves is
- * loaded behind the settings, so that a wrong one is told at once.
+ * `npm start`: everything in one process. The only file here that touches `process.env`. The server's code
+ * is loaded after the settings were checked, so that a wrong setting is reported at once.
  */
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { availableParallelism } from 'node:os';
@@ -57,12 +57,12 @@ async function start(given: Options): Promise<void> {
   if (refused !== undefined) fail(refused, EXIT_CONFIGURATION);
 }
 
-/** What the environment leaves open comes from the folder; true when the admin's password does. */
+/** Values that the environment lacks come from the folder; true if the admin's password does. */
 function fillIn(env: NodeJS.ProcessEnv, generated: Generated): boolean {
   for (const name of ['JWT_SECRET', 'ENCRYPTION_KEY'] as const) {
     if (!env[name] && !env[`${name}_FILE`]) env[name] = generated[name];
   }
-  // A newcomer reads the banner; what goes wrong is still said.
+  // A newcomer should read the banner; warnings and errors are still logged.
   env['LOG_LEVEL'] ||= 'warn';
   if (env['ADMIN_EMAIL']) return false;
   env['ADMIN_EMAIL'] = generated.ADMIN_EMAIL;
@@ -71,11 +71,11 @@ function fillIn(env: NodeJS.ProcessEnv, generated: Generated): boolean {
   return true;
 }
 
-/** A temporary instance must not meet another one: it takes ports that are free, unless they are named. */
+/** A temporary instance must not collide with another one: it uses free ports, unless they are named. */
 async function choosePorts(env: NodeJS.ProcessEnv, { port, temp }: Options): Promise<void> {
   if (port !== undefined) env['PORT'] = String(port);
   if (!temp) return;
-  // Each is held until all are found, so that they differ.
+  // Each port is kept open until all are found, so that they differ.
   const held: Server[] = [];
   for (const name of ['PORT', 'MANAGEMENT_PORT']) {
     if (env[name]) continue;

@@ -5,7 +5,7 @@ export type Options = {
   /** Removed at the end; free ports unless named. */
   readonly temp: boolean;
   readonly port: number | undefined;
-  /** Mailbox and banner as on loopback, whoever can connect. */
+  /** Mailbox and banner as on loopback, even if other machines can connect. */
   readonly shareDevMailbox: boolean;
   readonly help: boolean;
 };

@@ -1,4 +1,4 @@
-/** The PostgreSQL of a standalone instance: started with it, started again when it dies, stopped last. */
+/** The PostgreSQL of a standalone instance: started with it, restarted when it dies, stopped last. */
 import { join } from 'node:path';
 import { type LocalPostgres, startLocalPostgres } from '@cardea/local-postgres';
 import { type Logger, type Secret, secret } from '@cardea/runtime';
@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 1000;
 
 export type OwnDatabase = {
   readonly url: Secret;
-  /** Synchronous, for the end of the process. */
+  /** Synchronous, because it runs while the process exits. */
   stop(): void;
 };
 
@@ -25,7 +25,7 @@ export async function ownDatabase(folder: DataFolder, log: Logger): Promise<OwnD
   let postgres = await start();
   let starting = false;
 
-  /** The port is kept, so whoever has the URL finds the new server under it. */
+  /** The port is kept, so the URL is still valid for the new server. */
   const look = async (): Promise<void> => {
     if (starting || isAlive(postgres.pid)) return;
     starting = true;
@@ -55,7 +55,7 @@ export async function ownDatabase(folder: DataFolder, log: Logger): Promise<OwnD
   return { url: secret(postgres.connectionString(DATABASE)), stop };
 }
 
-/** Of one that runs already. */
+/** URL of one that runs already. */
 export const ownDatabaseUrl = (port: number, password: string): string =>
   `postgres://postgres:${encodeURIComponent(password)}@${HOST}:${port}/${DATABASE}`;
 

@@ -7,7 +7,7 @@ import type { ServiceDefinition } from '@cardea/service';
 import { vaultService } from '@cardea/vault';
 import { webhooksService } from '@cardea/webhook-dispatcher';
 
-/** Identity first: it makes the keys that all others check tokens with. */
+/** Identity first: it creates the keys that all others verify tokens with. */
 export const services: readonly ServiceDefinition[] = [
   identityService,
   authzService,

@@ -1,4 +1,4 @@
-/** From settings that are right to an instance that serves, and to the message of the day. */
+/** From valid settings to a serving instance and its banner. */
 import { UnknownWrapKey } from '@cardea/crypto';
 import { PortTaken } from '@cardea/http';
 import { LocalPostgresError } from '@cardea/local-postgres';
@@ -21,17 +21,17 @@ export type Serving = {
   readonly folder: DataFolder;
   readonly settings: Settings;
   readonly version: string;
-  /** The administrator's password is one that the folder made. */
+  /** The administrator's password was generated with the folder. */
   readonly ownPassword: boolean;
   /** `--share-dev-mailbox`. */
   readonly sharesDevelopment: boolean;
-  /** Told how our own PostgreSQL is stopped: last of all, and also where the start fails. */
+  /** Called with the function that stops our own PostgreSQL: last of all, and also if the start fails. */
   readonly onDatabase: (stop: () => void) => void;
   readonly print: (text: string) => void;
   readonly exit: (code: number) => void;
 };
 
-/** Answers what of the configuration forbids the start; undefined when it serves. */
+/** Returns what in the configuration prevents the start; undefined if it serves. */
 export async function serveFrom(serving: Serving): Promise<string | undefined> {
   try {
     await serve(serving);

@@ -1,9 +1,9 @@
-/** Finds out what the banner shows, and prints it. */
+/** Collects what the banner shows, and prints it. */
 import type { Settings } from '@cardea/runtime';
 import type { Host } from '@cardea/service';
 import { banner } from './banner.ts';
 
-/** The tenant and the publishable key that a first start has made. */
+/** The tenant and the publishable key that a first start has created. */
 export const DEFAULT_APPLICATION = `
   SELECT a.tenant_id, a.publishable_key
     FROM identity.applications a JOIN identity.tenants t ON t.id = a.tenant_id

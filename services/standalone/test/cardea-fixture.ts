@@ -14,10 +14,10 @@ export const SECRETS = {
   ADMIN_PASSWORD: 'canary-admin-password',
 };
 
-/** Hashes that cost nothing. */
+/** Password hashing at the lowest cost. */
 export const CHEAP = { ARGON2_MEMORY: '64', ARGON2_TIME: '1' };
 
-/** What the command line stands beside: all services in this process, with the same secrets. */
+/** The deployment that the command line works on: all services in this process, with the same secrets. */
 export const running = (databaseUrl: string): Promise<ServiceFixture> => {
   const { JWT_SECRET, ENCRYPTION_KEY } = SECRETS;
   const env = { JWT_SECRET, ENCRYPTION_KEY, ...CHEAP };
@@ -28,7 +28,7 @@ export type Ran = { readonly code: number; readonly out: string; readonly err: s
 
 export type CardeaFixture = {
   readonly folder: string;
-  /** All that was ever printed. */
+  /** Everything that was printed so far. */
   readonly printed: string[];
   run(line: string, env?: { [name: string]: string }, stop?: 'once it has spoken'): Promise<Ran>;
   /** With our data folder. */

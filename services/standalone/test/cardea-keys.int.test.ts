@@ -1,10 +1,10 @@
-/** The keys that sign tokens, changed by the command line beside a process that serves. */
+/** The signing keys of tokens, changed by the command line while a process serves. */
 import { type ServiceFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cardeaFixture, running } from './cardea-fixture.ts';
 
-/** Well below the 30 s after which the ring, and the 60 s after which a token, is looked at anyway. */
+/** Well below the 30 s after which the key ring, and the 60 s after which a token, is checked anyway. */
 const NOTICE_MS_MAX = 20_000;
 
 const database = testDatabase();
@@ -19,7 +19,7 @@ afterAll(async () => {
   remove();
 });
 
-/** How many of these keys can still be read by whoever has the secrets of the deployment. */
+/** How many of these keys the deployment's secrets can still decrypt. */
 async function readableHalves(kids: readonly string[]): Promise<number> {
   const client = new Client({ connectionString: database.url });
   await client.connect();

@@ -1,4 +1,4 @@
-/** What `doctor` finds in what tenants have set up. */
+/** What `doctor` finds in the configuration of tenants. */
 import { type ServiceFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cardeaFixture, running } from './cardea-fixture.ts';

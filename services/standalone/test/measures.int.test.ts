@@ -9,7 +9,7 @@ let fixture: ServiceFixture;
 beforeAll(async () => {
   const env = { ...CHEAP, ADMIN_EMAIL: 'root@example.com', ADMIN_PASSWORD: 'a long password' };
   fixture = await serviceFixture({ databaseUrl: database.url, definitions: services, env });
-  // What a process has in hand it would store over what the tests store.
+  // Events that a process is still applying would overwrite what the tests store.
   const lags = ['relay_lag_events', 'projection_lag_events', 'consumer_lag_events'];
   await untilTrue(async () => {
     const all = (await Promise.all(lags.map(seriesOf))).flat();

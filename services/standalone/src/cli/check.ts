@@ -1,8 +1,8 @@
-/** What a look of `doctor` finds, and how it is said. */
+/** What a check of `doctor` reports. */
 import type { Deployment } from './deployment.ts';
 
 export type Check = {
-  /** The look's own name unless given. */
+  /** The name of the check unless given. */
   readonly name: string;
   readonly status: 'ok' | 'warning' | 'failed';
   readonly detail: string;

@@ -3,9 +3,9 @@ import type { Environment, RootLogger } from '@cardea/runtime';
 import type { Deployment } from './deployment.ts';
 import { WrongUsage } from './failures.ts';
 
-/** What a command has to say, for people and for programs. */
+/** The result of a command, for people and for programs. */
 export type CommandOutput = {
-  /** False: it ran, and what it found is a failure; exit 1. */
+  /** False if it ran and what it found is a failure; exit 1. */
   readonly ok: boolean;
   readonly lines: readonly string[];
   readonly json: object;
@@ -13,7 +13,7 @@ export type CommandOutput = {
 
 export type OptionForm =
   | { readonly type: 'boolean'; readonly help: string }
-  /** `value` stands for what is expected, e.g. `N`. */
+  /** `value` describes what is expected, e.g. `N`. */
   | { readonly type: 'string'; readonly value: string; readonly help: string };
 
 export type Call = {
@@ -21,11 +21,11 @@ export type Call = {
   readonly options: { readonly [name: string]: string | boolean | undefined };
   readonly env: Environment;
   readonly version: string;
-  /** Goes to standard error. */
+  /** Writes to standard error. */
   readonly log: RootLogger;
   /** Opened at the first call, closed after the command. */
   readonly open: () => Promise<Deployment>;
-  /** For commands that go on for a while: a line now, before the end. */
+  /** For commands that run for a while: prints a line at once, before the end. */
   readonly tell: (line: string, json: object) => void;
   /** Ctrl-C. */
   readonly signal: AbortSignal;
@@ -35,14 +35,14 @@ export type Command = {
   /** One word or two: `projections rebuild`. */
   readonly name: string;
   readonly summary: string;
-  /** What is typed after `cardea`. */
+  /** The words to type after `cardea`. */
   readonly example?: string;
-  /** Placeholders in order; those in brackets may be missing. */
+  /** Placeholders in order; those in brackets are optional. */
   readonly words?: readonly string[];
   readonly options?: { readonly [name: string]: OptionForm };
-  /** Takes something away for good, always or with some option: asks for `--yes`. */
+  /** Deletes something for good, always or with some option: requires `--yes`. */
   readonly destroys?: true | ((options: Call['options']) => boolean);
-  /** Not in the help. */
+  /** Not listed in the help. */
   readonly hidden?: true;
   readonly run: (call: Call) => Promise<CommandOutput>;
 };

@@ -30,18 +30,18 @@ import { NotDone, WrongConfiguration } from './failures.ts';
 
 export type Deployment = {
   readonly settings: Settings;
-  /** In words: which one this is, and whether it runs. */
+  /** For people: which deployment this is, and whether it runs. */
   readonly place: string;
   readonly folder: string | undefined;
-  /** Where a running one answers; undefined: stopped, or not to be known. */
+  /** Where a running one answers; undefined: stopped, or unknown. */
   readonly addresses: Addresses | undefined;
-  /** Only a data folder tells. */
+  /** Known only for a data folder. */
   readonly isRunning: boolean | undefined;
   readonly log: RootLogger;
   readonly version: string;
   /** Connections; made at the first call. */
   readonly shared: () => Infrastructure;
-  /** The six services, built and not started. */
+  /** The six services, constructed and not started. */
   readonly parts: () => readonly Part[];
   readonly close: () => Promise<void>;
 };
@@ -57,7 +57,7 @@ export type Opening = {
 export const folderOf = ({ env, data }: Pick<Opening, 'env' | 'data'>): string =>
   resolve(data ?? (env['CARDEA_DATA'] || '.cardea'));
 
-/** The settings as the deployment itself reads them; `generated`: of its data folder. */
+/** The settings as the deployment itself reads them; `generated`: from its data folder. */
 export function settingsOf(opening: Pick<Opening, 'env' | 'data'>): {
   readonly settings: Settings;
   readonly generated: Generated | undefined;
@@ -114,7 +114,7 @@ function running(opening: Opening, generated: Generated): Deployment {
   });
 }
 
-/** The servers that the environment names neither itself nor by a file. */
+/** The servers that the environment names neither directly nor by a file. */
 const unnamed = (servers: Environment = {}, env: Environment): Environment =>
   Object.fromEntries(Object.entries(servers).filter(([name]) => !env[`${name}_FILE`]));
 
@@ -131,7 +131,7 @@ async function stopped(
     release();
     throw error;
   });
-  // PostgreSQL runs in a group of its own: it has to go on whatever way we end.
+  // PostgreSQL runs in its own process group, so it has to be stopped however this process ends.
   process.once('exit', own.stop);
   const end = (): void => {
     process.off('exit', own.stop);
@@ -196,7 +196,7 @@ const generatedIn = (folder: string): Generated | undefined => {
 const hasSecrets = (env: Environment): boolean =>
   Boolean(env['ENCRYPTION_KEY'] || env['ENCRYPTION_KEY_FILE']);
 
-/** As a start on the folder does; the environment wins. */
+/** As a start on the folder does; the environment takes precedence. */
 function fillIn(env: { [name: string]: string | undefined }, generated: Generated): void {
   for (const name of ['JWT_SECRET', 'ENCRYPTION_KEY'] as const) {
     if (!env[name] && !env[`${name}_FILE`]) env[name] = generated[name];
@@ -226,7 +226,7 @@ export function dependenciesOf(deployment: Deployment, name: ServiceName): Servi
   return part.needs;
 }
 
-/** Where its wrapped keys stand, and what opens them. */
+/** The tables with its wrapped keys, and the keys that unwrap them. */
 export const wrappedIn = (deployment: Deployment) => ({
   database: deployment.shared().database,
   definitions: services,

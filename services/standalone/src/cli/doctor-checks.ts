@@ -1,4 +1,4 @@
-/** What `doctor` looks at. */
+/** The checks of `doctor`. */
 import { statfsSync } from 'node:fs';
 import { wrapKeys } from '@cardea/crypto';
 import { checkTopics } from '@cardea/event-bus';
@@ -48,7 +48,7 @@ const migrations: DoctorCheck = async ({ deployment: { settings, version } }) =>
     : failed(`${pending.length} not applied`, 'npm run cardea -- migrate');
 };
 
-/** Every key that rows are wrapped under has to be one of ours, and in the end the current one. */
+/** Every key that rows are wrapped under has to be configured, and eventually be the current one. */
 const encryptionKey: DoctorCheck = async ({ deployment }) => {
   const counted = await countedKeys(wrappedIn(deployment));
   const { current } = wrapKeys(deployment.settings, 'subject-wrap/v1');
@@ -147,7 +147,7 @@ const parked: DoctorCheck = async ({ deployment }) => {
     : failed(`${streams} streams wait`, 'npm run cardea -- parked list');
 };
 
-/** Whoever is asked and not vouched for makes each vend of the policy a 403. */
+/** An approver who is not vouched for makes each vend under the policy a 403. */
 const approvers: DoctorCheck = async ({ deployment }) => {
   const vault = deployment.parts().find(({ definition }) => definition.name === 'vault');
   if (vault === undefined) return [];
@@ -166,7 +166,7 @@ const approvers: DoctorCheck = async ({ deployment }) => {
   );
 };
 
-/** The loops of each process, as it sees them itself. */
+/** The loops of each process, as that process reports them. */
 const loops: DoctorCheck = async ({ deployment, management }) => {
   const { addresses, isRunning } = deployment;
   if (management === undefined && isRunning === false) {
@@ -210,7 +210,7 @@ const disk: DoctorCheck = async ({ deployment: { folder } }) => {
   return free >= DISK_FREE_BYTES_MIN ? ok(gib) : failed(gib, 'make room, or move the data folder');
 };
 
-/** In this order: what comes later needs what comes before. */
+/** In this order, because later checks need what earlier ones found to work. */
 export const doctorChecks: { readonly [name: string]: DoctorCheck } = {
   settings: async () => ok('right'),
   plaintext,

@@ -1,12 +1,12 @@
 /** The three ways in which a command of `cardea` fails, each with an exit code of its own. */
 import type { SettingFault } from '@cardea/runtime';
 
-/** Exit 2. The message repeats nothing that was typed: it may have been a secret. */
+/** Exit 2. The message quotes nothing that was typed, because it may have been a secret. */
 export class WrongUsage extends Error {
   override readonly name = 'WrongUsage';
 }
 
-/** Exit 1: it was understood and could not be done. */
+/** Exit 1: the command was understood and could not be carried out. */
 export class NotDone extends Error {
   override readonly name = 'NotDone';
 }

@@ -1,4 +1,4 @@
-/** The words that tell how a command is used. */
+/** The help texts of the commands. */
 import { type Command, type OptionForm, table } from './command.ts';
 
 export function generalHelp(commands: readonly Command[]): string {

@@ -1,10 +1,13 @@
-/** How far something has come, as commands show it. */
+/** Lag and parked streams, as commands show them. */
 import type { Database } from '@cardea/read-models';
 import type { Part } from '@cardea/service';
 
 const EVENTS_COUNTED_MAX = 500;
 
-/** Positions are not counted with: only one store's are dense. Text, for there may be more. */
+/**
+ * Events are counted, not positions, because only one of the stores has dense ones. Text, because the
+ * numbers can be large.
+ */
 export async function lagOf(
   { definition, needs }: Part,
   position: bigint,

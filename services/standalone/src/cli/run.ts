@@ -1,4 +1,7 @@
-/** `cardea <command>`: finds the command, runs it, and says how it went in words, in JSON and by the exit code. */
+/**
+ * `cardea <command>`: finds the command, runs it, and reports the result as text, as JSON and by the exit
+ * code.
+ */
 import { parseArgs } from 'node:util';
 import { UnknownWrapKey } from '@cardea/crypto';
 import { TopicsMisfit } from '@cardea/event-bus';
@@ -104,7 +107,7 @@ function read(command: Command, args: readonly string[]): Pick<Call, 'words' | '
   return { words: parsed.positionals, options: parsed.values };
 }
 
-/** Our own log goes beside the answer, and tells only what is wrong. */
+/** The log goes to standard error, apart from the result, and reports only what is wrong. */
 const logOf = ({ version, err }: Terminal): RootLogger =>
   logger({ service: 'cardea', version, level: 'error', stream: { write: err } });
 
@@ -129,7 +132,7 @@ function failed(
   return code;
 }
 
-/** Errors of our own say what is to be done; the message of any other may quote what it was given. */
+/** Errors of our own say what to do; the message of any other may quote its input. */
 function explained(error: unknown): { readonly code: number; readonly message: string } {
   if (error instanceof WrongUsage) return { code: EXIT.usage, message: error.message };
   for (const kind of [WrongConfiguration, UnknownWrapKey, LocalPostgresError]) {

@@ -1,4 +1,6 @@
-/** What the settings alone tell `doctor`: servers without TLS, clients without an address, mail without a way. */
+/**
+ * What `doctor` checks on the settings alone: servers without TLS, client addresses, a way to send mail.
+ */
 import { plaintextServers } from '@cardea/runtime';
 import { type DoctorCheck, ok, warning } from './check.ts';
 
@@ -12,8 +14,8 @@ export const plaintext: DoctorCheck = async ({ deployment: { settings } }) => {
 };
 
 /**
- * Limits count by address, so clients must not share one. What can be known: gateway and processes
- * speak plain HTTP alone, so an https PUBLIC_URL means that a proxy stands in front of them.
+ * Rate limits count by address, so clients must not share one. Gateway and processes themselves speak only
+ * plain HTTP, so an https PUBLIC_URL means that a proxy stands in front of them.
  */
 export const clientAddresses: DoctorCheck = async ({ deployment: { settings, folder } }) => {
   const { PUBLIC_URL, TRUSTED_PROXIES, GATEWAY_TRUSTED_PROXIES } = settings;

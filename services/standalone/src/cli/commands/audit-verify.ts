@@ -1,4 +1,4 @@
-/** Honest about what this version cannot do; the help does not name it. */
+/** Reports that this version cannot verify the audit log; the help does not list it. */
 import type { Command } from '../command.ts';
 import { NotDone } from '../failures.ts';
 

@@ -1,4 +1,4 @@
-/** Looks at everything that a deployment stands on, a line each, with what mends it. */
+/** Checks everything that a deployment depends on; prints a line for each, with how to correct it. */
 
 import type { Check, DoctorCheck } from '../check.ts';
 import { type Command, table } from '../command.ts';
@@ -48,7 +48,7 @@ export const doctor: Command = {
 
 const SIGNS = { ok: 'ok', warning: 'warning', failed: 'FAILED' } as const;
 
-/** A look that throws or takes too long is a finding too; what it threw may quote a URL. */
+/** A check that throws or takes too long is reported as failed; the error's message may quote a URL. */
 async function answered(
   look: DoctorCheck,
   at: Parameters<DoctorCheck>[0],

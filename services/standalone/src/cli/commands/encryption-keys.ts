@@ -1,4 +1,4 @@
-/** What rests on ENCRYPTION_KEY and JWT_SECRET, brought from the previous ones to the current ones. */
+/** Moves what is wrapped under the previous ENCRYPTION_KEY and JWT_SECRET to the current ones. */
 import { identityOperations } from '@cardea/identity';
 import { refuseForeignKeys, rewrapKeys } from '@cardea/service';
 import { vaultOperations } from '@cardea/vault';

@@ -1,4 +1,4 @@
-/** Settings for a new deployment in containers, with secrets of its own; printed once, kept by whoever asked. */
+/** Settings for a new deployment in containers, with generated secrets; printed once and stored nowhere. */
 import { randomBytes } from 'node:crypto';
 import { type Command, done } from '../command.ts';
 

@@ -1,4 +1,4 @@
-/** The events of a log as they are stored; what is sealed stays sealed. */
+/** The events of a log as they are stored; encrypted fields stay encrypted. */
 import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
 import type { RecordedEvent } from '@cardea/event-store';
 import type { Part } from '@cardea/service';
@@ -86,7 +86,7 @@ function tellOf({ tell }: Call, event: RecordedEvent): void {
   });
 }
 
-/** A sealed field names whose it is and holds what only its key opens. */
+/** An encrypted field names its subject and contains ciphertext. */
 function withoutSealed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSealed);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,4 +1,4 @@
-/** Changes what running processes log, for a while; they show the deployment's bearer that they can. */
+/** Changes the log level of running processes for a while; the deployment's bearer authorizes it. */
 import { internalBearers } from '@cardea/service';
 import { type Command, done, numberOf, textOf } from '../command.ts';
 import { NotDone, WrongUsage } from '../failures.ts';

@@ -1,4 +1,6 @@
-/** A mail server that shows what it takes and delivers nothing: for trying out, never for people. */
+/**
+ * A mail server that shows the mail it receives and delivers none: for development, never for real users.
+ */
 import { once } from 'node:events';
 import { startMailbox } from '../../mailbox.ts';
 import { type Command, done, numberOf, textOf } from '../command.ts';

@@ -1,4 +1,4 @@
-/** Brings the database forward; containers never do so by themselves. */
+/** Migrates the database; containers never do so by themselves. */
 import { pendingMigrations } from '@cardea/read-models';
 import { migrateServices, migrationSetsOf } from '@cardea/service';
 import { services } from '../../standalone.ts';

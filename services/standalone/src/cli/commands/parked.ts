@@ -1,4 +1,4 @@
-/** Streams that were set aside because one of their events could not be applied. */
+/** Parked streams: those with an event that could not be applied. */
 
 import { kindOf } from '@cardea/contracts';
 import { consumerCore } from '@cardea/event-bus';

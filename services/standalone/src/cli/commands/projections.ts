@@ -1,4 +1,4 @@
-/** How far the tables are behind their logs, and tables built anew. */
+/** How far the tables lag behind their logs, and the rebuilding of tables. */
 import { rebuildProjection } from '@cardea/read-models';
 import type { Part } from '@cardea/service';
 import { type Command, done, table } from '../command.ts';

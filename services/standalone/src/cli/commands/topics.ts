@@ -1,4 +1,4 @@
-/** The topics of Kafka: made by this command alone, never by whoever writes first. */
+/** The topics of Kafka: created by this command only, never by the first write. */
 import { checkTopics, createTopics } from '@cardea/event-bus';
 import { type Command, done } from '../command.ts';
 import { kafkaOf } from '../kafka.ts';

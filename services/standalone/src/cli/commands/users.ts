@@ -1,4 +1,6 @@
-/** A first way in, for a deployment that was started without ADMIN_EMAIL, or whose administrator is gone. */
+/**
+ * Creates an administrator for a deployment that was started without ADMIN_EMAIL or has lost its last one.
+ */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { identityOperations } from '@cardea/identity';

@@ -1,4 +1,4 @@
-/** Fields that subscribers are told are erased with the person are null in what is published afterwards. */
+/** Fields that are documented as erased with the user are null in what is published after the erasure. */
 import { identityEvents, PERSONAL_DATA } from '@cardea/contracts';
 import type { RelayMapper } from '@cardea/event-bus';
 import type { RecordedEvent } from '@cardea/event-store';
@@ -28,7 +28,7 @@ const started = recorded('session-1', 'SessionStarted', {
   ...{ started_at: AT, last_active_at: AT, expires_at: AT },
 });
 
-/** Values of the fields that carry this mark, wherever they stand. */
+/** Values of the fields with this annotation, at any depth. */
 const marked = (schema: unknown, data: unknown, mark: string): readonly unknown[] => {
   if (typeof schema !== 'object' || schema === null) return [];
   const { properties, anyOf, [PERSONAL_DATA]: own } = schema as { [keyword: string]: object };
@@ -64,7 +64,7 @@ describe.each([
   it('tells nothing of them once they are erased', async () => {
     const { data } = await published(() => null);
     expect(new Set(marked(schema, data, 'erasable'))).toEqual(new Set([null]));
-    // Empty, null or not there.
+    // Empty, null or missing.
     expect(marked(schema, data, 'derived').filter(Boolean)).toEqual([]);
     expect(JSON.stringify(data)).not.toMatch(/ann@|Ann|192\.0|Firefox/);
   });

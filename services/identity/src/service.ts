@@ -1,4 +1,4 @@
-/** Identity: who a caller is. Accounts, sessions, tenants, and the keys that tokens are signed with. */
+/** Identity: authenticates callers. Accounts, sessions, tenants, and the keys that sign tokens. */
 
 import { domainToASCII } from 'node:url';
 import { type ServiceDefinition, type ServiceDependencies, serviceOf } from '@cardea/service';
@@ -36,7 +36,7 @@ import { reservationStreams } from './streams/reservation.ts';
 import { snapshotCache } from './streams/snapshot-cache.ts';
 import { workspacesModule, workspacesStreams } from './workspaces/workspaces.module.ts';
 
-/** The mailbox page shows the mail of all services, also where it is a process of its own. */
+/** The mailbox page shows the mail of all services, also when it runs as a process of its own. */
 export { devMailboxRoutes, mailFolder };
 
 export type IdentityDrivers = {
@@ -67,12 +67,12 @@ export const identityWith = (drivers: Partial<IdentityDrivers> = {}): ServiceDef
 
 export const identityService: ServiceDefinition = identityWith();
 
-/** What an operator does beside the endpoints, from the command line: keys, and a first way in. */
+/** Operations for the command line besides the endpoints: keys, and creating an administrator. */
 export type IdentityOperations = KeyOperations & {
   readonly createAdmin: (admin: NewAdmin) => Promise<AdminMade>;
 };
 
-/** Nothing turns there, so what it does is seen when the service reads it. */
+/** No loop runs there, so the effects appear when the service next reads its log. */
 export function identityOperations(needs: ServiceDependencies): IdentityOperations {
   const { signingKeys, accounts } = identityModules(needs, driversOf(needs.settings));
   return { ...keyOperations(signingKeys.signingKeys), createAdmin: accounts.createAdmin };
@@ -83,9 +83,9 @@ const driversOf = (settings: ServiceDependencies['settings']): IdentityDrivers =
   toAscii: domainToASCII,
 });
 
-/** Each module is given what it names of the service's means and of the modules before it. */
+/** Each module gets what it requires of the service's dependencies and of the modules before it. */
 export function identityModules(given: ServiceDependencies, drivers: IdentityDrivers) {
-  // Whatever is decided revokes what it ends before anybody is answered.
+  // Every decision revokes what it ends before the request is answered.
   const needs = { ...given, streams: revokingStreams(given) };
   const snapshots = snapshotCache(needs.store);
   const outbox = mailOutbox({ ...needs, snapshots });

@@ -32,7 +32,7 @@ const keyMiss =
   (ip) =>
     fixture.rest.get('/api/v1/admin/users', { ...from(ip), bearer: key });
 
-/** Each limit by address, how often it lets one network through, and how to meet it. */
+/** Each limit by address, how often it lets one network through, and how to reach it. */
 const LIMITED: readonly { readonly what: string; readonly limit: number; readonly attempt: Try }[] =
   [
     {
@@ -76,7 +76,7 @@ const LIMITED: readonly { readonly what: string; readonly limit: number; readonl
     { what: 'wrong agent keys', limit: 60, attempt: (ip) => keyMiss('agk_live_no')(ip, 0) },
   ];
 
-/** One try after the other, each from the next address; how many were judged, and how many turned away. */
+/** One try after another, each from the next address; counts those processed and those refused. */
 async function tried(attempt: Try, addresses: readonly string[]) {
   let judged = 0;
   let limited = 0;

@@ -24,7 +24,7 @@ const database = testDatabase();
 let fixture: IdentityFixture;
 let ann: Account;
 let agent: { readonly id: string; readonly as: RestDriver };
-/** Awaited before an event of this type is appended: where a busy process may stand still. */
+/** Awaited before an event of this type is appended: simulates a process that stalls there. */
 let beforeAppend: { readonly type: string; readonly hold: () => Promise<unknown> } | undefined;
 
 beforeAll(async () => {
@@ -71,7 +71,7 @@ const reasonOf = async (id: string) => {
   return state.status === 'none' ? undefined : state.reason;
 };
 
-/** As sign-ins without a session will give one. */
+/** As sign-ins without a session issue one. */
 async function tokenWithoutSession({ tenantId, userId, email }: Account): Promise<string> {
   const needs = fixture.host.needsOf('identity');
   const { signingKeys, accounts, workspaces, sessions } = identityModules(needs, {
@@ -166,7 +166,7 @@ describe('what an agent session on behalf of a user rests on', () => {
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
-    // Neither marked nor ended: as on a replica that has heard nothing.
+    // Neither in a revocation list nor ended: as on a replica that was not notified.
     const { mark, isMarked } = needs.revocations;
     Object.assign(needs.revocations, { mark: async () => undefined, isMarked: () => false });
     beforeAppend = { type: 'AgentSessionEnded', hold: () => held };

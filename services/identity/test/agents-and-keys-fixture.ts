@@ -1,4 +1,4 @@
-/** Agents and their keys in one tenant, beside the rig of identity. */
+/** Agents and their keys in one tenant, added to identity's fixture. */
 import { type RestDriver, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { type Account, type IdentityFixture, identityFixture } from './identity-fixture.ts';
@@ -14,7 +14,7 @@ export type TestAgent = {
   readonly as: RestDriver;
 };
 
-/** Starts before the tests of a file and stops behind them. */
+/** Starts before the tests of a file and stops after them. */
 export function agentsAndKeysFixture() {
   const database = testDatabase();
   let fixture: IdentityFixture;

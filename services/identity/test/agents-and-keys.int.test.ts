@@ -235,7 +235,7 @@ describe('an agent', () => {
       'delegation.granted',
       'delegation.withdrawn',
     ];
-    // A session is ended by whoever hears of its cause, later than the cause itself is told.
+    // The end of a session is published by a policy, later than its cause.
     await untilTrue(
       async () => {
         const now = await told();

@@ -1,4 +1,7 @@
-/** What clients see of accounts, to the key: shapes, named faults, repeats, and what must not be kept. */
+/**
+ * What clients receive about accounts, field by field: shapes, error codes, repeats, and what must not be
+ * cached.
+ */
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {

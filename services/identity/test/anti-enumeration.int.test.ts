@@ -20,7 +20,7 @@ afterAll(async () => {
 
 type Cost = { answer: string; hashes: number; appends: number };
 
-/** What a call answers and what it costs; mail is sent behind it and is counted out. */
+/** What a call answers and what it costs; mail is sent after the answer and is not counted. */
 async function costOf(call: () => ReturnType<IdentityFixture['logIn']>): Promise<Cost> {
   await quiet();
   const [hashes, position] = [fixture.hashes(), await fixture.head()];
@@ -37,7 +37,7 @@ async function costOf(call: () => ReturnType<IdentityFixture['logIn']>): Promise
   };
 }
 
-/** No mail is under way, so that the events of a call are its own. */
+/** Waits until no mail is pending, so that all new events belong to the call. */
 async function quiet(): Promise<void> {
   const { database: pool } = fixture.host.needsOf('identity');
   const { untilTrue } = await import('@cardea/testing');

@@ -14,7 +14,7 @@ import {
 const database = testDatabase();
 let fixture: IdentityFixture;
 let admin: Account;
-/** Awaited before a field of the account is sealed: where a busy process may stand still. */
+/** Awaited before a field of the account is encrypted: simulates a process that stalls there. */
 let beforeSealing: ((place: FieldLocation) => Promise<void>) | undefined;
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ afterAll(async () => {
   await fixture?.stop();
 });
 
-/** Makes the call, and deletes and erases the user when it comes to sealing a field of theirs. */
+/** Makes the call, and deletes and erases the user when it is about to encrypt a field of theirs. */
 async function erasedMeanwhile(
   userId: string | undefined,
   field: string,
@@ -74,7 +74,7 @@ async function erase(userId: string): Promise<void> {
   );
 }
 
-/** All that a client sees, but for what differs from call to call. */
+/** Everything that a client receives, except for what differs from call to call. */
 const bare = ({ status, body }: RestAnswer) => ({
   status,
   error: { ...body.error, request_id: '' },

@@ -1,4 +1,4 @@
-/** What an Idempotency-Key holds together, at two replicas and with a clock that is moved by days. */
+/** What an Idempotency-Key guarantees, at two replicas and with a clock that is moved by days. */
 import { randomBytes } from 'node:crypto';
 import { armFailPoints, parseFailPoints } from '@cardea/runtime';
 import { type RestAnswer, testDatabase } from '@cardea/testing';
@@ -19,7 +19,7 @@ const AGENTS = '/api/v1/agents';
 const database = testDatabase();
 let both: readonly [IdentityFixture, IdentityFixture];
 let admin: Account;
-/** Of the administrator, signed in by the clock as it stands. */
+/** Token of the administrator, signed in at the current time of the clock. */
 let access: string;
 
 beforeAll(async () => {
@@ -188,7 +188,7 @@ describe('an Idempotency-Key without a credential', () => {
       expect(answer.status).toBe(201);
       expect(answer.body.access_token).toBeDefined();
     }
-    // The same words from elsewhere learn what any other request learns of a taken address.
+    // The same request from elsewhere learns only what any other request learns about a taken address.
     const stolen = await post(`first.${what}@example.com`, key, '203.0.113.1');
     expect([stolen.status, stolen.body.user_id]).toEqual([201, '']);
     const again = await post(`first.${what}@example.com`, key, '198.51.100.77');

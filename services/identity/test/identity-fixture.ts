@@ -18,7 +18,7 @@ import { type TenantSettingsChange, tenants } from '../src/workspaces/tenants/te
 
 export const PASSWORD = 'correct horse battery';
 
-/** Cheap parameters: what is tested is how often is hashed, not how slowly. */
+/** Cheap parameters: tests count hashes, not their time. */
 const COST = { memoryKib: 64, time: 1 };
 
 export type MovableClock = Clock & { move(ms: number): void };
@@ -44,7 +44,7 @@ export type Account = {
 
 export type IdentityFixture = ServiceFixture & {
   readonly clock: MovableClock;
-  /** Hashes made and verified so far. */
+  /** Hashes computed and verified so far. */
   readonly hashes: () => number;
   readonly lines: readonly string[];
   /** A new organization with its administrator. */

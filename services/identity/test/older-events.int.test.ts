@@ -1,4 +1,4 @@
-/** An event that was recorded before there was `vouched` reads the same to everybody: in today's form. */
+/** An event recorded before `vouched` existed is read by everybody in today's form. */
 import { readFile } from 'node:fs/promises';
 import type { RecordedEvent } from '@cardea/event-store';
 import { followedIndex } from '@cardea/log-follower';

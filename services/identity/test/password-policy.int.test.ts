@@ -32,7 +32,7 @@ const pathOf = ({ tenantId }: Account) => `/api/v1/admin/tenants/${tenantId}`;
 const setPolicy = (of: Account, password_policy: object) =>
   fixture.as(of).patch(pathOf(of), { settings: { password_policy } });
 
-/** Every way to a new password in a tenant. */
+/** Every way to set a new password in a tenant. */
 const WAYS: readonly {
   readonly way: string;
   readonly set: (of: Account, password: string) => Promise<RestAnswer>;
@@ -108,7 +108,7 @@ describe('the password policy of a tenant', () => {
     ]) {
       expect(told(await setPolicy(long, policy))).toBe('400 invalid_request');
     }
-    // Nothing that is not judged is taken as if it were.
+    // Rules that are not implemented are refused rather than ignored.
     for (const name of ['zxcvbn_score', 'history', 'breach_check']) {
       expect(told(await setPolicy(long, { [name]: 1 }))).toBe('400 invalid_request');
     }

@@ -4,7 +4,9 @@ import { changePassword, fromNetwork, identityReplicas, tally } from './replicas
 
 const ROUNDS = 20;
 const CALLERS = 50;
-/** As many as an address's sign-ins remember, each with as many attempts at once as are let through. */
+/**
+ * As many networks as an address's sign-ins track, each with as many concurrent attempts as are allowed.
+ */
 const NETWORKS = 5;
 
 const replicas = identityReplicas();

@@ -1,4 +1,4 @@
-/** A role that was taken is gone at once, and the last administrator of a tenant keeps theirs. */
+/** A removed role is ineffective at once, and the last administrator of a tenant keeps theirs. */
 import { accept } from '@cardea/event-store';
 import { type RestAnswer, untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ const remove = (fixture: IdentityFixture, by: Account, whom: Account) =>
 const DEMOTED = { roles: ['member'] };
 
 let added = 0;
-/** Somebody who was made by another, signed in. */
+/** A user created by another, signed in. */
 async function addUser(by: Account, roles: readonly string[]): Promise<Account> {
   added += 1;
   const { tenantId } = by;
@@ -157,7 +157,7 @@ describe('the last administrator', () => {
         const answers = answersOf(
           await Promise.all([take(here(), ann, bob), take(there(), bob, ann)]),
         );
-        // Whoever comes when the other is done has no role to do it with.
+        // The second of the two no longer has the role that the request needs.
         expect(['409 last_admin', '401 unauthenticated']).toContain(answers[1]);
         expect(answers[0]).toBe('200');
         told += answers[1] === '409 last_admin' ? 1 : 0;
@@ -263,7 +263,7 @@ describe('a change of an account', () => {
   });
 });
 
-/** What one request changed stands together in the account's stream. */
+/** All events of one request are in one append to the account's stream. */
 async function expectWholeChanges({ userId }: Account): Promise<void> {
   const { store } = here().host.needsOf('identity');
   const events = await store.readStream(`user-${userId}`);

@@ -88,7 +88,7 @@ describe('a refresh token that was used a moment ago', () => {
 
   it('R11 identity 4 of fifty at once on two replicas, twenty rounds over, one wins and its successor works', async () => {
     const { tenantId } = await replicas.first.signUp();
-    // However long a busy machine takes for fifty.
+    // Long enough for a busy machine to make fifty requests.
     const refresh = { mode: 'leeway', leeway_seconds: 300 } as const;
     await replicas.first.setTenant(tenantId, { refresh });
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -131,7 +131,7 @@ describe('a refresh token that was used a moment ago', () => {
     const { account, sid, next } = await refreshedBy(OWNER);
     const { streams, systemCommand, ids } = replicas.first.host.needsOf('identity');
     const command = systemCommand(account.tenantId, ids.next());
-    // What such a release makes of a session that carries the field already.
+    // What such a release makes of a session that already has the field.
     await streams.decideOn(sessions, sid, command, (session) => {
       if (session.status === 'none') throw new Error('the session is there');
       const { status: _status, ...facts } = session;

@@ -25,7 +25,7 @@ const codes = (answers: readonly { status: number; code: string | undefined }[])
 describe('refreshing', () => {
   it('identity 4 of fifty at once with one token one wins, and its successor works', async () => {
     const { tenantId } = await fixture.signUp();
-    // However long a busy machine takes for fifty.
+    // Long enough for a busy machine to make fifty requests.
     await fixture.setTenant(tenantId, { refresh: { mode: 'leeway', leeway_seconds: 300 } });
     const { refresh } = await fixture.register(tenantId);
     const answers = await Promise.all(Array.from({ length: 50 }, () => fixture.refresh(refresh)));

@@ -6,7 +6,7 @@ import { type Account, type IdentityFixture, identityFixture } from './identity-
 export type Replicas = {
   readonly first: IdentityFixture;
   readonly second: IdentityFixture;
-  /** One replica after another. */
+  /** The replicas in turn. */
   at(call: number): IdentityFixture;
 };
 
@@ -64,7 +64,7 @@ export const refreshAs = (
     { headers: { ...fromNetwork(network, host), 'user-agent': agent } },
   );
 
-/** Of a network of its own, so that no limit of one network is met. */
+/** From a network of its own, so that no limit per network is reached. */
 export const fromNetwork = (n: number, host = 7) => ({
   'x-forwarded-for': `10.${n >> 8}.${n & 255}.${host}`,
 });
@@ -82,7 +82,7 @@ export const changePassword = (
       change.network === undefined ? {} : { headers: fromNetwork(change.network) },
     );
 
-/** How often each came, as `401 invalid_credentials`. */
+/** How often each answer came, as `401 invalid_credentials`. */
 export function tally(answers: readonly RestAnswer[]): { readonly [answer: string]: number } {
   const counts: { [answer: string]: number } = {};
   for (const { status, code } of answers) {

@@ -19,7 +19,7 @@ const CLIENTS: readonly Client[] = [
 ];
 
 const replicas = identityReplicas({ JWT_EXPIRY: '24h' });
-/** Of a tenant per mode. */
+/** An administrator of a tenant per mode. */
 const admins = new Map<RefreshMode, Account>();
 beforeAll(async () => {
   for (const mode of MODES) {
@@ -35,7 +35,7 @@ const adminOf = (mode: RefreshMode): Account => {
   return admin;
 };
 
-/** What must be true of a session, kept in the simplest way: a list of tokens, of which the last works. */
+/** What must be true of a session, in the simplest form: a list of tokens, of which the last works. */
 type ModelSession = {
   tokens: string[];
   access: string;
@@ -208,7 +208,7 @@ const commands = fc.commands(
     index.map(endOthers),
     index.map(changePassword),
     fc.boolean().map(setStatus),
-    // No sum of them comes near the leeway, whatever time the calls take beside.
+    // No sum of them comes near the leeway, however long the calls take.
     fc.constantFrom(6_000, 13_000).map(wait),
     fc.constant(list),
   ],

@@ -25,7 +25,7 @@ const stopAll = async () => {
 };
 afterEach(stopAll);
 
-/** Both replicas anew, so many hours after the first start. */
+/** Restarts both replicas this many hours after the first start. */
 async function at(hours: number): Promise<readonly [ServiceFixture, ServiceFixture]> {
   await stopAll();
   const clock = { ...systemClock, now: () => new Date(Date.now() + hours * HOUR_MS) };
@@ -59,7 +59,7 @@ async function signedIn(fixture: ServiceFixture): Promise<string> {
 const believes = async ({ rest }: ServiceFixture, bearer: string) =>
   (await rest.get('/api/v1/auth/me', { bearer })).status;
 
-/** At both; answers what each key is by then. */
+/** Waits until both replicas report these states; returns the state of each key. */
 async function untilStates(both: readonly ServiceFixture[], states: readonly string[]) {
   const shown = async (fixture: ServiceFixture) => {
     const bearer = await signedIn(fixture);

@@ -23,10 +23,13 @@ const STEP_MS = 12 * HOUR_MS;
 const START = '2026-01-01T00:00:00.000Z';
 const ISSUER = 'https://id.example';
 const EVENTS_MAX = 500;
-/** Of a token in seconds: the longest that JWT_EXPIRY allows. */
+/** Lifetime of a token in seconds: the longest that JWT_EXPIRY allows. */
 const TOKEN_LIFE_S = 24 * 3600;
 const SECRETS = { ENCRYPTION_KEY: secret('ab12'.repeat(16)), ENCRYPTION_KEY_PREVIOUS: undefined };
-/** Where one of the replicas dies: before an append, after it and untold, after the erasure of a removed key. */
+/**
+ * Where a replica dies: before an append, after it but before the notification, after the erasure of a
+ * removed key.
+ */
 const DEATHS = ['append.before_commit', 'append.after_commit', 'erase.after_key'] as const;
 
 const database = testDatabase();
@@ -109,7 +112,7 @@ describe('the signing keys over a year', () => {
     const clock = fakeClock(START);
     const { replica, store, db } = deployment(clock);
     let pair = [await replica(), await replica()] as const;
-    // Nobody tells it of a change: it finds new keys, and loses removed ones, by itself.
+    // It gets no notifications: it finds new keys, and drops removed ones, by itself.
     const untold = verifierOf(() => pair[1], clock);
     const signed: { readonly token: string; readonly atMs: number }[] = [];
     const published: string[][] = [];
@@ -177,7 +180,7 @@ describe('the signing keys over a year', () => {
   });
 });
 
-/** Types, with the day of each. */
+/** Event types, with the day of each. */
 async function history(events: Promise<readonly RecordedEvent[]>) {
   return (await events).map(({ type, time }) => [
     type,

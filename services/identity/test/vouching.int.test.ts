@@ -1,4 +1,4 @@
-/** For whom an administrator vouches, who may come in by themselves, and what an API key may not do. */
+/** For whom an administrator vouches, who may register by themselves, and what an API key may not do. */
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { userField } from '../src/streams/encrypted-fields.ts';
@@ -87,7 +87,7 @@ describe('a person', () => {
          WHERE name = 'announce_vouched'`,
       ),
     );
-    // Whoever stands elsewhere starts again where the table says.
+    // The running policy is at another position; with the next event it restarts from the table's.
     await fixture.register(ann.tenantId);
     await untilTrue(
       async () => {
@@ -202,7 +202,7 @@ describe('an API key', () => {
   });
 });
 
-/** As an earlier release wrote them: without a word on who vouches. */
+/** As an earlier release recorded them, without `vouched`. */
 async function personOfBefore(via: string, roleGivenBy?: 'admin' | 'system'): Promise<string> {
   const { store, sealer, ids, clock } = fixture.host.needsOf('identity');
   const { tenantId } = ann;

@@ -2,7 +2,7 @@
 export type Options = {
   /** Data folder; undefined: `CARDEA_DATA`, else `.cardea`. */
   readonly data: string | undefined;
-  /** Removed at the end; free ports unless named. */
+  /** The folder is removed at the end; ports are free ones unless named. */
   readonly temp: boolean;
   readonly port: number | undefined;
   /** Mailbox and banner as on loopback, even if other machines can connect. */

@@ -1,4 +1,4 @@
-/** What other services hear of accounts (`docs/design/identity.md`, What it tells other services). */
+/** What other services receive about accounts (`docs/design/identity.md`, What it tells other services). */
 import type { identityEvents } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import { type RelayTools, relay } from '@cardea/event-bus';

@@ -82,7 +82,7 @@ export type AccountsModule = {
   readonly userDirectory: UserDirectory;
   readonly accounts: Accounts;
   readonly passwords: Passwords;
-  /** Callers with the roles that their own streams give them now. */
+  /** Authenticates callers with the roles that their own streams give them now. */
   readonly authenticator: Authenticator;
   /** For the command line. */
   readonly createAdmin: (admin: NewAdmin) => Promise<AdminMade>;

@@ -1,6 +1,6 @@
 /**
- * Makes accounts: first the address is reserved, then the user is made. A registration that died in
- * between loses the address after a minute, and can then never be finished.
+ * Creates accounts: first the address is reserved, then the user is created. A registration that crashed in
+ * between loses the address after a minute, and can never be completed afterwards.
  */
 import type { UserCreatedVia } from '@cardea/contracts';
 import { type Command, release, reserve, type Streams } from '@cardea/event-store';
@@ -27,7 +27,7 @@ export type NewAccount = {
   readonly roles: readonly string[];
   readonly passwordHash: string | null;
   readonly via: UserCreatedVia;
-  /** An administrator stands behind the account, or it begins a workspace. */
+  /** An administrator vouches for the account, or it is the first of a workspace. */
   readonly vouched: boolean;
   readonly requestHash: string | null;
 };
@@ -39,23 +39,23 @@ export type Created =
       readonly position: bigint | undefined;
     }
   | { readonly outcome: 'taken' }
-  /** The same command made the account before, and it was deleted since. */
+  /** The same command created the account before, and it was deleted since. */
   | { readonly outcome: 'deleted' };
 
 type Reservations = typeof signupReservations;
 
-/** Streams that making an account appends to: the address's reservation and the user. */
+/** Streams that creating an account appends to: the address's reservation and the user. */
 export const ACCOUNT_APPENDS = 2;
 
 export type Accounts = {
-  /** Whether the name is held now by `owner`. `command` must be of the tenant that the stream is in. */
+  /** Whether `owner` now has the name. `command` must be of the tenant that the stream is in. */
   readonly hold: (
     noun: Reservations,
     of: { readonly id: string; readonly owner: Owner },
     command: Command,
   ) => Promise<{ readonly held: true } | { readonly held: false; readonly by: Owner }>;
   readonly create: (account: NewAccount, command: Command) => Promise<Created>;
-  /** The address is free for another. */
+  /** Makes the address available again. */
   readonly releaseAddress: (
     of: { readonly tenantId: string; readonly userId: string; readonly emailHash: string },
     command: Command,
@@ -68,7 +68,7 @@ export function accounts(needs: {
 }): Accounts {
   const { streams, userDirectory } = needs;
 
-  /** True when the doubted owner is proven never to come. */
+  /** True if the reservation's owner provably was and will never be created. */
   const isOrphan = async ({ tenantId, userId }: Owner, command: Command) => {
     const burial: Command = {
       ...command,

@@ -1,4 +1,6 @@
-/** The first administrator, made once from the settings, under ids that every replica derives alike. */
+/**
+ * The first administrator, created once from the settings, with ids that all replicas derive identically.
+ */
 import { BOOTSTRAP_TENANT_ID } from '@cardea/contracts';
 import { uuidV5 } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';

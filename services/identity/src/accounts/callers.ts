@@ -1,4 +1,6 @@
-/** Callers as their own stream knows them: what a token says of roles was true when it was issued. */
+/**
+ * Callers with the roles of their own stream, because a token's roles may have changed since it was issued.
+ */
 import type { Authenticator, Principal, UserPrincipal } from '@cardea/auth';
 import type { UserDirectory } from './user-directory.ts';
 

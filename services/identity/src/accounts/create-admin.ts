@@ -1,4 +1,4 @@
-/** An administrator whom an operator makes from the command line: a first way in. */
+/** Creates an administrator from the command line, for deployments that nobody can sign in to yet. */
 import type { Command } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
@@ -36,7 +36,7 @@ export type AdminMade =
         | 'password_too_weak';
     };
 
-/** Audited as the service's own act, for nobody has signed in. */
+/** Audited as an action of the service, because nobody has signed in. */
 export async function createAdmin(needs: Dependencies, asked: NewAdmin): Promise<AdminMade> {
   const { userDirectory, passwords, accounts, ids } = needs;
   const email = emailAddress(asked.email, needs.toAscii);
@@ -69,7 +69,7 @@ export async function createAdmin(needs: Dependencies, asked: NewAdmin): Promise
   return created.outcome === 'created' ? { userId, tenantId } : { refused: 'email_already_exists' };
 }
 
-/** A deployment that was started without an administrator gets its own tenant with the first one. */
+/** In a deployment that was started without an administrator, creates its own tenant with the first one. */
 async function tenantFor(
   { workspaces, settings }: Pick<Dependencies, 'settings' | 'workspaces'>,
   { tenantId }: NewAdmin,

@@ -1,5 +1,5 @@
 /**
- * An e-mail address in the one form that it is stored, compared and answered in: NFC, lower case, the
+ * An e-mail address in the only form in which it is stored, compared and returned: NFC, lower case, the
  * domain in ASCII.
  */
 const EMAIL_CHARACTERS_MAX = 254;
@@ -7,7 +7,7 @@ const FORBIDDEN = /[\s\p{Cc}\p{Cf}\p{Cs}<>(),;:\\"[\]]/u;
 
 export type ToAscii = (domain: string) => string;
 
-/** Undefined when it is no address. */
+/** Undefined if it is not an address. */
 export function emailAddress(input: string, domainToAscii: ToAscii): string | undefined {
   const normal = input.normalize('NFC').toLowerCase();
   const parts = normal.split('@');
@@ -16,6 +16,6 @@ export function emailAddress(input: string, domainToAscii: ToAscii): string | un
   const ascii = domainToAscii(domain);
   const address = `${local}@${ascii}`;
   if (ascii === '' || address.length > EMAIL_CHARACTERS_MAX) return undefined;
-  // What a second pass would change is no normal form.
+  // A form that a second pass would change is not a normal form.
   return address === address.normalize('NFC').toLowerCase() ? address : undefined;
 }

@@ -1,4 +1,4 @@
-/** Users as the routes need them: found by id or address, with their sealed fields opened. */
+/** Users as the routes need them: found by id or address, with their encrypted fields decrypted. */
 import type { IdentityEventData } from '@cardea/contracts';
 import { CACHED_KEY_MS, type Sealer } from '@cardea/crypto';
 import { type Clock, loadingCache } from '@cardea/runtime';
@@ -17,7 +17,7 @@ export type Opened = {
 };
 
 export type UserDirectory = {
-  /** Names the address's reservation, mailbox and sign-in streams. */
+  /** Names the streams of the address: reservation, mailbox and sign-ins. */
   readonly hashOf: (tenantId: string, email: string) => Promise<string>;
   readonly byId: (tenantId: string, id: string) => Promise<User>;
   /** Does the same reads whether or not somebody has the address. */
@@ -60,8 +60,8 @@ export function userDirectory({ sealer, snapshots, clock }: Dependencies): UserD
     ]);
     return { email, displayName, avatarUrl };
   };
-  // Each access token says the address, and a user is the same object until something happens to them.
-  // What was opened is kept for as long as a key.
+  // Each access token contains the address, and a user is the same object until they change. A decrypted
+  // address is cached for as long as a key is.
   const emails = loadingCache<ExistingUser, string | null>(clock, {
     entriesMax: EMAILS_MAX,
     ttlMs: CACHED_KEY_MS,
@@ -100,7 +100,7 @@ export const snapshotOf = (
   created_at: user.createdAt,
 });
 
-/** As it was written down with a sign-in; of somebody who was erased since there is their id alone. */
+/** As it was recorded with a sign-in; for a user who was erased since, only the id. */
 export const readSnapshot = (
   text: string | null,
   { id, at }: { readonly id: string; readonly at: string },

@@ -1,18 +1,18 @@
-/** Argon2id by the operating system's threads (`@node-rs/argon2`). */
+/** Argon2id, computed outside the main thread (`@node-rs/argon2`). */
 import { hash, parseOptions, verify } from '@node-rs/argon2';
 
-/** The password hash function itself; no gate, no policy. */
+/** The password hash function itself, without limits of concurrency and without rules for passwords. */
 export type PasswordFunction = {
-  /** A PHC string with today's parameters. */
+  /** A PHC string with the current parameters. */
   readonly hash: (password: string) => Promise<string>;
-  /** False for a malformed or immoderate hash, too; never throws for one. */
+  /** Also false for a malformed hash or excessive parameters; never throws for one. */
   readonly verify: (phc: string, password: string) => Promise<boolean>;
   readonly isOutdated: (phc: string) => boolean;
 };
 
 const ARGON2ID = 2;
 const PARALLELISM = 1;
-/** A stored hash that asks for more is not ours, and verifying it would be an attack. */
+/** A stored hash that needs more memory is not ours, and verifying it would be an attack. */
 const MEMORY_MAX_KIB = 131_072;
 const TIME_MAX = 10;
 const PARALLELISM_MAX = 4;
@@ -35,7 +35,7 @@ export function argon2({ memoryKib, time }: Argon2Cost): PasswordFunction {
       try {
         return await verify(phc, password);
       } catch {
-        return false; // the library throws for what it cannot read
+        return false; // the library throws if it cannot parse the hash
       }
     },
     isOutdated: (phc) => {

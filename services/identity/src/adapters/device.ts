@@ -1,4 +1,4 @@
-/** What a User-Agent header says about the device; unknown is empty, never a guess. */
+/** What a User-Agent header says about the device; unknown parts are empty, never guessed. */
 import bowser from 'bowser';
 
 export type Device = {

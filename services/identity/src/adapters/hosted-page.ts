@@ -1,6 +1,6 @@
 /**
- * The page that a mailed link leads to. Its token stands behind the # and is sent by a click alone, so
- * neither a scanner nor a preview uses it up.
+ * The page that a mailed link leads to. The token is in the URL's fragment and is sent only after a click,
+ * so neither a scanner nor a preview consumes it.
  */
 import type { ServerResponse } from 'node:http';
 import { sha256 } from '@cardea/crypto';

@@ -1,5 +1,5 @@
 /**
- * The secret of a mailed link, `<tenant>.<32 random bytes>`. Only its hash is kept, as the name of a
+ * The secret of a mailed link, `<tenant>.<32 random bytes>`. Only its hash is stored, as the name of a
  * stream.
  */
 import type { MailPurpose } from '@cardea/contracts';
@@ -12,7 +12,7 @@ const FORM = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([A-Za-z0-9_-]{43}
 export const drawLinkToken = (tenantId: string, random: Random): string =>
   `${tenantId}.${random.bytes(SECRET_BYTES).toString('base64url')}`;
 
-/** The tenant that a token names; undefined when it has not the form of one. */
+/** The tenant that a token names; undefined if the token is malformed. */
 export const tenantOfToken = (token: string): string | undefined => FORM.exec(token)?.[1];
 
 /** Id of the stream `onetime-<id>`. */

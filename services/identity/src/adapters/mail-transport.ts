@@ -1,4 +1,4 @@
-/** How mail leaves: by SMTP, or, in development without it, into a folder that a page shows. */
+/** Sends mail by SMTP or, in development without SMTP, writes it into a folder that a page shows. */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
@@ -9,13 +9,13 @@ export type Mail = {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** Shown by the development mailbox beside the text. */
+  /** Shown by the development mailbox next to the text. */
   readonly link: string | null;
   readonly code: string | null;
 };
 
 export type MailTransport = {
-  /** Resolves when the mail was taken over; throws when it was not. */
+  /** Resolves when the mail was accepted; throws if it was not. */
   readonly send: (mail: Mail) => Promise<void>;
   readonly close: () => void;
 };
@@ -50,7 +50,7 @@ export type MailFolder = MailTransport & {
 };
 export type ListedMail = Mail & { readonly created_at: string };
 
-/** `<id>.eml` for people and mail programs, `<id>.json` for the list. */
+/** `<id>.eml` for users and mail programs, `<id>.json` for the list. */
 export function mailFolder(folder: string, from: string, now: () => Date): MailFolder {
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'unix' });
   return {
@@ -66,7 +66,7 @@ export function mailFolder(folder: string, from: string, now: () => Date): MailF
       });
       await writeFile(join(folder, `${id}.eml`), made.message as Buffer, { mode: 0o600 });
       const listed: ListedMail = { ...mail, created_at: now().toISOString() };
-      // The list is read while mail comes: a file is there whole or not at all.
+      // The list is read while mail is written, so a file must be complete or absent.
       const half = join(folder, `${id}.part`);
       await writeFile(half, JSON.stringify(listed), { mode: 0o600 });
       await rename(half, join(folder, `${id}.json`));
@@ -101,7 +101,7 @@ async function read(file: string): Promise<ListedMail | undefined> {
   try {
     return JSON.parse(await readFile(file, 'utf8')) as ListedMail;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined; // emptied meanwhile
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined; // deleted meanwhile
     throw error;
   }
 }

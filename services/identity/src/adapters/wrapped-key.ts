@@ -1,4 +1,4 @@
-/** The private half of a signing key under the deployment's secret, bound to its kid. */
+/** The private half of a signing key, wrapped under the deployment's secret and bound to its kid. */
 import { createSecretKey } from 'node:crypto';
 import { exportPrivateKey, importPrivateKey, type SigningKey } from '@cardea/auth';
 import { decrypt, encrypt, Tampered } from '@cardea/crypto';
@@ -8,7 +8,7 @@ export const wrapPrivateKey = (secret: Buffer, { kid, privateKey }: SigningKey):
     'base64url',
   );
 
-/** Undefined when the secret is another. */
+/** Undefined if it was wrapped under another secret. */
 export function unwrapPrivateKey(
   secret: Buffer,
   kid: string,

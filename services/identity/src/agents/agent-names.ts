@@ -1,4 +1,4 @@
-/** An agent's name is its own within a tenant, however it is spelled. */
+/** An agent's name is unique within a tenant, in any spelling. */
 import type { Sealer } from '@cardea/crypto';
 import { type Command, release, reserve, type Streams } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
@@ -8,7 +8,7 @@ import { agents } from './agents/agent.ts';
 
 export type AgentNames = {
   readonly hashOf: (tenantId: string, name: string) => Promise<string>;
-  /** Whether the name is this agent's now. */
+  /** Whether this agent now has the name. */
   readonly hold: (nameHash: string, agentId: string, command: Command) => Promise<boolean>;
   readonly release: (nameHash: string, agentId: string, command: Command) => Promise<void>;
 };
@@ -22,7 +22,7 @@ export function agentNames(needs: {
     hashOf: (tenantId, name) =>
       sealer.indexHash({ tenantId }, 'agent name', name.normalize('NFKC').toLowerCase()),
     hold: async (nameHash, agentId, command) => {
-      // A making that stopped half way keeps no name: first it is barred from being finished.
+      // An incomplete creation does not keep the name: first it is prevented from ever being completed.
       const isOrphan = async (doubted: string): Promise<boolean> => {
         const own = { ...command, id: uuidFrom(command.id, 'abandon', doubted) };
         return (await streams.decideOn(agents, doubted, own, abandonAgent)).accepted;

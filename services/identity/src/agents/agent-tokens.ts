@@ -1,6 +1,6 @@
 /**
- * What an agent session's two tokens say (`docs/design/tokens.md`, Token classes); the signer adds key and
- * signature.
+ * The claims of an agent session's two tokens (`docs/design/tokens.md`, Token classes); the signer adds key
+ * and signature.
  */
 import {
   type AgentClaims,
@@ -15,7 +15,7 @@ export type AgentTokens = {
   readonly issue: (of: {
     readonly tenantId: string;
     readonly session: AgentSessionFacts;
-    /** Shorter than the usual life, if at all. */
+    /** A shorter lifetime than the usual one, if any. */
     readonly ttlSeconds: number | undefined;
   }) => {
     readonly capability_token: string;

@@ -1,4 +1,4 @@
-/** What other services hear of agents, their keys, delegations and sessions. */
+/** What other services receive about agents, their keys, delegations and sessions. */
 import type { identityEvents } from '@cardea/contracts';
 import { type RelayTools, relay } from '@cardea/event-bus';
 import { ignored } from '@cardea/event-store';

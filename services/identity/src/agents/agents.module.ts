@@ -1,4 +1,4 @@
-/** Agents: their keys, the delegations that people give them, and their sessions. */
+/** Agents: their keys, the delegations that users give them, and their sessions. */
 
 import type { SignToken } from '@cardea/auth';
 import type { Module, ServiceDependencies } from '@cardea/service';

@@ -1,4 +1,7 @@
-/** What the streams say now of an agent, a session and a user, for services whose copies may be too old. */
+/**
+ * The current facts of an agent, a session and a user from their streams, for services whose copies may
+ * lag.
+ */
 import type { CurrentFacts, FactsRequest } from '@cardea/contracts';
 import type { Peers, ServiceDependencies } from '@cardea/service';
 import { exists, type UserDirectory, users } from '../accounts/accounts.module.ts';

@@ -1,4 +1,4 @@
-/** What other services hear of API keys. */
+/** What other services receive about API keys. */
 import type { identityEvents } from '@cardea/contracts';
 import { type RelayTools, relay } from '@cardea/event-bus';
 import { ignored } from '@cardea/event-store';

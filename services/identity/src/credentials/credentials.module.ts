@@ -1,4 +1,4 @@
-/** API keys, and what every opaque key has in common: its form, its secret, its use. */
+/** API keys, and what all opaque keys have in common: their form, their secret, their use. */
 
 import type { IntrospectedKey } from '@cardea/auth';
 import type { Module, ServiceDependencies } from '@cardea/service';
@@ -45,7 +45,7 @@ type Dependencies = Pick<
 > & {
   readonly snapshots: SnapshotCache;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
-  /** What an agent's key is worth. */
+  /** The agent of an agent key. */
   readonly agentOfKey: (key: OpaqueKey) => Promise<IntrospectedKey | undefined>;
 };
 

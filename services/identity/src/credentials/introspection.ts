@@ -1,6 +1,6 @@
 /**
- * What an opaque key is worth now. The door has tested its checksum; here its stream, its secret, its
- * end and whoever stands behind it are looked at. Whatever is not live is simply unknown.
+ * Introspection of opaque keys. The authentication pipeline has checked the checksum; here the key's
+ * stream, its secret, its expiry and its owner are checked. A key that is not live is reported as unknown.
  */
 import type { IntrospectedKey } from '@cardea/auth';
 import { parseKey } from '@cardea/crypto';
@@ -17,7 +17,7 @@ type Dependencies = {
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Logger;
-  /** Told of every use; answers once it is noted. */
+  /** Called for every use; resolves once it is recorded. */
   readonly noteUse: NoteUse;
   readonly agentOfKey: (key: OpaqueKey) => Promise<IntrospectedKey | undefined>;
 };
@@ -32,7 +32,7 @@ export const introspector =
     if (key === undefined) return { key: null };
     if ((await needs.workspaces.tenant(key.tenantId)) === undefined) return { key: null };
     const { id, kind } = parsed;
-    // Nobody waits for it: when a key was last used is worth no delay and no refusal.
+    // Not awaited: recording when a key was last used must not delay or refuse a request.
     needs.noteUse({ id, kind, tenantId: key.tenantId }).catch(() => {
       needs.log.warn({ keyId: id }, 'the use of a key was not noted');
     });

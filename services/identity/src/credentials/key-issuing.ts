@@ -1,4 +1,4 @@
-/** Draws keys. */
+/** Issues keys. */
 import { instantOf } from '@cardea/contracts';
 import {
   type IssuedKey,
@@ -19,8 +19,8 @@ type Dependencies = Pick<ServiceDependencies, 'random'> & {
 type AnyRequest = Request<unknown, unknown, unknown>;
 
 /**
- * A request that can be repeated always draws the same id, so that its repeat meets the key that it
- * made; the secret is never derived from anything.
+ * A request that can be repeated always derives the same id, so that its repeat finds the key that it
+ * created; the secret is always random.
  */
 export function drawKey(
   { random }: Pick<Dependencies, 'random'>,
@@ -55,7 +55,7 @@ export function drawSecret(
   return { text: printKey({ ...parsed, id: of.id }), hash: drawn.secretHash };
 }
 
-/** `live` where the tenant is in production. */
+/** `live` if the tenant is in production. */
 export async function environmentOf(
   needs: Pick<Dependencies, 'workspaces'>,
   tenantId: string,
@@ -64,7 +64,7 @@ export async function environmentOf(
   return tenant?.environment === 'production' ? 'live' : 'test';
 }
 
-/** Undefined for what is no moment, or one that has passed. */
+/** Undefined if it is not a time, or one that has passed. */
 export function futureMoment(text: string, now: Date): string | undefined {
   const moment = instantOf(text);
   return moment === null || moment <= now ? undefined : moment.toISOString();

@@ -1,6 +1,6 @@
 /**
- * The secret of a key that was handed out: its hash, and for a while after a rotation the hash of the
- * one before. Each rotation has a number, by which what other processes remember of it is ended.
+ * The stored secret of an issued key: its hash and, during the grace period after a rotation, the hash of
+ * the previous one. Rotations are numbered, and the number invalidates what other processes have cached.
  */
 import { sameBytes, secretHash } from '@cardea/crypto';
 
@@ -18,7 +18,7 @@ export const firstSecret = (hash: string): KeySecret => ({
   rotations: 0,
 });
 
-/** As events tell it. */
+/** In the form of events. */
 export type RotatedSecret = {
   readonly hash: string;
   readonly previous_hash: string | null;
@@ -27,7 +27,7 @@ export type RotatedSecret = {
 
 const MS = 1_000;
 
-/** Without grace the old secret is void at once. */
+/** Without a grace period the old secret is invalid at once. */
 export function rotatedSecret(
   { hash }: KeySecret,
   of: { readonly hash: string; readonly graceSeconds: number; readonly now: Date },
@@ -45,17 +45,17 @@ export const afterRotation = (before: KeySecret, rotated: RotatedSecret): KeySec
 });
 
 export type Recognised = {
-  /** Names this standing of the secret; a rotation ends it. */
+  /** Identifies this state of the secret; a rotation invalidates it. */
   readonly stamp: string;
-  /** When the secret itself runs out; null for the current one. */
+  /** When the secret itself expires; null for the current one. */
   readonly until: Date | null;
 };
 
-/** Whether it is the key's secret, or the one before within its grace. */
+/** Whether it is the key's secret, or the previous one within its grace period. */
 export function recognise(secret: string, key: KeySecret, now: Date): Recognised | undefined {
   const hash = secretHash(secret);
   const isCurrent = sameBytes(hash, key.hash);
-  // Both are always compared, so that nothing shows which of them came close.
+  // Both are always compared, so that timing does not show which one was close.
   const isPrevious = sameBytes(hash, key.previousHash ?? '');
   if (isCurrent) return { stamp: stampOf(key.rotations, 'current'), until: null };
   if (!isPrevious || key.previousUntil === null) return undefined;
@@ -63,7 +63,7 @@ export function recognise(secret: string, key: KeySecret, now: Date): Recognised
   return now < until ? { stamp: stampOf(key.rotations, 'previous'), until } : undefined;
 }
 
-/** What a rotation ends: whatever was recognised before it is to be looked at again. */
+/** What a rotation invalidates: keys recognised before it have to be checked again. */
 export const stampsEndedBy = (id: string, { rotations }: KeySecret): readonly string[] => [
   `${id}.${stampOf(rotations - 1, 'current')}`,
   `${id}.${stampOf(rotations - 1, 'previous')}`,

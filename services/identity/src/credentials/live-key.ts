@@ -1,9 +1,9 @@
-/** Until when a presented key stands: its secret, its environment and its end are looked at. */
+/** Until when a presented key is valid, by its secret, its environment and its expiry. */
 import type { CredentialKey } from '@cardea/crypto';
 import type { Clock } from '@cardea/runtime';
 import { type KeySecret, recognise } from './key-secret.ts';
 
-/** A key whose form and checksum are right; what it is worth stands in its stream. */
+/** A key whose form and checksum are right; whether it is live is in its stream. */
 export type OpaqueKey = Extract<CredentialKey, { kind: 'svc' | 'agk' }>;
 
 const MS = 1_000;
@@ -15,7 +15,7 @@ type Kept = {
   readonly secret: KeySecret;
 };
 
-/** `expiresAt` in Unix seconds, null for ever; undefined when the key is not live. */
+/** `expiresAt` in Unix seconds, null for no expiry; undefined if the key is not live. */
 export function liveKey(
   { clock }: { readonly clock: Pick<Clock, 'now'> },
   presented: OpaqueKey,

@@ -1,4 +1,4 @@
-/** Shapes that several answers of identity share. */
+/** Response shapes that several endpoints of identity share. */
 import { Time } from '@cardea/contracts';
 import Type from 'typebox';
 
@@ -6,21 +6,21 @@ export const closed = <Properties extends Parameters<typeof Type.Object>[0]>(
   properties: Properties,
 ) => Type.Object(properties, { additionalProperties: false });
 
-/** `docs/contract.md` 2.2: what a session's tokens look like. */
+/** `docs/contract.md` 2.2: the form of a session's tokens. */
 export const tokenFields = {
   access_token: Type.String(),
   refresh_token: Type.String(),
   expires_in: Type.Integer(),
 };
 
-/** Of a sign-in that leaves no session. */
+/** Response of a sign-in that creates no session. */
 export const accessTokenFields = {
   user_id: Type.String(),
   access_token: Type.String(),
   expires_in: Type.Integer(),
 };
 
-/** What was asked for is on its way, if anybody has the address. */
+/** The same whether or not anybody has the address, so that it does not reveal accounts. */
 export const sentFields = {
   challenge_id: Type.String(),
   status: Type.Literal('sent'),
@@ -40,26 +40,26 @@ export const profileFields = {
   created_at: Time,
 };
 
-/** A password and what belongs to it never need more. */
+/** Enough for a password and the fields that accompany it. */
 export const PASSWORD_BODY_MAX_BYTES = 8 * 1024;
 
-/** An agent on a user's own endpoint. */
+/** The refusal of agents on a user's own endpoints. */
 export const USERS_ONLY = {
   agent: { status: 401, code: 'user_session_required' },
 } as const;
 
-/** As the door spells its own faults: the field's name and the rule. */
+/** In the form of the request pipeline's own errors: the field's name and the rule. */
 export const badField = (field: string, rule = 'format') =>
   ({ refused: 'invalid_request', details: [{ field, rule }] }) as const;
 
-/** The answer to whoever asks too often. */
+/** The response to a caller who exceeds a rate limit. */
 export const tooOften = ({ retryAfterSeconds }: { readonly retryAfterSeconds: number }) =>
   ({
     refused: 'rate_limited',
     headers: { 'Retry-After': String(retryAfterSeconds) },
   }) as const;
 
-/** The answer to whoever was wrong too often. */
+/** The response to a caller with too many failed attempts. */
 export const tooManyAttempts = ({ retryAfterSeconds }: { readonly retryAfterSeconds: number }) =>
   ({
     refused: 'too_many_attempts',

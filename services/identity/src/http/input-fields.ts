@@ -1,4 +1,4 @@
-/** Fields that several requests have, with the form that their handlers enforce by codes of their own. */
+/** Fields that several requests have; their handlers check the form and answer with their own codes. */
 import { documented } from '@cardea/contracts';
 import Type from 'typebox';
 
@@ -7,7 +7,7 @@ const PASSWORD_CHARACTERS_MIN = 8;
 const PASSWORD_CHARACTERS_MAX = 128;
 const NAME_CHARACTERS_MAX = 128;
 const ADDRESS_CHARACTERS_MAX = 2_048;
-/** Spaces of all kinds around a name are cut off; within it are no control characters. */
+/** Surrounding spaces of all kinds are removed; control characters are not allowed. */
 const NAME = '^\\s*[^\\u0000-\\u001f\\u007f-\\u009f]*\\s*$';
 export const FILLED_NAME =
   '^\\s*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*\\s*$';
@@ -18,7 +18,7 @@ export const emailField = documented(Type.String(), {
   maxLength: EMAIL_CHARACTERS_MAX,
 });
 
-/** 400 `password_too_short`, `password_too_long`; a tenant may ask for more. */
+/** 400 `password_too_short`, `password_too_long`; a tenant may require more. */
 export const newPasswordField = documented(Type.String(), {
   minLength: PASSWORD_CHARACTERS_MIN,
   maxLength: PASSWORD_CHARACTERS_MAX,
@@ -35,7 +35,7 @@ export const filledNameField = documented(Type.String(), {
   pattern: FILLED_NAME,
 });
 
-/** https, and without a user's name in it. */
+/** https, and without a user name in it. */
 export const avatarUrlField = documented(Type.String(), {
   format: 'uri',
   pattern: '^https://',

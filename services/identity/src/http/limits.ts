@@ -1,4 +1,4 @@
-/** How often identity may be asked (`docs/design/identity.md`, Limits). */
+/** Rate limits of identity (`docs/design/identity.md`, Limits). */
 import type { RateLimit } from '@cardea/service';
 
 const MINUTE_MS = 60_000;

@@ -1,4 +1,4 @@
-/** Some calls ask that the caller signed in lately, whatever their session's age (RFC 9470). */
+/** Some calls require a recent sign-in, however old the session is (RFC 9470). */
 import type { Principal } from '@cardea/auth';
 
 const AUTH_AGE_SECONDS_MAX = 600;

@@ -1,4 +1,7 @@
-/** Every mark that still counts, from the tables: what the shared cache is filled with when it is empty. */
+/**
+ * All entries of the revocation lists that are still relevant, from the tables; an empty shared cache is
+ * filled with them.
+ */
 import { CHANGES_FLOOR, type Revocation } from '@cardea/auth';
 import { NotCaughtUp } from '@cardea/log-follower';
 import type { ServiceDependencies } from '@cardea/service';
@@ -8,7 +11,7 @@ type Dependencies = Pick<
   'cache' | 'clock' | 'database' | 'positions' | 'settings' | 'store'
 >;
 
-/** A mark must outlive the longest access token by this much. */
+/** An entry must outlive the longest access token by this much. */
 const MARGIN_MS = 3600_000;
 const CATCH_UP_MS = 10_000;
 

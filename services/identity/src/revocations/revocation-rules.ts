@@ -1,7 +1,7 @@
 /**
- * The one table of what ends a credential before its time: for each event the entries of the revocation
- * lists that follow from it. The projection keeps those that name an id of the event's own; the rest is
- * found at the moment of the event, and follows from other tables when the lists are filled again.
+ * The one table of what ends a credential before it expires: for each event, the entries of the revocation
+ * lists that follow from it. The projection stores those that name an id of the event itself; the others
+ * are looked up at the time of the event, and read from other tables when the lists are filled again.
  */
 import type { FactKind, RevocationKind } from '@cardea/auth';
 import { type DomainEvent, type Ignored, ignoring } from '@cardea/event-store';
@@ -25,19 +25,19 @@ export type RevokingEvent =
   | DelegationEvent;
 
 export type Revocation =
-  /** An entry of a list; of `rank` for the tokens that were issued before a time. */
+  /** An entry of a list; for `rank`, it applies to tokens that were issued before a time. */
   | { readonly list: RevocationKind; readonly id: string; readonly before?: number }
-  /** The entry is taken back. */
+  /** Removes an entry. */
   | { readonly lift: RevocationKind; readonly id: string }
-  /** Of a key: whatever was recognised before its last rotation. */
+  /** All that was recognised of a key before its last rotation. */
   | { readonly stampsOf: string; readonly kind: 'api_key' | 'agent_key' }
-  /** Login sessions of an earlier epoch, but the one that is kept. */
+  /** Login sessions of an earlier epoch, except the one that is kept. */
   | { readonly loginsOf: string; readonly epoch: number | null; readonly keep: string | null }
-  /** Agent sessions that their user, their login or their delegation has ended. */
+  /** Agent sessions that ended because of their user, their login or their delegation. */
   | { readonly agentSessionsOf: string }
   | { readonly agentSessionsBy: string }
   | { readonly agentSessionsOfDelegation: { readonly userId: string; readonly agentId: string } }
-  /** Vault and approval keep copies of it, which may be too old from here on. */
+  /** Vault and approval have copies of it, which may be outdated from here on. */
   | { readonly changed: FactKind; readonly id: string; readonly narrows: boolean };
 
 type DataOf<E extends DomainEvent, Type> = E extends DomainEvent
@@ -79,7 +79,7 @@ export const REVOCATION_RULES: RevocationRules = {
   AgentSuspended: ({ id }) => [{ list: 'agent', id }],
   AgentDeleted: ({ id }) => [{ list: 'agent', id }],
   AgentResumed: ({ id }) => [{ lift: 'agent', id }],
-  // Who answers for an agent decides what it may have, so a new owner counts as less allowed.
+  // The owner of an agent determines what it may reach, so a new owner counts as a reduction.
   AgentChanged: ({ id, services, owner_user_id: owner }) =>
     services === undefined && owner === undefined ? [] : [{ changed: 'agent', id, narrows: true }],
   ApiKeyRotated: ({ id }) => [{ stampsOf: id, kind: 'api_key' }],
@@ -90,7 +90,7 @@ export const REVOCATION_RULES: RevocationRules = {
     { agentSessionsOfDelegation: { userId, agentId } },
   ],
   AgentSessionEnded: ({ id }) => [{ list: 'asid', id }],
-  // Only a narrower token names the one that it came from.
+  // Only a narrowed token names its parent.
   AgentSessionRenewed: ({ id, parent_jti }) =>
     parent_jti === null ? [] : [{ changed: 'agent_session', id, narrows: true }],
   ...ignoring(
@@ -112,14 +112,14 @@ export const REVOCATION_RULES: RevocationRules = {
   ),
 };
 
-/** Of events that came together; nothing for those of streams that the table does not name. */
+/** For events appended together; empty for streams that the table does not name. */
 export function revocationsOf(events: readonly DomainEvent[]): readonly Revocation[] {
   const rules: { readonly [type: string]: unknown } = REVOCATION_RULES;
   const all = events.flatMap(({ type, data }): readonly Revocation[] => {
     const rule = rules[type];
     return typeof rule === 'function' ? rule(data) : [];
   });
-  // A copy is told to be too old once, and as narrowed where any of the events narrowed it.
+  // A copy is announced as outdated once, and as narrowed if any of the events narrowed it.
   const changes = all.filter((one) => 'changed' in one);
   const last = changes.at(-1);
   if (last === undefined) return all;

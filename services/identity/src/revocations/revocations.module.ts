@@ -1,4 +1,4 @@
-/** What is over before its credentials run out: users, ranks, agents, keys and sessions. */
+/** Revocation of users, ranks, agents, keys and sessions before their credentials expire. */
 import type { Module, ServiceDependencies } from '@cardea/service';
 import type { UserDirectory } from '../accounts/accounts.module.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';

@@ -1,4 +1,4 @@
-/** Keeps `revocations`, from which the shared cache is filled again when it comes back empty. */
+/** Maintains `revocations`, from which the shared cache is filled again after it was lost. */
 import { ignoring, type RecordedEvent } from '@cardea/event-store';
 import { orNull, projection, type TableChange, table } from '@cardea/read-models';
 import { type RevokingEvent, revocationsOf } from './revocation-rules.ts';
@@ -14,7 +14,7 @@ const rows = table('revocations', {
   },
 });
 
-/** What the rules say of an event's own ids; whatever else it ends is found in other tables. */
+/** What the rules derive from an event's own ids; everything else is found in other tables. */
 const kept = (event: RecordedEvent): readonly TableChange[] =>
   revocationsOf([event]).flatMap((one): readonly TableChange[] => {
     if ('lift' in one) return [rows.remove({ kind: one.lift, id: one.id })];

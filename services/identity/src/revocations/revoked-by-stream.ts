@@ -1,6 +1,7 @@
 /**
- * What is over by the streams, whatever the marks say: users, agents, keys and sessions that services ask
- * about while the shared cache is away. An id that no stream has is not over; it is no credential either.
+ * Whether users, agents, keys and sessions are revoked according to their streams, whatever the revocation
+ * lists say. Other services ask this while the shared cache is unreachable. An id without a stream is not
+ * revoked, but is no credential either.
  */
 import type { Revocation } from '@cardea/auth';
 import { streamIdOf } from '@cardea/event-store';
@@ -27,7 +28,7 @@ export const revokedByStream =
   async ({ marks }) => ({
     ended: await Promise.all(
       marks.map(
-        // What this process has marked itself may stand in no stream yet.
+        // An entry that this process has just added may not be in any stream yet.
         async (mark) =>
           needs.revocations.isMarked(mark.kind, mark.id, mark.at) || isOver(needs, mark),
       ),

@@ -1,6 +1,7 @@
 /**
- * Streams whose decisions revoke: what the rules say of the events stands in the shared cache before
- * whoever decided goes on. So no route, policy or loop has to think of it, and none can forget it.
+ * Streams whose decisions revoke: the revocations that the rules derive from the events are in the shared
+ * cache before the deciding code continues. So no route, policy or loop has to do it, and none can forget
+ * it.
  */
 import type { Revocations } from '@cardea/auth';
 import type { DomainEvent, Streams } from '@cardea/event-store';
@@ -21,7 +22,7 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'positions'
 };
 type At = { readonly tenantId: string; readonly position: bigint };
 
-/** What began before the event is in the tables by then. */
+/** By then everything that began before the event is in the tables. */
 const TABLE_WAIT_MS = 2_000;
 
 export function revokingStreams(needs: Dependencies): Streams {

@@ -1,5 +1,5 @@
 /**
- * What a login's access token says (`docs/design/tokens.md`, Token classes); the signer adds key and
+ * The claims of a login's access token (`docs/design/tokens.md`, Token classes); the signer adds key and
  * signature.
  */
 import { type LoginClaims, type SignToken, TOKEN_CLASSES } from '@cardea/auth';
@@ -10,14 +10,14 @@ import type { TenantFacts } from '../workspaces/workspaces.module.ts';
 export type AccessTokenOf = {
   readonly user: ExistingUser;
   /**
-   * A moment before the user's stream was read. The token is dated from it, so that it ends with every
-   * change of rank that the reading missed.
+   * A moment before the user's stream was read. It becomes the token's date, so that a change of rank which
+   * the read missed revokes the token.
    */
   readonly readAt: Date;
-  /** Null when it was erased. */
+  /** Null if it was erased. */
   readonly email: string | null;
   readonly tenant: TenantFacts;
-  /** Null for sign-ins that leave no session. */
+  /** Null for sign-ins that create no session. */
   readonly sid: string | null;
   /** Unix seconds. */
   readonly authTime: number;

@@ -1,4 +1,4 @@
-/** The sessions of a user that are alive now, newest first, as the table knows them. */
+/** The live sessions of a user, newest first, from the table. */
 import type { Database } from '@cardea/read-models';
 
 export type AliveSession = {
@@ -16,7 +16,7 @@ export type AliveSession = {
   readonly expires_at: Date;
 };
 
-/** Sessions that one user's list shows at most. */
+/** Sessions that the list of one user shows at most. */
 const SESSIONS_MAX = 1_000;
 /** Sessions of one user that one event ends at most. */
 const ENDED_MAX = 10_000;
@@ -39,7 +39,10 @@ export async function aliveSessions(
   return rows;
 }
 
-/** Sessions that began in an earlier epoch of their user, but for the one that was kept; all without an epoch. */
+/**
+ * Sessions that began in an earlier epoch of their user, except the kept one; all of them if no epoch is
+ * given.
+ */
 export async function endedLogins(
   database: Pick<Database, 'asTenant'>,
   of: {

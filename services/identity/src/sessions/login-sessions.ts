@@ -1,4 +1,4 @@
-/** Starts sessions and prints their tokens; the database holds the salt of a token, never the token. */
+/** Starts sessions and issues their tokens; the database stores the salt of a token, never the token. */
 import { type DerivedKeys, issueRefreshToken, type Sealer } from '@cardea/crypto';
 import { accept, type Command, type Streams } from '@cardea/event-store';
 import type { Random, Settings } from '@cardea/runtime';
@@ -9,7 +9,7 @@ import type { AccessTokens } from './access-tokens.ts';
 import { type SessionFacts, type SessionOrigin, sessions } from './session.ts';
 
 const SALT_BYTES = 16;
-/** What is kept of a User-Agent header. */
+/** Characters that are stored of a User-Agent header. */
 export const USER_AGENT_CHARACTERS_MAX = 512;
 
 export type StartSession = {
@@ -33,12 +33,12 @@ export type Tokens = {
 };
 
 export type LoginSessions = {
-  /** `erased`: the user was deleted since, and nothing of theirs can be written down any more. */
+  /** `erased`: the user was deleted since, and nothing can be encrypted for them any more. */
   readonly start: (
     of: StartSession,
     command: Command,
   ) => Promise<{ readonly tokens: Tokens; readonly position: bigint | undefined } | 'erased'>;
-  /** Both tokens of a session as it stands. */
+  /** Both tokens of a session in its current state. */
   readonly tokensOf: (
     session: SessionFacts,
     of: Pick<StartSession, 'user' | 'readAt' | 'tenant'>,
@@ -91,7 +91,7 @@ export function loginSessions(needs: Dependencies): LoginSessions {
       const decided = await streams.decideOn(sessions, of.sid, command, () =>
         accept({ type: 'SessionStarted', data }),
       );
-      // A repeated command finds the session of the first time, with its salt.
+      // A repeated command finds the session that it started, with its salt.
       const started = decided.state.status === 'known' ? decided.state : facts;
       return { tokens: await tokensOf(started, of), position: decided.position };
     },

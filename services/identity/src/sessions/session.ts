@@ -1,6 +1,6 @@
 /**
- * A session is a family of refresh tokens: one sign-in on one device. Every event carries the whole
- * state, and the stream is loaded by its last one.
+ * A session is a family of refresh tokens: one sign-in on one device. Every event contains the whole state,
+ * so only the last one is loaded.
  */
 import type { Sealed } from '@cardea/crypto';
 import type { Stream } from '@cardea/event-store';
@@ -8,7 +8,7 @@ import type { Stream } from '@cardea/event-store';
 export type SessionFacts = {
   readonly id: string;
   readonly user_id: string;
-  /** The user's epoch when it began; it dies when that rises. */
+  /** The user's epoch when it began; the session ends when that rises. */
   readonly user_epoch: number;
   readonly kind: 'login' | 'oauth';
   readonly client_id: string | null;
@@ -16,17 +16,17 @@ export type SessionFacts = {
   readonly consent_epoch: number | null;
   readonly scope: string | null;
   readonly resource: string | null;
-  /** base64url; with the deployment's key it makes the refresh tokens. */
+  /** base64url; with the deployment's key it yields the refresh tokens. */
   readonly salt: string;
-  /** Number of the one live refresh token. */
+  /** Number of the only valid refresh token. */
   readonly seq: number;
   readonly rotated_at: string;
   /**
-   * Who used the refresh token before `seq`: network prefix and user agent. Before its first refresh a
-   * session has none; neither has one that a release without this field has refreshed.
+   * Who used the refresh token before `seq`: network prefix and user agent. Missing before the first
+   * refresh, and after a refresh by a release that did not have this field.
    */
   readonly refreshed_by?: { readonly seq: number; readonly caller: Sealed };
-  /** When it was last recorded that the token before `seq` came again and was forgiven. */
+  /** When a repeat of the token before `seq` within the leeway was last recorded. */
   readonly repeated_at?: string;
   /** Unix seconds. */
   readonly auth_time: number;
@@ -36,7 +36,7 @@ export type SessionFacts = {
   readonly user_agent: Sealed;
   readonly started_at: string;
   readonly last_active_at: string;
-  /** Slides with each refresh, up to `ends_at`. */
+  /** Extended by each refresh, up to `ends_at`. */
   readonly expires_at: string;
   readonly ends_at: string;
   readonly revoked_at: string | null;
@@ -45,7 +45,7 @@ export type SessionFacts = {
 
 export type RevocationReason = 'user' | 'reuse' | 'admin' | 'oauth_revoke';
 
-/** How the session came about; only a `login` is a sign-in of its own. */
+/** How the session was created; only `login` is a sign-in of its own. */
 export type SessionOrigin = 'login' | 'register' | 'signup';
 
 export type SessionEvent =
@@ -54,7 +54,7 @@ export type SessionEvent =
       readonly data: SessionFacts & {
         readonly via: SessionOrigin;
         readonly method: string;
-        /** The user as of then, as JSON; what is told to others needs nothing else. */
+        /** The user at that time, as JSON; published events need nothing else. */
         readonly user: Sealed;
       };
     }
@@ -82,7 +82,7 @@ export const sessions: Stream<Session, SessionEvent> = {
   },
 };
 
-/** What keeps a session alive beside itself. */
+/** What a session's validity depends on besides its own state. */
 export type ValidityContext = {
   readonly user: {
     readonly active: boolean;
@@ -102,6 +102,6 @@ export function isAlive(session: SessionFacts, { user, tenantActive }: ValidityC
   );
 }
 
-/** What an event of an existing session carries on. */
+/** The fields that each event of an existing session repeats. */
 export const factsOf = ({ status: _status, ...facts }: Extract<Session, { status: 'known' }>) =>
   facts as SessionFacts;

@@ -1,4 +1,7 @@
-/** What other services hear of login sessions (`docs/design/identity.md`, What it tells other services). */
+/**
+ * What other services receive about login sessions (`docs/design/identity.md`, What it tells other
+ * services).
+ */
 import type { identityEvents } from '@cardea/contracts';
 import { type RelayTools, relay } from '@cardea/event-bus';
 import { ignored } from '@cardea/event-store';
@@ -9,7 +12,7 @@ import type { SessionEvent, SessionFacts } from './session.ts';
 export const sessionsRelay = relay<SessionEvent, typeof identityEvents>({
   SessionStarted: async (event, tools) => {
     const { data } = event;
-    // A registration signs in as well, but says so by itself.
+    // A registration signs in as well, but has an event of its own.
     if (data.via !== 'login') return undefined;
     const { streamId } = event;
     const user = await tools.open(data.user, { streamId, field: 'user' });

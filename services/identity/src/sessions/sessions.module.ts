@@ -1,4 +1,7 @@
-/** Login sessions: started by a sign-in, kept by refreshing, ended by their user or by what they rest on. */
+/**
+ * Login sessions: started by a sign-in, extended by refreshing, ended by their user or when their validity
+ * context ends.
+ */
 
 import type { SignToken } from '@cardea/auth';
 import type { Module, ServiceDependencies } from '@cardea/service';

@@ -1,4 +1,4 @@
-/** Keeps `sessions`; whether one is alive is also its user's to say, whose epoch stands in `users`. */
+/** Maintains `sessions`; whether one is live also depends on its user's epoch, which is in `users`. */
 import { ignored, ignoring } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';
 import type { UserEvent } from '../accounts/accounts.module.ts';
@@ -83,7 +83,7 @@ export const sessionsProjection = projection<SessionEvent | UserEvent>()({
       'SessionsRevoked',
     ),
   },
-  // A deleted user's sessions are named by no event of theirs, so they go by the user's id.
+  // The deletion of a user names none of their sessions, so these are deleted by the user's id.
   apply: {
     on: ['UserDeleted'],
     run: async (sql, events, { schema }) => {

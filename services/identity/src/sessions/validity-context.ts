@@ -1,4 +1,4 @@
-/** What a session's life depends on beside itself, out of its user's and tenant's streams. */
+/** What a session's validity depends on besides its own state, from its user's and tenant's streams. */
 
 import type { UserPrincipal } from '@cardea/auth';
 import type { Streams } from '@cardea/event-store';
@@ -12,7 +12,7 @@ export const validityContextOf = (user: User, tenantActive: boolean): ValidityCo
   tenantActive,
 });
 
-/** The caller's own session, as long as it was not ended by itself; the user's stream has the last word. */
+/** The caller's own session, unless it was ended by itself; the user's stream decides about the rest. */
 export async function ownSession(
   streams: Streams,
   { id, tenantId, sessionId }: UserPrincipal,

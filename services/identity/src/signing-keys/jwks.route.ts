@@ -1,4 +1,4 @@
-/** The public keys that tokens are checked with (RFC 7517). */
+/** The public keys that verify tokens (RFC 7517). */
 import { sha256 } from '@cardea/crypto';
 import { type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';

@@ -1,4 +1,4 @@
-/** What an operator does to the key ring from the command line. */
+/** Operations on the key ring for the command line. */
 import type { KeyringKey } from './keyring.ts';
 import type { OpenedKey } from './private-halves.ts';
 import type { Revoked, SigningKeys } from './signing-keys.ts';
@@ -10,7 +10,7 @@ type KeyStatus = {
   readonly activate_at: string;
   readonly activated_at: string | null;
   readonly publish_until: string | null;
-  /** Which JWT_SECRET its private half is sealed under. */
+  /** Which JWT_SECRET encrypts its private half. */
   readonly sealed_under: OpenedKey['under'];
 };
 
@@ -19,7 +19,7 @@ export type KeyOperations = {
   readonly announceKey: (activateAt: Date) => Promise<string>;
   readonly promoteKey: (kid: string) => Promise<boolean>;
   readonly revokeKeys: () => Promise<Revoked>;
-  /** Seals anew what signs, or is to sign, under the previous JWT_SECRET; answers how many keys. */
+  /** Encrypts again the keys that sign, or will sign, under the current JWT_SECRET; returns how many. */
   readonly resealKeys: () => Promise<number>;
 };
 

@@ -1,6 +1,6 @@
 /**
- * The keys that sign tokens: pending ones are published before they sign, one is active, retired ones
- * stay published until their tokens have run out (`docs/design/tokens.md`, Signing keys).
+ * The keys that sign tokens: pending ones are published before they sign, one is active, and retired ones
+ * stay published until their tokens have expired (`docs/design/tokens.md`, Signing keys).
  */
 import type { PublicJwk } from '@cardea/auth';
 import type { Sealed } from '@cardea/crypto';
@@ -29,7 +29,7 @@ export type KeyringEvent =
         readonly private: Sealed;
         readonly origin: 'random';
         readonly activate_at: string;
-        /** When it was made; keys of before have none, and were made when they were to sign. */
+        /** When it was created; older keys have none, and were created when they were to sign. */
         readonly at?: string;
       };
     }
@@ -91,7 +91,7 @@ export const keyrings: Stream<Keyring, KeyringEvent> = {
   },
 };
 
-/** A retired key's tokens and the verifiers' copies have run out by then. */
+/** By then a retired key's tokens and the verifiers' copies have expired. */
 const PUBLISHED_AFTER_RETIREMENT_MS = 48 * 3600_000;
 
 export type NewKey = {
@@ -106,7 +106,7 @@ export const pendingKey = ({ keys }: Keyring): KeyringKey | undefined =>
 export const activeKey = ({ keys }: Keyring): KeyringKey | undefined =>
   keys.findLast((key) => key.state === 'active');
 
-/** The first key of a deployment signs at once; whoever comes second uses the first one's. */
+/** The first key of a deployment signs at once; a second process uses the first one's key. */
 export function addFirstKey(
   key: NewKey,
   now: Date,
@@ -114,7 +114,7 @@ export function addFirstKey(
 ): Decision<KeyringEvent, 'key_exists'> {
   if (activeKey(ring) !== undefined) return refuse('key_exists');
   const at = now.toISOString();
-  // A crash between adding and activating leaves a pending key, which this puts to use.
+  // A crash between adding and activating leaves a pending key, which this activates.
   const waiting = pendingKey(ring);
   if (waiting !== undefined) {
     return accept({ type: 'KeyActivated', data: { kid: waiting.kid, at } });
@@ -125,7 +125,7 @@ export function addFirstKey(
   });
 }
 
-/** For a key that can no longer be unsealed: another signs at once, the old one stays published. */
+/** For a key that can no longer be decrypted: another signs at once, the old one stays published. */
 export function replaceKey(
   lostKid: string,
   key: NewKey,

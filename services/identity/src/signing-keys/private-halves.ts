@@ -1,6 +1,6 @@
 /**
- * The private half of a signing key, sealed twice: by the deployment's secret, then under a row whose
- * erasure makes it unreadable in the log and in all its copies.
+ * The private half of a signing key, encrypted twice: by the deployment's secret, then under a key of its
+ * own, whose erasure makes it unreadable in the log and in all copies of the log.
  */
 
 import { generateSigningKey, publicJwk, type SigningKey } from '@cardea/auth';
@@ -14,11 +14,11 @@ export type PrivateHalves = {
   readonly fresh: () => Promise<NewKey>;
   readonly seal: (pair: SigningKey) => Promise<Sealed | 'erased'>;
   readonly open: (key: KeyringKey) => Promise<OpenedKey>;
-  /** Of a key that the ring did not take. */
+  /** Discards the private half of a key that was not added to the ring. */
   readonly discard: (kid: string) => Promise<void>;
 };
 
-/** Which JWT_SECRET it is sealed under; `unreadable`: neither, or its row was erased. */
+/** Which JWT_SECRET encrypts it; `unreadable`: neither, or its own key was erased. */
 export type OpenedKey =
   | { readonly under: 'current' | 'previous'; readonly pair: SigningKey }
   | { readonly under: 'unreadable' };

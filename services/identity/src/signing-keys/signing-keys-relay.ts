@@ -1,4 +1,4 @@
-/** What other services hear of the key ring. */
+/** What other services receive about the key ring. */
 import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import { ignoring } from '@cardea/event-store';

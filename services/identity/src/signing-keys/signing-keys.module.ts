@@ -1,4 +1,4 @@
-/** The keys that tokens are signed with: their ring, its schedule, and what the public sees of it. */
+/** The keys that sign tokens: their ring, its schedule, and the public key set. */
 
 import type { Loop, Module, ServiceDependencies } from '@cardea/service';
 import { listKeysRoute, rotateKeysRoute } from './administer/administer.route.ts';
@@ -49,7 +49,7 @@ export function signingKeysModule(needs: Dependencies): {
   return { module, signingKeys: keys };
 }
 
-/** Another replica may have changed the ring; each keeps its schedule, whichever is alive. */
+/** Another replica may have changed the ring; every replica runs the schedule, so any live one suffices. */
 const ringReader = (keys: SigningKeys, clock: ServiceDependencies['clock']): Loop => ({
   name: 'identity.keyring',
   run: async (signal, tick) => {

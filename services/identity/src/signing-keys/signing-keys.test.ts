@@ -1,4 +1,4 @@
-/** The ring at work in two processes on one log, with what they tell each other over the cache. */
+/** The key ring in two processes on one log, with the notifications between them over the cache. */
 import { type DerivedKeys, inMemorySubjectKeys, sealer, wrapKeys } from '@cardea/crypto';
 import { type EventStore, EventStoreUnavailable, streams } from '@cardea/event-store';
 import {
@@ -127,7 +127,7 @@ describe('signing keys and another JWT_SECRET', () => {
     const before = await replica(inProcessCache(systemClock));
     await before.announce(new Date(Date.now() + 3600_000));
     const [signs, waits] = kids(await before.latestJwks());
-    // Everybody can read under it before anybody seals under it.
+    // Both can decrypt with it before either encrypts with it.
     const both = await replica(inProcessCache(systemClock), keysOf(7, 8));
     expect(await sealed(both)).toEqual(['current', 'current']);
     const after = await replica(inProcessCache(systemClock), keysOf(8, 7));

@@ -1,4 +1,6 @@
-/** The ring at work: made on the first start, read again now and then, signing with its active key. */
+/**
+ * The key ring in use: created at the first start, read again at intervals, signing with its active key.
+ */
 
 import {
   KEYS_CHANGED,
@@ -36,31 +38,34 @@ import { announceKey, promoteKey } from './rotate/rotate.ts';
 import { isAnnouncementDue, keepSchedule } from './rotate/schedule.ts';
 
 export type SigningKeys = {
-  /** Makes or finds the active key, and hears of changes. Before the first token is signed. */
+  /** Creates or finds the active key, and subscribes to changes. Runs before the first token is signed. */
   readonly start: () => Promise<void>;
   readonly stop: () => Promise<void>;
-  /** A change was heard of, and the ring could not be read since. */
+  /** A change was announced, and the ring could not be read since. */
   readonly isOld: () => boolean;
-  /** Reads the ring again, for what other replicas did to it. */
+  /** Reads the ring again, because other replicas may have changed it. */
   readonly refresh: () => Promise<void>;
-  /** Does what is due by the keys' age. Any replica may, at any time; one of them gets to append. */
+  /** Does what is due by the keys' age. Any replica may, at any time; only one of them appends. */
   readonly keepSchedule: () => Promise<void>;
   readonly ring: () => Promise<Keyring>;
-  /** Adds a key that everybody can fetch and that signs nothing yet; answers its id, or that of one that waits already. */
+  /**
+   * Adds a key that everybody can fetch and that signs nothing yet; returns its id, or that of a pending
+   * one.
+   */
   readonly announce: (activateAt: Date, command?: Command) => Promise<string>;
-  /** The announced key signs from now on; false when another key was promoted. */
+  /** The announced key signs from now on; false if another key was promoted. */
   readonly promote: (kid: string, command?: Command) => Promise<boolean>;
-  /** A new key signs at once, and all others are gone; answers its id and theirs. */
+  /** A new key signs at once, and all others are removed; returns its id and theirs. */
   readonly revoke: (command?: Command) => Promise<Revoked>;
-  /** Keys that still sign and are sealed under the previous JWT_SECRET are sealed under the current one. */
+  /** Encrypts keys that still sign under the previous JWT_SECRET again under the current one. */
   readonly reseal: () => Promise<number>;
-  /** Which JWT_SECRET each key of the ring is sealed under. */
+  /** Which JWT_SECRET encrypts each key of the ring. */
   readonly sealedUnder: (key: KeyringKey) => Promise<OpenedKey['under']>;
   readonly sign: SignToken;
   readonly jwks: () => PublicKeys;
   /**
-   * As the log has them now, so that nobody who was told of a removed key is given it again. While the log
-   * is away: those read last, unless a change was heard of.
+   * As the log has them now, so that nobody who was notified of a removal gets the removed key again. While
+   * the log is unreachable: those read last, unless a change was announced since.
    */
   readonly latestJwks: () => Promise<PublicKeys>;
 };
@@ -69,7 +74,7 @@ export type PublicKeys = { readonly keys: readonly PublicJwk[] };
 export type Revoked = {
   readonly kid: string;
   readonly removed: readonly string[];
-  /** False: the cache was away, and who holds the old keys is told later. */
+  /** False: the cache was unreachable, and other processes are notified later. */
   readonly told: boolean;
 };
 
@@ -116,7 +121,7 @@ export function signingKeys(needs: Dependencies): SigningKeys {
     await put(await load(tools));
     heeded = before;
   };
-  // What cannot be read now, the loop that reads the ring now and then tries again.
+  // If it cannot be read now, the loop that reads the ring at intervals tries again.
   const hear = (): void => {
     heard += 1;
     refresh().catch(() => {});
@@ -163,14 +168,17 @@ async function load({ streams }: Tools): Promise<Keyring> {
   return state;
 }
 
-/** Each append names the revision that it was decided on: of two replicas one appends, the other decides again. */
+/**
+ * Each append names the revision that it was decided on: one of two replicas appends, the other decides
+ * again.
+ */
 const decide = <Reason extends string>(
   { streams }: Tools,
   command: Command,
   decision: (ring: Keyring) => Decision<KeyringEvent, Reason>,
 ) => streams.decideOn(keyrings, KEYRING, command, decision);
 
-/** What a request asks for, or the service itself; its id is its own beside others of the same request. */
+/** The command of a request, or the service's own; its id differs from others of the same request. */
 const own = (
   { systemCommand }: Tools,
   command: Command | undefined,
@@ -180,7 +188,9 @@ const own = (
     ? systemCommand(DEPLOYMENT_TENANT, ...parts)
     : { ...command, id: uuidFrom(command.id, ...parts) };
 
-/** At once, and not only when the log is read: also where no identity runs, nobody believes a removed key. */
+/**
+ * Notifies at once, not only when the log is read: verifiers reject a removed key even if no identity runs.
+ */
 async function tellOthers({ cache, log }: Tools): Promise<boolean> {
   try {
     await cache.publish(KEYS_CHANGED, '');
@@ -229,7 +239,7 @@ async function promoted(tools: Tools, kid: string, of?: Command): Promise<boolea
   const command = own(tools, of, 'promote key', kid);
   const decided = await decide(tools, command, (ring) => promoteKey(kid, command.now, ring));
   if (decided.accepted) await tellOthers(tools);
-  // The schedule may have been faster.
+  // The schedule may have come first.
   return activeKey(decided.state)?.kid === kid;
 }
 
@@ -259,7 +269,7 @@ async function replaced(tools: Tools, lostKid: string): Promise<Keyring> {
   return decided.state;
 }
 
-/** Retired keys sign no more: nobody needs their private halves. */
+/** Retired keys sign no more, so their private halves are not needed. */
 async function reseal(tools: Tools): Promise<number> {
   let count = 0;
   for (const key of (await load(tools)).keys.filter(({ state }) => state !== 'retired')) {

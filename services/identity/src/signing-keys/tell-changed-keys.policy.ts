@@ -1,6 +1,6 @@
 /**
- * Whoever changed the ring (another replica, the command line beside us), every process hears of it; and
- * of a key that was removed the private half is gone, from the log and from all its copies.
+ * Notifies every process of a change of the ring, whether another replica or the command line made it.
+ * Erases the private half of a removed key, in the log and in all copies of the log.
  */
 import { KEYS_CHANGED } from '@cardea/auth';
 import type { Sealer } from '@cardea/crypto';

@@ -1,4 +1,4 @@
-/** Where each sealed field of identity stands, and under whose key. */
+/** Where each encrypted field of identity is stored, and under whose key. */
 import type { FieldLocation } from '@cardea/crypto';
 
 export const userSubject = (userId: string): string => `user:${userId}`;
@@ -11,7 +11,7 @@ export const userField = (userId: string, field: UserField): FieldLocation => ({
 });
 export type UserField = 'email' | 'display_name' | 'avatar_url' | 'password_hash';
 
-/** Fields of a session: they go with the user. */
+/** Fields of a session, under the user's key. */
 export const sessionField = (userId: string, sid: string, field: SessionField): FieldLocation => ({
   subject: userSubject(userId),
   streamId: `session-${sid}`,
@@ -19,21 +19,21 @@ export const sessionField = (userId: string, sid: string, field: SessionField): 
 });
 export type SessionField = 'ip' | 'user_agent' | 'user' | 'refreshed_by';
 
-/** Who signed in without a session; it goes with the user. */
+/** The user of a sign-in without a session, under the user's key. */
 export const signInField = (userId: string, emailHash: string): FieldLocation => ({
   subject: userSubject(userId),
   streamId: `signin-${emailHash}`,
   field: 'user',
 });
 
-/** The address of a mailbox, which may be nobody's: kept for a few days only. */
+/** The address of a mailbox, which may belong to no user: its key is kept for a few days only. */
 export const mailboxField = (tenantId: string, mailbox: string, at: Date): FieldLocation => ({
   subject: `transient:${tenantId}:${at.toISOString().slice(0, 10)}`,
   streamId: `mailbox-${mailbox}`,
   field: 'email',
 });
 
-/** The private half of a signing key, sealed once more under a row that can be deleted. */
+/** The private half of a signing key, encrypted once more under a key that can be deleted. */
 export const keyField = (kid: string): FieldLocation => ({
   subject: `jwk:${kid}`,
   streamId: 'keyring-main',

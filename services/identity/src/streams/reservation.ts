@@ -1,4 +1,4 @@
-/** The names that only one owner may hold; the log shows keyed hashes of them alone. */
+/** Names that only one owner may have; the log contains only keyed hashes of them. */
 import { reservation } from '@cardea/event-store';
 
 /** An address within a tenant. */
@@ -17,10 +17,10 @@ export const reservationStreams = [
   agentNameReservations,
 ];
 
-/** A user that is, or is to be. */
+/** A user that exists, or is being created. */
 export type Owner = { readonly tenantId: string; readonly userId: string };
 export const printOwner = ({ tenantId, userId }: Owner): string => `${tenantId}/${userId}`;
-/** The holder that a reservation names. */
+/** The owner that a reservation names. */
 export const readOwner = (text: string): Owner => {
   const [tenantId = '', userId = ''] = text.split('/');
   return { tenantId, userId };

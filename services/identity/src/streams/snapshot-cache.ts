@@ -1,6 +1,6 @@
 /**
- * The states of users, tenants and their like, cached with their revision: a load reads only the
- * events that came since.
+ * A snapshot cache: the states of users, tenants and the like with their revision, so that a load reads
+ * only newer events.
  */
 import {
   type DomainEvent,
@@ -16,12 +16,12 @@ const CACHED_STREAMS_MAX = 10_000;
 type Kept = { readonly state: unknown; readonly revision: number; readonly tenantId: string };
 
 export type SnapshotCache = {
-  /** Another tenant's stream is an unknown one: its initial state. */
+  /** Another tenant's stream counts as unknown and loads as the initial state. */
   readonly load: <State, E extends DomainEvent>(
     stream: Stream<State, E>,
     of: { readonly tenantId: string; readonly id: string },
   ) => Promise<State>;
-  /** For ids that are unique in the deployment: whose stream it is comes out of it. */
+  /** For ids that are unique in the deployment; the result says which tenant the stream belongs to. */
   readonly find: <State, E extends DomainEvent>(
     stream: Stream<State, E>,
     id: string,

@@ -1,4 +1,4 @@
-/** What other services hear of organizations, tenants and applications. */
+/** What other services receive about organizations, tenants and applications. */
 import type { identityEvents } from '@cardea/contracts';
 import { type RelayTools, relay } from '@cardea/event-bus';
 import type { ApplicationEvent } from './applications/application.ts';

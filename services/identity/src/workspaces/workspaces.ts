@@ -1,4 +1,6 @@
-/** Organizations, tenants and applications: made together at sign-up, found by every other request. */
+/**
+ * Organizations, tenants and applications: created together at sign-up, looked up by all other requests.
+ */
 import { DEPLOYMENT_TENANT } from '@cardea/contracts';
 import { issuePublishableKey, type Sealer } from '@cardea/crypto';
 import { accept, type Command, reserve, type Streams } from '@cardea/event-store';
@@ -25,11 +27,11 @@ export type NewWorkspace = {
   readonly environment: Environment;
 };
 
-/** Streams that making a tenant appends to: organization, slug and tenant. */
+/** Streams that creating a tenant appends to: organization, slug and tenant. */
 export const TENANT_APPENDS = 3;
 
 export type Workspaces = {
-  /** Undefined when there is no such tenant, or none any more. */
+  /** Undefined if there is no such tenant, or it was deleted. */
   readonly tenant: (id: string) => Promise<TenantFacts | undefined>;
   readonly organizationName: (tenant: TenantFacts) => Promise<string>;
   readonly createTenant: (of: NewWorkspace, command: Command) => Promise<TenantFacts>;
@@ -106,7 +108,7 @@ async function createTenant(
   return decided.state;
 }
 
-/** The name's own slug when it is free, else with a random ending. */
+/** The name's own slug if it is free, else with a random suffix. */
 async function freeSlug(
   { streams, sealer, random }: Omit<Dependencies, 'snapshots'>,
   of: NewWorkspace,
@@ -121,7 +123,7 @@ async function freeSlug(
       id: uuidFrom(command.id, 'slug', slug),
       metadata: { ...command.metadata, tenantId: DEPLOYMENT },
     };
-    // Another ending is cheaper than finding out whether the holder was ever made.
+    // Another suffix is cheaper than finding out whether the owner was ever created.
     const isOrphan = async (): Promise<boolean> => false;
     const value = { stream: slugReservations, hash };
     const { reserved } = await reserve(streams, value, of.tenantId, { command: own, isOrphan });
@@ -146,7 +148,7 @@ const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 const ending = (random: Random) =>
   [...random.bytes(4)].map((byte) => ALPHABET[byte % ALPHABET.length]).join('');
 
-/** Trimmed; undefined when it is no name. */
+/** Trimmed; undefined if it is not a valid name. */
 export function companyName(input: string): string | undefined {
   const name = input.trim();
   const tooLong = [...name].length > NAME_CHARACTERS_MAX;

@@ -1,16 +1,17 @@
 /**
- * Who a tenant's administrators are, so that the last one stays. Who is about to lose the role is marked
- * as leaving before their own stream says so, and joins are told after: the list may name too many for a
- * moment, so whoever relies on it looks the remaining ones up in their own streams.
+ * The list of a tenant's administrators, so that the last one can be kept. A user who is about to lose the
+ * role is marked as leaving before the user's own stream records it, and additions are recorded afterwards.
+ * So the list may contain too many for a moment, and its readers verify the remaining ones in their own
+ * streams.
  */
 import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
 
-/** A request that has not settled by then was given up; whom it marked counts again. */
+/** A request that has not settled by then was abandoned; the user whom it marked counts again. */
 export const LEAVING_MS = 60_000;
 
 export type Leaving = {
   readonly id: string;
-  /** The command that takes the role. */
+  /** The command that removes the role. */
   readonly command_id: string;
   readonly at: string;
 };
@@ -56,9 +57,9 @@ export function recordDeparture(
 
 export type Settle = {
   readonly userId: string;
-  /** As their own stream says. */
+  /** According to the user's own stream. */
   readonly isAdmin: boolean;
-  /** The command whose mark is done with; others stand, for theirs may still be under way. */
+  /** The command whose mark is removed; other marks stay, because their commands may still be running. */
   readonly commandId: string | null;
   readonly now: Date;
 };
@@ -77,7 +78,7 @@ export function settle(
   return isSame ? accept() : changed({ ids, leaving });
 }
 
-/** Administrators beside this user who are not about to leave. */
+/** Administrators other than this user who are not marked as leaving. */
 export function remaining(list: AdministratorList, userId: string, now: Date): readonly string[] {
   if (list.status === 'none') return [];
   const gone = new Set([userId, ...standing(list, now).map(({ id }) => id)]);

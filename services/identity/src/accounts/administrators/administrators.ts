@@ -1,4 +1,4 @@
-/** Takes the role of an administrator from somebody only where another keeps it. */
+/** Removes the role of an administrator only if another administrator remains. */
 import { type Command, type EventStore, type Streams, WriteContention } from '@cardea/event-store';
 import type { Database, Positions } from '@cardea/read-models';
 import { type Clock, type Ids, uuidFrom } from '@cardea/runtime';
@@ -13,25 +13,28 @@ import {
   settle,
 } from './administrator-list.ts';
 
-/** Whoever comes later than this after the mark does not take the role any more; clocks may differ by the rest. */
+/**
+ * A command later than this after the mark no longer removes the role; the rest allows for clock
+ * differences.
+ */
 const TAKE_WITHIN_MS = LEAVING_MS / 2;
 const CATCH_UP_MS = 2_000;
-/** Times that a membership is settled anew because it changed meanwhile. */
+/** Times that a membership is settled again because it changed meanwhile. */
 const SETTLE_ROUNDS_MAX = 5;
 
 type Of = { readonly tenantId: string; readonly userId: string };
 
 export type Administrators = {
   /**
-   * Takes the role while the user is marked as leaving. `take` calls what it is handed at each of its
-   * decisions, for a mark that may have lapsed protects nobody.
+   * Removes the role while the user is marked as leaving. `take` calls its argument at each of its
+   * decisions, because a mark that has lapsed protects nobody.
    */
   readonly leave: <Taken extends { readonly accepted: boolean }>(
     of: Of,
     command: Command,
     take: (stillMarked: () => void) => Promise<Taken>,
   ) => Promise<Taken | 'last_admin'>;
-  /** Brings the list in line with the user's own stream; nothing where nobody asked for the list yet. */
+  /** Makes the list agree with the user's own stream; does nothing if the list was never built. */
   readonly settle: (of: Of, command: Command) => Promise<void>;
 };
 
@@ -58,7 +61,7 @@ export function administrators(needs: Dependencies): Administrators {
       await streams.decideOn(administratorLists, of.tenantId, fresh(command), (list) =>
         settle(change, list),
       );
-      // A change that came between found nothing to do, and relies on this one to see it.
+      // A concurrent change found nothing to do, and relies on this one to notice it.
       if ((await isAdmin(of)) === is) return;
     }
     throw new WriteContention('somebody gains and loses the role all the time');
@@ -75,7 +78,7 @@ export function administrators(needs: Dependencies): Administrators {
       decided = await decide();
     }
     if (!decided.accepted) return false;
-    // The list may name somebody whose own stream says otherwise by now.
+    // The list may name a user who, by their own stream, has lost the role meanwhile.
     for (const other of remaining(decided.state, userId, leaving.now)) {
       if (await isAdmin({ tenantId, userId: other })) return true;
     }
@@ -99,7 +102,7 @@ export function administrators(needs: Dependencies): Administrators {
   };
 }
 
-/** The table only says whom to look at: who counts is in their own streams. */
+/** The table only supplies candidates; whether each counts is read from their own stream. */
 async function buildList(needs: Dependencies, tenantId: string, command: Command): Promise<void> {
   const { database, positions, store, streams, userDirectory } = needs;
   const head = await store.head('identity');

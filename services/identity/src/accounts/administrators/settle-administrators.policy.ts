@@ -1,4 +1,4 @@
-/** Whatever becomes of the request that changed somebody, the tenant's list of administrators follows. */
+/** Updates the tenant's list of administrators after a change, even if the request that made it crashed. */
 import { type Command, ignoring, type Recorded } from '@cardea/event-store';
 import { policy } from '@cardea/service';
 import { isDemotion, type UserEvent } from '../users/user.ts';

@@ -1,7 +1,7 @@
 /**
- * At most a few passwords are hashed at once; the rest wait in line for a short while, and what does not
- * fit into the line is turned away. A permit belongs to the job: it is held until the hash has ended,
- * also when the client has left.
+ * At most a few passwords are hashed at once; others wait in a queue for a short while, and are refused
+ * when the queue is full. A permit belongs to the job: it is kept until the hash has ended, even if the
+ * client has disconnected.
  */
 import { Overloaded } from '@cardea/http';
 import type { Clock } from '@cardea/runtime';
@@ -13,7 +13,7 @@ type Waiting = { readonly start: () => void };
 
 export type HashLimit = {
   readonly pass: <T>(job: () => Promise<T>) => Promise<T>;
-  /** Jobs in line, for metrics. */
+  /** Jobs in the queue, for metrics. */
   readonly waiting: () => number;
 };
 

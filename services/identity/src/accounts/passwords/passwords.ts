@@ -1,4 +1,7 @@
-/** Which passwords are taken, and how they are kept: hashed behind the gate, never in clear. */
+/**
+ * Which passwords are accepted, and how they are stored: as hashes, with limited concurrency, never in
+ * clear.
+ */
 import { isCommonPassword } from '@cardea/runtime';
 import type { PasswordFunction } from '../../adapters/argon2.ts';
 import type { PasswordPolicy } from '../../workspaces/workspaces.module.ts';
@@ -19,10 +22,12 @@ export function passwordFault(
 }
 
 export type Passwords = {
-  /** Before the first sign-in, so that none is slower than the others. */
+  /** Runs before the first sign-in, so that none is slower than the others. */
   readonly warmUp: () => Promise<void>;
   readonly hash: (password: string) => Promise<string>;
-  /** Without a stored hash it does the same work and says no. `rehashed` comes when parameters changed. */
+  /**
+   * Without a stored hash it does the same work and refuses. `rehashed` is set if the parameters changed.
+   */
   readonly verify: (
     phc: string | null,
     password: string,

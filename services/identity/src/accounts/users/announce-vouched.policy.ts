@@ -1,12 +1,12 @@
 /**
- * Other services learn for whom administrators vouch from events alone. Of persons from before there was
- * such an event nothing was said, so it is said once, for each of them.
+ * Other services learn only from events for whom administrators vouch. For users created before that event
+ * existed it is recorded once each.
  */
 import { accept, type Command, ignoring, type Recorded, type Streams } from '@cardea/event-store';
 import { policy } from '@cardea/service';
 import { exists, type UserEvent, users } from './user.ts';
 
-/** Events that were recorded in this version say it themselves. */
+/** Events recorded in this version contain it themselves. */
 const TOLD_FROM_VERSION = 2;
 
 type Dependencies = {
@@ -47,7 +47,7 @@ async function announce(
   const command = needs.systemCommand(metadata.tenantId, 'announce vouched', id);
   await needs.streams.decideOn(users, id, command, (user) => {
     if (!exists(user) || !user.vouched) return accept<UserEvent>();
-    // They were before: nothing about the account changes today.
+    // They were vouched for before, so the account's time of change stays.
     return accept<UserEvent>({ type: 'UserVouched', data: { id, at: user.updatedAt } });
   });
 }

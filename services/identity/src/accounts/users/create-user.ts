@@ -1,4 +1,4 @@
-/** A user comes into being once, with or without a password. */
+/** Creates a user once, with or without a password. */
 import type { UserCreatedVia } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';

@@ -1,6 +1,6 @@
 /**
- * A deleted user is forgotten: the address is free for another, then the key goes that everything about
- * the person is sealed under. In this order, so that a crash in between leaves nothing half free.
+ * After a user was deleted: releases the address, then erases the key that encrypts everything about them.
+ * In this order, so that a crash in between leaves nothing half released.
  */
 import type { Sealer } from '@cardea/crypto';
 import { type Command, ignoring } from '@cardea/event-store';
@@ -10,7 +10,7 @@ import type { UserEvent } from './user.ts';
 export const forgetDeletedUsers = (needs: {
   readonly sealer: Sealer;
   readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
-  /** Gives the address back. */
+  /** Makes the address available again. */
   readonly releaseAddress: (
     of: { readonly tenantId: string; readonly userId: string; readonly emailHash: string },
     command: Command,

@@ -1,9 +1,9 @@
-/** What a display name and a picture's address may be. */
+/** The form of a display name and of a picture's address. */
 const DISPLAY_NAME_CHARACTERS_MAX = 128;
 const AVATAR_URL_CHARACTERS_MAX = 2_048;
 const CONTROL = /\p{Cc}/u;
 
-/** Trimmed; undefined when it is none. Empty clears. */
+/** Trimmed; undefined if it is not valid. An empty one clears the field. */
 export function displayName(input: string | null): string | null | undefined {
   const trimmed = input?.trim() ?? '';
   if (trimmed === '') return null;

@@ -3,7 +3,7 @@ import { alreadyCreated } from '@cardea/service';
 import type { UserDirectory } from '../user-directory.ts';
 import { exists } from './user.ts';
 
-/** The answer to a repeat under the same Idempotency-Key; what its first answer showed is shown once. */
+/** The answer to a repeat under the same Idempotency-Key; a secret is shown only in the first answer. */
 export async function repeatedCreation(
   needs: { readonly userDirectory: Pick<UserDirectory, 'byId'> },
   request: Request<unknown, unknown, unknown>,
@@ -11,6 +11,6 @@ export async function repeatedCreation(
 ) {
   if (request.idempotency === undefined) return undefined;
   const user = await needs.userDirectory.byId(tenantId, userId);
-  // It was made, and is gone: the key of an erased person seals nothing any more.
+  // It was created and deleted since: the key of an erased user can encrypt nothing any more.
   return user.status === 'deleted' || exists(user) ? alreadyCreated(userId) : undefined;
 }

@@ -1,4 +1,4 @@
-/** Changes what a user is called and shown as; what is not named stays. */
+/** Changes a user's name and picture; fields that are not named stay. */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { exists, type User, type UserEvent } from './user.ts';

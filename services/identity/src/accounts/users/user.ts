@@ -1,6 +1,6 @@
 /**
- * A user account. Whatever names the person is sealed under the user's own key; the epoch rises when
- * every session but one is to end.
+ * A user account. Personal data is encrypted under the user's own key; the epoch rises when every session
+ * except one has to end.
  */
 import type { UserCreatedVia } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
@@ -15,30 +15,33 @@ export type UserFacts = {
   readonly displayName: Sealed | null;
   readonly avatarUrl: Sealed | null;
   readonly roles: readonly string[];
-  /** An administrator vouches for this person. */
+  /** An administrator vouches for this user. */
   readonly vouched: boolean;
-  /** Unix seconds: access tokens that were issued before it show a rank that was taken since. */
+  /** Unix seconds: access tokens issued before it may contain a rank that was removed since. */
   readonly tokensBefore: number;
-  /** A PHC string, sealed; null: signs in by other means only. */
+  /** A PHC string, encrypted; null: signs in only by other methods. */
   readonly passwordHash: Sealed | null;
-  /** The epoch that began with the password: names it, however often it is hashed anew. */
+  /** The epoch that began with the password; identifies the password however often it is rehashed. */
   readonly passwordEpoch: number;
-  /** Sessions of another epoch are dead, but for `keepSid`. */
+  /** Sessions of another epoch have ended, except `keepSid`. */
   readonly epoch: number;
   readonly keepSid: string | null;
-  /** The epoch as of the last time that all sessions were ended, other than by a change of the own password. */
+  /**
+   * The epoch as of the last time that all sessions were ended for a reason other than the user changing
+   * their own password.
+   */
   readonly revokedEpoch: number;
   /** When the epoch last rose. */
   readonly epochSince: string;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** Of the request that made it, for a repeat under the same Idempotency-Key. */
+  /** Of the request that created it, for a repeat under the same Idempotency-Key. */
   readonly requestHash: string | null;
 };
 
 export type User =
   | { readonly status: 'none' }
-  /** Its registration stopped half way and somebody else has the address now. */
+  /** Its registration was never completed, and the address has been released. */
   | { readonly status: 'abandoned' }
   | ({ readonly status: 'active' | 'disabled' } & UserFacts)
   | { readonly status: 'deleted'; readonly id: string; readonly emailHash: string };
@@ -67,7 +70,7 @@ export type UserEvent =
       readonly data: {
         readonly id: string;
         readonly hash: Sealed;
-        /** `created`: with the account, which is no change. */
+        /** `created`: set with the account, which is not a change. */
         readonly by: 'created' | 'user' | 'reset' | 'admin';
         readonly epoch: number;
         readonly keep_sid: string | null;
@@ -96,9 +99,9 @@ export type UserEvent =
       readonly data: {
         readonly id: string;
         readonly roles: readonly string[];
-        /** Of the second version, where a role above `member` was taken. */
+        /** Since version 2, if a role above `member` was removed. */
         readonly tokens_before?: number;
-        /** Of the first version alone, which had no event for it: an administrator's token gave them. */
+        /** Only in version 1, which had no event for it: an administrator's token gave the roles. */
         readonly vouched?: boolean;
         readonly at: string;
       };
@@ -131,7 +134,7 @@ export type UserEvent =
 
 type AfterRegistered = Exclude<UserEvent, { type: 'UserRegistered' | 'UserAbandoned' }>;
 
-/** How accounts came about that an administrator stood behind, or that began a workspace. */
+/** Kinds of creation in which an administrator vouched for the account, or that created a workspace. */
 const VOUCHED_VIA: readonly UserCreatedVia[] = [
   'signup',
   'bootstrap',
@@ -190,7 +193,7 @@ function evolveExisting(user: ExistingUser, { type, data }: AfterRegistered): Us
         keepSid: data.keep_sid,
         revokedEpoch: data.by === 'user' ? user.revokedEpoch : data.epoch,
         epochSince: data.at,
-        // A reset came through the mailbox, which proves the address.
+        // A reset uses a mailed token, which proves the address.
         emailVerified: user.emailVerified || data.by === 'reset',
         updatedAt: data.at,
       };
@@ -243,14 +246,14 @@ const risen = ({ epoch, at }: { readonly epoch: number; readonly at: string }) =
 /** A session that is to outlive the others; its epoch is the user's when it began. */
 export type KeptSession = { readonly sid: string; readonly userEpoch: number };
 
-/** Only what is alive is kept: a session that has ended before is not brought back. */
+/** Keeps only a live session: one that had ended before stays ended. */
 export const keptSid = (user: ExistingUser, kept: KeptSession | null): string | null =>
   kept !== null && (kept.userEpoch === user.epoch || kept.sid === user.keepSid) ? kept.sid : null;
 
 export const exists = (user: User): user is ExistingUser =>
   user.status === 'active' || user.status === 'disabled';
 
-/** Keeps a half-made account from ever being finished, so that its address can be given away. */
+/** Prevents an incomplete account from ever being completed, so that its address can be released. */
 export function abandon(user: User): Decision<UserEvent, 'user_exists'> {
   if (user.status === 'abandoned') return accept();
   if (user.status !== 'none') return refuse('user_exists');
@@ -262,11 +265,11 @@ export const ROLES = ['member', 'admin', 'owner', 'system_admin'] as const;
 
 const ADMIN_ROLES: readonly string[] = ROLES.filter((role) => role !== 'member');
 
-/** Whether somebody who had these roles may do less with those. */
+/** Whether a user with these roles may do less than with the earlier ones. */
 export const isDemotion = (before: readonly string[], after: readonly string[]): boolean =>
   before.some((role) => ADMIN_ROLES.includes(role) && !after.includes(role));
 
-/** Counts among those without whom a tenant would have no administrator. */
+/** Whether the user counts as one of the tenant's administrators. */
 export const isActiveAdmin = (user: User): boolean =>
   user.status === 'active' && user.roles.some((role) => ADMIN_ROLES.includes(role));
 

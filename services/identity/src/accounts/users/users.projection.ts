@@ -1,4 +1,4 @@
-/** Keeps `users`, which the administrators' list reads; who was deleted has no row. */
+/** Maintains `users`, which the administrators' list reads; a deleted user has no row. */
 import type { Sealed } from '@cardea/crypto';
 import { ignoring } from '@cardea/event-store';
 import {
@@ -10,7 +10,7 @@ import {
 } from '@cardea/read-models';
 import type { UserEvent } from './user.ts';
 
-/** All that this table needs to know of a sign-in. */
+/** The parts of a sign-in that this table needs. */
 type SignIn =
   | {
       readonly type: 'SessionStarted';

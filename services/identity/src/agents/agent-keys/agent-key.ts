@@ -1,4 +1,4 @@
-/** An agent's key (`agk_…`): how an agent proves who it is when it opens sessions. */
+/** An agent's key (`agk_…`), with which an agent authenticates when it opens sessions. */
 import type { KeyEnvironment } from '@cardea/crypto';
 import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
 import {
@@ -13,7 +13,7 @@ export type AgentKeyData = {
   readonly agent_id: string;
   readonly name: string;
   readonly environment: KeyEnvironment;
-  /** Empty: from everywhere. */
+  /** Empty: from any address. */
   readonly allowed_cidrs: readonly string[];
   readonly created_at: string;
   readonly expires_at: string;
@@ -93,7 +93,7 @@ export function rotateAgentKey(
   return accept({ type: 'AgentKeyRotated', data: { id: key.key.id, ...rotated } });
 }
 
-/** What is revoked stays revoked; saying it again changes nothing. */
+/** A revoked key stays revoked; repeating it changes nothing. */
 export function revokeAgentKey(
   { agentId, now }: { readonly agentId: string; readonly now: Date },
   key: AgentKey,

@@ -1,4 +1,4 @@
-/** Keeps `agent_keys`, which an agent's list of keys reads; a deleted agent's keys have no rows. */
+/** Maintains `agent_keys`, which an agent's list of keys reads; a deleted agent's keys have no rows. */
 import { ignored, ignoring } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';
 import type { KeyUsed } from '../../credentials/credentials.module.ts';
@@ -44,7 +44,7 @@ export const agentKeysProjection = projection<AgentKeyEvent | AgentEvent | KeyUs
       'AgentAbandoned',
     ),
   },
-  // The end of an agent names none of its keys, so their rows go by the agent's id.
+  // The deletion of an agent names none of its keys, so their rows are deleted by the agent's id.
   apply: {
     on: ['AgentDeleted'],
     run: async (sql, events, { schema }) => {

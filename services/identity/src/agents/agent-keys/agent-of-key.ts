@@ -1,4 +1,4 @@
-/** Which agent a presented key stands for, while key and agent are live. */
+/** Which agent a presented key belongs to, while key and agent are live. */
 import type { IntrospectedKey } from '@cardea/auth';
 import type { Clock } from '@cardea/runtime';
 import { liveKey, type OpaqueKey } from '../../credentials/credentials.module.ts';

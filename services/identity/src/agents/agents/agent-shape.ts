@@ -29,7 +29,7 @@ export const AgentShape = named(
 const NAME_MAX = 64;
 const DESCRIPTION_MAX = 500;
 
-/** Spaces around it are cut off. */
+/** Surrounding spaces are removed. */
 export const agentName = documented(Type.String({ minLength: 1, maxLength: NAME_MAX }), {
   pattern: FILLED_NAME,
 });
@@ -42,7 +42,7 @@ export const agentFields = {
   services: Type.Optional(ServiceGrants),
 };
 
-/** NFC, without spaces around it; undefined for what is no name. */
+/** NFC, without surrounding spaces; undefined if it is not a valid name. */
 export function readName(input: string): string | undefined {
   const name = input.normalize('NFC').trim();
   return name === '' || /\p{Cc}/u.test(name) ? undefined : name;
@@ -58,15 +58,15 @@ export const NO_GRANT = {
   message: `The API key lacks the scope ${GRANTS}.`,
   details: { scope: GRANTS },
 } as const;
-/** What an agent reaches, and with what key, is said by an administrator, or by a key that may grant. */
+/** Only an administrator, or a key that may grant, decides what an agent may reach and with what key. */
 export const mayGrant = (principal: Principal | undefined): boolean =>
   principal?.kind === 'user' ||
   (principal?.kind === 'api_key' && principal.scopes.includes(GRANTS));
 
 type Reach = { readonly services?: readonly object[]; readonly owner_user_id?: string | null };
-/** Whether an agent that is made so reaches anything. */
+/** Whether an agent created with these fields may reach anything. */
 export const reaches = ({ services = [], owner_user_id = null }: Reach): boolean =>
   services.length > 0 || owner_user_id !== null;
-/** Whether a change says what an agent reaches, be it less than before. */
+/** Whether a change sets what an agent may reach, even if it is less than before. */
 export const setsReach = ({ services, owner_user_id }: Reach): boolean =>
   services !== undefined || owner_user_id !== undefined;

@@ -54,7 +54,7 @@ export type ExistingAgent = {
 };
 export type Agent =
   | { readonly status: 'none' }
-  /** Its making stopped half way and another has the name now. */
+  /** Its creation was never completed, and the name has been released. */
   | { readonly status: 'abandoned' }
   | ExistingAgent
   | { readonly status: 'deleted'; readonly id: string; readonly nameHash: string };

@@ -1,4 +1,4 @@
-/** Keeps `agents`, which the lists of administrators and users read; who was deleted has no row. */
+/** Maintains `agents`, which the lists of administrators and users read; a deleted agent has no row. */
 import { ignored } from '@cardea/event-store';
 import { orNull, projection, type TableChange, table } from '@cardea/read-models';
 import type { AgentEvent } from './agent.ts';

@@ -1,4 +1,4 @@
-/** What the table says about the agents of a tenant. */
+/** The agents of a tenant, from the table. */
 import type { Database } from '@cardea/read-models';
 import type { AgentData } from './agent.ts';
 import { copied, type ServiceGrant } from './service-grant.ts';
@@ -19,7 +19,7 @@ export type AgentList = {
   readonly tenantId: string;
   readonly offset: number;
   readonly limit: number;
-  /** Only those that this user owns, has delegated to, or has been served by. */
+  /** Only agents that this user owns, has delegated to, or has had sessions with. */
   readonly ofUser?: string;
 };
 
@@ -50,7 +50,7 @@ export async function listAgents(database: Database, list: AgentList) {
   });
 }
 
-/** As answers show it. */
+/** In the form of responses. */
 export const shownAgent = (
   agent: AgentData,
   of: { readonly tenant_id: string; readonly status: 'active' | 'suspended' },

@@ -1,4 +1,4 @@
-/** Which fields of which registered services something may reach, and how two such sets compare. */
+/** Which fields of which registered services an agent may reach, and how two such sets compare. */
 import { documented, named } from '@cardea/contracts';
 import Type from 'typebox';
 import { closed } from '../../http/answers.ts';
@@ -7,7 +7,7 @@ export type ServiceGrant = { readonly service_name: string; readonly fields: rea
 
 export const SERVICES_MAX = 50;
 const FIELDS_MAX = 100;
-/** Every field, those that a service gets later too; in grants and delegations only. */
+/** Every field, including those that a service gets later; only in grants and delegations. */
 export const ANY_FIELD = '*';
 
 const FIELD = '^(?:\\*|[a-z][a-z0-9_]{0,63})$';
@@ -23,7 +23,7 @@ const ServiceGrantShape = named(
     }),
   }),
 );
-/** Of a session, which names each field: 400 `services concrete`. */
+/** The grants of a session, which name each field: 400 `services concrete`. */
 export const ConcreteGrants = Type.Array(
   documented(ServiceGrantShape, {
     title: 'ConcreteServiceGrant',
@@ -39,7 +39,7 @@ export const ConcreteGrants = Type.Array(
 );
 export const ServiceGrants = Type.Array(ServiceGrantShape, { maxItems: SERVICES_MAX });
 
-/** Each service once, in the order that they were named in. */
+/** Each service once, in the order in which they were first named. */
 export function normalised(grants: readonly ServiceGrant[]): readonly ServiceGrant[] {
   const fields = new Map<string, Set<string>>();
   for (const grant of grants) {
@@ -55,13 +55,13 @@ export function normalised(grants: readonly ServiceGrant[]): readonly ServiceGra
 export const isConcrete = (grants: readonly ServiceGrant[]): boolean =>
   grants.every(({ fields }) => !fields.includes(ANY_FIELD));
 
-/** Of `wanted`, what `granted` does not cover. */
+/** The part of `wanted` that `granted` does not cover. */
 export const missingFrom = (
   granted: readonly ServiceGrant[],
   wanted: readonly ServiceGrant[],
 ): readonly ServiceGrant[] => split(wanted, (service, field) => !covers(granted, service, field));
 
-/** Of `wanted`, what `granted` covers. */
+/** The part of `wanted` that `granted` covers. */
 export const coveredBy = (
   granted: readonly ServiceGrant[],
   wanted: readonly ServiceGrant[],
@@ -70,7 +70,7 @@ export const coveredBy = (
 export const isSame = (one: readonly ServiceGrant[], other: readonly ServiceGrant[]): boolean =>
   missingFrom(one, other).length === 0 && missingFrom(other, one).length === 0;
 
-/** As an answer shows it. */
+/** In the form of responses. */
 export const copied = (grants: readonly ServiceGrant[]) =>
   grants.map(({ service_name, fields }) => ({ service_name, fields: [...fields] }));
 

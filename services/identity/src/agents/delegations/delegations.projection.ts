@@ -1,4 +1,4 @@
-/** Keeps `delegations`, which a user's own list reads. */
+/** Maintains `delegations`, which a user's own list reads. */
 import { ignoring } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';
 import type { UserEvent } from '../../accounts/accounts.module.ts';
@@ -53,7 +53,7 @@ export const delegationsProjection = projection<DelegationEvent | UserEvent | Ag
       'AgentAbandoned',
     ),
   },
-  // The end of a user or an agent names no delegation, so the rows go by their ids.
+  // The deletion of a user or an agent names no delegation, so the rows are deleted by their ids.
   apply: {
     on: ['UserDeleted', 'AgentDeleted'],
     run: async (sql, events, { schema }) => {

@@ -1,4 +1,4 @@
-/** An API key (`svc_…`) speaks for a tenant's backend, as far as its scopes reach. */
+/** An API key (`svc_…`) authenticates a tenant's backend, within its scopes. */
 import type { KeyEnvironment } from '@cardea/crypto';
 import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
 import { afterRotation, firstSecret, type KeySecret, rotatedSecret } from '../key-secret.ts';
@@ -77,7 +77,7 @@ export function rotateApiKey(
   return accept({ type: 'ApiKeyRotated', data: { id: key.key.id, ...rotated } });
 }
 
-/** What is revoked stays revoked; saying it again changes nothing. */
+/** A revoked key stays revoked; repeating it changes nothing. */
 export function revokeApiKey(now: Date, key: ApiKey): Decision<ApiKeyEvent, 'not_found'> {
   if (key.status === 'none') return refuse('not_found');
   if (key.status === 'revoked') return accept();

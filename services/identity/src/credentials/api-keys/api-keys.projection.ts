@@ -1,4 +1,4 @@
-/** Keeps `api_keys`, which the administrators' list reads. */
+/** Maintains `api_keys`, which the administrators' list reads. */
 
 import { ignored } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';

@@ -1,6 +1,6 @@
 /**
- * What an API key may do. A description names all that its holder can reach, also by more than one step:
- * whoever chooses scopes reads it.
+ * What an API key may do. A description names everything that its holder can reach, also in several steps,
+ * because administrators choose scopes by it.
  */
 const DESCRIPTIONS = {
   'fga:read': 'Read relationship tuples and ask whether somebody may do something.',

@@ -1,4 +1,4 @@
-/** Notes uses of keys; this process asks the stream at most as often as a use is told. */
+/** Records uses of keys; reads the stream no more often than a use may be recorded. */
 import { expiringCache } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import { keyUses, noteUse, USE_REPORTED_EVERY_MS } from './key-use.ts';

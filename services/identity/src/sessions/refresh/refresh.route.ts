@@ -36,7 +36,7 @@ const Body = closed({ refresh_token: Type.String({ minLength: 1 }) });
 type Asked = Request<object, object, Static<typeof Body>>;
 
 const LIST_WAIT_MS = 2_000;
-/** Who made the last refresh is looked up once; another refresh that comes between makes it twice. */
+/** Who made the last refresh is looked up once; twice if another refresh comes in between. */
 const LOOKS_MAX = 2;
 
 export const refreshRoute = (needs: Dependencies): Endpoint =>
@@ -71,7 +71,7 @@ export const refreshRoute = (needs: Dependencies): Endpoint =>
   );
 
 async function exchanged(needs: Dependencies, request: Asked, token: RefreshToken) {
-  // The token names no tenant, so its session is looked up by id alone and says which it is.
+  // The token names no tenant, so its session is looked up by id, and its stream names the tenant.
   const last = await needs.store.readLast(`session-${token.sid}`);
   if (last === undefined) return INVALID;
   const { tenantId } = last.metadata;
@@ -91,7 +91,7 @@ async function exchanged(needs: Dependencies, request: Asked, token: RefreshToke
   if (!decided.accepted) {
     if (decided.reason === 'refresh_token_rotated') metrics.refreshReplays.inc();
     if (decided.position !== undefined && decided.events.some(isRevocation)) {
-      // It is gone from the list that is asked for next.
+      // So that the session is missing from the list that the client requests next.
       await needs.positions.reached(['sessions'], decided.position, LIST_WAIT_MS);
     }
     return { refused: decided.reason, wrote: decided.position } as const;
@@ -151,7 +151,9 @@ async function decidedOn(
   throw new WriteContention('refreshes meet on one session');
 }
 
-/** Whether whoever asks made the session's last refresh. Where nobody was recorded, it is taken for theirs. */
+/**
+ * Whether the caller made the session's last refresh. If nobody was recorded, it counts as the caller's.
+ */
 async function madeBy(
   self: string,
   { seq, refreshed_by: by }: SessionFacts,

@@ -1,6 +1,6 @@
 /**
- * A refresh token works once: using it makes its successor. Whoever shows an older one gets nothing, and
- * the family ends with it, unless the client that has just used it may have lost the answer.
+ * A refresh token works once: using it issues its successor. An older one is refused and ends the family,
+ * unless the client that has just used it may have lost the answer.
  */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
@@ -14,29 +14,29 @@ import {
 } from '../session.ts';
 
 export type Refresh = {
-  /** Number of the token that was shown; its MAC was checked. */
+  /** Number of the presented token, whose MAC was verified. */
   readonly seq: number;
   readonly now: Date;
   readonly surroundings: ValidityContext;
   readonly mode: RefreshMode;
   readonly leewayMs: number;
-  /** Network and user agent of whoever asks. */
+  /** Network and user agent of the caller. */
   readonly caller: Sealed;
-  /** Whether they made the refresh of this number, as far as that was looked up. */
+  /** Whether the caller made the refresh of this number, as far as that was looked up. */
   readonly lastRefresh: { readonly seq: number; readonly isCallers: boolean } | undefined;
-  /** How far a refresh moves the end. */
+  /** By how much a refresh extends the session. */
   readonly slidingMs: number;
 };
 
-/** At most this often is it recorded that a token came again and was forgiven. */
+/** A repeat within the leeway is recorded at most this often. */
 const REPEAT_RECORDED_EVERY_MS = 60_000;
 
 type Known = Extract<Session, { status: 'known' }>;
 type Refused = 'invalid_refresh_token' | 'refresh_token_rotated';
 
 /**
- * Accepted with the number as it was: the current token once more. `not_looked_up`: another refresh came
- * between, and who made it must be known before this can be decided.
+ * Accepted with an unchanged number: the current token is issued again. `not_looked_up`: another refresh
+ * came in between, and its caller must be looked up before this can be decided.
  */
 export function refresh(
   command: Refresh,
@@ -66,7 +66,7 @@ export function refresh(
   });
 }
 
-/** Within the leeway the client that used the token may have lost the answer; nobody else may. */
+/** Within the leeway the client that used the token may have lost the answer; no other client can have. */
 function replayed(
   { seq, now, mode, leewayMs, lastRefresh }: Refresh,
   session: Known,

@@ -1,4 +1,4 @@
-/** Ends one of a user's own sessions, or all but the caller's. */
+/** Ends one of a user's own sessions, or all except the caller's. */
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';

@@ -1,4 +1,6 @@
-/** A user ends one of their own sessions; anybody else's is an unknown one. Ending twice is ending once. */
+/**
+ * A user ends one of their own sessions; another user's counts as unknown. Repeating it changes nothing.
+ */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import {
   factsOf,

@@ -72,13 +72,13 @@ export const rotateKeysRoute = (needs: Dependencies): Endpoint =>
         return { refused: 'step_up_required', headers: STEP_UP_HEADERS };
       }
       if (request.body.revoke === true) {
-        // Revoked they are; but whoever asked is told so only once every process has heard of it.
+        // The keys are revoked already; but success is answered only once every process was notified.
         if (!(await signingKeys.revoke(command)).told) {
           const headers = { 'Retry-After': String(RETRY_AFTER_SECONDS) };
           return { refused: 'temporarily_unavailable', headers };
         }
       } else {
-        // Announced first, so that no verifier meets a key that it cannot fetch.
+        // Announced first, so that every verifier can fetch the key before it signs.
         await signingKeys.promote(await signingKeys.announce(command.now, command), command);
       }
       const active = activeKey(await signingKeys.ring());

@@ -1,6 +1,6 @@
 /**
- * For keys that may be in wrong hands: another signs at once, and all others are gone, announced ones too.
- * What they signed is believed by nobody any more.
+ * For keys that may be compromised: another signs at once, and all others are removed, announced ones too.
+ * Tokens that they signed are no longer accepted.
  */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { activeKey, added, type Keyring, type KeyringEvent, type NewKey } from '../keyring.ts';

@@ -1,6 +1,6 @@
 /**
- * Another key takes over in two steps: it is announced, so that every verifier can fetch it, and signs
- * only then. The one before it stays published until its tokens have run out.
+ * Another key takes over in two steps: it is announced, so that every verifier can fetch it, and only then
+ * signs. The previous one stays published until its tokens have expired.
  */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import {
@@ -13,7 +13,7 @@ import {
   retired,
 } from '../keyring.ts';
 
-/** One key waits at a time; whoever announces another is told of it. */
+/** Only one key can be pending; a second announcement returns that one. */
 export function announceKey(
   key: NewKey,
   { now, activateAt }: { readonly now: Date; readonly activateAt: Date },

@@ -1,6 +1,6 @@
 /**
- * Keys replace each other by age. The next key is published a day before it signs, for verifiers keep the
- * set for half a day; a retired key leaves the set once everything that it signed has run out.
+ * Keys are rotated by age. The next key is published a day before it signs, because verifiers cache the set
+ * for half a day; a retired key leaves the set once everything that it signed has expired.
  */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import {
@@ -31,7 +31,7 @@ export function isAnnouncementDue(ring: Keyring, schedule: Schedule): boolean {
   return due !== undefined && due <= schedule.now;
 }
 
-/** All that is due by now; `next` is made only where {@link isAnnouncementDue}. */
+/** Everything that is due by now; `next` is created only if {@link isAnnouncementDue}. */
 export function keepSchedule(
   next: NewKey | undefined,
   schedule: Schedule,
@@ -55,7 +55,7 @@ export function keepSchedule(
   return events.length === 0 ? refuse('nothing_due') : accept<KeyringEvent>(...events);
 }
 
-/** At the active key's age, and after a day at the least: also where nobody was there in time. */
+/** At the active key's age, and at least a day after publication, even if that was late. */
 function signsFrom(ring: Keyring, schedule: Schedule): Date {
   const due = announcementDue(ring, schedule) ?? schedule.now;
   return new Date(Math.max(due.getTime(), schedule.now.getTime()) + PENDING_MS);

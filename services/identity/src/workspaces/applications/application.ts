@@ -1,4 +1,4 @@
-/** An application of a tenant: what a client names itself by, with a publishable key that is no secret. */
+/** An application of a tenant: how a client identifies itself, with a publishable key that is no secret. */
 import type { Stream } from '@cardea/event-store';
 
 export type ApplicationType = 'spa' | 'native' | 'web' | 'm2m';

@@ -1,4 +1,4 @@
-/** An organization owns tenants; its id never changes hands. */
+/** An organization owns tenants; its id never changes. */
 import type { Stream } from '@cardea/event-store';
 
 export type Organization =

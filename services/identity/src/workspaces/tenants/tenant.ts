@@ -1,11 +1,11 @@
-/** A tenant: the wall between customers. Its settings say how its users may sign in. */
+/** A tenant isolates one customer's data from all others'. Its settings say how its users may sign in. */
 import type { Stream } from '@cardea/event-store';
 
 export type Environment = 'development' | 'staging' | 'production';
 
 /**
- * What a refresh token comes to that was used a moment ago by the same client: it is refused and the
- * family lives; the family ends; it is answered once more.
+ * What happens if the same client presents a refresh token that it used a moment ago: it is refused and the
+ * family lives on; the family ends; it is answered again.
  */
 export type RefreshMode = 'leeway' | 'strict' | 'idempotent';
 
@@ -16,18 +16,18 @@ export type PasswordPolicy = {
   readonly common: 'allow' | 'refuse';
 };
 
-/** Codes to sign in by: eight characters that name their mailbox; or six digits, which do not. */
+/** Sign-in codes: eight characters that identify their mailbox; or six digits, which do not. */
 export type OtpFormat = 'base32' | 'digits6';
 
-/** Who may make an account: anybody; whom an administrator invited or made; whom one made. */
+/** Who may create an account: anybody; those whom an administrator invited or created; only the latter. */
 export const REGISTRATION_MODES = ['open', 'invited', 'closed'] as const;
 export type RegistrationSettings = {
   readonly mode: (typeof REGISTRATION_MODES)[number];
-  /** Null: uniform exactly when verification is required. */
+  /** Null: uniform exactly if verification is required. */
   readonly uniform_response: boolean | null;
 };
 
-/** What is not named stays, of these objects too: they were written before they had all their fields. */
+/** What is not named stays, inside these objects too: older events may lack newer fields. */
 export type TenantSettingsChange = Partial<
   Omit<TenantSettings, 'password_policy' | 'registration'>
 > & {
@@ -35,12 +35,12 @@ export type TenantSettingsChange = Partial<
   readonly registration?: Partial<RegistrationSettings>;
 };
 
-/** Only what was set stands in a stream; the rest is {@link TENANT_DEFAULTS}. */
+/** A stream contains only what was set; the rest is {@link TENANT_DEFAULTS}. */
 export type TenantSettings = {
   readonly auth_methods: readonly string[];
   readonly mfa_policy: 'disabled' | 'optional' | 'required';
   readonly email_verification_required: boolean;
-  /** Role slugs beside the built-in ones. */
+  /** Role slugs in addition to the built-in ones. */
   readonly roles: readonly string[];
   readonly password_policy: PasswordPolicy;
   readonly app_url: string | null;
@@ -68,7 +68,7 @@ export const TENANT_DEFAULTS: TenantSettings = {
 export type TenantFacts = {
   readonly id: string;
   readonly organizationId: string;
-  /** Whose tenant the organization's own events stand under. */
+  /** The tenant under which the organization's own events are recorded. */
   readonly homeTenantId: string;
   readonly name: string;
   readonly slug: string;
@@ -158,6 +158,6 @@ const changedSettings = (
   registration: { ...before.registration, ...registration },
 });
 
-/** Whether both a new and a taken address get the same words on registering. */
+/** Whether registering gets the same response for a new and a taken address. */
 export const isUniform = (settings: TenantSettings): boolean =>
   settings.registration.uniform_response ?? settings.email_verification_required;

@@ -1,4 +1,4 @@
-/** Keeps `organizations`, `tenants` and `applications`. */
+/** Maintains `organizations`, `tenants` and `applications`. */
 import { ignored } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';
 import type { ApplicationEvent } from '../applications/application.ts';

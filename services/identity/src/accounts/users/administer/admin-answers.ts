@@ -36,7 +36,7 @@ export const COMMON = { tag: 'Administration', tenant: 'required', area: 'admin'
 export const READS = ['admin', 'api_key:users:read'] as const;
 export const WRITES = ['admin', 'api_key:users:write'] as const;
 
-/** A key ranks as a member, whatever its scopes and whoever made it. */
+/** A key ranks as a member, whatever its scopes and whoever created it. */
 export const administratorOf = (principal: Principal | undefined): Administrator =>
   principal?.kind === 'user'
     ? { rank: rankOf(principal.roles), isKey: false }
@@ -50,7 +50,7 @@ export function areKnownRoles(
   return roles.every((role) => known.has(role));
 }
 
-/** Out of the stream: right whether or not the table has caught up. Sign-ins stand in the table alone. */
+/** Read from the stream, so it does not depend on the table. Only sign-ins are read from the table. */
 export async function shown(
   needs: Pick<Dependencies, 'userDirectory'>,
   user: ExistingUser,

@@ -1,4 +1,4 @@
-/** What the table says about the users of a tenant. */
+/** The users of a tenant, from the table. */
 import type { Database } from '@cardea/read-models';
 
 export type AdminUser = {

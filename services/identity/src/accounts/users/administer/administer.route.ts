@@ -73,7 +73,7 @@ export const updateUserRoute = (needs: Dependencies): Endpoint =>
       const { settings = TENANT_DEFAULTS } = (await needs.workspaces.tenant(tenantId)) ?? {};
       if (!areKnownRoles(settings, body.roles ?? [])) return { refused: 'unknown_role' };
       const of = { tenantId, userId: params.id };
-      // Before anything is sealed for somebody who is not there.
+      // Before anything is encrypted for a user who does not exist.
       if (!exists(await needs.userDirectory.byId(tenantId, params.id)))
         return { refused: 'not_found' };
       const command = await needs.command(request);
@@ -103,7 +103,7 @@ export const updateUserRoute = (needs: Dependencies): Endpoint =>
 
 type Profile<Field> = { readonly displayName?: Field | null; readonly avatarUrl?: Field | null };
 
-/** What is named, and nothing else. */
+/** Only the fields that the request names. */
 async function sealedProfile(
   { userDirectory }: Pick<Dependencies, 'userDirectory'>,
   of: { readonly tenantId: string; readonly userId: string },
@@ -145,7 +145,7 @@ export const deleteUserRoute = (needs: Dependencies): Endpoint =>
       );
       if (!decided.done) return { refused: decided.reason };
       const emailHash = decided.state.status === 'deleted' ? decided.state.emailHash : '';
-      // The policy does the same after a crash; here it frees the address before the answer.
+      // The policy repeats this after a crash; here it releases the address before the answer.
       await needs.accounts.releaseAddress({ ...of, emailHash }, command);
       return { ok: { status: 'user deleted' as const }, wrote: decided.position };
     },

@@ -1,6 +1,7 @@
 /**
- * What an administrator may do to an account: change it, give roles up to their own, vouch for it, close
- * it, open it, delete it. An API key ranks as a member and neither gives, takes nor vouches.
+ * What an administrator may do with an account: change it, give roles up to their own, vouch for it,
+ * disable, enable and delete it. An API key ranks as a member and can neither give roles, remove them nor
+ * vouch.
  */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
@@ -15,14 +16,14 @@ export type Administer = {
   readonly roles?: readonly string[];
   readonly vouched?: boolean;
   readonly status?: 'active' | 'disabled';
-  /** Another administrator stays, and the tenant's stream says that this one is leaving. */
+  /** Another administrator remains, and the tenant's list marks this one as leaving. */
   readonly mayLeave: boolean;
-  /** Unix seconds: access tokens that are issued from then on show the rank after this. */
+  /** Unix seconds: access tokens issued from then on contain the new rank. */
   readonly tokensBefore: number;
   readonly now: Date;
 };
 
-/** `leaves`: takes an administrator away, which has to be said in the tenant's stream before. */
+/** `leaves`: removes an administrator, so the tenant's list has to be marked first. */
 export type AdministerRefusal = 'not_found' | 'forbidden' | 'leaves';
 
 export function administer(
@@ -94,7 +95,7 @@ function rolesChange({ roles, tokensBefore, now }: Administer, user: Existing): 
   return [{ type: 'RolesChanged', data: { id: user.id, roles, ...ends, at: now.toISOString() } }];
 }
 
-/** Whoever is given a role by an administrator is vouched for, unless the same request says otherwise. */
+/** Giving a role to a user vouches for them, unless the same request says otherwise. */
 function vouchChange({ by, roles, vouched, now }: Administer, user: Existing): UserEvent[] {
   const isGivenRole = added(user.roles, roles ?? []).some((role) => role !== 'member') && !by.isKey;
   const after = vouched ?? (user.vouched || isGivenRole);

@@ -1,4 +1,4 @@
-/** An administrator makes an account, with or without a password. */
+/** An administrator creates an account, with or without a password. */
 import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import {
@@ -139,7 +139,7 @@ async function joined(
   return await shown(needs, user);
 }
 
-/** The first answer held no secret, so a repeat of the same request gets the account as it is now. */
+/** The first answer contained no secret, so a repeat of the same request gets the account as it is now. */
 async function asItStands(
   needs: Pick<Dependencies, 'database' | 'sealer' | 'userDirectory'>,
   request: Request<unknown, unknown, unknown>,

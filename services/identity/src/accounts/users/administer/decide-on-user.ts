@@ -1,6 +1,6 @@
 /**
- * One decision and one append on somebody's account. Where it takes an administrator away, the tenant's
- * list hears of it before; where it takes a role away, tokens that show the role end before the answer.
+ * One decision and one append on a user's account. If it removes an administrator, the tenant's list is
+ * updated first; if it removes a role, tokens that contain the role are revoked before the answer.
  */
 import {
   accept,
@@ -19,7 +19,9 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'streams'> & {
   readonly administrators: Pick<Administrators, 'leave' | 'settle'>;
 };
 
-/** How far ahead tokens are ended: an append that takes longer is followed by a second. */
+/**
+ * How far in the future tokens are revoked; an append that takes longer is followed by a second revocation.
+ */
 const APPEND_WITHIN_S = 2;
 const FOLLOW_UPS_MAX = 3;
 const MS = 1_000;
@@ -29,7 +31,7 @@ type Refusal = Exclude<AdministerRefusal, 'leaves'> | 'last_admin';
 type OnUser = Decided<User, UserEvent, AdministerRefusal>;
 
 export type OnAccount = {
-  /** An administrator may be taken away. */
+  /** Whether an administrator may be removed. */
   readonly mayLeave: boolean;
   readonly tokensBefore: number;
 };
@@ -69,8 +71,9 @@ export async function decideOnUser(
 }
 
 /**
- * Whoever read the account before the append was durable may issue a token with the time of that reading.
- * So the time of ending must lie after the append; answers the position of what said so last.
+ * A process that read the account before the append was durable may issue a token dated at that read. So
+ * the time of revocation must be later than the append; returns the position of the last event that says
+ * so.
  */
 async function endTokens(
   { streams, clock }: Pick<Dependencies, 'clock' | 'streams'>,

@@ -1,10 +1,10 @@
-/** Ends every session of a user but one, in one step: the epoch rises. */
+/** Ends every session of a user except one, in one step, by raising the epoch. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { exists, type KeptSession, keptSid, type User, type UserEvent } from '../user.ts';
 
 export type EndSessions = {
   readonly keep: KeptSession | null;
-  /** How many it ends, as far as the list knows. */
+  /** How many it ends, according to the table. */
   readonly count: number;
   readonly now: Date;
 };

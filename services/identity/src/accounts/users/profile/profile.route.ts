@@ -1,4 +1,4 @@
-/** What a user sees and changes of their own account. */
+/** What a user can read and change of their own account. */
 import { named } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';

@@ -1,4 +1,4 @@
-/** Sends the confirmation mail once more; says so also when there is nothing left to confirm. */
+/** Sends the confirmation mail again; answers the same if there is nothing left to confirm. */
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';

@@ -1,6 +1,6 @@
 /**
- * Confirms an address by the mailed token. A program may GET it; a browser or a scanner that follows
- * the link gets a page with a button and uses nothing up.
+ * Confirms an address by the mailed token. A program may GET it; a browser or a scanner that follows the
+ * link gets a page with a button, which does not consume the token.
  */
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';

@@ -1,4 +1,4 @@
-/** The user has shown that the address is theirs; saying so again changes nothing. */
+/** The user has proved that the address is theirs; repeating it changes nothing. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { User, UserEvent } from '../user.ts';
 

@@ -1,4 +1,4 @@
-/** Administrators give an agent keys, list, rotate and revoke them; a key is shown once. */
+/** Administrators create, list, rotate and revoke an agent's keys; a key is shown once. */
 import { NullableTime, named, Time } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import { repeatAnswer, requestHash, type ServiceDependencies } from '@cardea/service';

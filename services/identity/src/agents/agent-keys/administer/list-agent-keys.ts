@@ -1,4 +1,4 @@
-/** The keys of one agent that were not revoked, newest first. */
+/** The keys of one agent that are not revoked, newest first. */
 import type { KeyEnvironment } from '@cardea/crypto';
 import type { Database } from '@cardea/read-models';
 
@@ -38,6 +38,6 @@ export async function listAgentKeys(
   }));
 }
 
-/** By which a key is recognised in a list or a log; it proves nothing. */
+/** Identifies a key in a list or a log; it proves nothing. */
 export const prefixOfAgentKey = (key: { readonly environment: string; readonly id: string }) =>
   `agk_${key.environment}_${key.id}`;

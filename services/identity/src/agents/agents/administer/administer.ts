@@ -1,4 +1,4 @@
-/** What may become of an agent: made once, changed, suspended and resumed, deleted for good. */
+/** The life of an agent: created once, changed, suspended and resumed, deleted for good. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import {
   type Agent,
@@ -25,7 +25,7 @@ export function createAgent(
 
 export type ChangeAgent = {
   readonly fields: Partial<AgentFields>;
-  /** With a new name: of its reservation. */
+  /** Of the reservation of a new name. */
   readonly nameHash?: string;
   readonly status?: 'active' | 'suspended';
   readonly now: Date;
@@ -60,7 +60,7 @@ export function deleteAgent(now: Date, agent: Agent): Decision<AgentEvent, 'not_
   return accept({ type: 'AgentDeleted', data: { id, name_hash: agent.nameHash, deleted_at } });
 }
 
-/** Keeps a half-made agent from ever being finished, so that its name can be given away. */
+/** Prevents an incomplete agent from ever being completed, so that its name can be released. */
 export function abandonAgent(agent: Agent): Decision<AgentEvent, 'agent_exists'> {
   if (isThere(agent)) return refuse('agent_exists');
   if (agent.status !== 'none') return accept();

@@ -1,4 +1,4 @@
-/** A user lets agents act on their behalf, sees which, and takes it back. */
+/** A user lets agents act on their behalf, lists which, and withdraws it. */
 import {
   NullableTime,
   named,
@@ -79,7 +79,7 @@ export const grantDelegationRoute = (
     },
     async (request) => {
       const { id: userId, tenantId, impersonatedBy, clientId } = request.principal;
-      // Whoever looks through the user's eyes, or an app of theirs, does not let agents act for them.
+      // Somebody who impersonates the user, or one of the user's apps, may not let agents act for them.
       if (impersonatedBy !== null || clientId !== null) return { refused: 'forbidden' };
       const { body } = request;
       const command = await needs.command(request);
@@ -156,7 +156,7 @@ export const withdrawDelegationRoute = (needs: Dependencies): Endpoint =>
         withdrawDelegation({ userId, now: command.now }, delegation),
       );
       if (!decided.accepted) return { refused: decided.reason };
-      // The policy ends the sessions; their tokens ended with the decision.
+      // The policy ends the sessions; their tokens were revoked with the decision.
       return { ok: { status: 'delegation withdrawn' as const }, wrote: decided.position };
     },
   );

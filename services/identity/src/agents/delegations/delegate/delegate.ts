@@ -1,4 +1,4 @@
-/** A delegation is given, given anew with other services, or taken back. */
+/** A delegation is given, given again with other services, or withdrawn. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { Delegation, DelegationData, DelegationEvent } from '../delegation.ts';
 

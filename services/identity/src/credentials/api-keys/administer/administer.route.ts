@@ -1,4 +1,4 @@
-/** Administrators make, list, rotate and revoke their tenant's API keys; a key is shown once. */
+/** Administrators create, list, rotate and revoke their tenant's API keys; a key is shown once. */
 import {
   documented,
   NullableTime,

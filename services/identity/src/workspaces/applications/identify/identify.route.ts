@@ -1,4 +1,4 @@
-/** What a client may show before anybody has signed in, by its publishable key. */
+/** What a client may show before anybody has signed in, found by its publishable key. */
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
@@ -11,7 +11,7 @@ type Dependencies = Pick<ServiceDependencies, 'database' | 'limits'> & {
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
 
-/** Ways to sign in that this release has; a tenant may have allowed more for later. */
+/** Sign-in methods that this release has; a tenant may have allowed others for later. */
 const METHODS_BUILT: ReadonlySet<string> = new Set(['password', 'magic_link', 'otp']);
 
 export const identifyRoute = (needs: Dependencies): Endpoint =>

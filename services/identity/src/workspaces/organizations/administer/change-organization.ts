@@ -1,4 +1,4 @@
-/** What an owner changes about the organization; how long its audit log is kept has bounds. */
+/** What an owner can change about the organization; the retention of its audit log has bounds. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { Organization, OrganizationEvent } from '../organization.ts';
 
@@ -7,7 +7,7 @@ const AUDIT_RETENTION_DAYS_MAX = 365;
 
 export type ChangeOrganization = {
   readonly name?: string | undefined;
-  /** Beyond the bounds it counts as the bound. */
+  /** A value beyond the bounds is set to the bound. */
   readonly auditRetentionDays?: number | undefined;
 };
 

@@ -1,4 +1,4 @@
-/** The organization of the caller's tenant, which its owners see and change. */
+/** The organization of the caller's tenant, which its owners can read and change. */
 import { named, Time } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
@@ -88,7 +88,7 @@ export const updateOrganizationRoute = (
       if (body.name !== undefined && name === undefined) return badField('name');
       const tenant = await needs.workspaces.tenant(tenantId);
       if (tenant === undefined) return { refused: 'not_found' };
-      // An organization's own events stand under the tenant that it was made with.
+      // An organization's own events are recorded under the tenant that it was created with.
       const command = await needs.command(request, { tenantId: tenant.homeTenantId });
       const change = { name, auditRetentionDays: body.settings?.audit_retention_days };
       const decided = await needs.streams.decideOn(

@@ -1,4 +1,4 @@
-/** Owners look at the tenants of their organization and change their settings. */
+/** Owners read the tenants of their organization and change their settings. */
 import { named, Time } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
@@ -21,7 +21,7 @@ const COMMON = {
   params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
 } as const;
 
-/** What a policy may ask for as the least length of a password, in characters. */
+/** The smallest minimum length of a password that a policy may require, in characters. */
 const LEAST_LENGTH_MIN = 8;
 const LEAST_LENGTH_MAX = 64;
 const passwordPolicy = {
@@ -30,7 +30,7 @@ const passwordPolicy = {
 };
 const registration = {
   mode: Type.Enum([...REGISTRATION_MODES]),
-  /** Null: uniform exactly when verification is required. */
+  /** Null: uniform exactly if verification is required. */
   uniform_response: Type.Union([Type.Boolean(), Type.Null()]),
 };
 const TenantShape = named(
@@ -49,7 +49,7 @@ const TenantShape = named(
     created_at: Time,
   }),
 );
-/** What is not named stays as it is. */
+/** Settings that are not named stay as they are. */
 const SettingsChange = Type.Object(
   {
     password_policy: Type.Optional(Type.Partial(closed(passwordPolicy))),
@@ -100,7 +100,7 @@ export const updateTenantRoute = (needs: Dependencies): Endpoint =>
     },
   );
 
-/** A tenant of another organization is one that nobody has. */
+/** A tenant of another organization counts as unknown. */
 async function ownTenant(
   { workspaces }: Pick<Dependencies, 'workspaces'>,
   callersTenantId: string,

@@ -1,4 +1,4 @@
-/** An owner changes a tenant's settings; what is not named stays, and what is so already is no change. */
+/** An owner changes a tenant's settings; those not named stay, and an equal value is no change. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { Tenant, TenantEvent, TenantSettings, TenantSettingsChange } from '../tenant.ts';
 

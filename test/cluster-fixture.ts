@@ -1,6 +1,6 @@
 /**
- * The whole of Cardea as processes for one test file: what `npm run cluster` starts, on servers of its
- * own. Where a part cannot be had, the tests beside it are skipped by name.
+ * All of Cardea as separate processes for one test file: what `npm run cluster` starts, on servers of its
+ * own. If a dependency is not available, the file's tests are skipped by name.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { needKafka, needRedis, type RestDriver, restDriver } from '@cardea/testi
 import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest';
 import { nginxCommand, startGateway } from '../scripts/gateway/start.ts';
 
-/** Many times what a calm machine takes. */
+/** Many times what an idle machine takes. */
 const START_MS_MAX = 400_000;
 const STOP_MS_MAX = 180_000;
 const FAILURES = '.cache/failures';
@@ -22,7 +22,7 @@ export type TestCluster = {
   readonly folder: string;
   /** Through the gateway. */
   readonly rest: RestDriver;
-  /** Straight to one replica, counted from 1. */
+  /** Directly to one replica, counted from 1. */
   at(service: ServiceName, replica: number): RestDriver;
   replica(service: ServiceName, replica: number): ServiceProcess;
 };
@@ -95,7 +95,7 @@ export type Company = {
   readonly userId: string;
 };
 
-/** Signs a company up: a tenant of its own and its admin. */
+/** Signs up a company: a tenant of its own and its admin. */
 export async function company(rest: RestDriver): Promise<Company> {
   const name = randomBytes(4).toString('hex');
   const answer = await rest.post('/api/v1/auth/signup', {

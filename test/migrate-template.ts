@@ -1,4 +1,4 @@
-/** Makes the schemas of the kernel and of all services in the database that test files get copies of. */
+/** Creates the schemas of the kernel and of all services in the database that is copied for test files. */
 import { migrate } from '@cardea/read-models';
 import { silentLogger } from '@cardea/testing';
 import { migrationSets } from './migration-sets.ts';

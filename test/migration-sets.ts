@@ -1,4 +1,4 @@
-/** Every schema of the product, in the order in which they are made: the kernel's, then the services'. */
+/** Every schema of the product, in the order of creation: the kernel's, then the services'. */
 import type { ServiceName } from '@cardea/contracts';
 import { busMigrations } from '@cardea/event-bus';
 import { eventStoreMigrations } from '@cardea/event-store';

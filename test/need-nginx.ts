@@ -1,10 +1,10 @@
-/** For tests that start a gateway: skipped by name where nginx is missing, unless CARDEA_REQUIRE names it. */
+/** For tests that start a gateway: skipped by name if nginx is missing, unless CARDEA_REQUIRE names it. */
 import { beforeAll, beforeEach } from 'vitest';
 import { nginxCommand } from '../scripts/gateway/start.ts';
 
 const MISSING = 'no nginx: apt-get install nginx-light, or NGINX_BINARY names its path';
 
-/** Call it once, at the top of a file; answers the command, undefined where there is none. */
+/** Call it once, at the top of a file; returns the command, undefined if there is none. */
 export function needNginx(): string | undefined {
   const command = nginxCommand();
   const isRequired = (process.env['CARDEA_REQUIRE'] ?? '').split(',').includes('nginx');

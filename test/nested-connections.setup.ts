@@ -1,4 +1,4 @@
-/** Whoever asks for a second connection inside a transaction fails here; in production it is counted. */
+/** A second connection inside a transaction fails the test; in production it is counted. */
 import { throwOnNestedConnections } from '@cardea/runtime';
 
 throwOnNestedConnections();

@@ -3,14 +3,14 @@ import { connect } from 'node:net';
 
 export type RawAnswer = {
   readonly status: number;
-  /** Names in lower case; the last of a name counts. */
+  /** Names in lower case; if a name is repeated, the last value counts. */
   readonly headers: { readonly [name: string]: string };
   readonly body: string;
 };
 
 const DEADLINE_MS = 20_000;
 
-/** Resolves with all that came back when the other side closes; throws when it does not in time. */
+/** Resolves with everything received when the other side closes; throws if it does not in time. */
 export function rawly(port: number, bytes: string, deadlineMs = DEADLINE_MS): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
@@ -46,7 +46,7 @@ export function readAnswer(text: string): RawAnswer {
   };
 }
 
-/** The path goes as it is. */
+/** The path is sent unchanged. */
 export const askRaw = async (
   port: number,
   path: string,

@@ -1,10 +1,12 @@
-/** Long polls that are told of a decision, instead of finding it when they look again by themselves. */
+/**
+ * Long polls that are notified of a decision, rather than finding it when they read again by themselves.
+ */
 import { type RestAnswer, untilTrue } from '@cardea/testing';
 import { expect } from 'vitest';
 
-/** So long after it was opened a poll looks again. */
+/** How long after it was opened a poll reads again. */
 const LOOKS_AGAIN_MS = 5_000;
-/** One that took longer, on a busy machine, tells nothing either way. */
+/** A poll that took longer, on a busy machine, proves nothing either way. */
 const POLLS_MAX = 8;
 
 export type PollToWake = {
@@ -12,7 +14,9 @@ export type PollToWake = {
   decide(): Promise<RestAnswer>;
 };
 
-/** Each poll is about a request of its own. No other may wait at the process of this management port. */
+/**
+ * Each poll is about a request of its own. No other poll may wait at the process of this management port.
+ */
 export async function expectWoken(
   management: string,
   ask: () => Promise<PollToWake>,
@@ -22,7 +26,7 @@ export async function expectWoken(
     const { open, decide } = await ask();
     const openedMs = performance.now();
     const polled = open();
-    polled.catch(() => undefined); // met where it is awaited
+    polled.catch(() => undefined); // handled where it is awaited
     await untilTrue(() => waits(management), { what: 'the poll waits' });
     expect((await decide()).status).toBe(200);
     expect((await polled).body.status).toBe('approved');

@@ -35,7 +35,7 @@ export const expressions: readonly string[] = [
   ...panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
 ];
 
-/** Where an expression is wrong; empty when it is right. */
+/** What is wrong with an expression; empty if nothing is. */
 export function faultsOf(expression: string): readonly string[] {
   const faults: string[] = [];
   parser.parse(expression).iterate({

@@ -5,7 +5,7 @@ import { alerts, expressions, faultsOf, panels, seriesIn } from './alert-files.t
 
 const GROUPS = ['HTTP', 'Commands', 'Read side', 'Bus', 'Areas', 'Base'];
 
-/** As the places that show Markdown make them. */
+/** Anchors in the form that Markdown renderers generate. */
 const anchorsOf = (markdown: string): readonly string[] =>
   [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading

@@ -71,7 +71,7 @@ describe('docker-compose.yml', () => {
 describe('.env.example', () => {
   it('names what the compose file asks for, and nothing else', () => {
     const asked = [...new Set(referencesIn(readCompose(text)).map(({ name }) => name))];
-    // Compose itself reads which profiles are on.
+    // Compose itself reads which profiles are enabled.
     expect(Object.keys(example).toSorted()).toEqual([...asked, 'COMPOSE_PROFILES'].toSorted());
   });
 

@@ -35,7 +35,7 @@ describe("the gateway's image", () => {
   });
 });
 
-/** Puts one text for another, which has to be there. */
+/** Replaces a text, which has to be present, with another. */
 const put =
   (old: string | RegExp, other: string) =>
   (subject: rules.DockerfileSubject): void => {

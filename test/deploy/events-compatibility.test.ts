@@ -1,4 +1,7 @@
-/** A change that would break a reader of published events is found, and let through only when the changelog owns up. */
+/**
+ * A change that would break a reader of published events is found, and allowed only if the changelog
+ * declares it.
+ */
 import { readFileSync } from 'node:fs';
 import type { Schema } from '@cardea/documents';
 import { describe, expect, it } from 'vitest';

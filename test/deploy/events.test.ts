@@ -1,4 +1,7 @@
-/** What subscribers read is what the code publishes: pages and schemas are made of the contracts. */
+/**
+ * Pages and schemas for subscribers agree with what the code publishes: they are generated from the
+ * contracts.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import specification from '@asyncapi/specs/schemas/3.0.0.json' with { type: 'json' };
 import { EVENT_CATALOGUE, type IntegrationEventKind, PERSONAL_DATA } from '@cardea/contracts';
@@ -78,7 +81,7 @@ describe('Documents for subscribers', () => {
         .filter(({ schema }) => !/^(erasable|lapsing)$/.test(schema[PERSONAL_DATA] ?? ''))
         .map(({ at }) => at),
     );
-    // A tenant's own name as shown is no person's.
+    // A tenant's own display name is no personal data.
     expect(unmarked.filter((at) => !at.startsWith('identity/tenant.'))).toEqual([]);
   });
 });
@@ -87,7 +90,7 @@ describe('The AsyncAPI document', () => {
   const document = parse(documents.get('asyncapi.yaml') ?? '');
 
   it('follows the schema of AsyncAPI 3.0', () => {
-    // The specification brings the schema of schemas along.
+    // The specification includes the schema of schemas.
     const ajv = new Ajv({
       strict: false,
       validateFormats: false,
@@ -126,14 +129,14 @@ describe('The AsyncAPI document', () => {
 });
 
 describe('What relays map', () => {
-  /** Dotted words in the sources of relays: all of them are types, for nothing else there is dotted. */
+  /** Dotted words in the sources of relays: all of them are event types. */
   const mapped = new Set(
     ['identity', 'authz', 'vault', 'approval', 'webhook-dispatcher', 'audit-projector'].flatMap(
       (service) => {
         const source = { 'webhook-dispatcher': 'webhooks', 'audit-projector': 'audit' }[service];
         const files = globSync(`services/${service}/src/**/*relay.ts`);
         const named = files.flatMap((file) => typesNamedIn(committed(file)));
-        // The relay of every service maps refusals before it asks the service's own mapper.
+        // The relay of every service maps refusals before it calls the service's own mapper.
         const refusals = typesNamedIn(committed('packages/service/src/denials.ts'));
         return [...named, ...refusals].map((type) => `${source ?? service}/${type}`);
       },

@@ -1,4 +1,6 @@
-/** What the gateway answers itself: for a service that does not, and for bytes that are no request. */
+/**
+ * What the gateway answers itself: for a service that does not answer, and for bytes that are no request.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

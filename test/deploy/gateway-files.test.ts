@@ -1,4 +1,6 @@
-/** The gateway's committed files against the code that they are made from, and against nginx itself. */
+/**
+ * The gateway's committed files compared with the code that generates them, and checked by nginx itself.
+ */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Each place of the configuration with what stands in it. */
+/** Each location of the configuration with its directives. */
 const places = [...template.matchAll(/^ {8}location (.+) \{\n((?: {12}.*\n|\n)*?) {8}\}/gm)].map(
   ([, matcher = '', inside = '']) => ({ matcher, inside }),
 );

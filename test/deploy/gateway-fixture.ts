@@ -1,4 +1,4 @@
-/** A gateway in front of services of a few lines, for test files that look at it from both sides. */
+/** A gateway in front of minimal services, for test files that observe both of its sides. */
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { product } from '../../scripts/gateway/files.ts';
 import { type GatewayRoute, gatewayRoutes } from '../../scripts/gateway/routes.ts';
@@ -8,23 +8,28 @@ import type { RawAnswer } from '../raw-http.ts';
 import { breakingOff, dying, mute, remembering, type Upstream } from './gateway-upstreams.ts';
 
 export const REQUEST_ID = /^[0-9a-f]{32}$/;
-/** Of its services, which run in the test's own busy process; the real one is above the longest poll. */
+/**
+ * Timeout of its services, which run in the test's own busy process; the real one exceeds the longest poll.
+ */
 const READ_WAIT_SECONDS = 4;
 
 export type EdgeFixture = {
   readonly routes: readonly GatewayRoute[];
   readonly gateway: Gateway;
-  /** Behind identity, and behind one of two replicas of authz and webhooks. */
+  /** Receives the requests for identity, and for one of two replicas of authz and webhooks. */
   readonly service: Upstream;
-  /** The other replica of authz; that of webhooks takes no connection. */
+  /** The other replica of authz; that of webhooks accepts no connection. */
   readonly dead: Upstream;
-  /** Approval. Vault has no replica, audit breaks off. */
+  /** Approval. Vault has no replica, audit closes its connection in mid-answer. */
   readonly silent: Upstream;
-  /** Another gateway in front of the same, which trusts the proxies in `127.0.0.0/8`. */
+  /** Another gateway in front of the same services, which trusts the proxies in `127.0.0.0/8`. */
   readonly behindProxy: Gateway;
 };
 
-/** Call it once at the top of a file; read it in hooks and tests. Nothing was seen when a test begins. */
+/**
+ * Call it once at the top of a file; read it in hooks and tests. Recorded requests are cleared before each
+ * test.
+ */
 export function edgeFixture(): { readonly [name in keyof EdgeFixture]: EdgeFixture[name] } {
   const command = needNginx();
   const fixture: { -readonly [name in keyof EdgeFixture]?: EdgeFixture[name] } = {};

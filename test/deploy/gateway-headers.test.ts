@@ -1,9 +1,9 @@
-/** What an answer tells of the machinery behind it: that nginx stands in front, and nothing more. */
+/** What a response reveals of the servers: that nginx is in front, and nothing more. */
 import { describe, expect, it } from 'vitest';
 import { askRaw, rawly, readAnswer } from '../raw-http.ts';
 import { edgeFixture } from './gateway-fixture.ts';
 
-/** Debian's nginx names itself without a module more; its version stays its own. */
+/** Debian's nginx cannot hide its name without an extra module; it does hide its version. */
 const NAME = 'nginx';
 const TELLING = /^(x-powered-by|via|x-aspnet.*|x-runtime|x-generator|x-upstream.*)$/;
 const fixture = edgeFixture();

@@ -1,4 +1,4 @@
-/** The gateway as the manifests set it up, in front of a service that tells what it was sent. */
+/** The gateway as the manifests configure it, in front of a service that returns what it received. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { remembering, type Upstream } from './gateway-upstreams.ts';
 import { podOf } from './rules/kubernetes-rules.ts';
 import { readManifests } from './rules/manifests.ts';
 
-/** Pods of this test have addresses of loopback, where pods of a cluster have theirs of 10.0.0.0/8. */
+/** Pods of this test have loopback addresses, pods of a cluster have addresses in 10.0.0.0/8. */
 const asHere = (value: string): string => value.replaceAll('10.0.0.0/8', '127.0.0.0/8');
 
 function environmentOfGateway(): { readonly [name: string]: string } {
@@ -29,7 +29,7 @@ function environmentOfGateway(): { readonly [name: string]: string } {
   );
 }
 
-/** Whom nginx believes once the image's own script has read that environment. */
+/** The proxies that nginx trusts after the image's own script has read that environment. */
 function believedProxies(folder: string, more: { readonly [name: string]: string } = {}) {
   execFileSync('sh', ['deploy/gateway/entrypoint.sh', 'true'], {
     env: {

@@ -1,4 +1,4 @@
-/** Which paths the gateway takes for what they say, and which for none. */
+/** Which paths the gateway forwards unchanged, and which it refuses. */
 import { testForm } from '@cardea/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ const isAt = (template: string, path: string): boolean => {
   );
 };
 
-/** Whether this is an endpoint's path when every part of it, as it was sent, is read once. */
+/** Whether this is an endpoint's path if every part of it is decoded exactly once. */
 function plainly(url: string): boolean {
   const path = url.split('?', 1)[0] ?? '';
   const read = path.split('/').map((part) => decodeURIComponent(part));
@@ -28,7 +28,7 @@ function plainly(url: string): boolean {
   return clean && fixture.routes.some((route) => isAt(route.path, read.join('/')));
 }
 
-/** Paths that somebody could take for this one. */
+/** Paths that could be mistaken for this one. */
 function oddly(path: string): readonly string[] {
   const real = filled(path);
   const last = real.lastIndexOf('/');
@@ -39,7 +39,7 @@ function oddly(path: string): readonly string[] {
   const longer = words.map((part, at) => (at === word ? `${part}x` : part)).join('/');
   return [
     `${real}/`,
-    // Where an id may stand, the longer word is one.
+    // If the path has an id there, the longer word is one.
     ...(fixture.routes.some((route) => isAt(route.path, longer)) ? [] : [filled(longer)]),
     ...replaced('//'),
     ...replaced('%2f'),

@@ -1,4 +1,4 @@
-/** How a gateway on this machine ends: when it is told to, and when whoever started it is gone. */
+/** How a gateway on this machine ends: on a signal, and when the process that started it is gone. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -92,7 +92,7 @@ it('says what nginx said when it cannot start', async () => {
   );
 });
 
-/** Signal 0 asks whether anybody of the group is there. */
+/** Signal 0 checks whether the group has any process. */
 function isAlive(group: number): boolean {
   try {
     process.kill(group, 0);

@@ -1,4 +1,4 @@
-/** Services of a few lines behind a gateway: one that remembers, one that dies, one that says nothing. */
+/** Minimal services for a gateway: one records requests, one closes connections, one never answers. */
 import { createServer, type IncomingMessage } from 'node:http';
 import {
   type AddressInfo,
@@ -10,14 +10,14 @@ import {
 export type Seen = {
   readonly method: string;
   readonly url: string;
-  /** Names as they came. */
+  /** Names in their original spelling. */
   readonly headers: readonly (readonly [string, string])[];
   readonly bodyBytes: number;
 };
 
 export type Upstream = { readonly address: string; readonly seen: Seen[]; close(): Promise<void> };
 
-/** Answers 200 to everything that came whole. */
+/** Answers 200 to every complete request. */
 export async function remembering(): Promise<Upstream> {
   const seen: Seen[] = [];
   const server = createServer((request, response) => {
@@ -39,17 +39,17 @@ export async function remembering(): Promise<Upstream> {
   return upstream(server, seen);
 }
 
-/** Takes a request and closes on it without a word; remembers methods alone. */
+/** Accepts a request and closes the connection without an answer; records only methods. */
 export const dying = (): Promise<Upstream> =>
   bare((socket, text) => {
     socket.destroy();
     return text;
   });
 
-/** Takes a request and answers nothing, ever. */
+/** Accepts a request and never answers. */
 export const mute = (): Promise<Upstream> => bare((_, text) => text);
 
-/** Closes in the middle of its answer's head. */
+/** Closes in the middle of its response's header. */
 export const breakingOff = (): Promise<Upstream> =>
   bare((socket, text) => {
     socket.end('HTTP/1.1 200 OK\r\nContent-');

@@ -1,4 +1,4 @@
-/** The OpenAPI document of all services: what clients were promised, and what a linter says of it. */
+/** The OpenAPI document of all services: compatible with the released one, and accepted by a linter. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ type Spoilable = {
   readonly paths: { [path: string]: object };
 };
 
-/** One operation, with a body and a query, an answer and a refusal, spoilt as told. */
+/** One operation, with a body and a query, a response and a refusal, changed by `spoil`. */
 function surface(spoil: (all: Spoilable) => void = () => undefined) {
   const inputs: Spoilable['inputs'] = {
     name: { type: 'string' },
@@ -162,7 +162,7 @@ describe('the OpenAPI document', () => {
       acceptedSurface().operations,
       promisedBy({ paths: others, components }),
     );
-    // Whole operations; what the changelog owns up to may be gone within others.
+    // Whole operations; parts of others may be missing if the changelog declares it.
     const gone = breaks.filter(({ at }) => at === '');
     expect(gone.map(({ subject, what }) => `${subject} ${what}`)).toEqual([
       'GET /api/v1/webhooks is gone',
@@ -221,7 +221,7 @@ describe('the linter', () => {
   const folder = mkdtempSync(join(tmpdir(), 'cardea-openapi-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Problems as `rule pointer`. It is told to stay off the network. */
+  /** Problems as `rule pointer`. The linter runs without network access. */
   function lint(file: string): readonly string[] {
     const args = ['lint', file, '--config', 'scripts/openapi/redocly.yaml', '--format', 'json'];
     const env = {

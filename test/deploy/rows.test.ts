@@ -8,7 +8,7 @@ const FILES = ['packages', 'services', 'test', 'scripts'].flatMap((folder) =>
   }),
 );
 
-/** Numbers that a title starts with: `'R21 F6 a command …'` names two. */
+/** Numbers at the start of a title: `'R21 F6 a command …'` has two. */
 function numbersIn(text: string): readonly string[] {
   return [...text.matchAll(/['"`]((?:[RSFQ]\d+[,/ ]+)+)/g)].flatMap(
     ([, numbers = '']) => numbers.match(/[RSFQ]\d+/g) ?? [],

@@ -3,12 +3,12 @@ import { SETTING_FORMS } from '@cardea/runtime';
 import { describe, expect, it } from 'vitest';
 import { MEANINGS } from '../../scripts/settings/meanings.ts';
 
-/** The schema itself; it reads nothing for a purpose. */
+/** The schema itself, which reads settings without using them. */
 const SCHEMA = /packages\/runtime\/src\/(settings|read-settings)\.ts$/;
 const COMMENTS = /\/\*[\s\S]*?\*\/|(?<!:)\/\/.*$/gm;
 const TEXTS = /'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g;
 
-/** What runs of the product, without words that only talk about it. */
+/** The product's source code without its comments. */
 const sources = globSync('{packages,services}/*/src/**/*.ts')
   .filter((path) => !path.endsWith('.test.ts') && !SCHEMA.test(path))
   .map((path) => readFileSync(path, 'utf8').replaceAll(COMMENTS, '').replaceAll(TEXTS, "''"));

@@ -6,11 +6,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const EXAMPLES = 'test/deploy/unfinished-handlers';
 
-/** What the compiler says of each example, by the name of its file. */
+/** The compiler's errors for each example, by file name. */
 let faults: Map<string, string>;
 
 beforeAll(async () => {
-  // The compiler has no API, so it is run as it is, and fails because the examples do.
+  // The compiler has no API, so it is run as a command, and fails because the examples do.
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['node_modules/typescript/bin/tsc', '--noEmit', '--pretty', 'false', '-p', EXAMPLES],

@@ -1,4 +1,6 @@
-/** Exports of the audit log whose clients go away or read nothing more; everybody else is served as ever. */
+/**
+ * Exports of the audit log whose clients disconnect or stop reading; all other clients are served as usual.
+ */
 import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { processFixture, type RestDriver, testDatabase, untilTrue } from '@cardea/testing';
@@ -11,9 +13,12 @@ const ABORTED = 25;
 const TENANTS = 13;
 const STALLED_EACH = 2;
 const ROWS = 10_000;
-/** Far more than what the two ends of a socket hold between them. */
+/** Far more than the two ends of a socket buffer. */
 const LONG_CHARS = 1000;
-/** What the stalled exports would weigh, were they read whole; a process that keeps pages holds a small part of it. */
+/**
+ * Size of the stalled exports if they were read completely; a process that buffers pages uses a small part
+ * of it.
+ */
 const STALLED_KB = (TENANTS * STALLED_EACH * ROWS * 2 * LONG_CHARS) / 1024;
 const RSS_GROWTH_KB_MAX = STALLED_KB / 4;
 const ANSWER_MS_MAX = 5_000;
@@ -40,7 +45,7 @@ const beginExport = (base: string, { tenant, bearer }: Company): Promise<Incomin
     asked.end();
   });
 
-/** A tenant has two at once; those that were just broken off may not have ended yet. */
+/** A tenant may have two at once; those that were just broken off may not have ended yet. */
 const begun = (base: string, of: Company): Promise<IncomingMessage> =>
   untilTrue(
     async () => {
@@ -71,7 +76,9 @@ async function addRows(tenant: string): Promise<void> {
 const rssKb = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN);
 
-/** What a bystander does: signs in, checks a tuple, reads a page of the log. A sentence for each that fails. */
+/**
+ * What another client does: signs in, checks a tuple, reads a page of the log. A sentence for each failure.
+ */
 function bystander(cardea: Instance, rest: RestDriver, tenant: string) {
   const failures: string[] = [];
   let rounds = 0;
@@ -138,7 +145,7 @@ it('audit 5 exports that are broken off or stand still take nothing from other t
     what: 'five more rounds beside exports that stand still',
   });
   const third = await cardea.rest.get(PATH, { tenant: first.tenant, bearer: first.bearer });
-  // What is garbage goes while the others work on; what the exports hold would stay.
+  // Garbage is collected while others work; what the exports held would stay.
   await untilTrue(() => rssKb(running.pid) - before < RSS_GROWTH_KB_MAX, {
     deadlineMs: 60_000,
     what: 'exports that stand still hold little memory',

@@ -1,7 +1,7 @@
-/** A client that asks again where a table has not caught up with its log yet, as the answer tells it to. */
+/** A client that retries while a table lags behind its log, as the answer tells it to. */
 import { type RestAnswer, testForm } from '@cardea/testing';
 
-/** In the short form, which may meet a machine too busy to follow a log within one answer's time. */
+/** For the short form, in which the machine may be too busy to follow a log within one answer's time. */
 const CAUGHT_UP_MS_MAX = 30_000;
 
 export async function caughtUp(ask: () => Promise<RestAnswer>): Promise<RestAnswer> {

@@ -1,4 +1,4 @@
-/** Moments and victims that nobody chose, drawn from the seed of the run, which a failure tells. */
+/** Random times and targets from the seed of the run, which a failure prints. */
 import { seededRandom, testForm } from '@cardea/testing';
 import { onTestFailed } from 'vitest';
 
@@ -6,7 +6,7 @@ const DRAW_BYTES = 4;
 const DRAWS = 2 ** (8 * DRAW_BYTES);
 
 export type Chance = {
-  /** At least the first, below the sum. */
+  /** At least `min`, below the sum. */
   ms(min: number, spread: number): number;
   oneOf<T>(all: readonly T[]): T;
 };

@@ -1,4 +1,4 @@
-/** ENCRYPTION_KEY and JWT_SECRET changed twice at two replicas that serve all the while. */
+/** ENCRYPTION_KEY and JWT_SECRET changed twice at two replicas that serve meanwhile. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,12 +55,12 @@ const replica = (env: { readonly [name: string]: string }): Promise<ServiceFixtu
     env: { ...CHEAP, PUBLIC_URL: 'http://cardea.test', ...env },
   });
 
-/** One replica after the other, as pods are rolled: old and new serve side by side. */
+/** One replica after the other, as in a rolling update: old and new serve at the same time. */
 async function roll(env: { readonly [name: string]: string }): Promise<void> {
   for (const at of [0, 1]) {
     const old = replicas[at];
     replicas[at] = await replica(env);
-    // What it was asked before is answered.
+    // Requests that it had received are answered first.
     await untilTrue(() => (traffic?.at(old) ?? 0) === 0, { what: 'the old one is idle' });
     await old?.stop();
   }
@@ -85,7 +85,7 @@ async function cardea(
   };
 }
 
-/** Rows of wrapped keys by the id that they rest on, over all tables. */
+/** Rows of wrapped keys by the id of their wrapping key, over all tables. */
 async function keysInUse(): Promise<Record<string, number>> {
   const { rows } = await sql.query(`
     SELECT kek_id, count(*)::int AS rows FROM (
@@ -98,13 +98,13 @@ async function keysInUse(): Promise<Record<string, number>> {
 type Traffic = {
   readonly done: () => number;
   readonly failures: readonly string[];
-  /** Requests under way at it. */
+  /** Requests in progress at it. */
   at(fixture: ServiceFixture | undefined): number;
   stop(): Promise<void>;
 };
 let traffic: Traffic | undefined;
 
-/** Vends, fresh and live, sign-ins and refreshes, at one replica after the other, until it is stopped. */
+/** Vends, fresh and reused, sign-ins and refreshes, at one replica after the other, until it is stopped. */
 function startTraffic(people: Users, owner: Person, member: Person, key: string): Traffic {
   const failures: string[] = [];
   const underWay = new Map<ServiceFixture, number>();
@@ -160,7 +160,7 @@ function startTraffic(people: Users, owner: Person, member: Person, key: string)
 }
 
 beforeAll(async () => {
-  // The command line knows a data folder by this file; the secrets come from its environment.
+  // The command line recognises a data folder by this file; the secrets come from its environment.
   writeFileSync(join(folder, 'secrets.json'), JSON.stringify({ POSTGRES_PASSWORD: 'unused' }));
   sql = new Client({ connectionString: database.url });
   await sql.connect();

@@ -25,7 +25,7 @@ describe('R25 a cluster that cannot start', () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
     const { port } = holder.address() as AddressInfo;
-    // Servers that run already, so that none is missing here.
+    // Servers that run already, so that the start finds them all.
     const env = {
       REDIS_URL: 'redis://127.0.0.1:1',
       KAFKA_BROKERS: '127.0.0.1:1',

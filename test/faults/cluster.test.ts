@@ -15,13 +15,13 @@ import { expectClean, mixedWrites } from './writes.ts';
 const KILLS = testForm.long ? 300 : 12;
 const LIFE_MS_MIN = 1000;
 const LIFE_MS_SPREAD = 2500;
-/** Of one life and one start, on a busy machine. */
+/** Time for one life and one start of a process, on a busy machine. */
 const KILL_MS_MAX = 45_000;
-/** Until everything has arrived, and was looked at. */
+/** Time until everything has arrived and was checked. */
 const LOOK_MS_MAX = 300_000;
 const POLLS = 200;
 const STOP_MS_MAX = 25_000;
-/** First the one that holds the polls, for they end by themselves after a while. */
+/** First the one with the polls, because they end by themselves after a while. */
 const SERVICES: readonly ServiceName[] = [
   'approval',
   'identity',
@@ -31,7 +31,7 @@ const SERVICES: readonly ServiceName[] = [
   'audit',
 ];
 
-/** Approval has nothing that is put or deleted, and takes few requests at a time; audit is read alone. */
+/** Approval has no PUT or DELETE and a low rate limit; audit is only read. */
 const WRITTEN = ['identity', 'authz', 'vault', 'webhooks'];
 
 const processes = testCluster({ replicas: 2 });

@@ -1,12 +1,12 @@
 /**
- * A company at work: what people, keys and agents of one tenant may do, each tried at any process, and
- * what those may do who were revoked: nothing.
+ * A company in use: what users, keys and agents of one tenant may do, each tried at any process, and that
+ * revoked ones may do nothing.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type RestAnswer, type RestDriver, untilTrue } from '@cardea/testing';
 import { ADMIN } from './instance.ts';
 
-/** Well below the 30 s for which the word of identity on a key is kept. */
+/** Well below the 30 s for which identity's answer about a key is cached. */
 const NOTICE_MS_MAX = 20_000;
 const SERVICE = 'warehouse';
 const GATED = 'strongroom';
@@ -26,7 +26,7 @@ type Account = { readonly email: string; readonly password: string };
 
 export type Company = Awaited<ReturnType<typeof company>>;
 
-/** All is made through one process; others answer for it alike. */
+/** Everything is created through one process; others give the same answers. */
 export async function company(rest: RestDriver, tenant: string, account: Account = ADMIN) {
   const login = await must(200, rest.post('/api/v1/auth/login', account, { tenant }));
   const admin = rest.as({ bearer: login.body.access_token, tenant });
@@ -47,7 +47,7 @@ export async function company(rest: RestDriver, tenant: string, account: Account
     const body = { name: 'checks', scopes: ['fga:read'] };
     return (await must(201, admin.post('/api/v1/api-keys', body))).body;
   };
-  /** An agent with a session, for itself or on behalf of whoever's token it has. */
+  /** An agent with a session, for itself or on behalf of the user whose token it gets. */
   const machine = async (token?: string): Promise<Machine> => {
     people += 1;
     const services = [SERVICE, GATED].map((service_name) => ({ service_name, fields: ['*'] }));
@@ -92,7 +92,7 @@ export async function company(rest: RestDriver, tenant: string, account: Account
     person,
     apiKey,
     machine,
-    /** Of a session that belongs to nobody else. */
+    /** Of a session that no other test uses. */
     refreshToken: async (): Promise<string> =>
       (await must(200, open.post('/api/v1/auth/login', account))).body.refresh_token,
     /** Of a session that was revoked. */
@@ -113,7 +113,7 @@ const tuple = (user: string) => ({
   object_id: 'plan',
 });
 
-/** What is asked of one process, whoever made what it is about. */
+/** Requests to one process, wherever their subject was created. */
 export function addresses(rest: RestDriver, tenant: string) {
   const as = (bearer?: string) => rest.as({ tenant, bearer });
   return {
@@ -129,7 +129,7 @@ export function addresses(rest: RestDriver, tenant: string) {
         { headers: { 'x-service-token': capability } },
       ),
     vendGated: (machine: Machine) => addresses(rest, tenant).vend(machine, GATED),
-    /** Held open until somebody decides, half a minute at most. */
+    /** Waits until somebody decides, half a minute at most. */
     longPoll: (token: string, approvalId: string) =>
       as(token).get(`/api/v1/ciba/requests/${approvalId}/poll`),
     approve: (token: string, approvalId: string) =>
@@ -145,7 +145,7 @@ export function addresses(rest: RestDriver, tenant: string) {
 
 export type Addresses = ReturnType<typeof addresses>;
 
-/** Credentials that somebody has ended, each in its own way, and how each looks at a door. */
+/** Credentials revoked each in a different way, and how each is used. */
 export async function revokeEach(of: Company): Promise<Revoked> {
   const [key, person] = [await of.apiKey(), await of.person()];
   const [suspended, keyless, sessionless] = [
@@ -180,7 +180,7 @@ export type Revoked = {
   revoke(): Promise<void>;
 };
 
-/** Status by what was tried; all are live before they are revoked. */
+/** Status by attempt; all are live before they are revoked. */
 export async function triesOf(at: Addresses, of: Revoked): Promise<{ [tried: string]: number }> {
   const tries: { readonly [tried: string]: Promise<RestAnswer> } = {
     'key checks': at.check(of.key, 'ann'),
@@ -213,7 +213,7 @@ export const REVOKED = {
 const sidOf = (token: string): string =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')).sid;
 
-/** With a cache every process is told, and the word may still be on its way when the answer is not any more. */
+/** With a cache every process is notified, but possibly a moment after the answer. */
 export async function untilRevoked(at: Addresses, of: Revoked): Promise<void> {
   await untilTrue(async () => isDeepStrictEqual(await triesOf(at, of), REVOKED), {
     deadlineMs: NOTICE_MS_MAX,

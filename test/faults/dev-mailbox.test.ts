@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { instance } from './instance.ts';
 
 const fixture = processFixture();
-/** No administrator is named, so that the start makes one. */
+/** No administrator is configured, so the start creates one. */
 const OWN_ADMIN = { ADMIN_EMAIL: '', ADMIN_PASSWORD: '', ARGON2_MEMORY: '64', ARGON2_TIME: '1' };
 
-/** Node's own client: fetch lets nobody choose the Host. */
+/** Node's own client, because fetch does not allow setting Host. */
 const statusOf = (
   base: string,
   { method = 'GET', ...headers }: { readonly [name: string]: string } = {},

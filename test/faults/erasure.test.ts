@@ -1,4 +1,4 @@
-/** A person is deleted; what is left of them is looked for in everything that is kept. */
+/** A user is deleted; every store is searched for what is left of them. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -111,7 +111,7 @@ const recorded = (type: string) =>
     what: `${type} in the audit log`,
   });
 
-/** Under which names fields were sealed, beside their own. */
+/** Field names under which values were encrypted, besides their own. */
 const FIELDS = [
   ['email', 'display_name', 'avatar_url', 'password_hash', 'ip', 'user_agent', 'user'],
   ['refreshed_by', 'private', 'reason', 'code', 'deny_reason', 'body', 'excerpt', 'keys', 'url'],
@@ -120,7 +120,7 @@ const FIELDS = [
 
 type Opened = { readonly texts: readonly Location[]; readonly unopened: readonly string[] };
 
-/** Every sealed field of every event that the keys that are left still open. */
+/** Every encrypted field of every event that the remaining keys still decrypt. */
 async function openedEvents(): Promise<Opened> {
   const texts: Location[] = [];
   const unopened: string[] = [];
@@ -149,7 +149,7 @@ function sealedIn(value: unknown, field = ''): { sealed: Sealed; field: string }
   return Object.entries(value).flatMap(([name, inner]) => sealedIn(inner, name));
 }
 
-/** Null: erased. Undefined: sealed at a place that is not known here. */
+/** Null: erased. Undefined: encrypted at a place that this test does not know. */
 async function openedAt(
   sealer: Pick<Sealer, 'open'>,
   sealed: Sealed,
@@ -254,7 +254,7 @@ describe('R26 a person who was deleted', () => {
   });
 });
 
-/** The database's own clock says how old a record is. */
+/** By the database's own clock, which determines a record's age. */
 async function ageTopics(): Promise<void> {
   const client = new Client({ connectionString: database.url });
   await client.connect();

@@ -22,9 +22,9 @@ const EVENTS = 15;
 const ROUNDS = testForm.long ? 10 : 2;
 const FROZEN_MS = 3_000;
 const ALL_THERE_MS = 20_000;
-/** Slow enough for the outage to fall among them. */
+/** Slow enough for the outage to begin during the deliveries. */
 const ANSWER_MS = 20;
-/** The outage begins when so many of a round have come, or fewer. */
+/** The outage begins after a random number of a round's deliveries, up to this one. */
 const UNDER_WAY_MAX = 300;
 const TEST_MS_MAX = 600_000;
 
@@ -79,12 +79,12 @@ it('R12 a database that stands still for 3 s leaves no delivery behind, and none
     });
     console.log(`round ${round}: all there in ${Math.round(performance.now() - thawed)} ms`);
   }
-  // All were answered, so none may come again; what would be sent twice comes within a lease.
+  // All were answered, so none may be repeated; a repeat would come within a lease.
   expect(deliveries()).toHaveLength(ROUNDS * RECEIVERS * EVENTS);
   expect(await running.end('SIGTERM')).toBe(0);
 });
 
-/** Repeated until it is answered: the outage falls among them too. */
+/** Repeated until answered, because the outage affects these requests too. */
 async function createUsers(admin: RestDriver, round: number): Promise<void> {
   const create = async (_: unknown, at: number): Promise<void> => {
     const user = { email: `user${round}-${at}@example.com`, password: 'nobody guesses this one' };
@@ -97,7 +97,7 @@ async function createUsers(admin: RestDriver, round: number): Promise<void> {
   await Promise.all(Array.from({ length: EVENTS }, create));
 }
 
-/** What of the queue and of the attempts tells why something is missing. */
+/** What in the queue and the attempts explains a missing delivery. */
 async function waitingIn(server: LocalPostgres | undefined): Promise<string> {
   const client = new Client({ connectionString: server?.connectionString('cardea') });
   await client.connect();
@@ -108,7 +108,7 @@ async function waitingIn(server: LocalPostgres | undefined): Promise<string> {
   return JSON.stringify(rows);
 }
 
-/** The server and all that it has started stand still; the kernel still takes what is sent to them. */
+/** Stops the server and all its processes; the kernel still accepts what is sent to them. */
 async function frozen(postmaster: number): Promise<void> {
   process.kill(postmaster, 'SIGSTOP');
   const children = childrenOf(postmaster);

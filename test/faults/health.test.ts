@@ -3,12 +3,12 @@ import { describe, expect, inject, it } from 'vitest';
 import { type Instance, instance } from './instance.ts';
 
 const fixture = processFixture();
-/** Many times what a calm machine takes. */
+/** Many times what an idle machine takes. */
 const SEEN_MS_MAX = 120_000;
 const ANSWER_MS_MAX = 20_000;
-/** A start takes a few dozen, and some more each second that it lasts. */
+/** A start takes a few dozen turns, and some more for each second that it lasts. */
 const TURNS_OF_START_MAX = 1_000;
-/** It turns again behind the test. */
+/** It continues after the test. */
 const STUCK_MS = 600_000;
 const CHEAP_HASHES = { ARGON2_MEMORY: '8', ARGON2_TIME: '1' };
 
@@ -39,7 +39,7 @@ describe('O8 R20 a loop that has stopped turning', () => {
     const cardea = await instance(fixture, {
       DATABASE_URL: database.url,
       ...CHEAP_HASHES,
-      // The start is over by then; each sign-in turns all projections of identity.
+      // The start is over by then; each sign-in makes all projections of identity turn.
       CARDEA_FAILPOINT: `loop.stuck=delay:${STUCK_MS}@${TURNS_OF_START_MAX}`,
     });
     const running = await cardea.start();
@@ -76,7 +76,7 @@ describe('O8 a dependency that is away', () => {
       KAFKA_BROKERS: `127.0.0.1:${await freePort()}`,
     });
     const running = await cardea.start();
-    // Consumers may miss the broker before a relay has anything to send.
+    // Consumers may notice the missing broker before a relay has anything to send.
     await untilTrue(
       async () =>
         Object.entries((await readiness(cardea)).checks).some(

@@ -1,4 +1,4 @@
-/** A standalone instance as a process of its own, on ports and a folder that outlive it. */
+/** A standalone instance as a separate process, on ports and a folder that outlive it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,11 +24,11 @@ export type Instance = {
   readonly rest: RestDriver;
   /** Starts it, or starts it again; resolves when it serves. */
   start(...flags: readonly string[]): Promise<FixtureProcess>;
-  /** Signs the admin in: what to send with every call. */
+  /** Signs the admin in: the credentials to send with every call. */
   admin(): Promise<{ readonly bearer: string; readonly tenant: string }>;
 };
 
-/** Removed behind all tests of a file, when nothing of them runs any more. */
+/** Removed after all tests of a file, when none of their processes runs any more. */
 const folders: string[] = [];
 afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });

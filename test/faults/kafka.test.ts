@@ -1,4 +1,4 @@
-/** An instance whose topics are on a real broker, which is killed under load and comes back later. */
+/** An instance whose topics are on a real broker, which is killed under load and restarted later. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ import { expectClean, mixedWrites } from './writes.ts';
 
 const CALM_MS = 3000;
 const AWAY_MS = testForm.long ? 300_000 : 10_000;
-/** Many times what a calm machine takes. */
+/** Many times what an idle machine takes. */
 const WELL_AGAIN_MS = 180_000;
 const SEEN_MS_MAX = 120_000;
 const GROWTH_MB_MAX = 100;
@@ -98,8 +98,8 @@ async function readiness(cardea: Instance): Promise<{ code: number; status: stri
 }
 
 /**
- * What readiness says while the broker is away, until it has been missed, and how large the process is
- * then: the least of the last looks, for garbage goes, and what waits for the broker stays.
+ * What readiness says while the broker is down, until it reports it, and the process's size then: the
+ * minimum of the last samples, because garbage is collected and what waits for the broker stays.
  */
 async function watched(cardea: Instance, running: FixtureProcess, ms: number) {
   const seen = { codes: new Set<number>(), megabytes: Number.POSITIVE_INFINITY };

@@ -8,9 +8,9 @@ import { expectClean, mixedWrites } from './writes.ts';
 const KILLS = testForm.long ? 300 : 4;
 const LIFE_MS_MIN = 1000;
 const LIFE_MS_SPREAD = 2500;
-/** Of one life and one start, on a busy machine. */
+/** Time for one life and one start of a process, on a busy machine. */
 const KILL_MS_MAX = 60_000;
-/** Until everything has arrived, and was looked at. */
+/** Time until everything has arrived and was checked. */
 const LOOK_MS_MAX = 240_000;
 
 const fixture = processFixture();

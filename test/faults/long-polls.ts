@@ -1,10 +1,10 @@
-/** Many long polls at once, of people who each may keep ten open. */
+/** Many long polls at once, by users who may have ten open each. */
 import { type RestAnswer, type RestDriver, untilTrue } from '@cardea/testing';
 import type { Company, TestCluster } from '../cluster-fixture.ts';
 
 const POLLS_PER_PERSON = 10;
 const TTL_SECONDS = 600;
-/** Each waits 30 s at most, so all have to be there before. */
+/** Each waits 30 s at most, so all have to be open before that. */
 const OPEN_MS_MAX = 25_000;
 const HEARD_MS_MAX = 120_000;
 
@@ -13,7 +13,7 @@ export type OpenPolls = {
   answers(): Promise<readonly RestAnswer[]>;
 };
 
-/** Resolves when all of them wait, at whichever replica the gateway chose. */
+/** Resolves when all of them wait, at any replica that the gateway chose. */
 export async function openPolls(
   { rest, cluster }: TestCluster,
   { admin, count }: { readonly admin: Company; readonly count: number },
@@ -21,7 +21,7 @@ export async function openPolls(
   const asAdmin = rest.as(admin);
   const agent = await asAdmin.post('/api/v1/agents', { name: 'asker' });
   const people: Person[] = [];
-  // One after another: a burst of password hashes is refused where cores are few.
+  // One after another: a burst of password hashes is refused on machines with few cores.
   for (let index = 0; index < count / POLLS_PER_PERSON; index += 1) {
     const of = { asAdmin, rest, agentId: agent.body.id, tenant: admin.tenant };
     people.push(await person({ ...of, name: `poller-${index}` }));
@@ -31,7 +31,7 @@ export async function openPolls(
     return driver.get(path);
   });
   const answers = Promise.all(polls);
-  // Met where it is awaited, unless something else fails first.
+  // Handled where it is awaited, unless something else fails first.
   answers.catch(() => undefined);
   const open = async (): Promise<number> => {
     const counts = cluster.of('approval').map(async ({ management }) => {
@@ -71,7 +71,7 @@ async function person(of: {
     action: 'write_data',
     ttl_seconds: TTL_SECONDS,
   };
-  // Approval hears of the person and of the agent a moment later than identity answers.
+  // Identity's events about the user and the agent reach approval a moment after identity's answer.
   const made = await untilTrue(
     async () => {
       const answer = await of.asAdmin.post('/api/v1/ciba/requests', ask);

@@ -1,4 +1,7 @@
-/** What was narrowed at identity bites at its answer, also on replicas of the vault that the bus has not told yet. */
+/**
+ * A reduction of authority at identity is effective when it answers, also on vault replicas that have not
+ * received the event.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -96,7 +99,7 @@ const FIELDS = ['user', 'password'];
 const PASSWORD = 'a password that nobody guesses';
 let companies = 0;
 
-/** A company with an agent that has a session, on behalf of its admin, and what each may be asked. */
+/** A company with an agent that has a session on behalf of its admin, and the requests to make. */
 async function company() {
   companies += 1;
   const identity = at('identity-1');
@@ -142,8 +145,8 @@ type Vended = { readonly beganMs: number; readonly status: number; readonly code
 const REPLICAS = ['vault-1', 'vault-2'];
 
 /**
- * Vends without pause on each replica while `narrow` is called, and a few times after it has answered;
- * answers those vends that began after the answer.
+ * Vends continuously on each replica while `narrow` runs, and a few times after it has answered; returns
+ * the vends that began after the answer.
  */
 async function vendsAfter(
   vend: (replica: string) => Promise<RestAnswer>,
@@ -197,7 +200,7 @@ it('S12 no vend that begins after a session was renewed with fewer services take
 }, async () => {
   let { start, vend, ownAgent } = await company();
   for (let round = 1; round <= ROUNDS; round += 1) {
-    // An agent may ask for tokens only so often in a minute.
+    // An agent may request tokens only so often in a minute.
     if (round % ROUNDS_PER_AGENT === 0) ({ start, vend, ownAgent } = await company());
     const session = await start();
     const vendOn = (replica: string) => vend(replica, session, FIELDS);

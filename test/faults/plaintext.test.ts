@@ -21,12 +21,12 @@ needRedis();
 
 const folderOf = (folder: string): string =>
   fileURLToPath(new URL(`../../services/${folder}/`, import.meta.url));
-/** The same for all, for they share a database. */
+/** The same for all, because they share a database. */
 const SECRETS = {
   JWT_SECRET: randomBytes(32).toString('hex'),
   ENCRYPTION_KEY: randomBytes(32).toString('hex'),
 };
-/** Written to when there is mail alone; the tests make none. */
+/** Connected to only to send mail; the tests send none. */
 const MAIL = { SMTP_URL: 'smtp://user:pw-canary@mail.test:2525' };
 
 const data = mkdtempSync(join(tmpdir(), 'cardea-plaintext-'));

@@ -10,7 +10,7 @@ import { expectClean, mixedWrites } from './writes.ts';
 
 const CALM_MS = 2000;
 const AWAY_MS = 2000;
-/** Many times what a calm machine takes. */
+/** Many times what an idle machine takes. */
 const WELL_AGAIN_MS = 120_000;
 const TEST_MS_MAX = 600_000;
 
@@ -48,7 +48,7 @@ it('R7 PostgreSQL killed and started again under load gives 503s, no exit, and r
   expect([away.status, away.headers.get('retry-after')]).toEqual([503, expect.any(String)]);
   expect((await cardea.rest.get('/health')).status).toBe(200);
   await pause(AWAY_MS);
-  // A server that is still going down would be taken for one that runs.
+  // A server that is still shutting down would be mistaken for a running one.
   await untilTrue(() => isGone(killed), { what: 'the killed server is gone' });
   postgres = await startPostgres();
 
@@ -74,7 +74,7 @@ it('R7 a standalone instance starts its own PostgreSQL again when it is killed',
   expect(await reads()).toBe(200);
   const killed = postmasterOf(running.pid);
   process.kill(killed, 'SIGKILL');
-  // It may be back before the next read: that is 503 until then, and nothing else.
+  // It may be back before the next read; until then the answer is 503 and nothing else.
   const seen = new Set<number>();
   const pid = await untilTrue(
     async () => {
@@ -90,7 +90,7 @@ it('R7 a standalone instance starts its own PostgreSQL again when it is killed',
   await untilTrue(() => isGone(pid), { what: 'the new server is stopped too' });
 });
 
-/** Whoever inherits a process that has ended may take a moment to notice. */
+/** The parent that inherits an ended process may take a moment to reap it. */
 function isGone(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -100,7 +100,7 @@ function isGone(pid: number): boolean {
   }
 }
 
-/** The server that a process has started: its only child that is called postgres. */
+/** The server that a process has started: its only child called postgres. */
 function postmasterOf(parent: number): number {
   const { stdout } = spawnSync('ps', ['-o', 'pid=,comm=', '--ppid', String(parent)]);
   const line = stdout

@@ -23,7 +23,7 @@ afterAll(async () => {
 const REACHED_MS_MAX = 60_000;
 /** Streams that a rebuild had to park, one number for each. */
 const parked: number[] = [];
-/** Who holds what at this moment: it does not follow from events. */
+/** Leases are working state, which does not follow from events. */
 const WORKING_STATE = ['lease_owner', 'lease_until'];
 
 /** All rows, by key. */
@@ -55,7 +55,7 @@ it('R5 every table that is rebuilt from the first event equals the one that serv
 
 type Served = ServiceFixture['host']['projections'][number];
 
-/** The tables as they served and as they were rebuilt; undefined when an event came in between. */
+/** The tables as served and as rebuilt; undefined if an event came in between. */
 async function bothWays({ service, projection }: Served) {
   const { store, positions, sealer, log } = fixture.host.needsOf(service);
   const head = await store.head(service);

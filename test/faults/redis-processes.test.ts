@@ -1,4 +1,4 @@
-/** The six services as processes of their own, on a Redis that dies and comes back with nothing. */
+/** The six services as separate processes, on a Redis that dies and returns empty. */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { nginxCommand, startGateway } from '../../scripts/gateway/start.ts';
 import { addresses, company, LIVE, REVOKED, revokeEach, triesOf, untilRevoked } from './company.ts';
 
 const AWAY_MS = 3_000;
-/** A calm machine takes a second or two; one that never tries again takes for ever. */
+/** An idle machine takes a second or two; a process that never retries never recovers. */
 const WELL_AGAIN_MS = 60_000;
 const START_MS_MAX = 400_000;
 const TEST_MS_MAX = 600_000;

@@ -1,4 +1,4 @@
-/** Two whole instances on one database and one Redis, which dies and comes back with nothing. */
+/** Two whole instances on one database and one Redis, which dies and returns empty. */
 import { randomBytes } from 'node:crypto';
 import {
   type FixtureProcess,
@@ -29,15 +29,15 @@ import { traffic } from './traffic.ts';
 const AWAY_MS = testForm.long ? 60_000 : 10_000;
 const FLAPS = testForm.long ? 20 : 4;
 const FLAP_MS = 1_500;
-/** A calm machine takes a second or two; one that never tries again takes for ever. */
+/** An idle machine takes a second or two; a process that never retries never recovers. */
 const WELL_AGAIN_MS = 60_000;
 const START_MS_MAX = 400_000;
 const TEST_MS_MAX = 600_000;
 const LOG_LINES_PER_SECOND_MAX = 10;
-/** Wrong passwords of one account from one place, before it is blocked. */
+/** Wrong passwords for one account from one network, before it is blocked. */
 const WRONG_PASSWORDS_MAX = 10;
 const BLOCK_MS = 60_000;
-/** Calls of a vend's poll route in 30 s, at each process when they cannot count together. */
+/** Calls of a vend's poll route in 30 s, per process while they cannot count together. */
 const PACE_MAX = 12;
 
 needRedis();
@@ -80,7 +80,7 @@ afterAll(async () => {
   await redis?.kill();
 });
 
-/** A person who was asked to approve what a machine wants. */
+/** A user with a pending approval request of an agent. */
 async function asked() {
   const person = await people.person();
   const machine = await people.machine(person.token);
@@ -116,7 +116,7 @@ const untilWell = () =>
 /** The most lines that one process printed within one second, requests aside. */
 function linesPerSecond(output: string): number {
   const counts = new Map<string, number>();
-  // What stands behind the last line's end may be the half of a line.
+  // What follows the last line's end may be an incomplete line.
   for (const line of output.split('\n').slice(0, -1)) {
     if (!line.startsWith('{') || line.includes('"route":')) continue;
     const second = (JSON.parse(line) as { time: string }).time.slice(0, 19);
@@ -149,10 +149,10 @@ it('R8 O8 with Redis killed and back empty, work goes on, what was revoked stays
   const [one, other] = both.map(({ at }) => at) as [Addresses, Addresses];
 
   const waiting = other.longPoll(decided.person.token, decided.approvalId);
-  waiting.catch(() => undefined); // met where it is awaited
+  waiting.catch(() => undefined); // handled where it is awaited
   await redis.kill();
   const awayMs = performance.now();
-  // At once, for a poll ends by itself after a while.
+  // Soon, because a poll ends by itself after a while.
   expect((await one.approve(decided.person.token, decided.approvalId)).status).toBe(200);
   expect((await waiting).body.status).toBe('approved');
   for (const { at, own } of both) {
@@ -166,7 +166,7 @@ it('R8 O8 with Redis killed and back empty, work goes on, what was revoked stays
   }
   await during.revoke();
   refreshTokens.push(await people.revokedRefreshToken());
-  // Without the cache every poll looks by itself each second.
+  // Without the cache every poll reads again each second.
   await expectWoken(both[1]?.own.management ?? '', async () => {
     const { person, approvalId } = await asked();
     return {
@@ -241,7 +241,7 @@ it('R8 with Redis flapping, no more wrong passwords and polls pass than with it,
   const passed = polled.filter((status) => status === 200).length;
   expect(passed).toBeGreaterThanOrEqual(PACE_MAX);
   expect(passed).toBeLessThanOrEqual(PACE_MAX * both.length * windows);
-  // More at once than two windows let through: on a slow machine those above may all have passed.
+  // More at once than two windows allow: on a slow machine all of the polls above may have passed.
   const burst = Array.from({ length: 2 * PACE_MAX + 1 }, () =>
     both[0]?.at.poll(machine, approvalId),
   );
@@ -249,7 +249,7 @@ it('R8 with Redis flapping, no more wrong passwords and polls pass than with it,
   expect(new Set(polled)).toEqual(new Set([200, 429]));
   const evaluated = guessed.filter((status) => status === 401).length;
   expect(evaluated).toBeGreaterThanOrEqual(WRONG_PASSWORDS_MAX);
-  // A block ends after a minute at the earliest, and the next one comes sooner.
+  // A block lasts a minute at least, and only after it are more passwords evaluated.
   const blocks = Math.floor((performance.now() - startMs) / BLOCK_MS);
   expect(evaluated).toBeLessThanOrEqual(WRONG_PASSWORDS_MAX * (1 + blocks));
   expect(new Set(guessed)).toEqual(new Set([401, 429]));

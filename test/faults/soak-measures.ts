@@ -1,4 +1,6 @@
-/** What a soak says of a process: times per kind of request, its memory, its handles, its own counters. */
+/**
+ * What a soak measures of a process: times per kind of request, its memory, its handles, its own counters.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import type { RestDriver } from '@cardea/testing';
 import type { Timed, Written } from './soak-work.ts';
@@ -17,7 +19,7 @@ export type Figures = {
   readonly nestedConnections: number;
 };
 
-/** Looks at a process every few seconds until it is told to stop. */
+/** Samples a process every few seconds until it is stopped. */
 export function measured(pid: number, management: string) {
   const started = performance.now();
   const looks: Look[] = [];
@@ -52,7 +54,7 @@ const percentile = (times: readonly Timed[], share: number): number => {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 };
 
-/** Megabytes a minute, by least squares, once it is warm. */
+/** Megabytes a minute, by least squares, after warming up. */
 function memorySlope(looks: readonly Look[]): number {
   const warm = looks.slice(Math.floor(looks.length * WARM_UP_SHARE));
   const meanOf = (values: readonly number[]) =>
@@ -64,7 +66,7 @@ function memorySlope(looks: readonly Look[]): number {
   return under === 0 ? 0 : (over / under) * MINUTE_MS;
 }
 
-/** Lines for a person. */
+/** Lines for people to read. */
 export function report(
   times: ReadonlyMap<string, readonly Timed[]>,
   { looks, poolTimeouts, nestedConnections }: Figures,
@@ -91,10 +93,10 @@ const P99_OVER_P50_MAX = 10;
 const AUDIT_PAGE_P99_MS_MAX = 200;
 const SLOPE_MB_PER_MINUTE_MAX = 1;
 const LATER_OVER_EARLIER_MAX = 2;
-/** Connections come and go. */
+/** Connections are opened and closed. */
 const HANDLES_MORE_MAX = 10;
 
-/** What a long soak must keep within bounds, and does not; a sentence each. */
+/** What a long soak must keep within bounds and does not; a sentence each. */
 export function outOfBounds(
   times: ReadonlyMap<string, readonly Timed[]>,
   { looks }: Figures,
@@ -128,7 +130,7 @@ const inThird =
 
 export const printed = (lines: readonly string[]): void => console.log(lines.join('\n'));
 
-/** Which of what was written has no row in the audit log, or more than one. */
+/** Which of the writes have no row in the audit log, or more than one. */
 export async function auditTargets(admin: RestDriver, written: Written) {
   const due: { readonly [type: string]: ReadonlySet<string> } = {
     'admin.user.create': written.usersCreated,

@@ -1,6 +1,6 @@
 /**
- * Ordinary requests of eight clients without pause: what people, administrators and agents of four tenants
- * do all day, each kind as often as its share says.
+ * Ordinary requests of eight clients without pause: what users, administrators and agents of four tenants
+ * typically do, each kind as often as its share says.
  */
 import type { RestAnswer, RestDriver } from '@cardea/testing';
 import { caughtUp } from './caught-up.ts';
@@ -10,7 +10,7 @@ export const AGENTS_PER_TENANT = 40;
 const CLIENTS = 8;
 const SERVICE = 'warehouse';
 const PASSWORD = 'a password that nobody guesses';
-/** One deleted at once is rightly not told of. */
+/** A user deleted at once is rightly never announced. */
 const DELETED_AFTER_MS = 10_000;
 const WEBHOOK_EVENTS = ['user.created', 'user.deleted'];
 
@@ -24,7 +24,7 @@ export type Tenant = {
   readonly member: { readonly email: string };
 };
 
-/** What every wish of a soak is held against: nothing that was answered may be missing afterwards. */
+/** What a soak verifies afterwards: nothing that was answered may be missing. */
 export type Written = {
   readonly usersCreated: Set<string>;
   readonly usersDeleted: Set<string>;
@@ -38,9 +38,9 @@ export type Soak = {
   readonly written: ReadonlyMap<string, Written>;
   /** Per kind of request, in order. */
   readonly times: ReadonlyMap<string, readonly Timed[]>;
-  /** Whatever was not answered as it should be. */
+  /** Answers other than the expected ones. */
   readonly wrong: readonly string[];
-  /** Lets the last users be deleted, and ends. */
+  /** Waits until the last users are deleted, and ends. */
   stop(): Promise<void>;
 };
 
@@ -70,7 +70,7 @@ export async function tenantOf(rest: RestDriver, name: string, receiver: string)
   return { id, admin, agents, member };
 }
 
-/** From now until it is stopped; two clients per tenant share its agents and nothing else. */
+/** Runs until it is stopped; two clients per tenant share only its agents. */
 export function soak(rest: RestDriver, tenants: readonly Tenant[], chance: Chance): Soak {
   const written = new Map(tenants.map(({ id }) => [id, nothing()]));
   const times = new Map<string, Timed[]>();
@@ -120,7 +120,7 @@ type Kind = {
   /** How often, of the sum of all. */
   readonly share: number;
   readonly work: () => Promise<void>;
-  /** What is still to be done when the client ends. */
+  /** What remains to be done when the client ends. */
   readonly finish?: () => Promise<void>;
 };
 

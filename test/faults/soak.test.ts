@@ -64,7 +64,7 @@ it('R17 eight clients at once get nothing but answers, and all that they did is 
   expect(await running.end('SIGTERM')).toBe(0);
 });
 
-/** Ids of users that nobody was told of as made, or as deleted. */
+/** Ids of users whose creation or deletion was never delivered. */
 function missingWebhooks(tenant: string, written: Written): readonly string[] {
   const told = new Set(
     (sink?.received ?? [])

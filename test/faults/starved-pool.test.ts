@@ -4,7 +4,7 @@ import { serviceFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, expect, it } from 'vitest';
 
 const LOOPS = 4;
-/** For so long nobody may have got a connection. */
+/** A pool that lends no connection for this long makes the process not live. */
 const SILENT_MS_MAX = 30_000;
 const NOT_LIVE_MS_MAX = 120_000;
 

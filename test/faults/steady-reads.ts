@@ -1,4 +1,4 @@
-/** Requests that may be repeated, one after another at every service, and what became of each. */
+/** Repeatable requests, one after another at every service, and their results. */
 import type { RestDriver } from '@cardea/testing';
 
 const PATHS = [

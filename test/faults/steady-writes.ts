@@ -1,6 +1,6 @@
 /**
- * Writes that may be repeated, at every service that has some: a creation is sent again under its key
- * until it is answered, a PUT or DELETE has to succeed at once, for the gateway repeats it by itself.
+ * Repeatable writes, at every service that has some: a creation is sent again under its key until it is
+ * answered; a PUT or DELETE has to succeed at once, because the gateway repeats it by itself.
  */
 import { randomUUID } from 'node:crypto';
 import { type RestAnswer, type RestDriver, untilTrue } from '@cardea/testing';
@@ -8,22 +8,22 @@ import { expect } from 'vitest';
 
 const PAUSE_MS = 100;
 const ANSWER_MS_MAX = 20_000;
-/** Of one creation, with all its repeats. */
+/** Time for one creation, with all its repeats. */
 const MADE_MS_MAX = 60_000;
 const REPEAT_PAUSE_MS = 50;
-/** What the gateway says for a service that it could not reach or that broke off. */
+/** The gateway's answers for a service that it could not reach or that broke off. */
 const BROKE_OFF: ReadonlySet<number> = new Set([502, 503, 504]);
-/** Every so many things one is kept. */
+/** One of this many things is kept. */
 const KEEP_EVERY = 5;
 const PAGE = 1000;
 
 type Kind = {
   readonly path: string;
   readonly body: (name: string) => object;
-  /** A PUT to what was made. */
+  /** A PUT to what was created. */
   readonly change?: (name: string) => readonly [path: string, body: object];
   readonly remove: (name: string, id: string) => readonly [path: string, body?: object];
-  /** Names of all that are there, one as often as it is there. */
+  /** Names of all existing things, each as often as it exists. */
   // biome-ignore lint/suspicious/noExplicitAny: four lists of different shapes, read by one name each
   readonly names: (body: any) => readonly string[];
 };
@@ -43,7 +43,7 @@ const KINDS: { readonly [service: string]: Kind } = {
     remove: (_, id) => [`/api/v1/agents/${id}`],
     names: ({ agents }) => agents.map(({ name }: { name: string }) => name),
   },
-  // Its creation knows no key, for the tuple itself is one.
+  // Its creation needs no key, because the tuple itself identifies it.
   authz: {
     path: '/api/v1/fga/tuples',
     body: tupleOf,
@@ -66,14 +66,14 @@ const KINDS: { readonly [service: string]: Kind } = {
 };
 
 export type SteadyWrites = {
-  /** By service: how many were made. */
+  /** By service: how many were created. */
   count(service: string): number;
   /** Creations that were sent more than once. */
   repeats(): number;
   /** A sentence each. */
   readonly failures: readonly string[];
   stop(): Promise<void>;
-  /** What was kept is there once, what was removed is not, whatever was repeated. */
+  /** Whatever was repeated: what was kept exists once, and what was removed does not exist. */
   expectMadeOnce(): Promise<void>;
 };
 
@@ -120,7 +120,7 @@ export function steadyWrites(rest: RestDriver): SteadyWrites {
         const kept = Array.from({ length: count }, (_, index) => index + 1)
           .filter((number) => number % KEEP_EVERY === 0)
           .map((number) => `${service}-${number}`);
-        // Others may have made something there, too.
+        // Others may have created something there, too.
         const there = async () =>
           kind
             .names((await rest.get(kind.path, { query: listOf(service) })).body)
@@ -133,10 +133,10 @@ export function steadyWrites(rest: RestDriver): SteadyWrites {
   };
 }
 
-/** The list of webhooks is whole. */
+/** The list of webhooks has no pages. */
 const listOf = (service: string) => (service === 'webhooks' ? {} : { limit: PAGE });
 
-/** Sent again under the same key while nobody has answered it. */
+/** Repeated under the same key until it is answered. */
 async function create(
   rest: RestDriver,
   { path, body }: Kind,
@@ -156,7 +156,7 @@ async function create(
   }
 }
 
-/** A secret is shown once; its repeat names what was made. A tuple has no id but itself. */
+/** A secret is shown once; a repeat returns the id. A tuple has no id but itself. */
 function idOf({ status, code, body }: RestAnswer): string | undefined {
   if (status === 409 && code === 'already_created') return body.error.details.id;
   return status < 300 ? String(body.id ?? '') : undefined;

@@ -3,14 +3,14 @@ import type { IntegrationEvent } from '@cardea/contracts';
 import { expect } from 'vitest';
 import type { Load } from './writes.ts';
 
-/** How many acknowledged tuples nothing on the topic tells of. */
+/** How many acknowledged tuples have no event on the topic. */
 export function tuplesMissing(load: Load, events: readonly IntegrationEvent[]): number {
   const told = new Set(events.map(({ data }) => data['object_id']));
   return load.acked.read().acked.filter(({ kind, name }) => kind === 'tuple' && !told.has(name))
     .length;
 }
 
-/** By partition, as they lie there: positions of a stream only grow, but for repeats. */
+/** By partition, in their order: positions of a stream only grow, except for repeats. */
 export function expectInOrder(events: readonly IntegrationEvent[]): void {
   const highest = new Map<string, bigint>();
   const ids = new Set<string>();

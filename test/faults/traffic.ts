@@ -1,4 +1,7 @@
-/** Everyday work at every instance: people sign in and stay so, keys check, machines get what they may have. */
+/**
+ * Ordinary use of every instance: users sign in and stay signed in, keys check, agents get what they may
+ * have.
+ */
 import type { Addresses, Company } from './company.ts';
 
 const PAUSE_MS = 40;
@@ -12,7 +15,7 @@ export type Traffic = {
   stop(): Promise<void>;
 };
 
-/** From now until it is stopped. */
+/** Runs until it is stopped. */
 export async function traffic(
   all: readonly { readonly at: Addresses }[],
   people: Company,

@@ -5,12 +5,12 @@ import { expect } from 'vitest';
 export type Write = { readonly kind: 'tuple' | 'user'; readonly name: string };
 
 const WRITERS = 4;
-/** Every so many writes one is a user; a password hash costs as much as many tuples. */
+/** One in this many writes is a user, because a password hash costs as much as many tuples. */
 const USER_EVERY = 10;
 const PAGE = 1000;
-/** Topics may bring rows late, where a reader that was killed is given up only after a while. */
+/** Rows from topics may come late, because a killed reader is given up only after a while. */
 const CLEAN_MS_MAX = 200_000;
-/** An answer that takes so long is none. */
+/** After this time a request counts as unanswered. */
 const ANSWER_MS_MAX = 30_000;
 
 const tupleOf = (name: string) => ({
@@ -60,9 +60,9 @@ async function send(rest: RestDriver, { kind, name }: Write): Promise<number> {
 }
 
 /**
- * Acknowledged writes have their effect once, in model and audit; unknown ones at most once. Tables and
- * the audit log follow the events, also those of writes that nobody was told of: what is missing may
- * still come, and what is there twice stays so.
+ * Acknowledged writes have their effect once, in model and audit; unknown ones at most once. Tables and the
+ * audit log follow the events, also those of unacknowledged writes: what is missing may still come, a
+ * duplicate stays.
  */
 export async function expectClean(rest: RestDriver, { acked }: Load): Promise<void> {
   const told = acked.read();
@@ -93,7 +93,7 @@ async function expectEffects(
 
 type Counts = Map<string, number>;
 
-/** How often each write is there, by its name. */
+/** How often each write is found, by its name. */
 async function effectsIn(rest: RestDriver): Promise<{ readonly [kind in Write['kind']]: Counts }> {
   const tuples = await allOf(rest, '/api/v1/fga/tuples', ({ tuples }) => tuples);
   const users = await allOf(rest, '/api/v1/admin/users', ({ users }) => users);

@@ -2,14 +2,14 @@
 import type { Random } from '@cardea/runtime';
 import type { Ask } from '../security/sample.ts';
 
-/** Stands in every odd text, so that an answer which repeats input is told by it. */
+/** Part of every mutated text, so that an answer which repeats input can be recognised. */
 export const MUTATION = 'zq7mark31';
 
 export type Sent = {
   readonly ask: Ask;
   readonly tenant: string | undefined;
   readonly path: (path: string) => string;
-  /** Instead of the body as JSON. */
+  /** Sent instead of the body as JSON. */
   readonly raw?: string;
 };
 
@@ -56,7 +56,7 @@ const ODD: readonly unknown[] = [
   deep(),
 ];
 const ODD_TEXTS = ODD.filter((value): value is string => typeof value === 'string');
-/** What a header line can carry. */
+/** Characters that a header line can contain. */
 const ODD_LINES = [
   '',
   ' ',

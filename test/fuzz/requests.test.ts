@@ -1,4 +1,4 @@
-/** Requests that are almost right: each is answered as its contract says, and nothing breaks. */
+/** Slightly malformed requests: each is answered as its contract says, and nothing breaks. */
 import { ContractBroken, seededRandom, testDatabase, testForm } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Knocker, knockers } from '../security/callers.ts';
@@ -10,7 +10,9 @@ import { dice, MUTATION, mutated } from './mutations.ts';
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 1_500);
 const SEED = process.env['FUZZ_SEED'] ?? String(testForm.seed);
 const AT_ONCE = 8;
-/** Not aimed at: they would lock the callers out, use up their mails, make a tenant or publish a key each. */
+/**
+ * Not mutated: they would lock the callers out, use up their mails, create a tenant or publish a key each.
+ */
 const SPARED = new Set([
   'change_password',
   'resend_verification',
@@ -60,7 +62,7 @@ it('F1 every endpoint answers a valid request afterwards', async () => {
   expect(wrong).toEqual([]);
 });
 
-/** What the driver itself throws is an answer that its contract does not know. */
+/** The driver itself throws for an answer that its contract does not allow. */
 async function shot(target: Target, roll: ReturnType<typeof dice>): Promise<readonly string[]> {
   const { endpoint, as } = target;
   const sent = mutated(target.ask, world.a.tenantId, roll);
@@ -86,8 +88,8 @@ async function shot(target: Target, roll: ReturnType<typeof dice>): Promise<read
 }
 
 /**
- * The client's own library refuses a few headers and addresses; and a path that became another one may
- * not take the method, or be none that is looked for at all.
+ * The HTTP client itself refuses some headers and addresses; and a path that was changed into another one
+ * may not support the method, or may match no endpoint.
  */
 function isExpected(error: unknown): boolean {
   if (!(error instanceof ContractBroken)) {

@@ -1,4 +1,4 @@
-/** The document against the service: what the one allows the other takes, and the other way round. */
+/** The OpenAPI document agrees with the service: what one allows the other accepts, and the reverse. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,13 +8,13 @@ import { type Fortress, fortress } from '../security/fortress.ts';
 import { type Finding, type Played, play, schemathesisCommand } from './schemathesis.ts';
 import { isUnsayable } from './unsayable.ts';
 
-/** Beside some forty for the borders of each operation's fields, which come in every run. */
+/** In addition to some forty for the boundaries of each operation's fields, which are in every run. */
 const REQUESTS_PER_OPERATION = testForm.long ? 100 : 3;
 const RUN_MS_MAX = 2 * 60 * 60 * 1000;
 const FINDINGS_SHOWN_MAX = 40;
-/** They end the credentials of everybody. */
+/** They end the credentials of all callers. */
 const SPARED: ReadonlySet<string> = new Set(['rotateSigningKeys', 'changePassword']);
-/** They could take the caller's own role: an API key calls them, which has none. */
+/** They could remove the caller's own role, so an API key calls them, which has none. */
 const ACCOUNTS: ReadonlySet<string> = new Set(['createUser', 'updateUser', 'deleteUser']);
 const MISSING =
   'no schemathesis: pip install "schemathesis>=4,<5", or SCHEMATHESIS_BINARY names its path';
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world?.stop();
-  // Kept for whoever wants to read what was sent.
+  // Kept if somebody wants to read what was sent.
   if (process.env['SCHEMATHESIS_KEEP'] === undefined) rmSync(folder, { recursive: true });
 });
 
@@ -70,7 +70,7 @@ type Document = {
 
 const USERS = ['user', 'admin', 'owner', 'system_admin'];
 
-/** By who calls them. */
+/** Operations grouped by caller. */
 function groupsOf({ paths }: Document) {
   const aimed = Object.values(paths)
     .flatMap((methods) => Object.values(methods))

@@ -1,4 +1,4 @@
-/** Runs schemathesis, a fuzzer of OpenAPI documents, against a server, and answers what it found. */
+/** Runs schemathesis, a fuzzer of OpenAPI documents, against a server, and returns what it found. */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ export type Play = {
   readonly folder: string;
   readonly name: string;
   readonly document: object;
-  /** Operations that are aimed at. */
+  /** Operations to test. */
   readonly operationIds: readonly string[];
   readonly url: string;
   readonly headers: { readonly [name: string]: string };
@@ -20,21 +20,21 @@ export type Finding = {
   readonly operation: string;
   readonly check: string;
   readonly status: number | undefined;
-  /** Of the refusal, if it was one. */
+  /** Code of the refusal, if it was one. */
   readonly code: string | undefined;
-  /** Of an `invalid_request`: `field rule`. */
+  /** For an `invalid_request`: `field rule`. */
   readonly fault: string | undefined;
-  /** The request and the answer, for whoever reads of it. */
+  /** The request and the answer, for the reader of a report. */
   readonly what: string;
 };
 export type Played = {
   readonly requests: number;
   readonly findings: readonly Finding[];
-  /** Operations that never took the credential, nor anything else. */
+  /** Operations that never accepted the credential, and returned nothing else. */
   readonly unreached: readonly string[];
 };
 
-/** The command, undefined where there is none. */
+/** The command, undefined if it is not installed. */
 export function schemathesisCommand(): string | undefined {
   const named = process.env['SCHEMATHESIS_BINARY'];
   return [named === undefined || named === '' ? 'schemathesis' : named].find((command) => {
@@ -52,7 +52,7 @@ export async function play(options: Play): Promise<Played> {
   const own = join(folder, name);
   const file = join(own, 'openapi.json');
   const report = join(own, 'report.ndjson');
-  // What it has found out of one caller, it keeps where it runs.
+  // It keeps what it learnt about one caller in its working folder.
   mkdirSync(own, { recursive: true });
   writeFileSync(file, JSON.stringify(document));
   const args = [
@@ -68,7 +68,7 @@ export async function play(options: Play): Promise<Played> {
   return readReport(readFileSync(report, 'utf8'));
 }
 
-/** What it printed; it ends with 1 where it found something. */
+/** What it printed; it exits with 1 if it found something. */
 function ended(command: string, args: readonly string[], cwd: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -111,7 +111,10 @@ type Line = { readonly ScenarioFinished?: { readonly recorder?: Recorder } };
 const UNAUTHENTICATED = 401;
 const CHARACTERS_SHOWN_MAX = 600;
 
-/** One event of the run a line; of a scenario, every request with its answer and what the checks say. */
+/**
+ * The report has one event per line; of a scenario, every request with its answer and the results of the
+ * checks.
+ */
 function readReport(text: string): Played {
   const recorders = text
     .split('\n')
@@ -142,7 +145,7 @@ function readReport(text: string): Played {
   };
 }
 
-/** The credential was not taken; a public operation answers other codes with 401. */
+/** The credential was not accepted; a public operation answers 401 with other codes. */
 const isWithoutCredential = (response: Interaction['response'] | undefined): boolean =>
   response?.status_code === UNAUTHENTICATED &&
   /"(?:unauthenticated|INVALID_AGENT_KEY|invalid_agent_key)"/.test(textOf(response.content));

@@ -1,4 +1,4 @@
-/** What is refused though the document allows it, each with the reason why no schema can say so. */
+/** What is refused although the document allows it, each with the reason why no schema can express it. */
 import type { Finding } from './schemathesis.ts';
 
 type Reason = Partial<Pick<Finding, 'operation' | 'check' | 'code' | 'fault'>> & {

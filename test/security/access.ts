@@ -1,6 +1,6 @@
 /**
- * Who may call what, written down a second time from the product's documents: the endpoint values are
- * held against it, so that nobody opens a door by changing one word in a contract.
+ * Who may call what, written a second time from the product's documents. The endpoints are compared with
+ * it, so that changing one word in a contract cannot open an endpoint unnoticed.
  */
 
 type Right = { readonly who: string; readonly tenant: 'required' | 'optional' | 'none' };
@@ -11,7 +11,7 @@ const AREA_READ = (area: string) => required(`admin api_key:${area}:read`);
 const AREA_WRITE = (area: string) => required(`admin api_key:${area}:write`);
 const PUBLIC: Right = { who: 'anyone', tenant: 'none' };
 
-/** The first row that fits `METHOD /path` counts; paths stand without `/api/v1`. */
+/** The first row that matches `METHOD /path` counts; paths are written without `/api/v1`. */
 export const access: readonly (readonly [RegExp, Right])[] = [
   // Accounts (`docs/contract.md` 4.1, 4.2, 5.8).
   [/^POST \/auth\/(signup|identify)$/, PUBLIC],
@@ -40,13 +40,14 @@ export const access: readonly (readonly [RegExp, Right])[] = [
   // Tuples (`docs/contract.md` 5.4).
   [/^(POST|DELETE) \/fga\/tuples$/, required('admin api_key:fga:write')],
   [/^\w+ \/fga\//, required('user agent_token api_key:fga:read')],
-  // Approval requests (`docs/contract.md` 4.6); agents come as far as the answer that a person has to decide.
+  // Approval requests (`docs/contract.md` 4.6); agents are let through as far as the answer that a user has
+  // to decide.
   [/^GET \/ciba\/requests$/, required('admin')],
   [/^GET \/ciba\/pending$/, required('user')],
   [/^POST \/ciba\/requests\/\{id\}\/(approve|deny)$/, required('user agent_token agent_key')],
   [/^GET \/ciba\/token\//, required('user agent_token agent_key')],
   [/^\w+ \/ciba\/requests/, required('user agent_token')],
-  // The vault; an agent sees and ends its own grants.
+  // The vault; an agent reads and ends its own grants.
   [/^GET \/vault\/grants/, required('admin api_key:vault:read agent_key')],
   [/^DELETE \/vault\/grants/, required('admin api_key:vault:write agent_key')],
   [/^(GET \/vault\/|POST \/vault\/approval-policies\/evaluate$)/, AREA_READ('vault')],

@@ -1,4 +1,4 @@
-/** Agents that act for a person, on two replicas, and what that person may do to end it. */
+/** Agents that act for a user, on two replicas, and how that user can end it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -100,7 +100,7 @@ const vend = (replica: number, { id, capability }: Session) =>
 const renew = (replica: number, { id }: Session) =>
   byAgent(replica).post(`/api/v1/agent/sessions/${id}/tokens`);
 
-/** What vends and renewals come to at both replicas, at once. */
+/** Results of vends and renewals at both replicas, at once. */
 async function seen(session: Session): Promise<readonly string[]> {
   const answers = await Promise.all(
     replicas.flatMap((_, replica) => [vend(replica, session), renew(replica, session)]),

@@ -1,4 +1,6 @@
-/** What is no person in a tenant: API keys by what they may do, and an agent with an open session. */
+/**
+ * The callers of a tenant that are not users: API keys by their scopes, and an agent with an open session.
+ */
 import type { RestDriver } from '@cardea/testing';
 import { expectStatus, type Person } from './users.ts';
 
@@ -18,13 +20,13 @@ export type Agent = {
 const AREAS = ['fga', 'users', 'agents', 'vault'];
 export const SERVICE_GRANT = { service_name: 'billing', fields: ['api_key'] };
 
-/** Whoever may write everything also says what agents reach. */
+/** Whoever may write everything also sets what agents may reach. */
 export const scopesOf = (right: 'read' | 'write'): readonly string[] => [
   ...AREAS.map((area) => `${area}:${right}`),
   ...(right === 'write' ? ['vault:grant'] : []),
 ];
 
-/** The owner makes them; the agent acts for the member. */
+/** The owner creates them; the agent acts for the member. */
 export async function agentsAndKeysOf(
   rest: RestDriver,
   { owner, member }: { readonly owner: Person; readonly member: Person },
@@ -39,7 +41,7 @@ export async function agentsAndKeysOf(
     keys: {
       read: await keyWith('read', scopesOf('read')),
       write: await keyWith('write', scopesOf('write')),
-      // A key has at least one scope; this one opens no door of the API.
+      // A key has at least one scope; this one allows no endpoint of the API.
       scopeless: await keyWith('scopeless', ['tokens:introspect']),
     },
     agent: await agentOf(rest, owner, member),
@@ -57,7 +59,7 @@ async function agentOf(rest: RestDriver, owner: Person, member: Person): Promise
   return { id, key, keyId, ...(await startSession(rest, member, key)) };
 }
 
-/** On behalf of somebody, for what the agents here were granted. */
+/** On behalf of a user, for what the agents here were granted. */
 export async function startSession(
   rest: RestDriver,
   { tenantId: tenant, access }: Person,

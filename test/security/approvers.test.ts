@@ -1,4 +1,4 @@
-/** Who may say yes to an agent: nobody whom an agent could have made up. */
+/** Who may approve an agent's request: nobody whom an agent could have registered. */
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SERVICE_GRANT, startSession } from './agents-and-keys.ts';
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const adminOfA = () => world.rest.as({ bearer: world.a.owner.access, tenant: world.a.tenantId });
 
-/** A policy for the one service, gone after the work. */
+/** A policy for the one service, removed after the work. */
 async function withPolicy(more: object, work: () => Promise<void>): Promise<void> {
   const policy = {
     name: 'ask first',
@@ -70,7 +70,10 @@ async function session(person: Person) {
 const approve = ({ access: bearer, tenantId: tenant }: Person, id: string, body: object = {}) =>
   world.rest.post(`${REQUESTS}/${id}/approve`, body, { bearer, tenant });
 
-/** What the holder of an agent key does with a person of their own making; answers the secret, if it came. */
+/**
+ * What the holder of an agent key does with a user whom they registered; returns the secret, if they got
+ * it.
+ */
 async function chain(person: Person): Promise<{ refused?: unknown; secret?: string }> {
   const { vend } = await session(person);
   const asked = await vend();

@@ -1,4 +1,4 @@
-/** Who may call what, held for every endpoint against everyone who could knock. */
+/** Who may call what, checked for every endpoint with every kind of caller. */
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { access } from './access.ts';
@@ -65,10 +65,10 @@ it('S1 a token that shows a role which was taken opens nothing, in any service',
   expect(opened).toEqual([]);
 });
 
-/** Public endpoints ignore a bearer, whatever it is: these few stand for all. */
+/** Public endpoints ignore every bearer: these few represent all. */
 const SOME: readonly CallerName[] = ['none', 'forged', 'member of B', 'agent key'];
 
-/** One request for all who are refused; that it then succeeds shows that no refusal had an effect. */
+/** The same request for all who are refused; that it then succeeds shows that no refusal had an effect. */
 async function row(entry: Entry): Promise<readonly string[]> {
   const { endpoint, sample } = entry;
   const tenant = world.a.tenantId;

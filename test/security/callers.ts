@@ -1,4 +1,4 @@
-/** Everyone who could knock at a door of tenant A, and what they would hear if they had no right to. */
+/** All kinds of callers of tenant A's endpoints, and the refusal that each gets without the right. */
 import type { Caller, Contract } from '@cardea/http';
 import type { Call } from '@cardea/testing';
 import { scopesOf } from './agents-and-keys.ts';
@@ -46,7 +46,8 @@ export function knockers(world: Fortress): readonly Knocker[] {
     person('owner', a.owner),
     person('admin', a.admin),
     person('member', a.member),
-    // Its access token runs out by itself (`docs/contract.md` 4.2): until then it opens what it did before.
+    // Its access token is valid until it expires (`docs/contract.md` 4.2): until then it allows what it did
+    // before.
     person('revoked session', world.revoked),
     person('admin of B', b.admin),
     person('member of B', b.member),
@@ -104,7 +105,7 @@ const person = (name: CallerName, { roles, tenantId, access }: Person): Knocker 
   credentials: { bearer: access },
 });
 
-/** Signed for somebody else: claims of an owner's token under another's signature. */
+/** Signed for another user: claims of an owner's token under another token's signature. */
 function forged(token: string): string {
   const [header, payload = '', signature] = token.split('.');
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
@@ -122,7 +123,7 @@ export type Verdict =
     };
 
 /**
- * What the door says to somebody who sends tenant A's header, in the door's own order:
+ * What the authentication pipeline answers to a caller who sends tenant A's header, in its own order:
  * authentication, kinds that are answered 401, tenant, kind, role or scope.
  */
 export function verdict(contract: Contract, { kind, tenantId }: Knocker, tenant: string): Verdict {
@@ -173,6 +174,6 @@ function refused(contract: Contract, status: number, code: string) {
   return { passes: false as const, status, code: inCodesOf(contract, code) };
 }
 
-/** A code of the door as this endpoint spells it. */
+/** A code of the pipeline as this endpoint spells it. */
 export const inCodesOf = ({ doorCodes, upperCaseCodes }: Contract, code: string): string =>
   doorCodes?.[code] ?? (upperCaseCodes === true ? code.toUpperCase() : code);

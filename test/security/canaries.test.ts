@@ -1,6 +1,6 @@
 /**
- * Whatever opens something is shown once, to whoever it is for. A story hands out one of each kind,
- * misuses them too, and then they are looked for everywhere.
+ * Whatever grants access is shown once, to the caller it is for. A story issues one of each kind, also
+ * misuses them, and then everything is searched for them.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ const DELIVERY_WAIT_MS = 60_000;
 const database = testDatabase();
 let world: Fortress;
 const canaries: Canary[] = [];
-/** Handed out by mail, so that one mail may hold each. */
+/** Sent by mail, so one mail may contain each. */
 const mailed: Canary[] = [];
 const refusedAnswers: Location[] = [];
 
@@ -151,7 +151,7 @@ async function storyOfWebhooks(): Promise<void> {
   await receiver.waitFor(({ body }) => body.includes('user.login'), DELIVERY_WAIT_MS);
 }
 
-/** Secrets where they do not belong: other fields, wrong forms, the URL, somebody else's door. */
+/** Secrets where they do not belong: other fields, wrong forms, the URL, another caller's endpoints. */
 async function storyOfMistakes(): Promise<void> {
   const { a, rest } = world;
   const { tenantId: tenant, owner } = a;
@@ -184,7 +184,7 @@ function refused(answer: RestAnswer, ...statuses: readonly number[]): void {
   refusedAnswers.push({ name: `answer ${status} ${answer.code}`, text: answer.text });
 }
 
-/** Until the last of it has come through the topics into the audit log. */
+/** Waits until the last of it has come through the topics into the audit log. */
 async function settled(): Promise<void> {
   const last = await world.addUser(world.a.owner, ['member']);
   await untilTrue(
@@ -204,7 +204,7 @@ async function mails(): Promise<readonly Location[]> {
   return Promise.all(
     files.map(async (name) => {
       const text = await readFile(join(folder, name), 'utf8');
-      // Lines of a mail are cut and letters are escaped; a reader joins and opens them.
+      // Mails have folded lines and encoded characters; a reader joins and decodes them.
       const joined = text.replaceAll(/=\r?\n/g, '').replaceAll(/=([0-9A-F]{2})/g, opened);
       return { name: `mail ${name}`, text: `${text}\n${joined}` };
     }),

@@ -1,4 +1,4 @@
-/** Every endpoint of the running product beside its sample; one that has none stops the suite. */
+/** Every endpoint of the running product with its sample; one without a sample fails the suite. */
 import type { Endpoint } from '@cardea/http';
 import type { Fortress } from './fortress.ts';
 import type { Sample, Samples } from './sample.ts';
@@ -33,6 +33,6 @@ export function catalogueOf({ host }: Pick<Fortress, 'host'>): readonly Entry[] 
   }));
 }
 
-/** What succeeds is answered with. */
+/** The status of a success. */
 export const successOf = ({ endpoint: { contract }, sample }: Entry): number =>
   sample.status ?? contract.status ?? 200;

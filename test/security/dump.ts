@@ -1,4 +1,4 @@
-/** Every row of every table, as text: what somebody has who has stolen the database. */
+/** Every row of every table, as text: what somebody who has stolen the database has. */
 import { Client, escapeIdentifier } from 'pg';
 import type { Location } from './search.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The whole product on one database with two tenants in it, and everyone who could knock: what the
- * matrices loop over. All of it is made over HTTP, as its users would.
+ * The whole product on one database with two tenants, and all kinds of callers: what the matrices loop
+ * over. All of it is created over HTTP, as its users would.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,11 +19,11 @@ import {
 import { type AgentsAndKeys, agentsAndKeysOf } from './agents-and-keys.ts';
 import { claimsOf, expectStatus, type Person, type Users, usersOf } from './users.ts';
 
-/** Older than any access token lives. */
+/** Longer ago than any access token's lifetime. */
 const LONG_AGO_MS = -2 * 60 * 60 * 1000;
 const ISSUER = 'https://cardea.test';
 
-/** One tenant, with a person of each role. */
+/** One tenant, with a user of each role. */
 export type House = {
   readonly tenantId: string;
   readonly publishableKey: string;
@@ -37,7 +37,7 @@ export type Fortress = ServiceFixture &
   Users & {
     readonly a: House;
     readonly b: House;
-    /** Of A; undefined where a world is made over HTTP alone, which gives nobody that role. */
+    /** Of A; undefined in a world created over HTTP alone, which gives nobody that role. */
     readonly systemAdmin: Person | undefined;
     /** Of an administrator of A, signed long ago. */
     readonly expired: string;
@@ -45,7 +45,7 @@ export type Fortress = ServiceFixture &
     readonly revoked: Person;
     readonly lines: readonly string[];
     readonly mailFolder: string;
-    /** Of webhooks. */
+    /** Receiver of webhooks. */
     readonly receiver: WebhookSink;
   };
 
@@ -117,7 +117,7 @@ const userStreams: Stream<undefined, DomainEvent> = {
   evolve: () => undefined,
 };
 
-/** As the first administrator of a deployment has the role: by no request. */
+/** As the first administrator of a deployment gets the role: not by a request. */
 async function systemAdminOf(
   { host }: Pick<ServiceFixture, 'host'>,
   people: Users,
@@ -134,7 +134,7 @@ async function systemAdminOf(
   return people.logIn(made);
 }
 
-/** Made over HTTP alone, so that it can stand in any instance. */
+/** Created over HTTP alone, so that it can be used in any instance. */
 export async function houseOf(
   fixture: Pick<ServiceFixture, 'rest'>,
   people: Users,
@@ -150,7 +150,7 @@ export async function houseOf(
     owner,
     admin: await people.addUser(owner, ['admin']),
     member,
-    // The agent acts for somebody whom no sample touches: a password that is set ends its session.
+    // The agent acts for a user whom no sample touches, because setting a password ends their session.
     machines: await agentsAndKeysOf(fixture.rest, {
       owner,
       member: await people.addUser(owner, ['member']),
@@ -160,7 +160,7 @@ export async function houseOf(
   return house;
 }
 
-/** Approval hears over a topic of the persons and agents that identity has made. */
+/** Approval gets the users and agents of identity over a topic. */
 async function untilHeard(rest: RestDriver, { member, machines }: House): Promise<void> {
   const body = { agent_id: machines.agent.id, user_id: member.userId, action: 'write_data' };
   await untilTrue(

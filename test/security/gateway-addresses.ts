@@ -1,6 +1,6 @@
 /**
- * The product behind its gateway: a server of its own for each service, as six processes have them, on
- * top of the one host that the suite's world runs on. A request that is led astray meets a 404.
+ * The product with its gateway in front: a server of its own for each service, as six processes have them,
+ * in front of the one host that the suite's world runs on. A misrouted request gets a 404.
  */
 import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
 import { type HttpServer, healthEndpoints, serve } from '@cardea/http';

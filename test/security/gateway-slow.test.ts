@@ -1,4 +1,4 @@
-/** Clients that are slow on purpose, in front of nginx with a real door behind it. */
+/** Clients that are slow on purpose, against nginx in front of the real request pipeline. */
 import { connect } from 'node:net';
 import { endpoint, serve } from '@cardea/http';
 import { systemClock, systemRandom, uuidV7Ids } from '@cardea/runtime';
@@ -76,7 +76,9 @@ const doorOf = () =>
 const HEAD = `POST ${PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
 const BODY = `${HEAD}Content-Length: 1000\r\n\r\n{"te`;
 
-/** What came back, and after how long, from a socket that sends `first` and then one letter each second. */
+/**
+ * What came back, and after how long, on a socket that sends `first` and then one character each second.
+ */
 function slowly(first: string, drop: string): Promise<{ got: string; ms: number }> {
   return new Promise((resolve) => {
     const began = performance.now();
@@ -95,7 +97,7 @@ function slowly(first: string, drop: string): Promise<{ got: string; ms: number 
   });
 }
 
-/** How late this process comes to its own timers at worst: door and clients are parts of it. */
+/** The worst delay of this process's own timers: server and clients are both in it. */
 function lateness(): { stop(): number } {
   let worstMs = 0;
   let dueMs = performance.now() + LATENESS_EVERY_MS;
@@ -131,10 +133,10 @@ it('S7 slow ones are cut in 15 s, and others are served meanwhile', async () => 
   const served = await askRaw(gateway.port, PATH, { method: 'POST', headers, body });
   expect(served.status).toBe(200);
   const ended = await Promise.all(all);
-  // Once the door is late to cut, and once the client to hear of it.
+  // Allows for delay twice: when the server closes, and when the client notices.
   const cutMsMax = CUT_MS_MAX + 2 * late.stop();
   expect(ended.filter(({ ms }) => ms > cutMsMax)).toEqual([]);
-  // Whoever hears something before the end hears that it took too long.
+  // A client that receives anything before the end receives the timeout's refusal.
   const heard = ended.filter(({ got }) => got !== '').map(({ got }) => readAnswer(got));
   expect(heard.filter(({ status }) => status !== 408)).toEqual([]);
   expect(heard.filter(({ body: said }) => !said.includes('"request_timeout"'))).toEqual([]);

@@ -22,9 +22,9 @@ beforeAll(async () => {
   doors = await openAddresses(world);
   const { endpoints } = world.host;
   through = { ...world, rest: restDriver({ baseUrl: doors.gateway.url, endpoints }) };
-  // It takes as long as a poll may, so it goes on beside all others.
+  // It takes as long as a poll may, so it runs in parallel with all others.
   poll = undecidedPoll(through);
-  poll.catch(() => undefined); // met where it is awaited
+  poll.catch(() => undefined); // handled where it is awaited
 });
 afterAll(async () => {
   await doors?.stop();

@@ -1,4 +1,6 @@
-/** Keys are guessed at two whole instances that share a Redis, from addresses that their proxy names. */
+/**
+ * Keys are guessed at two whole instances that share a Redis, from client addresses that their proxy names.
+ */
 import { randomBytes } from 'node:crypto';
 import { issueKey } from '@cardea/crypto';
 import { services } from '@cardea/standalone';
@@ -19,7 +21,7 @@ const database = testDatabase();
 const SITE_FACTOR = 8;
 const MISSES_MAX = 60;
 
-/** An endpoint of each service that takes keys. */
+/** An endpoint of each service that accepts keys. */
 const DOORS = [
   { service: 'identity', path: '/api/v1/admin/users' },
   { service: 'authz', path: '/api/v1/fga/tuples' },
@@ -60,14 +62,14 @@ afterAll(async () => {
   await redis?.kill();
 });
 
-/** At the one instance and the other by turns. */
+/** Alternately at the two instances. */
 const knock = async (number: number, path: string, of: { bearer: string; ip: string }) => {
   const { rest } = both[number % both.length] as ServiceFixture;
   const headers = { 'x-forwarded-for': of.ip };
   const call = { bearer: of.bearer, tenant: owner.tenantId, headers };
   return rest.get(path, call);
 };
-/** Well formed, so that it takes a look-up to know it for a wrong one. */
+/** Well formed, so that only a look-up shows that it is wrong. */
 const guess = () => issueKey('svc', 'live').text;
 const count = (statuses: readonly number[], wanted: number) =>
   statuses.filter((status) => status === wanted).length;

@@ -1,6 +1,6 @@
 /**
- * What the holder of a credential can come to: every endpoint is called with whatever is held, as its
- * sample has it and with each field that gives power; what an answer yields is held from then on.
+ * What the holder of a credential can reach: every endpoint is called with each credential obtained so far,
+ * as in its sample and with each field that gives power; what an answer yields is used from then on.
  */
 import type { Endpoint } from '@cardea/http';
 import type { TSchema } from 'typebox';
@@ -12,7 +12,7 @@ import { claimsOf, PASSWORD, type Person } from './users.ts';
 
 export const OWN_PASSWORD = 'known to whoever searches';
 const ROUNDS_MAX = 6;
-/** Of one collection; more of a kind open no more doors. */
+/** Of one collection; more of a kind give no more access. */
 const OWN_IDS_MAX = 3;
 
 const TOO_MUCH = ['an administrator', 'somebody else', 'another key'];
@@ -23,9 +23,9 @@ type Held = {
   readonly headers?: { readonly [name: string]: string };
 };
 export type Reached = {
-  /** `METHOD /path`, by what it was called with: `the key`, `a member`, `an administrator`, … */
+  /** `METHOD /path`, by the credential it was called with: `the key`, `a member`, `an administrator`, … */
   readonly calls: ReadonlyMap<string, ReadonlySet<string>>;
-  /** What was held in the end, and `a secret` where a value of the vault was answered. */
+  /** The credentials obtained in the end, and `a secret` if a value of the vault was returned. */
   readonly held: ReadonlySet<string>;
 };
 export type Victims = { readonly people: readonly Person[]; readonly agentIds: readonly string[] };
@@ -42,7 +42,7 @@ type Search = {
   secretSeen: boolean;
 };
 
-/** `secret` stands in the service that {@link SERVICE_GRANT} names. */
+/** `secret` is in the service that {@link SERVICE_GRANT} names. */
 export async function reachOf(
   world: Fortress,
   key: string,
@@ -67,13 +67,13 @@ export async function reachOf(
     await tryAll(search, first);
     if (sizeOf(search) === before) break;
   }
-  // Last, or what was made would be gone before it was used.
+  // Last, because otherwise what was created would be deleted before it was used.
   await tryAll(search, last);
   const held = new Set([...search.held.values()].map(({ what }) => what));
   return { calls: search.calls, held: search.secretSeen ? held.add('a secret') : held };
 }
 
-/** More than any one scope may give; who has it needs no further search. */
+/** More than any one scope may give; a caller who has it needs no further search. */
 const isFound = ({ held, secretSeen }: Search): boolean =>
   secretSeen || [...held.values()].some(({ what }) => TOO_MUCH.includes(what));
 
@@ -88,14 +88,14 @@ async function tryAll(search: Search, entries: readonly Entry[]): Promise<void> 
   }
 }
 
-/** The door answers before it looks at the body, so that one request tells who need not try further. */
+/** The pipeline answers before it reads the body, so one request tells whether more can succeed. */
 async function isLetIn(search: Search, held: Held, { endpoint }: Entry): Promise<boolean> {
   const attempt = `${nameOf(held)} ${titleOf(endpoint)}`;
   const known = search.doors.get(attempt);
   if (known !== undefined) return known;
   const names = [...endpoint.contract.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const params = Object.fromEntries(names.map((name) => [name, 'nobody']));
-  // No JSON, so that nothing comes of it.
+  // No JSON, so that it has no effect.
   const body = endpoint.contract.method === 'get' ? {} : { body: 'nothing' as unknown as object };
   const { status } = await asHolder(search, held, endpoint, { params, ...body });
   const isIn = status !== 401 && status !== 403;
@@ -110,7 +110,7 @@ async function tryEntry(search: Search, held: Held, entry: Entry): Promise<void>
   for (const id of [undefined, ...idsFor(search, path)]) {
     for (const power of powersFor(search, body)) {
       const attempt = `${nameOf(held)} ${title} ${id} ${JSON.stringify(power)}`;
-      // As it stands a sample changes its own resource: it may suspend what the search still needs.
+      // An unchanged sample changes its own resource: it may suspend what the search still needs.
       const isForItsOwn = method === 'patch' && id !== undefined && power === undefined;
       if (search.tried.has(attempt) || isForItsOwn) continue;
       search.tried.add(attempt);
@@ -130,7 +130,7 @@ function asHolder({ world }: Search, { bearer, headers }: Held, endpoint: Endpoi
   return send(world, endpoint, ask, { as, tenant: world.a.tenantId });
 }
 
-/** Without what only somebody else knows, and with what is wanted. */
+/** Without what only another user knows, and with the fields to set. */
 function attemptOf(ask: Ask, id: string | undefined, power: object | undefined): Ask {
   const { subject_token: _, ...body } = (ask.body ?? {}) as { readonly subject_token?: string };
   const [first] = Object.keys(ask.params ?? {});
@@ -157,7 +157,10 @@ function idsFor({ ids, victims }: Search, path: string): readonly string[] {
   }
 }
 
-/** Each field of the body that gives power, with every value worth trying, and all at once; the sample as it is first. */
+/**
+ * Each field of the body that gives power, with every value worth trying, and all at once; the unchanged
+ * sample first.
+ */
 function powersFor(
   { world, victims, ids }: Search,
   body: TSchema | undefined,
@@ -182,7 +185,7 @@ function powersFor(
   const alone = wanted.flatMap((field) =>
     (worth[field] ?? []).map((value): object => ({ [field]: value })),
   );
-  // An address of their own is what most are made with.
+  // Most of them are created with an address of their own.
   const together = wanted.filter((field) => field !== 'email');
   const most = Math.max(0, ...together.map((field) => worth[field]?.length ?? 0));
   const all = Array.from({ length: together.length > 1 ? most : 0 }, (_, n): object =>
@@ -226,7 +229,7 @@ async function learn(search: Search, by: Held, { entry, ask, body, text }: Learn
   if (password === OWN_PASSWORD || new_password === OWN_PASSWORD) await signIn(search);
 }
 
-/** As everybody whose address is known, with the password that was set. */
+/** As every user whose address is known, with the password that was set. */
 async function signIn(search: Search): Promise<void> {
   const { rest, a } = search.world;
   for (const email of search.emails) {
@@ -238,7 +241,7 @@ async function signIn(search: Search): Promise<void> {
   }
 }
 
-/** One of a kind is enough, except of kinds that nobody should have. */
+/** One of a kind is enough, except of kinds that nobody should get. */
 function hold(search: Search, bearer: string): void {
   const what = kindOf(search, bearer);
   const known = [...search.held.values()].filter((held) => held.what === what).length;
@@ -255,7 +258,7 @@ function kindOf({ victims }: Search, bearer: string): string {
   return roles.every((role) => role === 'member') ? 'a member' : 'an administrator';
 }
 
-/** What must not have become of people who were there before. */
+/** What must not have happened to users who existed before. */
 export async function harmTo(
   { rest, a, logIn }: Fortress,
   { people }: Victims,

@@ -1,4 +1,4 @@
-/** What a client may not set, it cannot set: each write refuses fields that are not its own. */
+/** Clients cannot set fields that are not theirs: each write refuses them. */
 import type { Endpoint } from '@cardea/http';
 import { testDatabase } from '@cardea/testing';
 import type { TSchema } from 'typebox';
@@ -63,7 +63,7 @@ async function row(entry: Entry): Promise<readonly string[]> {
   return surprises;
 }
 
-/** The names that a body may have at its top. */
+/** The top-level names that a body may have. */
 function fieldsOf(schema: Endpoint['contract']['body']): ReadonlySet<string> {
   const { properties = {}, anyOf = [] } = (schema ?? {}) as {
     properties?: { [name: string]: TSchema };

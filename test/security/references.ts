@@ -1,4 +1,6 @@
-/** Requests that name somebody in their query or body, by whom tenant B could try to reach into A. */
+/**
+ * Requests that refer to somebody in their query or body, with which tenant B could try to reach into A.
+ */
 import type { Ask } from './sample.ts';
 
 export type Ids = {

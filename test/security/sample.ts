@@ -1,4 +1,4 @@
-/** One valid request to an endpoint, who may make it, and how it is put on the wire. */
+/** One valid request to an endpoint, who may make it, and how it is sent. */
 import type { Endpoint } from '@cardea/http';
 import type { Call, RestAnswer } from '@cardea/testing';
 import type { CallerName, Knocker } from './callers.ts';
@@ -12,15 +12,15 @@ export type Ask = {
 };
 
 export type Sample = {
-  /** Whose request succeeds; of tenant A, or nobody. */
+  /** The caller whose request succeeds; of tenant A, or nobody. */
   readonly by: CallerName;
-  /** Makes what the request is about first, so that it succeeds once more each time. */
+  /** Creates what the request is about first, so that it succeeds each time. */
   readonly ask: (world: Fortress) => Ask | Promise<Ask>;
-  /** Of the success, where it is not the contract's own. */
+  /** Of the success, if it differs from the contract's. */
   readonly status?: number;
-  /** To whoever asks with an id that nobody has; 404 unless stated. */
+  /** Status for an id that nobody has; 404 unless stated. */
   readonly unknown?: number;
-  /** Callers whom the door lets in and the handler answers otherwise. */
+  /** Callers whom the pipeline lets through and the handler answers otherwise. */
   readonly but?: { readonly [caller in CallerName]?: number };
 };
 
@@ -31,7 +31,7 @@ type Sending = {
   readonly tenant?: string | undefined;
 };
 
-/** The answer was held against the contract when this resolves. */
+/** When this resolves, the answer was checked against the contract. */
 export function send(
   { rest }: Pick<Fortress, 'rest'>,
   endpoint: Endpoint,

@@ -1,4 +1,4 @@
-/** A scope gives what its description names, and no chain of calls leads further. */
+/** A scope allows what its description names, and no chain of calls leads further. */
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SERVICE_GRANT } from './agents-and-keys.ts';
@@ -20,7 +20,7 @@ const SCOPES = [
   'tokens:introspect',
 ] as const;
 
-/** The first row that fits a call says how the description must name it. */
+/** The first row that matches a call gives the words that the description must contain. */
 const NAMED: readonly (readonly [RegExp, RegExp])[] = [
   [/^(GET|POST) \/fga\/(tuples|check|filter|list-objects)/, /tuples/i],
   [/^DELETE \/fga\/tuples/, /delete relationship tuples/i],
@@ -52,7 +52,7 @@ beforeAll(async () => {
   world = await fortress({ databaseUrl: database.url });
   const { rest, a } = world;
   const admin = rest.as({ bearer: a.owner.access, tenant: a.tenantId });
-  // Else everybody is a member, with a key or without one.
+  // Otherwise anybody can become a member, with a key or without one.
   const settings = { registration: { mode: 'closed' } };
   expectStatus(await admin.patch(`/api/v1/admin/tenants/${a.tenantId}`, { settings }), 200);
   const { service_name: name } = SERVICE_GRANT;

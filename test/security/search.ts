@@ -1,20 +1,20 @@
-/** Looks for secrets where none may be: in every spelling that a careless program gives them. */
+/** Searches for secrets where none may be, in every encoding that a careless program might give them. */
 
 export type Canary = { readonly name: string; readonly value: string };
 export type Location = { readonly name: string; readonly text: string };
 
 /** Shorter parts of a credential are public: ids, algorithms, counters. */
 const TELLING_CHARS = 24;
-/** Ids of tenants and sessions stand in front of what is secret. */
+/** Ids of tenants and sessions precede the secret part. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const BASE64_ALIGNMENTS = [0, 1, 2];
 
-/** The whole, and those parts of it that would do for an attacker or a guess. */
+/** The whole, and those parts of it that would help an attacker. */
 export const canariesOf = (name: string, value: string): readonly Canary[] => {
   const parts = value
     .split(/[._]/)
     .filter((part) => part.length >= TELLING_CHARS && !UUID.test(part));
-  // What a token says of its bearer is no secret; its signature is.
+  // The claims of a token are no secret; its signature is.
   const telling = value.split('.').length === 3 ? parts.slice(-1) : parts;
   return [
     { name, value },
@@ -46,11 +46,11 @@ function spellings(value: string): readonly { spelling: string; needle: string }
   return all.filter(({ needle }, at) => all.findIndex((each) => each.needle === needle) === at);
 }
 
-/** Somewhere inside of a longer text that was encoded as a whole. */
+/** Inside a longer text that was encoded as a whole. */
 function base64At(value: string, offset: number) {
   const padded = Buffer.concat([Buffer.alloc(offset), Buffer.from(value)]);
   const whole = padded.toString('base64').replaceAll('=', '');
-  // The first letters mix with what stands before, the last with what comes behind.
+  // The first characters also encode the preceding bytes, the last ones the following bytes.
   const needle = whole.slice(offset === 0 ? 0 : 4, padded.length % 3 === 0 ? undefined : -1);
   return [
     { spelling: 'base64', needle },

@@ -1,4 +1,4 @@
-/** What the product shows of itself: the routes that it says it has, and the headers of every answer. */
+/** What the product reveals of itself: the routes that it documents, and the headers of every answer. */
 import type { ErrorBody } from '@cardea/contracts';
 import { catalogue, healthEndpoints } from '@cardea/http';
 import { testDatabase } from '@cardea/testing';
@@ -100,7 +100,7 @@ it('S21 nothing is offered that is not built', async () => {
   expect(Object.values(others)).not.toContain(true);
 });
 
-/** Fields that hold what opens something. */
+/** Fields that contain a credential. */
 const SECRET_FIELD = /"(access_token|refresh_token|agent_token|capability_token|key|secret)":"/;
 
 it('S20 every answer is dressed the same, and none that asks who calls may be kept', async () => {
@@ -173,7 +173,7 @@ it('S20 a challenge names no document that is not there', async () => {
   }
 });
 
-/** The one cookie: it binds a mailed code to the browser that asked for it, and says nothing of anybody. */
+/** The only cookie: it binds a mailed code to the browser that requested it, and identifies nobody. */
 const CODE_PATH = '/api/v1/auth/otp/send';
 const CODE_COOKIE =
   /^__Host-otp=ch_[\w-]{64}; Path=\/; Max-Age=600; Secure; HttpOnly; SameSite=Strict$/;

@@ -1,4 +1,4 @@
-/** Each tenant sees itself alone: the header, ids of others, and everything that is answered. */
+/** Each tenant sees only itself: the header, ids of others, and all answers. */
 import { request as httpRequest } from 'node:http';
 import type { Endpoint } from '@cardea/http';
 import { numberedId, testDatabase } from '@cardea/testing';
@@ -71,7 +71,7 @@ it('S2 no answer to one tenant holds anything of another', async () => {
   expect(leaks).toEqual([]);
 });
 
-/** Refused forms first, all with one request; that it then succeeds shows that none had an effect. */
+/** Refused forms first, all with the same request; that it then succeeds shows that none had an effect. */
 async function headerRow(entry: Entry): Promise<readonly string[]> {
   const { endpoint, sample } = entry;
   const { contract } = endpoint;
@@ -100,7 +100,7 @@ async function headerRow(entry: Entry): Promise<readonly string[]> {
   }
   const tenants = contract.tenant === 'required' ? [own] : [];
   const { status, text } = await rawSend(endpoint, ask, { as, tenants });
-  // Register is told the tenant by the header or by a key, and its sample names no key.
+  // Register gets the tenant from the header or from a key, and its sample has no key.
   const expected = contract.name === 'register' ? 400 : successOf(entry);
   if (status !== expected)
     surprises.push(`${titleOf(endpoint)}: ${expected} expected, got ${status} ${text}`);
@@ -143,7 +143,7 @@ async function foreignRow({ endpoint, sample }: Entry): Promise<readonly string[
       ];
 }
 
-/** Whoever has in B the right that this caller has in A. */
+/** The caller who has in B the right that this caller has in A. */
 function counterpart(name: string): Knocker {
   const { b } = world;
   const there = { 'system admin': b.owner, owner: b.owner, admin: b.admin, member: b.member }[name];
@@ -162,7 +162,7 @@ function counterpart(name: string): Knocker {
   return { ...named(name), tenantId: b.tenantId, credentials: found };
 }
 
-/** Of the same form, its last letters and digits changed. */
+/** Of the same form, with its last characters changed. */
 const alike = (id: string): string =>
   id
     .replaceAll(/[0-9a-zA-Z](?=.{0,7}$)/g, (letter) => (/[0-9]/.test(letter) ? '9' : 'z'))
@@ -172,7 +172,7 @@ const withoutRequestId = (text: string): string => text.replace(/"request_id":"[
 
 type Raw = { readonly as: Knocker; readonly tenants: readonly string[] };
 
-/** Headers as lines: `fetch` would join two of one name. */
+/** Headers as lines, because `fetch` would join two of the same name. */
 function rawSend(
   endpoint: Endpoint,
   ask: Ask,

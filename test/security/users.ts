@@ -1,4 +1,4 @@
-/** Persons as they come over HTTP: signed up, made by an administrator, signed in. */
+/** Users created over HTTP: signed up, created by an administrator, signed in. */
 import type { RestAnswer, RestDriver } from '@cardea/testing';
 
 export const PASSWORD = 'a long enough phrase';

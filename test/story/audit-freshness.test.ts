@@ -1,4 +1,7 @@
-/** Whoever acts and then lists sees the row, also while others write; how long the list took is printed. */
+/**
+ * A caller who acts and then lists sees the row, also while others write; how long the list took is
+ * printed.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +32,7 @@ const tuple = (name: string) => ({
   object_id: name,
 });
 
-/** Tuples one after another, by so many at once, until they are stopped. */
+/** Tuples written one after another, by this many writers at once, until they are stopped. */
 function writersOf(rest: RestDriver) {
   let running = true;
   let written = 0;
@@ -52,7 +55,7 @@ function writersOf(rest: RestDriver) {
 
 const OWN = { type: 'admin.fga.write_tuple', actor_type: 'admin', limit: 5 };
 
-/** Acts and lists; what was missing, and what the lists took. */
+/** Acts and lists; returns what was missing, and how long the lists took. */
 async function actAndList(rest: RestDriver) {
   const missing: string[] = [];
   const times: number[] = [];

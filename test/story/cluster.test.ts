@@ -9,11 +9,11 @@ import { company, testCluster } from '../cluster-fixture.ts';
 import { expectWoken } from '../woken-poll.ts';
 
 const PAIRS = 1_000;
-/** Of three requests, on a busy machine. */
+/** Time for three requests, on a busy machine. */
 const PAIR_MS_MAX = 750;
-/** Of services whose writes are dearer, or limited in number. */
+/** For services whose writes are slow, or limited in number. */
 const FEW_PAIRS = 25;
-/** Well below the 30 s for which the word of identity on a key is kept. */
+/** Well below the 30 s for which identity's answer about a key is cached. */
 const NOTICE_MS_MAX = 20_000;
 
 const SECRETS = {
@@ -140,7 +140,7 @@ describe('two processes of each service', () => {
     expect([await check(1), await check(2)]).toEqual([200, 200]);
     const revoked = await (second as RestDriver).delete(`/api/v1/api-keys/${made.body.id}`);
     expect(revoked.status).toBe(200);
-    // The notice is on its way to both when the answer is.
+    // The notification may still be on its way when the answer arrives.
     const refused = async () => (await check(1)) === 401 && (await check(2)) === 401;
     await untilTrue(refused, { deadlineMs: NOTICE_MS_MAX, what: 'both refuse the key' });
   });
@@ -149,7 +149,7 @@ describe('two processes of each service', () => {
     const admin = await company(processes.rest);
     const dying = processes.replica('identity', 1);
     const rest = processes.at('identity', 2).as(admin);
-    // Asked before, so that there are connections to the one that dies.
+    // Requested before, so that there are connections to the process that dies.
     const keys = ['before', 'after'].map(async (name) => {
       const made = await rest.post('/api/v1/api-keys', { name, scopes: ['fga:read'] });
       return { bearer: made.body.key, tenant: admin.tenant };

@@ -1,4 +1,7 @@
-/** What a collector gets from real processes: the drivers' spans below the request's, and no word too many. */
+/**
+ * What a collector receives from real processes: the drivers' spans below the request's, and no unwanted
+ * attribute.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -45,7 +48,7 @@ const SECRETS = {
   JWT_SECRET: randomBytes(32).toString('hex'),
   ENCRYPTION_KEY: randomBytes(32).toString('hex'),
 };
-/** Says of each file of tracing that it is loaded. */
+/** Prints each file of tracing that is loaded. */
 const TELL_LOADS = `data:text/javascript,${encodeURIComponent(
   `import { registerHooks } from 'node:module';
    registerHooks({ load: (url, context, next) => {
@@ -55,7 +58,7 @@ const TELL_LOADS = `data:text/javascript,${encodeURIComponent(
 )}`;
 
 const fixture = processFixture();
-/** Where mails are laid down. */
+/** Where mails are written. */
 const folder = mkdtempSync(join(tmpdir(), 'cardea-traces-'));
 const database = testDatabase();
 needRedis();
@@ -123,7 +126,7 @@ async function start(service: string, env: { [name: string]: string }) {
   return { running, url: `http://127.0.0.1:${api}` };
 }
 
-/** Its ancestors' names, from the nearest on; the caller's own span is none of ours. */
+/** The names of its ancestors, from the nearest on, without the caller's own span. */
 function above(span: Exported): readonly string[] {
   const parent = spans().find(({ spanId }) => spanId === span.parentSpanId);
   return parent === undefined ? [] : [parent.name, ...above(parent)];
@@ -146,7 +149,7 @@ describe('the spans that a collector gets', () => {
       });
       expect(signedUp.status).toBe(201);
       const told = (await signedUp.json()) as { [field: string]: unknown };
-      // A stop sends what has not been sent.
+      // Stopping exports what has not been exported.
       expect(await running.end('SIGTERM'), running.output()).toBe(0);
 
       const ours = spans().filter(({ traceId }) => traceId === TRACE);

@@ -10,7 +10,7 @@ import { send, titleOf } from '../security/sample.ts';
 import { usersOf } from '../security/users.ts';
 
 const processes = testCluster({ replicas: 1, env: { ARGON2_MEMORY: '8', ARGON2_TIME: '1' } });
-/** What the samples ask of a world; nobody here knocks whom they do not let in. */
+/** The parts of a world that the samples use; callers who are refused are not tested here. */
 type World = Pick<Fortress, 'rest' | 'a' | 'b' | 'receiver' | 'newEmail' | 'signUp' | 'addUser'>;
 let receiver: Awaited<ReturnType<typeof webhookSink>>;
 beforeAll(async () => {
@@ -38,7 +38,7 @@ it('R0 each endpoint is answered through nginx by the process of its own service
     const answer = await send(world, endpoint, ask, { as, tenant: world.a.tenantId });
     const by = answer.headers.get('x-served-by');
     const owner = owners.get(endpoint.contract.name);
-    // Nobody here is a system administrator: that role is given by no request.
+    // Nobody here is a system administrator: no request gives that role.
     const expected = as === undefined ? 401 : successOf(entry);
     if (answer.status !== expected) {
       wrong.push(`${titleOf(endpoint)}: ${answer.status} ${answer.text}`);
@@ -48,7 +48,7 @@ it('R0 each endpoint is answered through nginx by the process of its own service
   expect(wrong).toEqual([]);
 });
 
-/** Mail lands beside the gateway, which shows none of it. */
+/** The mailbox is a separate server, which the gateway does not expose. */
 function withMail(rest: RestDriver, mailbox: string): RestDriver {
   const mail = restDriver({ baseUrl: mailbox });
   return {

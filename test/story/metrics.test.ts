@@ -14,7 +14,7 @@ const LABELS = [
   'command consumer error_type gc kind le loop log major method minor name outcome patch pool',
   'projection quantile route rule space status topic type version',
 ].flatMap((line) => line.split(' '));
-/** What an id, an address, a mail address or a token looks like. */
+/** The forms of an id, an address, a mail address or a token. */
 const ID =
   /[0-9a-f]{8}-[0-9a-f]{4}|[0-9a-f]{16}|@|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}|[A-Za-z0-9+/]{32}|:\d{4,5}\b/;
 
@@ -42,7 +42,7 @@ describe('O10 the metrics of an instance that has been used', () => {
   beforeAll(async () => {
     instance = await temporaryInstance(quiet);
     await playStory(player(instance.base, quiet), instance.base);
-    // A scrape waits for nothing that takes long, so a first one may lack what a later one has.
+    // A scrape does not wait for slow values, so a first one may lack what a later one has.
     await untilTrue(
       async () => {
         const text = await (await fetch(new URL('/metrics', instance.management))).text();
@@ -50,7 +50,7 @@ describe('O10 the metrics of an instance that has been used', () => {
         return missingIn(samples).length === 0;
       },
       { deadlineMs: SCRAPED_MS_MAX, what: 'all series are there' },
-    ).catch(() => undefined); // the first test says what is missing
+    ).catch(() => undefined); // the first test reports what is missing
   }, START_MS_MAX);
   afterAll(() => instance?.stop());
 

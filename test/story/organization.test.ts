@@ -1,4 +1,4 @@
-/** An owner says how long the audit log is kept, and the audit projector hears of it. */
+/** An owner sets how long the audit log is kept, and the audit projector applies it. */
 import { processFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { Client } from 'pg';
 import { expect, it } from 'vitest';

@@ -75,7 +75,7 @@ describe('the spans of a call', () => {
     await sink.close();
     const [, traceId, spanId] = String(received.headers['traceparent']).split('-');
     expect(traceId).toBe(TRACE);
-    // A span ends behind what it was about: others may act upon that, or have its answer, before.
+    // A span ends after its work: others may use the result, or have the answer, before.
     for (const name of ['request POST /api/v1/admin/users', 'command user', 'append', 'deliver']) {
       await untilTrue(() => inTrace(name).length > 0, { what: `a span ${name}` });
     }

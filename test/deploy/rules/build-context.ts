@@ -1,9 +1,9 @@
-/** What `docker build` would send to its engine: the checkout without what .dockerignore leaves out. */
+/** What `docker build` would send to its engine: the checkout without what .dockerignore excludes. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import dockerignore from '@balena/dockerignore';
 
-/** Not even looked into, since nothing in them could be asked for. */
+/** Skipped without a look, because no COPY could name anything in them. */
 const NEVER_SENT = new Set(['node_modules', '.git', '.cache', '.cardea']);
 
 /** Paths of files, from the root of the repository. */
@@ -22,7 +22,7 @@ function filesBelow(folder: string): string[] {
   });
 }
 
-/** The files that one source of a COPY stands for: itself, or everything below it. */
+/** The files that one source of a COPY includes: itself, or everything below it. */
 export const filesOf = (source: string, context: readonly string[]): readonly string[] => {
   const path = source.replace(/^\.\//, '').replace(/\/$/, '');
   return context.filter((file) => file === path || file.startsWith(`${path}/`) || path === '.');

@@ -1,4 +1,4 @@
-/** A compose file as compose itself reads it: merged, with variables filled in. */
+/** A compose file as compose itself reads it: merged, with variables substituted. */
 import { parse } from 'yaml';
 
 export type ComposeService = {
@@ -42,12 +42,12 @@ export type ComposeFile = {
 
 export type Variables = { readonly [name: string]: string | undefined };
 
-/** The variables are still to be filled in. */
+/** The variables are not substituted yet. */
 export const readCompose = (text: string): ComposeFile => parse(text, { merge: true });
 
 const REFERENCE = /\$\$|\$\{(?<name>\w+)(?:(?<operator>:?[-?])(?<rest>[^}]*))?\}/g;
 
-/** Every reference to a variable, with what stands where it is missing. */
+/** Every reference to a variable, with its default. */
 export function referencesIn(value: unknown): readonly {
   readonly name: string;
   readonly operator: string;
@@ -68,7 +68,7 @@ export function referencesIn(value: unknown): readonly {
   );
 }
 
-/** A variable that has to be set is not. */
+/** A required variable is not set. */
 export class VariableMissing extends Error {
   override readonly name = 'VariableMissing';
 }

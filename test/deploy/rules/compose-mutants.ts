@@ -1,10 +1,10 @@
-/** Compose files with one thing spoilt each, and the rule that has to notice. */
+/** Compose files with one mutation each, and the rule that has to detect it. */
 import type { ComposeFile, ComposeService } from './compose-file.ts';
 import * as network from './compose-network-rules.ts';
 import * as rules from './compose-rules.ts';
 import type { Mutant } from './rule.ts';
 
-/** Throws where there is none. */
+/** Throws if there is none. */
 export const service = (file: ComposeFile, name: string): ComposeService => {
   const found = file.services[name];
   if (found === undefined) throw new Error(`no service ${name}`);

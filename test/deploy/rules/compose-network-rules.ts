@@ -1,4 +1,4 @@
-/** Who meets whom in docker-compose.yml, and what may go in plaintext between them. */
+/** Which containers of docker-compose.yml share a network, and what may be in plaintext between them. */
 import { referencesIn } from './compose-file.ts';
 import {
   type ComposeSubject,
@@ -10,7 +10,7 @@ import {
 } from './compose-subject.ts';
 import { difference, REACH_OUTSIDE, type Rule, SERVICES } from './rule.ts';
 
-/** Data servers ask nobody who they are talking to (Kafka, EventStoreDB): only services may meet them. */
+/** Kafka and EventStoreDB authenticate no client, so only services may share their networks. */
 const MEMBERS: { readonly [network: string]: readonly string[] } = {
   data: [...SERVERS, ...SERVICES, 'migrate'],
   inside: [...SERVICES, 'gateway', 'mailbox', ...WATCHERS],
@@ -36,7 +36,7 @@ export const keepsServersInside: Rule<ComposeSubject> = (subject) => [
     .map(([name]) => `${name} is on the network of everybody`),
 ];
 
-/** Whoever sets nothing up is asked for a mail server; to go without one is said with an empty value. */
+/** An unset SMTP server is an error; an empty value declares that none is wanted. */
 export const asksForMail: Rule<ComposeSubject> = (subject) =>
   named(subject, ['identity', 'approval']).flatMap(([name, { environment = {} }]) => {
     const [reference] = referencesIn(environment['SMTP_URL'] ?? '');
@@ -45,7 +45,7 @@ export const asksForMail: Rule<ComposeSubject> = (subject) =>
       : [`${name} does not ask for SMTP_URL`];
   });
 
-/** Without a word of the operator plaintext stays among the servers that come along. */
+/** Without the operator's explicit setting only the included servers may use plaintext. */
 export const requiresTls: Rule<ComposeSubject> = ({ file, variables }) => {
   const { CARDEA_REQUIRE_TLS: _, CARDEA_ALLOW_PLAINTEXT: __, ...others } = variables;
   return named({ file, variables }, [...SERVICES, 'migrate']).flatMap(([name, service]) => {

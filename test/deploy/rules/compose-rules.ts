@@ -1,4 +1,4 @@
-/** What has to hold for docker-compose.yml (`docs/deploying.md`). */
+/** Rules for docker-compose.yml (`docs/deploying.md`). */
 import { existsSync, readFileSync } from 'node:fs';
 import { readSettings, SETTING_FORMS } from '@cardea/runtime';
 import { Ajv2019 } from 'ajv/dist/2019.js';
@@ -19,12 +19,12 @@ import { difference, type Rule, SERVICES } from './rule.ts';
 const PARTS = [...SERVICES, 'gateway', 'migrate', 'mailbox', ...SERVERS, ...WATCHERS];
 const PUBLISHED = ['gateway 127.0.0.1:8080:8080', 'mailbox 127.0.0.1:8025:8025'];
 const GRACE_SECONDS_MIN = 30;
-/** Beside those for requests: loops, event store, exports, and one for locks. */
+/** In addition to those for requests: loops, event store, exports, and one for locks. */
 const CONNECTIONS_BESIDE_REQUESTS = 9;
 
 const isOurs = ([, { image }]: Named): boolean => image?.startsWith('cardea/') === true;
 const ajv = new Ajv2019({ allErrors: true, strict: false, validateFormats: false });
-/** Written for an older draft's way of naming schemas, which says nothing that is needed. */
+/** The schema names an older draft in `$schema` and `id`, which are not needed and are removed. */
 const fits = ajv.compile(
   JSON.parse(
     JSON.stringify(composeSchema, (key, value) =>
@@ -59,7 +59,7 @@ export const publishesTwoPorts: Rule<ComposeSubject> = (subject) =>
     'this machine',
   );
 
-/** Secrets come from `.env` or nothing starts; those that may be missing are then empty. */
+/** A missing secret in `.env` prevents the start; an optional one is empty. */
 export const hasNoDefaultSecret: Rule<ComposeSubject> = (subject) => {
   const optional = ['JWT_SECRET_PREVIOUS', 'ENCRYPTION_KEY_PREVIOUS', 'ADMIN_PASSWORD'];
   const defaults = referencesIn(subject.file)
@@ -79,7 +79,7 @@ export const hasNoDefaultSecret: Rule<ComposeSubject> = (subject) => {
   return [...defaults, ...literals];
 };
 
-/** A service that ends is told by how it ended. */
+/** Whether a service is expected to exit, and others wait for its exit code. */
 const endsByItself = (subject: ComposeSubject, name: string): boolean =>
   servicesOf(subject).some(
     ([, { depends_on: needs = {} }]) => needs[name]?.condition === 'service_completed_successfully',
@@ -145,7 +145,7 @@ export const pinsImages: Rule<ComposeSubject> = (subject) =>
     .filter(([, { image }]) => !/:v?\d+\.\d+(\.\d+)?(-[a-z]+)?$/.test(image ?? ''))
     .map(([name]) => `${name} is whatever is newest`);
 
-/** What each process of ours is given must be what it would take. */
+/** Each of our processes must accept the environment that it gets. */
 export const knowsItsSettings: Rule<ComposeSubject> = (subject) => {
   const known = SETTING_FORMS.map(({ name }) => name);
   return named(subject, [...SERVICES, 'migrate', 'gateway']).flatMap(([name, service]) => {
@@ -187,7 +187,7 @@ export const buildsEachService: Rule<ComposeSubject> = (subject) =>
     })
     .map(([name]) => `${name} is built from something else`);
 
-/** Somebody else may hold the same name in a registry. */
+/** Somebody else may own the same name in a registry. */
 export const pullsNothingOfOurs: Rule<ComposeSubject> = (subject) =>
   servicesOf(subject)
     .filter(isOurs)

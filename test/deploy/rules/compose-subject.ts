@@ -1,10 +1,10 @@
-/** A compose file with the variables that it is filled in with, as rules look at it. */
+/** A compose file with the variables to substitute, as rules receive it. */
 import { type ComposeFile, type ComposeService, filledIn, type Variables } from './compose-file.ts';
 
 export type ComposeSubject = {
   /** As written, with references to variables in it. */
   readonly file: ComposeFile;
-  /** What `.env` may hold. */
+  /** Variables that `.env` may contain. */
   readonly variables: Variables;
 };
 
@@ -17,7 +17,7 @@ export const servicesOf = ({ file }: ComposeSubject): readonly Named[] =>
 export const named = (subject: ComposeSubject, names: readonly string[]): readonly Named[] =>
   servicesOf(subject).filter(([name]) => names.includes(name));
 
-/** Variables that the file itself requires are made up; the rest is as `.env` has it. */
+/** Variables that the file itself requires are invented; the others are as in `.env`. */
 export function environmentOf(
   { environment = {} }: ComposeService,
   { variables }: ComposeSubject,

@@ -1,9 +1,9 @@
-/** A Dockerfile as its stages, and what each of their instructions says. */
+/** A Dockerfile as its stages and their instructions. */
 import { type Copy, DockerfileParser, type From, type Instruction } from 'dockerfile-ast';
 
 export type Step = {
   readonly keyword: string;
-  /** Without flags; of a JSON form its strings. */
+  /** Without flags; for the JSON form its strings. */
   readonly words: readonly string[];
   readonly text: string;
   readonly isJson: boolean;

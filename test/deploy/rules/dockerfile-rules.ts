@@ -1,4 +1,4 @@
-/** What has to hold for a Dockerfile of ours. */
+/** Rules for our Dockerfiles. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
@@ -8,7 +8,7 @@ import { type Rule, SERVICES } from './rule.ts';
 
 export type DockerfileSubject = {
   text: string;
-  /** What .dockerignore lets through. */
+  /** Files that .dockerignore does not exclude. */
   context: readonly string[];
 };
 
@@ -28,7 +28,7 @@ export const hasAStart: Rule<DockerfileSubject> = (subject) =>
     ? []
     : ['nothing is started, or too much'];
 
-/** A number, so that an orchestrator can tell that it is not root; nothing is made after it. */
+/** A number, so that an orchestrator can tell that it is not root; nothing is created after it. */
 export const endsAsNobody: Rule<DockerfileSubject> = (subject) => {
   const { steps } = lastOf(subject);
   const users = stepsNamed(steps, 'USER');
@@ -41,7 +41,7 @@ export const endsAsNobody: Rule<DockerfileSubject> = (subject) => {
   ];
 };
 
-/** Behind a shell, a signal would not reach the process. */
+/** A shell in between would not forward signals to the process. */
 export const startsWithoutShell: Rule<DockerfileSubject> = (subject) =>
   lastOf(subject)
     .steps.filter(({ keyword }) => ['CMD', 'ENTRYPOINT', 'HEALTHCHECK'].includes(keyword))
@@ -55,7 +55,7 @@ export const checksHealth: Rule<DockerfileSubject> = (subject) =>
     ? []
     : ['nobody looks after it'];
 
-/** An argument stands in the image's history, a variable in its configuration. */
+/** An argument is visible in the image's history, a variable in its configuration. */
 export const holdsNoSecret: Rule<DockerfileSubject> = (subject) => [
   ...allSteps(subject)
     .filter(({ keyword }) => keyword === 'ARG' || keyword === 'ENV')
@@ -116,7 +116,7 @@ export const installsWhatIsLocked: Rule<DockerfileSubject> = (subject) => {
     : [`${installs.length} installations`];
 };
 
-/** Sources of the last stage that go below a folder, those of other stages included. */
+/** Sources of the last stage below a folder, those of earlier stages included. */
 export const copiedInto = (subject: DockerfileSubject, folder: string): readonly string[] =>
   stepsNamed(lastOf(subject).steps, 'COPY')
     .filter(({ words }) => words.at(-1)?.startsWith(folder))
@@ -141,7 +141,7 @@ const copiedBy = (subject: DockerfileSubject): readonly string[] =>
     .flatMap(({ words }) => words.slice(0, -1))
     .flatMap((source) => filesOf(source, subject.context));
 
-/** Of the image of the services: all that any of them needs comes with the COPYs, tests do not. */
+/** For the image of the services: the COPYs include all that any service needs, and no tests. */
 export const copiesTheClosure: Rule<DockerfileSubject> = (subject) => {
   const copied = copiedBy(subject);
   return [
@@ -153,11 +153,11 @@ export const copiesTheClosure: Rule<DockerfileSubject> = (subject) => {
   ];
 };
 
-/** What a file needs at run time: neither types nor what Node brings along. */
+/** What a file needs at run time: neither types nor Node's own modules. */
 const IMPORT =
   /^(?:import|export)\s+(?!type\b)[\w*${},\s]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm;
 
-/** Each import leads to a file that is there, or to a package that its own manifest asks for. */
+/** Each import resolves to an existing file, or to a package that its own manifest depends on. */
 export const copiesWhatIsImported: Rule<DockerfileSubject> = (subject) => {
   const copied = new Set(copiedBy(subject));
   const sources = [...copied].filter((file) => /^(packages|services)\/.*\.ts$/.test(file));
@@ -165,7 +165,7 @@ export const copiesWhatIsImported: Rule<DockerfileSubject> = (subject) => {
   const homes = new Map<string, Manifest>();
   return sources.flatMap((file) => {
     const home = file.split('/').slice(0, 2).join('/');
-    // The test kit and its like are no part of any image.
+    // The test kit and similar packages are not part of any image.
     if (!shipped.has(home)) return [];
     const manifest = homes.get(home) ?? manifestOf(home);
     homes.set(home, manifest);
@@ -206,7 +206,7 @@ export const startsTheService: Rule<DockerfileSubject> = (subject) => {
 export const contextHoldsNoSecret: Rule<Pick<DockerfileSubject, 'context'>> = ({ context }) =>
   context.filter((file) => /(^|\/)(\.env|\.npmrc|\.git\/|\.cardea\/|secrets\.json)/.test(file));
 
-/** Of every image. */
+/** Rules for every image. */
 export const imageRules: readonly Rule<DockerfileSubject>[] = [
   hasAStart,
   endsAsNobody,

@@ -1,4 +1,4 @@
-/** What has to hold for the manifests of `deploy/k8s` (`docs/deploying.md`): shape, running, secrets. */
+/** Rules for the manifests of `deploy/k8s` (`docs/deploying.md`): shape, running, secrets. */
 import { readSettings, SETTING_FORMS } from '@cardea/runtime';
 import { Deployment } from 'kubernetes-models/apps/v1/Deployment';
 import { Ingress } from 'kubernetes-models/networking.k8s.io/v1/Ingress';
@@ -23,7 +23,7 @@ const MODELS: { readonly [kind: string]: new (data: never) => { validate(): void
 const DEPLOYED = [...SERVICES, 'gateway'];
 const GRACE_SECONDS_MIN = 30;
 const ROOT_USER_MAX = 999;
-/** 0440: the group's, which is the process's own. */
+/** 0440: readable for the group, which is the process's own. */
 const GROUP_MAY_READ = 0o440;
 
 export const deploymentsOf = ({ documents }: Manifests): readonly Manifest[] =>
@@ -58,7 +58,7 @@ export const isWellFormed: Rule<Manifests> = ({ documents }) =>
     }
   });
 
-/** The models know types, not what else may stand there: a misspelt field would pass them. */
+/** The models check types, not unknown fields: a misspelt field would pass them. */
 export const spellsEachField: Rule<Manifests> = ({ documents }) => {
   const free = new Set(['labels', 'matchLabels', 'annotations', 'requests', 'limits']);
   const unknown = (value: unknown, parent: string): readonly string[] => {
@@ -84,7 +84,7 @@ export const hasItsParts: Rule<Manifests> = (subject) => {
   });
 };
 
-/** Service, budget and policy have to mean the pods that are there. */
+/** Selectors of services, budgets and policies must match existing pods. */
 export const selectsItsPods: Rule<Manifests> = (subject) =>
   deploymentsOf(subject).flatMap(({ metadata: { name }, spec }) => {
     const label = spec?.template?.metadata.labels['app.kubernetes.io/name'];
@@ -123,7 +123,7 @@ export const runsTwoReplicas: Rule<Manifests> = (subject) => [
     .map(({ metadata }) => `${metadata.name} may be drained at once, or never`),
 ];
 
-/** An installer's hook would wait for pods that wait for it. */
+/** As an installer's hook it would wait for pods that wait for it. */
 export const migratesFirst: Rule<Manifests> = (subject) => [
   ...subject.documents
     .filter(
@@ -200,7 +200,7 @@ export const boundsItsMemory: Rule<Manifests> = (subject) =>
     ];
   });
 
-/** Services wait by themselves after SIGTERM; only nginx has to be held back. */
+/** Services delay their own shutdown after SIGTERM; only nginx needs a hook for it. */
 export const stopsInTime: Rule<Manifests> = (subject) =>
   deploymentsOf(subject)
     .filter((document) => {
@@ -225,7 +225,7 @@ export const carriesNoToken: Rule<Manifests> = (subject) => [
     .map(({ metadata }) => `pods of ${metadata.name} carry a token`),
 ];
 
-/** Variables of other Services would come in under names that settings have. */
+/** Variables of other Services could have the names of settings. */
 export const takesNoServiceLinks: Rule<Manifests> = (subject) =>
   deploymentsOf(subject)
     .filter((document) => podOf(document).enableServiceLinks !== false)
@@ -252,7 +252,7 @@ export const keepsSecretsInFiles: Rule<Manifests> = (subject) => {
   ];
 };
 
-/** Only who migrates is the owner of the tables. */
+/** Only the migration connects as the owner of the tables. */
 export const keepsTheOwnerApart: Rule<Manifests> = (subject) =>
   eachContainer(subject, ({ name, volumeMounts = [] }) =>
     volumeMounts.some((mount) => mount.name === 'migration') === (name === 'migrate')
@@ -269,7 +269,7 @@ const SAMPLES: { readonly [name: string]: string } = {
   ENCRYPTION_KEY: '0f'.repeat(16) + 'e1'.repeat(16),
 };
 
-/** Files of secrets are taken as if they were there; they have to be mounted where they are looked for. */
+/** Settings that name secret files are assumed to be readable; the files must be mounted at those paths. */
 export const knowsItsSettings: Rule<Manifests> = (subject) =>
   eachContainer(subject, ({ name, env = [], volumeMounts = [] }) => {
     if (name === 'gateway') return [];

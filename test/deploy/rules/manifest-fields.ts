@@ -1,4 +1,4 @@
-/** Every field that our manifests use, at any depth: a name that is not here is a slip of the pen. */
+/** Every field that our manifests use, at any depth: a name that is missing here is a typing error. */
 export const FIELDS: ReadonlySet<string> = new Set(
   `
   allowPrivilegeEscalation apiVersion automountServiceAccountToken backend capabilities cidr command

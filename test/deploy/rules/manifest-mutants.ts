@@ -1,4 +1,4 @@
-/** Manifests with one thing spoilt each, and the rule that has to notice. */
+/** Manifests with one mutation each, and the rule that has to detect it. */
 import * as rules from './kubernetes-rules.ts';
 import type { Container, Manifest, Manifests, PodSpec } from './manifests.ts';
 import type { Mutant } from './rule.ts';

@@ -1,4 +1,4 @@
-/** What kustomize would send to a cluster, before names get their hash: the documents of a folder. */
+/** What kustomize would send to a cluster, before it adds hashes to names: the documents of a folder. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';

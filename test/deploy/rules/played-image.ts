@@ -1,4 +1,4 @@
-/** The stages of an image before its last, played in a folder without an engine: what COPY and RUN would do. */
+/** Runs the COPY and RUN of an image's stages before the last in a folder, without a container engine. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,7 +7,7 @@ import { type Step, stagesOf } from './dockerfile-parts.ts';
 
 const RUN_MS_MAX = 240_000;
 
-/** Stages share the folder: a COPY from one to the next has nothing to do. */
+/** Stages share the folder, so a COPY from one to the next does nothing. */
 export function playImage(folder: string, service: string): void {
   const context = buildContext();
   const stages = stagesOf(readFileSync('deploy/Dockerfile', 'utf8')).slice(0, -1);
@@ -21,7 +21,7 @@ function copy({ words }: Step, folder: string, context: readonly string[]): void
   const target = words.at(-1) ?? '';
   for (const source of words.slice(0, -1)) {
     for (const file of filesOf(source, context)) {
-      // A folder's contents go below the target, a file keeps its name there.
+      // A folder's contents are copied below the target, a file keeps its name there.
       const inside = source.endsWith('/')
         ? file.slice(source.length)
         : (file.split('/').at(-1) ?? '');

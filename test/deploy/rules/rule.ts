@@ -1,7 +1,13 @@
-/** A rule looks at a file and says what is wrong with it, a sentence each; its name is how it is told. */
+/**
+ * A rule checks a file and returns what is wrong with it, a sentence each; its name identifies it in
+ * reports.
+ */
 export type Rule<Subject> = (subject: Subject) => readonly string[];
 
-/** The names of the rules that a file breaks. One that breaks the first, its form, is looked at no further. */
+/**
+ * The names of the rules that a file breaks. If it breaks the first, about its form, the others are
+ * skipped.
+ */
 export function brokenRules<Subject>(
   rules: readonly Rule<Subject>[],
   subject: Subject,
@@ -11,14 +17,14 @@ export function brokenRules<Subject>(
   return others.filter((rule) => rule(subject).length > 0).map(({ name }) => name);
 }
 
-/** A file with one thing spoilt. `breaks` names the rule that has to notice. */
+/** A file with one mutation. `breaks` names the rule that has to detect it. */
 export type Mutant<Subject> = {
   readonly what: string;
   readonly breaks: Rule<never>;
   readonly spoil: (subject: Subject) => void;
 };
 
-/** Each name that stands in one list and not in the other. */
+/** Each name that is in only one of the lists. */
 export function difference(
   expected: readonly string[],
   found: readonly string[],
@@ -40,5 +46,5 @@ export const SERVICES = [
   'audit-projector',
 ] as const;
 
-/** They write to people and to servers of others; the rest has no business outside. */
+/** They send mail or call servers of others; the other services have no reason to connect outside. */
 export const REACH_OUTSIDE = ['identity', 'vault', 'approval', 'webhook-dispatcher'];

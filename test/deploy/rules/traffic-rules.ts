@@ -1,11 +1,11 @@
-/** Who may reach whom in the cluster: policies name the callers that there are, and no others. */
+/** Who may reach whom in the cluster: policies name the actual callers, and no others. */
 import { podOf } from './kubernetes-rules.ts';
 import type { Manifest, Manifests, Peer, Traffic } from './manifests.ts';
 import { difference, REACH_OUTSIDE, type Rule, SERVICES } from './rule.ts';
 
 const INTERNAL_PORT = 8082;
 const GATEWAY_PROXIES = 'GATEWAY_TRUSTED_PROXIES';
-/** Who asks a service at its internal port. Nobody asks the others. */
+/** Callers of each service's internal port. The other services have none. */
 const CALLERS: { readonly [service: string]: readonly string[] } = {
   identity: SERVICES.filter((name) => name !== 'identity'),
   approval: ['vault'],
@@ -44,7 +44,10 @@ export const letsInItsCallers: Rule<Manifests> = (subject) =>
     return difference(expected, found, name);
   });
 
-/** Whom the gateway believes about a client's address is said by the overlay, in a setting of its own. */
+/**
+ * The proxies that the gateway trusts for a client's address are set by the overlay, in a setting of its
+ * own.
+ */
 export const believesNobodyUnnamed: Rule<Manifests> = ({ documents, settings }) => {
   const gateway = documents.find(
     ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'gateway',
@@ -74,7 +77,7 @@ export const asksWhomItMay: Rule<Manifests> = (subject) =>
     return difference(expected, asked, name);
   });
 
-/** And where they do, not to what only the cluster should reach, its metadata service above all. */
+/** Even those may not reach what only the cluster should, above all its metadata service. */
 export const reachesOutsideWhereItMust: Rule<Manifests> = (subject) => {
   const blocks = policiesOf(subject).flatMap(({ metadata, spec }) =>
     (spec?.egress ?? [])

@@ -1,4 +1,4 @@
-/** What the others are without their fault: this one compiles. */
+/** The other examples without their fault: this one compiles. */
 import { consumer, relay } from '@cardea/event-bus';
 import { ignored, ignoring } from '@cardea/event-store';
 import { projection } from '@cardea/read-models';

@@ -1,4 +1,4 @@
-/** What the examples beside this file listen to: a stream, a table, and what another service publishes. */
+/** What the other examples handle: a stream, a table, and what another service publishes. */
 import { integrationEvents } from '@cardea/contracts';
 import { orNull, table } from '@cardea/read-models';
 import Type from 'typebox';

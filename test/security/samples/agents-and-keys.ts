@@ -41,10 +41,10 @@ async function someDelegation(world: Fortress): Promise<Ask> {
   expectStatus(granted, 201);
   return { params: { id: granted.body.id } };
 }
-/** Each caller withdraws what the member has granted; others do not find it. */
+/** Each caller withdraws what the member has granted; other callers cannot find it. */
 const ONLY_OWN = { 'system admin': 404, owner: 404, admin: 404 };
 
-/** Of a session that still lives: other samples end the member's first one. */
+/** Of a session that is still live, because other samples end the member's first one. */
 const sessionFor = async ({ a, logIn }: Fortress) => ({
   services: [SERVICE_GRANT],
   subject_token: (await logIn(a.member)).access,

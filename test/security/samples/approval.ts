@@ -1,4 +1,4 @@
-/** Requests to the endpoints of approval requests: the member of tenant A is asked by its agent. */
+/** Requests to the endpoints of approval requests: the agent of tenant A asks its member. */
 import type { Fortress } from '../fortress.ts';
 import type { Ask, Samples } from '../sample.ts';
 import { expectStatus } from '../users.ts';
@@ -21,7 +21,7 @@ async function someRequest(world: Fortress): Promise<{ readonly id: string }> {
 
 const onSome = async (world: Fortress): Promise<Ask> => ({ params: await someRequest(world) });
 
-/** Answered already, so that nobody waits. */
+/** Already decided, so that nobody waits. */
 async function onDenied(world: Fortress): Promise<Ask> {
   const params = await someRequest(world);
   const { access: bearer, tenantId: tenant } = world.a.member;
@@ -30,7 +30,7 @@ async function onDenied(world: Fortress): Promise<Ask> {
   return { params };
 }
 
-/** Only who is asked decides; an agent's credential is told that a person has to. */
+/** Only the user of the request decides; an agent is answered that a user has to. */
 const DECIDES = {
   by: 'member',
   ask: onSome,

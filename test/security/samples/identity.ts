@@ -11,7 +11,7 @@ const bySystemAdmin = (): Sample => ({ by: 'system admin', ask: () => ({}) });
 const byOwner = (ask: Sample['ask'] = () => ({})): Sample => ({ by: 'owner', ask });
 const byAdmin = (ask: Sample['ask'] = () => ({})): Sample => ({ by: 'admin', ask });
 
-/** The token of the newest mail to somebody about something. */
+/** The token of the newest mail to an address about a subject. */
 export async function mailedToken({ rest }: Fortress, to: string, about: RegExp): Promise<string> {
   return untilTrue(
     async () => {
@@ -34,7 +34,7 @@ async function registered(world: Fortress): Promise<string> {
 const confirmation = async (world: Fortress) =>
   mailedToken(world, await registered(world), /confirm/i);
 
-/** Asks for mail of this kind, and gives what it says. */
+/** Requests mail of this kind, and returns its content. */
 async function mailedTo(world: Fortress, path: string, about: RegExp) {
   const email = await registered(world);
   const { tenantId: tenant } = world.a;

@@ -19,7 +19,7 @@ async function someDelivery(world: Fortress): Promise<Ask> {
   const admin = adminOf(world);
   const webhook_id = params?.['id'] ?? '';
   expectStatus(await admin.post(`${WEBHOOKS}/${webhook_id}/test`), 202);
-  // Of this webhook: the newest of all may belong to one that was deleted since.
+  // Of this webhook, because the newest of all may belong to one that was deleted since.
   const delivery = await untilTrue(
     async () =>
       (await admin.get(`${WEBHOOKS}/deliveries`, { query: { webhook_id } })).body.deliveries[0],
@@ -42,7 +42,7 @@ export const webhookSamples: Samples = {
   rotate_webhook_secret: onSome,
   test_webhook: onSome,
   list_webhook_deliveries: { by: 'admin', ask: () => ({}) },
-  // `docs/contract.md` 4.4 answers an unknown delivery so.
+  // `docs/contract.md` 4.4 answers an unknown delivery with this status.
   retry_webhook_delivery: { by: 'admin', ask: someDelivery, unknown: 422 },
   list_webhook_event_types: { by: 'admin', ask: () => ({}) },
 };

@@ -1,4 +1,4 @@
-/** The two servers in front of the services of a process: the API's and the probes'. */
+/** The two HTTP servers of a process: that of the API and that of the probes. */
 import {
   documentEndpoints,
   type HttpServer,

@@ -1,6 +1,6 @@
 /**
- * The command that a request, a policy or a sweeper is: its id, its time, and who stands behind it.
- * Address and user agent are sealed before anything is decided, for an event keeps them for years.
+ * Builds the command of a request, a policy or a sweeper: its id, its time, and who causes it. Address and
+ * user agent are encrypted before anything is decided, because events keep them for years.
  */
 import type { Principal, UserPrincipal } from '@cardea/auth';
 import type { ActorType, ServiceName } from '@cardea/contracts';
@@ -46,7 +46,7 @@ export const commandOfRequest =
     return { id: request.commandId, now, metadata };
   };
 
-/** A command of the service itself; the same parts make the same command, so a repeat appends nothing. */
+/** A command of the service itself; the same parts give the same command, so a repeat appends nothing. */
 export const commandOfSystem =
   ({ service, clock }: Omit<Dependencies, 'sealer'>) =>
   (tenantId: string, ...idParts: readonly string[]): Command => ({
@@ -55,7 +55,7 @@ export const commandOfSystem =
     metadata: { tenantId, actor: { type: 'system', id: service } },
   });
 
-/** Who an audit row names (`docs/contract.md` 2.12): API keys and unknown callers act as `system`. */
+/** The actor in an audit row (`docs/contract.md` 2.12): API keys and unknown callers act as `system`. */
 export function actorOf(
   principal: Principal | undefined,
   asksForRole: boolean,
@@ -77,7 +77,7 @@ export function actorOf(
 }
 
 const ADMIN_ROLES = ['admin', 'owner', 'system_admin'];
-/** Whoever was refused for want of the role acted as a mere user. */
+/** A caller that was refused because it lacks the role acted as an ordinary user. */
 const hasRole = ({ roles }: UserPrincipal): boolean =>
   roles.some((role) => ADMIN_ROLES.includes(role));
 
@@ -85,8 +85,8 @@ const agentBehind = (principal: Principal | undefined) =>
   principal?.kind === 'agent' && principal.userId !== null ? { agentId: principal.id } : {};
 
 /**
- * The application behind a request: that of its key or session. A header names it only where those do
- * not, and is marked as the caller's own word.
+ * The application of a request: that of its key or session. A header counts only where those name none, and
+ * is then marked as named by the caller.
  */
 export function appOf({
   principal,

@@ -1,6 +1,6 @@
 /**
- * Keys of a day are erased once it has lapsed: what was sealed under them can then be read by nobody, in
- * the log and in all its copies. Each service does it for its own.
+ * Keys of a day are erased when their retention ends: then nobody can decrypt what was encrypted with them,
+ * in the log and in all its copies. Each service does this for its own keys.
  */
 import { eraseKeysOfDays } from '@cardea/read-models';
 import { failpoint } from '@cardea/runtime';
@@ -9,9 +9,9 @@ import { sweeping } from './sweeping.ts';
 
 const DAY_MS = 24 * 3600_000;
 const KEPT_DAYS = {
-  /** Address and user agent of whoever caused an event: the longest that an audit row is kept. */
+  /** Address and user agent of the request that caused an event: the longest retention of an audit row. */
   context: 366,
-  /** Addresses that mail was asked for, which may be nobody's. */
+  /** Addresses for which mail was requested; they may belong to no account. */
   transient: 7,
 } as const;
 

@@ -1,6 +1,6 @@
 /**
- * What a known caller was refused is a fact of its own: an `ActionDenied` in the log of the service
- * where it happened, on a stream that nobody else writes.
+ * Refusals of known callers are events: an `ActionDenied` in the log of the service that refused, on a
+ * stream that nothing else writes.
  */
 import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
@@ -14,11 +14,11 @@ export type ActionDenied = {
   readonly data: {
     readonly area: Area;
     readonly operation: string;
-    /** The error code that was answered. */
+    /** The error code of the response. */
     readonly reason: string;
     readonly status: number;
     readonly target: { readonly type: string; readonly id: string | null } | null;
-    /** More than 1 where a minute's refusals were counted together. */
+    /** More than 1 where the refusals of a minute were counted together. */
     readonly count: number;
   };
 };
@@ -29,7 +29,7 @@ export const denial = (noun = 'denial'): Stream<null, ActionDenied> => ({
   evolve: () => null,
 });
 
-/** `noun` is `denial`, but where a service keeps its refusals elsewhere. */
+/** `noun` is `denial` by default; a service may keep its refusals on other streams. */
 export function denialsOf(
   needs: Pick<ServiceDependencies, 'streams' | 'command' | 'clock' | 'log'>,
   noun = 'denial',
@@ -62,7 +62,7 @@ export function denialsOf(
   };
 }
 
-/** What every service tells of its refusals. */
+/** How the relay of every service publishes its refusals. */
 export const denialRelay = relay<ActionDenied, typeof identityEvents>({
   ActionDenied: ({ data }) => ({ type: 'action.denied', data }),
 });

@@ -1,6 +1,6 @@
 /**
- * What services offer, told without starting them: gateway and document are made from it. Everything
- * is wired as in a process, nothing is connected to and nothing turns.
+ * What services offer, without starting them: gateway and document are generated from it. Everything is
+ * built as in a process, but nothing connects and no loop runs.
  */
 import type { ServiceName } from '@cardea/contracts';
 import { type Endpoint, healthEndpoints } from '@cardea/http';
@@ -9,7 +9,7 @@ import { buildParts } from './parts.ts';
 import type { ServiceDefinition } from './service.ts';
 
 export type Described = {
-  /** What every process answers beside its services' own: health. */
+  /** The endpoints that every process serves beside those of its services: health. */
   readonly common: readonly Endpoint[];
   readonly services: readonly {
     readonly service: ServiceName;

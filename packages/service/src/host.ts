@@ -1,6 +1,6 @@
 /**
- * One process that runs services: one of them in a container, all six in standalone. It builds what
- * each needs, starts what turns, opens the door last, and stops in the opposite order.
+ * One process that runs services: one in a container, all six in standalone. It builds their dependencies,
+ * starts projections and loops, opens the API port last, and stops in reverse order.
  */
 import type { ServiceName } from '@cardea/contracts';
 import type { Endpoint } from '@cardea/http';
@@ -23,15 +23,15 @@ import { refuseForeignKeys } from './wrapped-keys.ts';
 
 export type Host = {
   readonly port: number;
-  /** Nobody but this machine reaches the port. */
+  /** The port can only be reached from this machine. */
   readonly onLoopback: boolean;
   readonly managementPort: number;
   /** Undefined where all services run in one process. */
   readonly internalPort: number | undefined;
-  /** Of one of the services that run here. */
+  /** The dependencies of a service that runs here. */
   needsOf(service: ServiceName): ServiceDependencies;
   readonly endpoints: readonly Endpoint[];
-  /** What each service keeps as tables; its schema is its name. */
+  /** The projections of each service; its schema is named after it. */
   readonly projections: readonly {
     readonly service: ServiceName;
     readonly projection: Projection;
@@ -40,7 +40,7 @@ export type Host = {
   stop(): Promise<void>;
 };
 
-/** The last that a start waits for: whoever is told that it is ready may call at once. */
+/** The last step of a start: once the process reports that it is ready, callers may connect at once. */
 const DOOR = 'door';
 
 export async function startHost(options: HostOptions): Promise<Host> {
@@ -49,13 +49,14 @@ export async function startHost(options: HostOptions): Promise<Host> {
   for (const [name, reason] of Object.entries(degradedOf(parts))) {
     shared.log.warn({ name, reason }, 'this process starts degraded');
   }
-  // Of a service by itself few loops work at once; those of all services together never wait for each other.
+  // The loops of one service rarely work at once; those of all services in one process must not wait for
+  // each other.
   if (parts.length > 1) shared.database.resizeLoops(loopsOf(parts));
   const started: Running[] = [];
   const waitingFor = new Set<string>([...definitions.map(({ name }) => name), DOOR]);
   const stopStarted = async (): Promise<void> => {
     const failures: unknown[] = [];
-    // One that cannot stop, e.g. without a database, keeps no other from it.
+    // One that fails to stop, e.g. without a database, does not keep the others from stopping.
     for (const running of started.toReversed()) {
       await running.stop().catch((error: unknown) => failures.push(error));
     }
@@ -102,7 +103,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   }
 }
 
-/** To other processes what the services here offer; before the door opens, and until it has closed. */
+/** Starts the internal listener: before the API port opens, and it stops after that has closed. */
 async function offer(
   { infrastructure: shared, internalPort: port, hosts }: HostOptions,
   parts: readonly Part[],
@@ -121,7 +122,7 @@ async function offer(
   return bound.port;
 }
 
-/** The relay, and whatever a service turns beside it. */
+/** The relay, and the other loops of a service. */
 const loopsOf = (parts: readonly Part[]): number =>
   parts
     .map(({ service }) => [service.projections, service.policies, service.consumers, service.loops])

@@ -1,6 +1,6 @@
 /**
- * The n-th use of an `Idempotency-Key`: within a day the same command, after that a new one. Its stream
- * stands before whatever the command makes, so a request that died in between goes on under the same ids.
+ * The n-th use of an `Idempotency-Key`: within a day it is the same command, after that a new one. The use
+ * is stored before the command runs, so a request that was interrupted continues under the same ids.
  */
 import type { Principal } from '@cardea/auth';
 import type { Sealer } from '@cardea/crypto';
@@ -10,7 +10,7 @@ import { failpoint, type Ids, uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from './service.ts';
 
 const LAPSES_AFTER_MS = 24 * 3_600_000;
-/** Tenant of the uses of those without a credential: the tenant that they name may be none. */
+/** Tenant of uses without a credential, because the tenant that such a request names may not exist. */
 const DEPLOYMENT = 'deployment';
 
 export type IdempotencyKeyUsed = {
@@ -57,13 +57,13 @@ export function identifying({ streams, sealer, ids, systemCommand }: Dependencie
   };
 }
 
-/** The first use derives what was derived before uses were counted. */
+/** The first use has the id that keys had before uses were counted. */
 const commandIdOf = (parts: readonly string[], n: number): string =>
   uuidFrom('idempotency', ...parts, ...(n > 1 ? [String(n)] : []));
 
 type AnyRequest = Request<unknown, unknown, unknown>;
 
-/** Whose key it is, as the stream's name and as parts of the command's id. */
+/** The owner of the key, as the stream's name and as parts of the command's id. */
 async function keyOf(
   sealer: Dependencies['sealer'],
   request: AnyRequest,
@@ -71,8 +71,8 @@ async function keyOf(
 ) {
   const { tenantId, principal, operation, ip } = request;
   if (principal === undefined) {
-    // Nobody in particular: what another client sends under the same key is another command. The hash
-    // is keyed, for ids are public and a body may hold a password.
+    // An anonymous caller: the same key from another client is another command. The hash is keyed, because
+    // ids are public and a body may contain a password.
     const own = [tenantId, operation, networkOf(ip), bodyHash, key];
     const use = await sealer.indexHash(DEPLOYMENT, 'idempotency key of anyone', ...own);
     return { tenantId: DEPLOYMENT, use, parts: ['anyone', use] };

@@ -1,7 +1,7 @@
 /**
- * What every request that creates something does about its repeats. The id follows from the
- * `Idempotency-Key`, so a repeat meets the stream that the first request made; a hash of the body in
- * that stream tells the same request from another one under the same key.
+ * How every request that creates something handles repeats. The id is derived from the `Idempotency-Key`,
+ * so a repeat finds the stream that the first request made; a hash of the body in that stream tells the
+ * same request from another one with the same key.
  */
 import type { Sealer } from '@cardea/crypto';
 import type { Request } from '@cardea/http';
@@ -12,10 +12,13 @@ type AnyRequest = Pick<
   'idempotency' | 'commandId' | 'tenantId'
 >;
 
-/** They have a form of their own, and keep it: under another id a repeat would create a second time. */
+/**
+ * Their ids were derived in a form of their own, which has to stay: with another id a repeat would create a
+ * second one.
+ */
 const WITHOUT_PREFIX: readonly string[] = ['webhook', 'approval request'];
 
-/** An id for what a request makes: derived when the request can be repeated, else fresh. */
+/** An id for what a request creates: derived when the request can be repeated, else random. */
 export function newId(
   { ids }: { readonly ids: Ids },
   { idempotency, commandId }: AnyRequest,
@@ -28,8 +31,8 @@ export function newId(
 }
 
 /**
- * What stands in an event to recognise a repeat by; keyed, for a body may hold a password. `labels`
- * are part of what is hashed, so they never change.
+ * The hash in an event that recognizes a repeat; keyed, because a body may contain a password. `labels` are
+ * part of what is hashed, so they never change.
  */
 export const requestHash = async (
   { sealer }: { readonly sealer: Pick<Sealer, 'indexHash'> },
@@ -45,11 +48,11 @@ export const alreadyCreated = (id: string) =>
 
 const KEY_REUSED = { refused: 'idempotency_key_reused' } as const;
 
-/** Undefined for a repeat of the same request, which gets what the first one made as it stands. */
+/** Undefined for a repeat of the same request, which gets the current state of what the first one created. */
 export const reusedKey = (ownHash: string | null, firstHash: string | null) =>
   ownHash === firstHash ? undefined : KEY_REUSED;
 
-/** The answer to a repeat where the first answer showed a secret: nobody can show it again. */
+/** The response to a repeat where the first response showed a secret, which cannot be shown again. */
 export const repeatAnswer = (
   ownHash: string | null,
   made: { readonly id: string; readonly requestHash: string | null },

@@ -1,6 +1,6 @@
 /**
- * What the services of one process share: the database, the logs, the topics, the cache, and what
- * tells time. Nothing above knows which adapter stands behind a port.
+ * What the services of one process share: the database, the logs, the topics, the cache, and the clock.
+ * Nothing else knows which adapter a port has.
  */
 import type { ServiceName } from '@cardea/contracts';
 import { type Derive, deriveFrom } from '@cardea/crypto';
@@ -55,7 +55,7 @@ export type Infrastructure = {
   close(): Promise<void>;
 };
 
-/** Tests bring a clock or ids of their own. */
+/** A clock or ids that tests pass in. */
 export type Given = {
   readonly settings: Settings;
   readonly version: string;

@@ -1,6 +1,6 @@
 /**
- * What services show each other at their internal listeners: a bearer that only the holders of the
- * deployment's secret can derive. While the secret is rotated the previous one is believed too.
+ * The bearer with which services authenticate at each other's internal listeners: only holders of the
+ * deployment's secret can derive it. While the secret is rotated, the previous one is accepted too.
  */
 import { type DerivedKeys, sameBytes } from '@cardea/crypto';
 import type { ServiceDependencies } from './service.ts';
@@ -8,9 +8,9 @@ import type { ServiceDependencies } from './service.ts';
 const INFO = 'internal/v1';
 
 export type InternalBearers = {
-  /** What to show, the better one first. */
+  /** The bearers to send, the current one first. */
   readonly own: readonly string[];
-  /** Whether an `Authorization` header holds one of ours; in constant time. */
+  /** Whether an `Authorization` header has a valid bearer; in constant time. */
   readonly accepts: (header: string | undefined) => boolean;
 };
 
@@ -22,7 +22,7 @@ export function internalBearers(derive: ServiceDependencies['derive']): Internal
   return {
     own,
     accepts: (header = '') => {
-      // Each is compared, whichever fits: the time tells nothing.
+      // All are compared, even after a match, so that the time reveals nothing.
       const fits = own.map((bearer) => sameBytes(header, `Bearer ${bearer}`));
       return fits.includes(true);
     },

@@ -1,8 +1,8 @@
 /**
- * What this process offers to other services (`docs/design/approval.md`, Commands for vault;
- * `docs/design/tokens.md`, What services ask identity), on a port that no gateway reaches: endpoints for
- * whoever shows the deployment's bearer. A known outcome is 200; anything else tells the caller that the
- * service is of no use at the moment.
+ * The endpoints of this process for other services (`docs/design/approval.md`, Commands for vault;
+ * `docs/design/tokens.md`, What services ask identity), on a port that the gateway does not route to: for
+ * callers with the deployment's bearer. A known outcome is answered with 200; to its caller any other
+ * status means that the service is unavailable.
  */
 import { type Ask, approvalCalls, type InternalCall, identityCalls } from '@cardea/contracts';
 import { type Endpoint, endpoint, type HttpServer, serve } from '@cardea/http';
@@ -34,7 +34,7 @@ export const internalListener = (needs: InternalListenerDependencies): HttpServe
     clock: needs.clock,
     ids: needs.ids,
     logger: needs.log,
-    // It speaks plain HTTP, whatever clients are told of the deployment.
+    // It uses plain HTTP, whatever the deployment's public URL is.
     issuer: '',
     trustedProxies: [],
     registry: metrics.registry,
@@ -55,7 +55,7 @@ const approvalEndpoints = (offered: NonNullable<Offers['approval']>): readonly E
   ...serving(approvalCalls.consume, offered.consume),
 ];
 
-/** None where this process does not offer it. */
+/** No endpoints where this process does not offer the call. */
 const serving = <Call extends InternalCall>(
   call: Call,
   answer: Ask<Call> | undefined,
@@ -77,11 +77,12 @@ const served = (
     },
     async ({ params, query, body, tenantId }) => {
       const request: { readonly [field: string]: unknown } = { ...params, ...query, ...body };
-      // Said twice, from two places of the caller: whoever mixes tenants up is refused here too.
+      // The tenant is sent twice, from two places in the caller's code: a caller that mixes tenants up is
+      // refused here too.
       if (tenantField !== undefined && request[tenantField] !== tenantId) {
         return { refused: 'tenant_mismatch' };
       }
-      // Of the type that `answer` takes, for it was checked against the same contract.
+      // The cast is safe: the value was validated against the contract of `answer`.
       return { ok: await answer(request as never) };
     },
   );

@@ -1,11 +1,11 @@
-/** Runs a service's loops for as long as the process lives; one that throws is started again. */
+/** Runs a service's loops for as long as the process lives; one that throws is restarted. */
 import type { LeaderLocks } from '@cardea/read-models';
 import type { Clock, Logger, Loops } from '@cardea/runtime';
 import type { Loop } from './service.ts';
 
 const RESTART_PAUSE_MS_MIN = 250;
 const RESTART_PAUSE_MS_MAX = 10_000;
-/** One before the work and one behind it: most loops end with the process alone, and are well before that. */
+/** One tick before the work and one after it: most loops only end with the process, and are healthy long before. */
 const TICKS_OF_A_ROUND = 2;
 
 type Dependencies = {
@@ -64,7 +64,7 @@ export function runLoop(loop: Loop, { loops, clock, log, locks }: Dependencies):
 
 const STANDBY_TICK_MS = 1000;
 
-/** Stands by until no other replica runs the loop, then runs it until the lead is lost. */
+/** Stands by while another replica runs the loop, then runs it until the lease is lost. */
 async function whileLeading(
   locks: LeaderLocks,
   name: string,

@@ -1,6 +1,7 @@
 /**
- * What is not counted as it happens is looked up for each scrape: how far behind everything is, what is
- * parked, what answers. A scrape never waits long, and never finds a series missing that can exist.
+ * Metrics that are not counted as they happen are measured at each scrape: how far everything lags, what is
+ * parked, which dependencies respond. A scrape never waits long, and every series that can exist is
+ * present.
  */
 import { topicOf } from '@cardea/contracts';
 import type { RecordedEvent } from '@cardea/event-store';
@@ -10,7 +11,7 @@ import type { Part } from './parts.ts';
 
 const ENOUGH_MS = 2_000;
 const DEPENDENCY_WAIT_MS = 1_000;
-/** An alarm rings long before; a longer look would cost what is behind even more. */
+/** An alarm fires long before; counting further would slow down a service that lags already. */
 const EVENTS_COUNTED_MAX = 500;
 
 export function measuring(parts: readonly Part[], shared: Infrastructure): () => Promise<void> {
@@ -25,7 +26,7 @@ export function measuring(parts: readonly Part[], shared: Infrastructure): () =>
   };
 }
 
-/** An alarm on an increase cannot see the first one of a series that was not there before. */
+/** An alarm on an increase misses the first one of a series that did not exist before. */
 function startAtZero({ service }: Part): void {
   for (const consumer of service.consumers) {
     metrics.deadLetters.inc({ consumer: consumer.name }, 0);
@@ -96,7 +97,7 @@ async function measureLog({ definition, needs, service }: Part, shared: Infrastr
       [name],
     ),
   ]);
-  // Most stand at the same place, and where the head is another service's event all seem to be behind.
+  // Most are at the same position; where the log's last event belongs to another service, all seem to lag.
   const pages = new Map<bigint, Promise<readonly RecordedEvent[]>>();
   const behind = (position: bigint): Promise<readonly RecordedEvent[]> => {
     const page =
@@ -124,7 +125,7 @@ async function measureLog({ definition, needs, service }: Part, shared: Infrastr
   metrics.relayOldest.set({ topic: topicOf(name) }, ageOf(unsent));
 }
 
-/** Of all that can park something here, so that a stream that goes on is seen to. */
+/** Covers everything that can park here, so that a series falls to zero when its stream continues. */
 async function measureParked({ definition, service }: Part, { database }: Infrastructure) {
   const { name } = definition;
   const { rows } = await database.system.query<{ owner: string; streams: number }>(
@@ -160,7 +161,7 @@ async function lagsOf({ service, subscriber }: Part) {
   return (await Promise.all(lags)).flat();
 }
 
-/** Undefined when it took longer; what comes later is still written down. */
+/** Undefined when it took longer; a later result is still recorded. */
 async function within<T>(
   ms: number,
   work: Promise<T>,

@@ -1,4 +1,4 @@
-/** The schemas of a service and of what it stands on: brought forward on request, waited for at a start. */
+/** The schemas of a service and of its packages: migrated on request, waited for at the start. */
 import { busMigrations } from '@cardea/event-bus';
 import { eventStoreMigrations } from '@cardea/event-store';
 import {
@@ -16,14 +16,14 @@ const LOOK_EVERY_MS = 500;
 
 type Named = readonly Pick<ServiceDefinition, 'name' | 'migrations'>[];
 
-/** The kernel's first, for services build on it. */
+/** Those of the packages first, because services build on them. */
 export const migrationSetsOf = (definitions: Named): readonly MigrationSet[] => [
   { schema: 'eventstore', migrations: eventStoreMigrations },
   { schema: 'bus', migrations: busMigrations },
   ...definitions.map(({ name, migrations }) => ({ schema: name, migrations })),
 ];
 
-/** Applies what is missing, as the owner; answers the names. */
+/** Applies pending migrations, as the owner role; returns their names. */
 export const migrateServices = (of: {
   readonly settings: Pick<Settings, 'DATABASE_URL' | 'MIGRATION_DATABASE_URL'>;
   readonly definitions: Named;
@@ -42,12 +42,12 @@ export const migrateServices = (of: {
   });
 };
 
-/** The database was not at the state that this version needs, for as long as a start may wait. */
+/** The database did not reach the state that this version needs within the time that a start may wait. */
 export class NotMigrated extends Error {
   override readonly name = 'NotMigrated';
 }
 
-/** Resolves when all is applied; `waitingFor` is told what is not. */
+/** Resolves when all migrations are applied; `waitingFor` gets those that are not. */
 export async function awaitMigrations(of: {
   readonly settings: Pick<Settings, 'DATABASE_URL'>;
   readonly definitions: Named;
@@ -78,7 +78,7 @@ async function missingNow(of: {
   readonly version: string;
 }): Promise<string | undefined> {
   const url = new URL(of.settings.DATABASE_URL.reveal());
-  // The login user of a service may see nothing by itself.
+  // The service's login user may lack all privileges of its own.
   url.searchParams.set('options', `-c role=${SYSTEM_ROLE}`);
   try {
     const state = await pendingMigrations({

@@ -1,4 +1,4 @@
-/** A service is the list of its modules: each is what changes together, and shows itself by this one value. */
+/** A service is a list of modules: each contains what changes together, and exports this one value. */
 import type { Consumer, RelayHandlers } from '@cardea/event-bus';
 import { madeTotal, type Total } from '@cardea/event-store';
 import type { Endpoint } from '@cardea/http';
@@ -12,19 +12,19 @@ export type Module = {
   readonly projections?: readonly Total<Projection>[];
   readonly policies?: readonly Policy[];
   readonly consumers?: readonly Total<Consumer>[];
-  /** What others hear of this module's own events. */
+  /** The integration events for this module's own events. */
   readonly relay?: RelayHandlers;
   readonly loops?: readonly Loop[];
-  /** Before the first request, in the order of the list. */
+  /** Runs before the first request, in the order of the list. */
   readonly start?: () => Promise<void>;
-  /** In the reverse order. */
+  /** Runs in the reverse order. */
   readonly stop?: () => Promise<void>;
   readonly degraded?: () => { readonly [name: string]: string };
   readonly measure?: () => Promise<void>;
   readonly offers?: Offers;
 };
 
-/** `more` is what concerns the service as a whole: its own authenticator, the noun of its refusals. */
+/** `more` is what belongs to the service as a whole: its own authenticator, the noun of its refusals. */
 export function serviceOf(
   modules: readonly Module[],
   more: Pick<Service, 'authenticator' | 'denialNoun'> = {},
@@ -51,7 +51,7 @@ export function serviceOf(
   };
 }
 
-/** An event belongs to one stream and a stream to one module, so no two modules speak for it. */
+/** An event belongs to one stream and a stream to one module, so each event type has one module's handler. */
 function relayOf(modules: readonly Module[]): RelayHandlers {
   const all = new Map<string, RelayHandlers[string]>();
   for (const [type, handler] of modules.flatMap(({ relay = {} }) => Object.entries(relay))) {

@@ -1,4 +1,4 @@
-/** What each service of a process is given, and what it is made of; nothing turns yet. */
+/** Builds the dependencies and the value of each service of a process; no loop runs yet. */
 import {
   authenticator,
   type KeyMisses,
@@ -19,7 +19,7 @@ import { type Offers, peersOf } from './peers.ts';
 import { type RateLimit, type RateLimits, rateLimits } from './rate-limits.ts';
 import type { Service, ServiceDefinition, ServiceDependencies } from './service.ts';
 
-/** What every service has beside its own. */
+/** The streams that every service has beside its own. */
 const COMMON_STREAMS = [idempotencyKeys, denial()];
 
 const REVOCATION_MARGIN_MS = 3_600_000;
@@ -30,15 +30,15 @@ export type HostOptions = {
   readonly port: number;
   readonly managementPort: number;
   readonly hosts: readonly string[];
-  /** Shows what development keeps to loopback (the mailbox) wherever it is bound to. */
+  /** Serves endpoints that development limits to loopback (the mailbox) on every address. */
   readonly sharesDevelopment?: boolean;
-  /** Of `/internal/*`; without it nothing is offered to other processes. */
+  /** The port of `/internal/*`; without it no calls are offered to other processes. */
   readonly internalPort?: number;
-  /** Comes before what the services here offer: a test's own. */
+  /** Takes precedence over what the services here offer: for tests. */
   readonly peers?: Offers;
-  /** Services that do not run here. */
+  /** Calls to services that do not run here. */
   readonly elsewhere?: Offers;
-  /** Between the probes, which answer already, and everything that needs the database. */
+  /** Runs between the probes, which respond already, and everything that needs the database. */
   readonly before?: (waitingFor: Set<string>) => Promise<void>;
 };
 
@@ -137,7 +137,7 @@ export function buildParts({
   return { parts, marks, verifier };
 }
 
-/** Keys that were not taken, by the address that they came from. */
+/** Invalid API keys, by the address that they came from. */
 const KEY_MISSES: RateLimit = { name: 'key_ip', points: 60, windowMs: 60_000, per: 'address' };
 
 const keyMisses = (limits: RateLimits): KeyMisses => ({

@@ -1,11 +1,11 @@
 import { Outage } from '@cardea/runtime';
 
-/** Another service did not answer. Answered 503 with Retry-After. */
+/** Another service did not respond. Answered with 503 and Retry-After. */
 export class PeerUnavailable extends Outage {
   override readonly name: string = 'PeerUnavailable';
 }
 
-/** Another service answered what its contract does not allow: as if it had not answered. */
+/** The response of another service violates its contract: treated as if there was none. */
 export class UnexpectedAnswer extends PeerUnavailable {
   override readonly name = 'UnexpectedAnswer';
 }

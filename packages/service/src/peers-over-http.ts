@@ -1,7 +1,7 @@
 /**
- * Services that run elsewhere, asked at their internal listeners. Every call can be repeated without
- * harm, so one that broke off is sent once more; what then has no answer is {@link PeerUnavailable}, and
- * an answer that does not fit the call's contract is {@link UnexpectedAnswer}.
+ * Calls services in other processes at their internal listeners. Every call can be repeated safely, so one
+ * that broke off is sent once more; after that a call without a response is {@link PeerUnavailable}, and a
+ * response that does not fit the call's contract is {@link UnexpectedAnswer}.
  */
 import { approvalCalls, type InternalCall, identityCalls } from '@cardea/contracts';
 import { answerValidator } from '@cardea/http';
@@ -15,7 +15,7 @@ const CONNECT_WAIT_MS = 2_000;
 const ANSWER_WAIT_MS = 10_000;
 const ATTEMPTS_MAX = 2;
 const CONNECTIONS_PER_PEER = 32;
-/** Below the 75 s of the other side. */
+/** Below the 75 s of the server. */
 const KEEP_ALIVE_MS = 60_000;
 const ANSWER_MAX_BYTES = 1024 * 1024;
 
@@ -87,7 +87,7 @@ function peer(name: string, baseUrl: string, { agent, bearers, log }: PeerDepend
     await stream.dump();
     return { status: statusCode, answer: undefined };
   };
-  /** A peer that was not restarted yet knows the previous secret alone. */
+  /** A service that was not restarted yet knows the previous secret only. */
   const withBearers = async (message: Message) => {
     let last = { status: 0, answer: undefined as unknown };
     for (const bearer of bearers.own) {
@@ -107,7 +107,7 @@ function peer(name: string, baseUrl: string, { agent, bearers, log }: PeerDepend
       } catch (error) {
         if (error instanceof PeerUnavailable) throw error;
         cause = error;
-        // Whoever was silent for so long is not asked again.
+        // A service that was silent for so long is not called again.
         if ((error as Error).name === 'TimeoutError') break;
       }
     }
@@ -134,7 +134,7 @@ type Message = {
   readonly headers: { readonly [name: string]: string };
 };
 
-/** The fields of a request where the contract has them; the tenant in the header too. */
+/** Puts the fields of a request where the contract has them; the tenant goes into the header too. */
 function messageOf(
   { method, path, params, query, body, tenantField }: InternalCall,
   request: { readonly [field: string]: unknown },

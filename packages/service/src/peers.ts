@@ -1,18 +1,21 @@
-/** What services ask of each other without a topic between: the calls that `packages/contracts` declares. */
+/** The calls between services without a topic in between, as `packages/contracts` declares them. */
 import type { Ask, approvalCalls, InternalCall, identityCalls } from '@cardea/contracts';
 
 type Calls = { readonly identity: typeof identityCalls; readonly approval: typeof approvalCalls };
 
-/** By the service that answers. */
+/** By the service that answers the call. */
 export type Peers = { readonly [Service in keyof Calls]: AskAll<Calls[Service]> };
 type AskAll<Of> = {
   readonly [Name in keyof Of]: Of[Name] extends InternalCall ? Ask<Of[Name]> : never;
 };
 
-/** What answers to these calls: a service of this process, or a test's own. */
+/** Implementations of these calls: of a service in this process, or of a test. */
 export type Offers = { readonly [Service in keyof Peers]?: Partial<Peers[Service]> };
 
-/** Asks the first who offers it, found at the call: when this is made not all services are built yet. */
+/**
+ * Calls the first that offers the call, found at the time of the call: when this is made, not all services
+ * are built.
+ */
 export function peersOf(offers: readonly Offers[]): Peers {
   const find = <Answer>(name: string, offered: (of: Offers) => Answer | undefined): Answer => {
     for (const each of offers) {
@@ -36,7 +39,7 @@ export function peersOf(offers: readonly Offers[]): Peers {
   };
 }
 
-/** What several modules or services offer, as one. */
+/** The offers of several modules or services, merged. */
 export const mergedOffers = (all: readonly (Offers | undefined)[]): Offers => ({
   identity: Object.assign({}, ...all.map((each) => each?.identity)),
   approval: Object.assign({}, ...all.map((each) => each?.approval)),

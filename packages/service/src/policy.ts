@@ -7,10 +7,13 @@ import {
 } from '@cardea/event-store';
 import type { EventPolicy } from '@cardea/read-models';
 
-/** Event in, command out. Runs at least once per event, in order per stream, on one replica. */
+/** A policy gets events and gives commands. Runs at least once per event, in order per stream, on one replica. */
 export type Policy = Total<EventPolicy>;
 
-/** `policy<UserEvent>({ name, on: { … } })`: each event of the streams that it listens to, or why not. */
+/**
+ * `policy<UserEvent>({ name, on: { … } })`: handles each event of the streams that it listens to, or says
+ * why not.
+ */
 export function policy<E extends DomainEvent>({
   name,
   on,

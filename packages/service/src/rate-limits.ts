@@ -1,6 +1,6 @@
 /**
- * How often something may be asked. Counted in the shared cache and in each process, so a limit is never
- * simply open.
+ * How often something may be done. Counted in the shared cache and in each process, so that limits hold
+ * when the cache is unavailable.
  */
 import { type Derive, hmac } from '@cardea/crypto';
 import { addressLimitKeys } from '@cardea/http';
@@ -12,8 +12,8 @@ export type RateLimit = {
   readonly points: number;
   readonly windowMs: number;
   /**
-   * What it is counted by. `address`: the key is a network address, of which {@link addressLimitKeys}
-   * makes what is counted. RATE_LIMIT_FACTOR multiplies the limits by address and by tenant.
+   * What it is counted by. `address`: the key is a network address, from which {@link addressLimitKeys}
+   * derives the counted keys. RATE_LIMIT_FACTOR multiplies the limits by address and by tenant.
    */
   readonly per: 'address' | 'tenant' | 'other';
 };
@@ -26,16 +26,16 @@ export type Looked =
   | { readonly allowed: false; readonly retryAfterSeconds: number };
 
 export type RateLimits = {
-  /** Counts first, then tells: of many at once no more than the limit pass. */
+  /** Counts first, then decides: of many concurrent calls no more than the limit are allowed. */
   readonly take: (limit: RateLimit, key: string) => Promise<Taken>;
   /**
-   * For limits on failures alone: tells without counting, so that many honest requests at once are no
-   * offence; the failure is then counted by {@link RateLimits.take}.
+   * For limits on failures: decides without counting, so that many concurrent valid requests are allowed; a
+   * failure is then counted by {@link RateLimits.take}.
    */
   readonly look: (limit: RateLimit, key: string) => Promise<Looked>;
   /**
-   * As {@link RateLimits.look}, but by what {@link RateLimits.take} told this process: costs no round
-   * trip, and knows of other processes' counts only what came with its own last one.
+   * As {@link RateLimits.look}, but from the results that {@link RateLimits.take} returned to this process:
+   * it needs no round trip, and knows the counts of other processes only as of its own last one.
    */
   readonly recall: (limit: RateLimit, key: string) => Looked;
 };
@@ -48,24 +48,24 @@ export type RateLimitsDependencies = {
   readonly factor: number;
 };
 
-/** Whoever asks often is named once. */
+/** So that a frequent key is hashed once. */
 const HIDDEN_KEYS_MAX = 10_000;
-/** Counters whose limit is used up, as far as this process has heard. */
+/** Counters whose limit is used up, as far as this process knows. */
 const USED_UP_MAX = 10_000;
 
 export function rateLimits({ cache, clock, derive, factor }: RateLimitsDependencies): RateLimits {
   const counters = limitCounters(cache, clock);
   const { current } = derive('JWT_SECRET', 'limit-key/v1');
   const hidden = new QuickLRU<string, string>({ maxSize: HIDDEN_KEYS_MAX });
-  /** When the window of each ends. */
+  /** The end of each counter's window. */
   const usedUp = expiringCache<string, number>(clock, { entriesMax: USED_UP_MAX, ttlMs: 0 });
-  // A key may be a network address, which is nobody's to read in a cache.
+  // Keys are hashed, because a key may be a network address, which nobody should read in the cache.
   const hide = (key: string): string => {
     const mac = hmac(current, key).toString('base64url');
     hidden.set(key, mac);
     return mac;
   };
-  /** In the order in which they are counted; what one refuses is no longer charged to the next. */
+  /** The counters in counting order; once one refuses, the later ones are not charged. */
   const countersOf = ({ name, points, per }: RateLimit, key: string) => {
     const scaled = per === 'other' ? points : Math.ceil(points * factor);
     const keys = per === 'address' ? addressLimitKeys(key) : [{ key, factor: 1 }];
@@ -80,7 +80,7 @@ export function rateLimits({ cache, clock, derive, factor }: RateLimitsDependenc
       const all = countersOf(limit, key).map(
         async ({ name, points }) => (await counters.read(name)) < points,
       );
-      // How much of the window is left is not asked for: the whole of it is a safe answer.
+      // The rest of the window is not read from the cache: its whole length is a safe answer.
       return (await Promise.all(all)).every(Boolean) ? { allowed: true } : over(limit.windowMs);
     },
     recall: (limit, key) => {

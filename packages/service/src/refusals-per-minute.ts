@@ -1,12 +1,12 @@
 /**
- * What a known caller was refused is recorded before the answer leaves, or a quarter of a second
- * later. Each caller has a number of refusals per minute that are recorded one by one; those above it
- * are counted, and recorded once per kind when the minute is over.
+ * Refusals of a known caller are recorded before the response is sent, or while it waits for a quarter of a
+ * second at most. Each caller has a number of refusals per minute that are recorded one by one; further
+ * ones are counted, and recorded once per kind when the minute is over.
  */
 import type { Clock, Logger } from '@cardea/runtime';
 
 export const REFUSAL_WAIT_MS = 250;
-/** Per caller; what comes above is counted. */
+/** Per caller; further ones are counted. */
 export const REFUSALS_PER_MINUTE = 60;
 const CALLERS_MAX = 10_000;
 const KINDS_PER_CALLER_MAX = 256;
@@ -20,18 +20,21 @@ type Minute<R> = {
   readonly counted: Map<string, Counted<R>>;
 };
 
-/** One kind of refusals on their way to a log, with bounded memory and a bounded rate. */
+/** Records refusals of one kind with bounded memory and at a bounded rate. */
 export interface RefusalsPerMinute<R> {
-  /** Resolves when recorded, counted, or after {@link REFUSAL_WAIT_MS}. Never throws: the answer stands anyhow. */
+  /**
+   * Resolves when recorded, counted, or after {@link REFUSAL_WAIT_MS}. Never throws: the response is sent
+   * anyway.
+   */
   record(refused: Refused<R>): Promise<void>;
-  /** Records the counted ones of minutes that are over; all of them when the process stops. */
+  /** Records the counted refusals of minutes that are over; all of them when the process stops. */
   flush(all?: boolean): Promise<void>;
 }
 
 export function refusalsPerMinute<R>(needs: {
   readonly clock: Clock;
   readonly log: Logger;
-  /** `count` is more than 1 where refusals were counted together; `refusal` is the last of them then. */
+  /** `count` is more than 1 where refusals were counted together; `refusal` is then the last of them. */
   readonly write: (refusal: R, count: number) => Promise<void>;
 }): RefusalsPerMinute<R> {
   const { clock, log } = needs;

@@ -1,6 +1,6 @@
 /**
- * One service as a process of its own: `serve`, or `migrate` and end. It reads its settings, says all
- * that is wrong with them at once, and ends in order when it is told to.
+ * One service as a process of its own: `serve`, or `migrate` and exit. It reads its settings, reports all
+ * faults in them at once, and stops in order on a signal.
  */
 import { availableParallelism } from 'node:os';
 import { UnknownWrapKey } from '@cardea/crypto';
@@ -35,9 +35,9 @@ const USAGE = `Usage: node src/main.ts [serve|migrate]
 
 export type ServiceProcess = {
   readonly version: string;
-  /** The environment; its secrets are taken out. */
+  /** The environment; secrets are removed from it. */
   readonly env: { [name: string]: string | undefined };
-  /** What stands behind the file's name. */
+  /** The arguments after the file's name. */
   readonly words: readonly string[];
 };
 

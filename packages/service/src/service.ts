@@ -17,14 +17,14 @@ import type { Offers, Peers } from './peers.ts';
 import type { Policy } from './policy.ts';
 import type { RateLimits } from './rate-limits.ts';
 
-/** Something that turns for as long as the process lives: sweeper, dispatcher, timer. */
+/** A loop that runs for as long as the process lives: sweeper, dispatcher, timer. */
 export type Loop = {
   readonly name: string;
-  /** Held by one replica at a time (advisory lock). */
+  /** Runs on one replica at a time (advisory lock). */
   readonly leader?: boolean;
   /**
-   * Runs until the signal aborts; ticks at least every 5 s, and may say why it cannot get on. A throw is logged
-   * and the loop restarted with back-off.
+   * Runs until the signal aborts; ticks at least every 5 s, and may report why it is blocked. A throw is
+   * logged and the loop restarted with back-off.
    */
   readonly run: (
     signal: AbortSignal,
@@ -33,7 +33,7 @@ export type Loop = {
   ) => Promise<void>;
 };
 
-/** What a service is given; it builds nothing of this itself. */
+/** The dependencies of a service, which builds none of them itself. */
 export type ServiceDependencies = {
   readonly settings: Settings;
   readonly store: EventStore;
@@ -41,7 +41,7 @@ export type ServiceDependencies = {
   readonly database: Database;
   readonly positions: Positions;
   readonly cache: Cache;
-  /** How far this service's consumers have come. */
+  /** The positions of this service's consumers. */
   readonly bus: Pick<Subscriber, 'appliedThrough' | 'ends' | 'applied'>;
   readonly sealer: Sealer;
   readonly authenticator: Authenticator;
@@ -51,30 +51,30 @@ export type ServiceDependencies = {
   readonly random: Random;
   readonly log: Logger;
   readonly loops: Loops;
-  /** HKDF of a deployment secret: `derive('JWT_SECRET', 'refresh/v1')`, 32 bytes; previous second. */
+  /** HKDF of a deployment secret: `derive('JWT_SECRET', 'refresh/v1')`, 32 bytes; the previous secret's second. */
   readonly derive: (
     from: 'JWT_SECRET' | 'ENCRYPTION_KEY',
     info: string,
   ) => { readonly current: Buffer; readonly previous: Buffer | undefined };
   /**
-   * The command that a request is: its id, time, actor, and sealed context. `as` says more where the
-   * request alone does not know it: the tenant that a sign-up makes, the user that a login found.
+   * The command of a request: its id, time, actor, and encrypted context. `as` adds what the request itself
+   * does not say: the tenant that a sign-up makes, the user that a login found.
    */
   readonly command: (
     request: Request<unknown, unknown, unknown>,
     as?: { readonly tenantId?: string; readonly actor?: EventMetadata['actor'] },
   ) => Promise<Command>;
-  /** Done before the handler is called, unless the contract leaves it to the handler. */
+  /** Called before the handler, unless the contract leaves it to the handler. */
   readonly identify: Identify;
-  /** The command that a policy, sweeper or consumer gives; actor `system`, id derived from the parts. */
+  /** The command of a policy, sweeper or consumer; actor `system`, id derived from the parts. */
   readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
-  /** Shared with what else this process runs: limits of one name count together. */
+  /** Shared with other services of this process: limits with the same name count together. */
   readonly limits: RateLimits;
-  /** Other services, by function call in standalone, by their internal listener elsewhere. */
+  /** Other services: by function call in standalone, else by their internal listener. */
   readonly peers: Peers;
 };
 
-/** What a service is made of; the same value is started alone, in standalone, and by tests. */
+/** The parts of a service; the same value is started alone, in standalone, and by tests. */
 export type Service = {
   readonly endpoints: readonly Endpoint[];
   readonly projections: readonly Total<Projection>[];
@@ -82,28 +82,28 @@ export type Service = {
   readonly consumers: readonly Total<Consumer>[];
   readonly policies: readonly Policy[];
   readonly loops: readonly Loop[];
-  /** The process's own, unless the service knows its callers better. */
+  /** The process's own authenticator by default. */
   readonly authenticator?: Authenticator;
-  /** Before the first request: signing keys, bootstrap admin, warm indexes. */
+  /** Runs before the first request: signing keys, bootstrap admin, warm indexes. */
   readonly start?: () => Promise<void>;
   readonly stop?: () => Promise<void>;
-  /** Stream noun that refusals at its door are kept under; `denial` unless named. */
+  /** The noun of the streams that record its refusals; `denial` by default. */
   readonly denialNoun?: string;
-  /** What this process cannot do though it serves, by the name of the thing: said by its log and its readiness. */
+  /** Functions that are unavailable although the process serves, by name: shown by its log and its readiness. */
   readonly degraded?: () => { readonly [name: string]: string };
-  /** Before each scrape: sets the gauges of its area. */
+  /** Called before each scrape: sets the gauges of its area. */
   readonly measure?: () => Promise<void>;
-  /** What this service offers to others. */
+  /** The calls that this service offers to others. */
   readonly offers?: Offers;
 };
 
 export type ServiceDefinition = {
   readonly name: ServiceName;
-  /** Every stream of its own: what an event of an older version reads as is known from here. */
+  /** All its streams, with the upcasters of their older event versions. */
   readonly streams: readonly StreamForms[];
-  /** Folder of `NNNN-name.ts` migrations of schema `<name>`. */
+  /** Folder of the migrations `NNNN-name.ts` of schema `<name>`. */
   readonly migrations: URL;
-  /** Tables of keys that stand wrapped under ENCRYPTION_KEY, beside `subject_keys`. */
+  /** Tables of keys that are wrapped under ENCRYPTION_KEY, beside `subject_keys`. */
   readonly wrappedKeys?: readonly WrappedKeyTable[];
   readonly build: (needs: ServiceDependencies) => Service;
 };

@@ -1,4 +1,4 @@
-/** Work that one replica does every so often: at once when it starts to lead, then each `everyMs`. */
+/** Work that one replica repeats: at once when it gets the lease, then every `everyMs`. */
 import type { Clock } from '@cardea/runtime';
 import type { Loop } from './service.ts';
 
@@ -7,10 +7,10 @@ const TICK_EVERY_MS = 3000;
 
 export type Sweep = {
   readonly name: string;
-  /** Kept to the next tick. */
+  /** Rounded to the next tick. */
   readonly everyMs: number;
   readonly clock: Clock;
-  /** Ticks by itself where it takes long. */
+  /** Calls `tick` itself where it takes long. */
   readonly sweep: (signal: AbortSignal, tick: () => void) => Promise<void>;
 };
 

@@ -1,4 +1,4 @@
-/** What turns behind a service's door: projections, relay, policies, consumers, loops, revocations. */
+/** Starts the background work of a service: projections, relay, policies, consumers, loops, revocations. */
 import { dropOnKeysChanged, type MirroredRevocations, type TokenVerifier } from '@cardea/auth';
 import { kindOf } from '@cardea/contracts';
 import { retentionLoop, startRelay } from '@cardea/event-bus';
@@ -9,12 +9,15 @@ import type { Infrastructure } from './infrastructure.ts';
 import { runLoop } from './loop-runner.ts';
 import type { Part } from './parts.ts';
 
-/** A process that starts is ready once its projections stand where the logs stood at its start. */
+/** A starting process is ready once its projections have reached the logs' heads of its start. */
 const CATCH_UP_MS_MAX = 60_000;
 
 export type Running = { stop(): Promise<void> };
 
-/** What revokes before its time: heard from other processes, and kept whole in the cache. */
+/**
+ * Revoked sessions and keys that have not expired yet: received from other processes, and stored as a whole
+ * in the cache.
+ */
 export async function startRevocationLists(
   marks: MirroredRevocations,
   verifier: TokenVerifier,
@@ -40,7 +43,7 @@ export async function startRevocationLists(
   };
 }
 
-/** Topics that are tables forget by themselves as little as any other table does. */
+/** Tables do not delete old records by themselves, as Kafka's topics do. */
 export function startRetention(shared: Infrastructure): Running {
   const { clock, database } = shared;
   return runLoop(
@@ -75,7 +78,8 @@ export async function caughtUp({ definition, needs, positions, service }: Part):
   const head = await needs.store.head(definition.name);
   const names = service.projections.map(({ name }) => name);
   if (await positions.reached(names, head, CATCH_UP_MS_MAX)) return;
-  // It goes on in the background; readiness and the lag metrics tell, and reads are late, not wrong.
+  // They continue in the background; readiness and the lag metrics show it, and reads are outdated, not
+  // wrong.
   needs.log.warn({}, 'projections are still behind after a minute');
 }
 

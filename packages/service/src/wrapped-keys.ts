@@ -1,4 +1,7 @@
-/** Every key of a deployment that stands wrapped under ENCRYPTION_KEY: counted, refused, wrapped anew. */
+/**
+ * All keys of a deployment that are wrapped under ENCRYPTION_KEY: counts them, refuses unknown wrapping
+ * keys, wraps them again.
+ */
 import { foreignKey, UnknownWrapKey, wrapKeys } from '@cardea/crypto';
 import {
   type Database,
@@ -41,8 +44,8 @@ export async function countedKeys(of: Of): Promise<readonly CountedKeys[]> {
 }
 
 /**
- * Throws `UnknownWrapKey` while anything rests on a key that is neither the current nor the previous one:
- * a process that started all the same would write under a key beside what it cannot read.
+ * Throws `UnknownWrapKey` while any row uses a key that is neither the current nor the previous one: a
+ * process that started anyway would write rows under one key beside rows that it cannot read.
  */
 export async function refuseForeignKeys(of: Of): Promise<void> {
   const found = new Set<string>();
@@ -56,7 +59,7 @@ export async function refuseForeignKeys(of: Of): Promise<void> {
   );
 }
 
-/** Tells of each table how many rows were wrapped anew. */
+/** Reports for each table how many rows were wrapped again. */
 export async function rewrapKeys(
   of: Of,
   onTable: (table: string, rows: number) => void,

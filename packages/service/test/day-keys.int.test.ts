@@ -1,4 +1,4 @@
-/** The keys of days over a year and more, on a clock of the test. */
+/** The keys of days over more than a year, with the test's own clock. */
 import { contextLocation, neverErased, type Sealed, sealer, wrapKeys } from '@cardea/crypto';
 import { openDatabase, type PostgresDatabase, postgresSubjectKeys } from '@cardea/read-models';
 import { armFailPoints, fakeClock, parseFailPoints, secret } from '@cardea/runtime';
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 const clock = fakeClock('2026-01-01T12:00:00.000Z');
-/** Reads the rows anew each time, as a process does whose minute of keeping keys is over. */
+/** A new sealer reads the rows again, as a process does once its cached keys have expired. */
 const seals = () =>
   sealer({
     table: postgresSubjectKeys(database, 'identity'),
@@ -29,7 +29,7 @@ const seals = () =>
     clock,
   });
 
-/** What the loop does at its start, and once a day after. */
+/** The work of the loop at its start, and once a day after. */
 async function turn(): Promise<void> {
   const stop = new AbortController();
   const { run } = dayKeyErasure({ name: 'identity' }, { database, clock, log: silentLogger });
@@ -74,7 +74,7 @@ describe('the keys of days', () => {
         mail: neverErased(await seals().seal('t1', mail, 'ann@example.com')),
       });
       if (day === 370) {
-        // Dies after a key was erased; the next turn does what is left.
+        // It crashes after a key was erased; the next run erases the rest.
         armFailPoints(parseFailPoints('erase.after_key=throw@1') ?? []);
         await expect(turn()).rejects.toThrow('erase.after_key');
         armFailPoints([]);

@@ -176,7 +176,7 @@ describe('S25 the internal listener', () => {
     expect((await post(`${rotating}/internal/v1/introspect`, { bearer: old })).status).toBe(200);
     const rotated = await listener(bearersOf(NEW));
     expect((await post(`${rotated}/internal/v1/introspect`, { bearer: old })).status).toBe(401);
-    // A peer that was not restarted yet is reached as well.
+    // A service that was not restarted yet can be called as well.
     const behind = await listener(bearersOf(OLD));
     expect(
       await peersAt(behind, bearersOf(NEW, OLD)).identity.introspect({ token: 'known' }),
@@ -281,7 +281,7 @@ describe('a peer in another process', () => {
   });
 });
 
-/** A server that answers an empty key set, or cuts the connection. */
+/** A server that returns an empty key set, or cuts the connection. */
 async function flaky(decide: (respond: (well: boolean) => void) => void): Promise<string> {
   const server: Server = createServer((request, response) => {
     decide((well) => (well ? response.end('{"keys":[]}') : request.socket.destroy()));

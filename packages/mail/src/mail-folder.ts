@@ -1,4 +1,4 @@
-/** The folder of development, and its list: `<id>.eml` for people and mail programs, `<id>.json` for the list. */
+/** The mail folder of development, and its list: `<id>.eml` for mail programs, `<id>.json` for the list. */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, Ids } from '@cardea/runtime';
@@ -8,7 +8,7 @@ import type { Mail, MailTransport } from './mail-transport.ts';
 export type ListedMail = Required<Mail> & { readonly id: string; readonly created_at: string };
 
 export type MailFolder = MailTransport & {
-  /** Newest first; `to` is one address, as it was written to. */
+  /** Newest first; `to` filters by one address, as it was addressed. */
   readonly list: (to: string | undefined) => Promise<readonly ListedMail[]>;
   readonly empty: () => Promise<void>;
 };
@@ -35,7 +35,7 @@ export function mailFolder(
         code,
         created_at: clock.now().toISOString(),
       };
-      // The list is read while mail comes: a file is there whole or not at all.
+      // The list may be read while a mail is written, so a file appears complete or not at all.
       const half = join(folder, `${id}.part`);
       await writeFile(half, JSON.stringify(listed), { mode: 0o600 });
       await rename(half, join(folder, `${id}.json`));
@@ -70,7 +70,7 @@ async function read(file: string): Promise<ListedMail | undefined> {
   try {
     return JSON.parse(await readFile(file, 'utf8')) as ListedMail;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined; // emptied meanwhile
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined; // deleted meanwhile
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The one form of every mail: a subject of one line, paragraphs of plain text, and the same paragraphs
- * as HTML in which nothing that people or agents wrote has any power.
+ * The form of every mail: a subject of one line, paragraphs of plain text, and the same paragraphs as HTML,
+ * in which everything that users or agents wrote is escaped.
  */
 export type MailText = {
   readonly subject: string;
@@ -8,7 +8,7 @@ export type MailText = {
   readonly html: string;
 };
 
-/** Plain text, or something to follow: `label: link` in the text, an anchor in the HTML. */
+/** Plain text, or a link: `label: link` in the text, an anchor in the HTML. */
 export type Paragraph = string | { readonly label: string; readonly link: string };
 
 export function mailText(subject: string, paragraphs: readonly Paragraph[]): MailText {

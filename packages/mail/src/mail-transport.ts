@@ -1,4 +1,4 @@
-/** How mail leaves: by SMTP, or, in development without it, into a folder that a page shows. */
+/** Sends mail by SMTP, or, in development without SMTP, into a folder that a page shows. */
 import { join } from 'node:path';
 import type { Clock, Ids, Settings } from '@cardea/runtime';
 import { createTransport } from 'nodemailer';
@@ -13,7 +13,7 @@ export type Mail = MailText & {
 };
 
 export type MailTransport = {
-  /** Resolves when the mail was taken over; throws when it was not. */
+  /** Resolves when the mail was accepted; throws when it was not. */
   readonly send: (mail: Mail) => Promise<void>;
   readonly close: () => void;
 };
@@ -22,9 +22,9 @@ const SMTP_TIMEOUT_MS = 10_000;
 const SMTP_CONNECTIONS_MAX = 4;
 
 /**
- * `transport` is undefined in production without SMTP_URL: nothing can be sent, and nothing is kept
- * anywhere else, for production shows mail to nobody but its receiver. `folder` is the transport where
- * that is the folder of development.
+ * `transport` is undefined in production without SMTP_URL: nothing can be sent, and nothing is stored
+ * elsewhere, because production shows mail to its receiver only. `folder` is the transport where that is
+ * the folder of development.
  */
 export function mailTransports(needs: {
   readonly settings: Pick<Settings, 'SMTP_URL' | 'MAIL_FROM' | 'ENV' | 'CARDEA_DATA'>;

@@ -34,7 +34,7 @@ function rig(send: (job: Job) => Promise<void>, more: Partial<Outbox<Job>> = {})
   };
   const add = (id: number, line = String(id)) =>
     void queue.push({ id, line, attempts: 0, at: new Date(START) });
-  /** Runs until the queue has nothing more to do at this time. */
+  /** Runs until the queue has no more work at this time. */
   const turn = async (): Promise<void> => {
     const stop = new AbortController();
     const signal = { wait: async () => stop.abort() };

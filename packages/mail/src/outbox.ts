@@ -1,6 +1,6 @@
 /**
- * Sends what waits in a queue, and tries again after longer and longer pauses. The queue is a table of
- * the service; a crash between the sending and its note sends once more, and loses nothing.
+ * Sends the mail that waits in a queue, and tries again after growing pauses. The queue is a table of the
+ * service; a crash after sending and before recording it sends the mail twice, and loses none.
  */
 import type { Clock, Logger } from '@cardea/runtime';
 import type { Loop } from '@cardea/service';
@@ -10,29 +10,29 @@ const BATCH_MAX = 16;
 const POLL_MS = 1_000;
 
 export type Outbox<Job extends { readonly attempts: number }> = {
-  /** Of the loop. */
+  /** The name of the loop. */
   readonly name: string;
   readonly due: (now: Date, limit: number) => Promise<readonly Job[]>;
-  /** Jobs of one line are sent one after another, lines side by side. */
+  /** Jobs of one line are sent one after another, different lines at the same time. */
   readonly lineOf: (job: Job) => string;
-  /** Sends it and takes it off the queue; throws where it was not sent. */
+  /** Sends the mail and removes it from the queue; throws where it was not sent. */
   readonly send: (job: Job) => Promise<void>;
-  /** Pauses after each failure. */
+  /** The pause after each failure. */
   readonly retryAfterMs: readonly number[];
   readonly putOff: (
     job: Job,
     next: { readonly attempts: number; readonly at: Date },
   ) => Promise<void>;
-  /** After the last pause; without it the last pause is repeated. */
+  /** Called after the last pause; without it the last pause is repeated. */
   readonly giveUp?: (job: Job) => Promise<void>;
-  /** Said once where nothing can be sent and something waits; everything then stays in the queue. */
+  /** Logged once when nothing can be sent and mail is waiting; the mail then stays in the queue. */
   readonly cannotSend?: string | undefined;
 };
 
 type Dependencies = {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Called when something new is in the queue. */
+  /** Called when the queue has a new job. */
   readonly signal: Pick<WakeSignal, 'wait'>;
 };
 
@@ -59,7 +59,7 @@ export function outboxLoop<Job extends { readonly attempts: number }>(
   };
 }
 
-/** True when any of them is off the queue or put off. */
+/** True when any of them was removed from the queue or postponed. */
 async function sendAll<Job extends { readonly attempts: number }>(
   outbox: Outbox<Job>,
   needs: Dependencies,
@@ -100,7 +100,7 @@ async function attempt<Job extends { readonly attempts: number }>(
       await outbox.putOff(job, { attempts, at });
       return true;
     } catch {
-      return false; // the store is away too: the queue still has it
+      return false; // the store is unavailable too: the job is still in the queue
     }
   }
 }

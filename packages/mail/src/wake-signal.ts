@@ -1,9 +1,9 @@
-/** Between whoever fills a queue and the loop that empties it: a call before the wait is not lost. */
+/** Wakes the loop that empties a queue when a job is added: a call before the wait is not lost. */
 import type { Clock } from '@cardea/runtime';
 
 export type WakeSignal = {
   readonly wake: () => void;
-  /** Resolves at the next call, at once when one came since the last wait, or after `ms`. */
+  /** Resolves at the next call, at once when there was one since the last wait, or after `ms`. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 

@@ -1,4 +1,4 @@
-/** The AsyncAPI 3.0 document of all topics: complete in itself, no file beside it is needed. */
+/** The AsyncAPI 3.0 document of all topics: complete, without references to other files. */
 import type { Json } from '@cardea/contracts';
 import { stringify } from 'yaml';
 import { exampleHeaders } from './example-record.ts';
@@ -74,7 +74,7 @@ const channel = ({ service, topic, partitions, retentionDays, events }: Publishe
   },
 });
 
-/** What all records have in common. */
+/** The parts that all records share. */
 const record = {
   headers: { $ref: '#/components/schemas/headers' },
   contentType: 'application/json',

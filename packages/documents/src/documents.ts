@@ -1,4 +1,4 @@
-/** What a release, and a gateway that serves it, show of the product: files by name. */
+/** The documents of a release, which the gateway also serves: files by name. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { documentation, type Endpoint, openApi } from '@cardea/http';
@@ -12,17 +12,17 @@ export type Product = {
 };
 export type Documents = ReadonlyMap<string, string>;
 
-/** What the gateway answers with itself, but for the bundle of the page. */
+/** The documents that the gateway serves itself, except the bundle of the documentation page. */
 export const servedDocuments = ({ endpoints, version }: Product): Documents =>
   new Map([
-    // Clients resolve the server against the address that they have the document from.
+    // Clients resolve the server's URL against the URL of the document.
     ['openapi.json', json(openApi({ endpoints, version, publicUrl: '/' }))],
     ['asyncapi.json', json(asyncApi(publishedTopics(), version))],
     ['docs.html', documentation.page],
     ['start.js', documentation.start],
   ]);
 
-/** What subscribers of the topics read. */
+/** The documents for subscribers of the topics. */
 export const subscriberDocuments = (version: string): Documents =>
   new Map([
     ['asyncapi.yaml', asyncApiText(publishedTopics(), version)],

@@ -1,4 +1,4 @@
-/** One JSON Schema for each published event, and one for the headers of records, by file. */
+/** One JSON Schema file for each published event, and one for the headers of records. */
 import { jsonText } from './json-text.ts';
 import { type PublishedEvent, publishedTopics, schemaFile } from './published-events.ts';
 import { withoutExamples } from './published-schema.ts';

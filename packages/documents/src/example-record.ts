@@ -1,7 +1,7 @@
 import type { PublishedEvent } from './published-events.ts';
 import { recordHeaders } from './record-headers.ts';
 
-/** Headers of a plain record of this event: those that every record has, and the epoch. */
+/** Headers of an ordinary record of this event: the required ones, and the epoch. */
 export function exampleHeaders(event: PublishedEvent): { readonly [header: string]: string } {
   const shown = new Set([...(recordHeaders.required ?? []), 'ce_logepoch']);
   const examples = Object.entries(recordHeaders.properties ?? {})

@@ -1,4 +1,4 @@
-/** What subscribers can get: every type that is sent, with its open schema and an example. */
+/** All published event types, each with its open schema and an example. */
 import {
   EVENT_CATALOGUE,
   type IntegrationEventKind,
@@ -25,7 +25,7 @@ export type PublishedTopic = {
   readonly partitions: number;
   readonly retentionDays: number;
   readonly events: readonly PublishedEvent[];
-  /** Types that a later release will send. */
+  /** Types that a later release will publish. */
   readonly announced: readonly string[];
 };
 

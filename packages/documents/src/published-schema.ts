@@ -1,10 +1,10 @@
 /**
- * A declared schema as a subscriber reads it: open, because a later release may add fields; null and
- * alternatives folded into `type` and `enum`; annotations of ours kept.
+ * The schema for subscribers: open, because a later release may add fields; null and alternatives are
+ * merged into `type` and `enum`; our annotations are kept.
  */
 import { type Json, PERSONAL_DATA } from '@cardea/contracts';
 
-/** JSON Schema as far as our declarations use it. */
+/** The part of JSON Schema that our declarations use. */
 export type Schema = {
   readonly type?: string | readonly string[];
   readonly description?: string;
@@ -45,7 +45,7 @@ export const isNullable = ({ type }: Schema): boolean =>
 export const typesOf = (type: NonNullable<Schema['type']>): readonly string[] =>
   typeof type === 'string' ? [type] : type;
 
-/** Data that fits the schema, made of the examples of its fields; throws where a text has none. */
+/** Data that fits the schema, made of the examples of its fields; throws where a string has none. */
 export function exampleOf(schema: Schema, at = ''): Json {
   const [example = schema.enum?.[0]] = schema.examples ?? [];
   if (example !== undefined) return example;
@@ -72,7 +72,7 @@ export function exampleOf(schema: Schema, at = ''): Json {
 /** The same schema without the examples of its fields. */
 export const withoutExamples = (schema: Schema): Schema => without(['examples'], schema);
 
-/** What the schema asks of data, and nothing that it says about them. */
+/** The constraints of the schema, without its annotations. */
 export const bareSchema = (schema: Schema): Schema =>
   without(['examples', 'description', PERSONAL_DATA], schema);
 

@@ -1,6 +1,6 @@
 import type { Schema } from './published-schema.ts';
 
-/** Headers of a record: CloudEvents 1.0 in Kafka's binary mode, with the extensions of ours. */
+/** Headers of a record: CloudEvents 1.0 in Kafka's binary mode, with our extensions. */
 export const recordHeaders: Schema = {
   type: 'object',
   description: 'Every value is text in UTF-8.',

@@ -1,10 +1,10 @@
-/** B1 and B2: what appending in order costs, beside plain INSERTs that give none. */
+/** B1 and B2: the cost of appending in order, compared with plain INSERTs without an order. */
 import { Client } from 'pg';
 import { type Bench, type BenchContext, type Goal, type Row, workerSide } from './harness.ts';
 
 const WORKER = new URL('./append.worker.ts', import.meta.url);
 
-/** The same columns and indexes as the event store's, in any order of commits. */
+/** The same columns and indexes as those of the event store, in any order of commits. */
 const FLOOR_TABLE = `
   CREATE SCHEMA bench;
   CREATE SEQUENCE bench.positions CACHE 32;

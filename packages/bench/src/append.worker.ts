@@ -7,7 +7,7 @@ import { measureCalls, serveMeasurements } from './harness.ts';
 const [kind = '', connectionString = '', callersText = '1'] = process.argv.slice(2);
 const callers = Number(callersText);
 
-/** Some 576 bytes, most of it data. */
+/** About 576 bytes, most of it data. */
 const newEvent = (): NewEvent => ({
   id: randomUUID(),
   type: 'SessionStarted',

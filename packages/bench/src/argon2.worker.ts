@@ -1,8 +1,8 @@
-/** The floor of a login: password hashes alone, with the same parameters and as many at a time. */
+/** The floor of a login: password hashes alone, with the same parameters and concurrency. */
 import { createRequire } from 'node:module';
 import { measureCalls, serveMeasurements } from './harness.ts';
 
-// Only identity may have the hash function; its own copy is the one to compare with.
+// Only identity may depend on the hash function; its copy is the one to compare with.
 const require = createRequire(new URL('../../../services/identity/package.json', import.meta.url));
 // biome-ignore lint/correctness/noUndeclaredDependencies: identity's own copy
 const { hash, verify } = require('@node-rs/argon2');

@@ -1,4 +1,7 @@
-/** How long after its answer a write stands in the audit log: over Kafka, and over topics that are tables. */
+/**
+ * The time from the response to a write until its row is in the audit log: over Kafka, and over topics that
+ * are tables.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { temporaryInstance } from '@cardea/testing';
 import { Client } from 'pg';
@@ -67,7 +70,7 @@ async function signedIn(base: string, client: Client): Promise<Writing['headers'
   return { ...json, authorization: `Bearer ${token}` };
 }
 
-/** Open loop: a write is sent at its time, whatever became of those before. */
+/** Open loop: each write is sent at its time, whatever happened to earlier ones. */
 async function measure(writing: Writing, seconds: number): Promise<Measured> {
   const waiting = new Map<string, number>();
   const times: number[] = [];
@@ -117,13 +120,13 @@ async function writeTuple({ base, headers }: Writing, name: string): Promise<voi
 
 type Watched = {
   readonly since: Date;
-  /** When the answer came. */
+  /** The time of the response. */
   readonly waiting: Map<string, number>;
   readonly times: number[];
   readonly signal: AbortSignal;
 };
 
-/** A row that is there before its answer has arrived at once. */
+/** A row that is there before the response arrived counts as 0 ms. */
 async function watch(client: Client, { since, waiting, times, signal }: Watched): Promise<void> {
   const told = new Set<string>();
   while (!signal.aborted) {

@@ -1,4 +1,4 @@
-/** B10: a page of the audit log beside the same SQL through a bare driver, at a million rows. */
+/** B10: a page of the audit log compared with the same SQL through the bare driver, with a million rows. */
 import { type Bench, type BenchContext, type Row, workerSide } from './harness.ts';
 import { httpSide } from './http.ts';
 import { started } from './started.ts';

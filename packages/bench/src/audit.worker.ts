@@ -1,4 +1,4 @@
-/** The audit projector in a process of its own, over a log that is filled already. */
+/** The audit projector in a process of its own, over a log that was filled before. */
 import { auditService } from '@cardea/audit-projector';
 import { serviceFixture } from '@cardea/testing';
 

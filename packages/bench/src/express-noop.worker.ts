@@ -1,8 +1,8 @@
-/** The floor of whatever answers HTTP: the Express that endpoints are served by, reading JSON and doing nothing. */
+/** The floor of everything that serves HTTP: the Express that endpoints use, reading JSON and doing nothing. */
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 
-// Only packages/http may have Express; its own copy is the one to compare with.
+// Only packages/http may depend on Express; its copy is the one to compare with.
 const require = createRequire(new URL('../../http/package.json', import.meta.url));
 // biome-ignore lint/correctness/noUndeclaredDependencies: the copy of packages/http
 const express = require('express');

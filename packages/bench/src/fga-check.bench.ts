@@ -1,11 +1,11 @@
-/** B4: what a check costs beside a server of the same kind that does nothing. */
+/** B4: the cost of a check, compared with a server of the same kind that does nothing. */
 import type { Bench, BenchContext, Row } from './harness.ts';
 import { httpSide, type LoadRequest } from './http.ts';
 import { started } from './started.ts';
 
 const WORKER = new URL('./fga-check.worker.ts', import.meta.url);
 const NOOP = new URL('./express-noop.worker.ts', import.meta.url);
-/** About as long as what a check answers. */
+/** About as long as the response to a check. */
 const NOOP_ANSWER = '{"allowed":true,"reason":"user:a viewer document:d"}';
 const CONNECTIONS = [32, 1, 128] as const;
 const PATH = '/api/v1/fga/check';

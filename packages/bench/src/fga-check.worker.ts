@@ -1,4 +1,4 @@
-/** The authorization service in a process of its own, with 100,000 tuples and a key that may ask. */
+/** The authorization service in a process of its own, with 100,000 tuples and an API key for checks. */
 import { hash } from 'node:crypto';
 import { authzService } from '@cardea/authz';
 import type { Append } from '@cardea/event-store';
@@ -74,7 +74,7 @@ function* tuples(): Generator<Tuple> {
   }
 }
 
-/** Scatters numbers without chance: the golden ratio's multiples meet no pattern of ours. */
+/** Distributes numbers evenly without randomness: multiples of the golden ratio avoid regular patterns. */
 function spread(number: number, below: number): number {
   return Math.floor((((number + 1) * 0.618_033_988_75) % 1) * below);
 }
@@ -97,7 +97,7 @@ async function seed(): Promise<void> {
   if (!(await positions.reached(['tuples'], last, CATCH_UP_MS))) {
     throw new Error('the table did not take the tuples in time');
   }
-  // Or its relay would still be telling the world of them while checks are measured.
+  // Otherwise its relay would still be publishing them while checks are measured.
   await untilTrue(
     async () => BigInt((await fixture.shared.cache.get('relay:authz')) ?? 0) >= last,
     {
@@ -120,7 +120,7 @@ function appendOf(tuple: Tuple): Append {
   };
 }
 
-/** Half of them ask for what was granted directly, half for anything at all. */
+/** Half of them ask for a directly granted relation, half for an arbitrary one. */
 function questions(): string[] {
   return Array.from({ length: REQUESTS }, (_, at) => {
     const user = at % 2 === 0 ? spread(at * 5 + 2, USERS) : spread(at * 11, USERS);

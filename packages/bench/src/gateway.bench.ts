@@ -1,4 +1,4 @@
-/** B12: what the gateway's own work costs beside the work of the service that it leads a request to. */
+/** B12: the cost of the gateway's own work, compared with that of the service that it forwards to. */
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Bench, BenchContext, Row, Side } from './harness.ts';
 import { httpSide, type LoadRequest } from './http.ts';
@@ -68,7 +68,7 @@ function gatewayTo({ startGateway }: BenchContext, address: string) {
   return startGateway(upstreams);
 }
 
-/** The side's processor time is that of these processes, per request, and not of the load generator. */
+/** The side's CPU time is that of these processes, per request, and not that of the load generator. */
 function timed(side: Side, name: string, pids: () => readonly number[]): Side {
   return {
     name,
@@ -81,7 +81,7 @@ function timed(side: Side, name: string, pids: () => readonly number[]): Side {
   };
 }
 
-/** Of all threads, as the scheduler counts it, in nanoseconds. */
+/** The CPU time of all threads, which the scheduler counts in nanoseconds. */
 const processorMs = (pids: readonly number[]): number =>
   pids
     .flatMap((pid) => readdirSync(`/proc/${pid}/task`).map((thread) => `${pid}/task/${thread}`))

@@ -1,4 +1,4 @@
-/** The authorization service in a process of its own, with a few tuples and a key that may ask. */
+/** The authorization service in a process of its own, with a few tuples and an API key for checks. */
 import { authzService } from '@cardea/authz';
 import { uuidFrom } from '@cardea/runtime';
 import { serviceFixture } from '@cardea/testing';

@@ -1,22 +1,22 @@
-/** What every benchmark shares: pairs that alternate, figures, and the verdict on their ratio. */
+/** Shared by all benchmarks: alternating pairs, figures, and the verdict on their ratio. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism, loadavg } from 'node:os';
 import type { ServiceName } from '@cardea/contracts';
 
-/** What one side did in one stretch of time. */
+/** What one side did during one measurement. */
 export type Measured = {
   readonly per_second: number;
   readonly p50_ms: number;
   readonly p99_ms: number;
-  /** Of the process that did the work, per operation. */
+  /** CPU time of the process that did the work, per operation. */
   readonly cpu_ms?: number;
   readonly rss_mb?: number;
-  /** Wrong answers and failures; one makes the row void. */
+  /** Wrong responses and failures; a single one makes the row void. */
   readonly errors: number;
 };
 
-/** One half of a pair. It is warm when it is measured for the second time. */
+/** One half of a pair. It is warm from its second measurement on. */
 export type Side = {
   readonly name: string;
   readonly measure: (seconds: number) => Promise<Measured>;
@@ -25,15 +25,15 @@ export type Side = {
 export type Goal = { readonly at_least: number } | { readonly at_most: number };
 
 export type Pair = {
-  /** The row of `docs/design/quality.md`, with what tells its pairs apart: `B1 64 callers`. */
+  /** The row of `docs/design/quality.md`, with a suffix that distinguishes its pairs: `B1 64 callers`. */
   readonly id: string;
   readonly subject: Side;
   readonly floor: Side;
   /** Undefined: printed for information. */
   readonly goal?: Goal;
-  /** What the two are compared by; throughput unless named. */
+  /** The figure that is compared; throughput by default. */
   readonly figure?: 'per_second' | 'p50_ms' | 'p99_ms' | 'cpu_ms';
-  /** What the load generator can do at most; a subject above 80 % of it says little. */
+  /** The maximum of the load generator; a subject above 80 % of it says little. */
   readonly ceiling_per_second?: number;
 };
 
@@ -54,7 +54,7 @@ export type Row = {
   readonly floor_measured: Measured;
 };
 
-/** Starts nginx with one worker and these addresses of each service; undefined where there is no nginx. */
+/** Starts nginx with one worker and these addresses of each service; undefined where nginx is not installed. */
 export type StartGateway = (
   upstreams: {
     readonly [name in ServiceName]: readonly string[];
@@ -65,10 +65,10 @@ export type BenchContext = {
   readonly smoke: boolean;
   /** A fresh, migrated database on the run's server; the URL is the owner's. */
   readonly database: () => Promise<string>;
-  /** Measures the two in turn, five rounds behind a warm-up. */
+  /** Measures the two alternately, five rounds after a warm-up. */
   readonly compare: (pair: Pair) => Promise<Row>;
   readonly startGateway: StartGateway;
-  /** Called at the end of the bench, whatever came of it. */
+  /** Called at the end of the bench, also after a failure. */
   readonly onEnd: (close: () => Promise<void> | void) => void;
 };
 
@@ -88,7 +88,7 @@ export async function compare(
 ): Promise<Row> {
   const figure = pair.figure ?? 'per_second';
   const loaded = loadavg()[0] ?? 0;
-  // To see that it works needs nothing warm.
+  // A smoke run needs no warm-up.
   if (!smoke) {
     await pair.floor.measure(seconds);
     await pair.subject.measure(seconds);
@@ -131,7 +131,7 @@ export async function compare(
   };
 }
 
-/** Half the cores; the run's own work comes later than this figure is read. */
+/** Half the cores; this figure is read before the run's own work starts. */
 const idleLoadMax = () => availableParallelism() / 2;
 
 function verdictOf(
@@ -172,10 +172,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[half - 1] ?? Number.NaN)) / 2;
 }
 
-/**
- * Runs `operation` in as many loops as there are callers and times each call. The operation throws
- * when its answer is wrong.
- */
+/** Runs `operation` in one loop per caller and times each call. The operation throws when its result is wrong. */
 export async function measureCalls(
   callers: number,
   seconds: number,
@@ -210,7 +207,7 @@ export async function measureCalls(
   };
 }
 
-/** In a worker's file: answers each `measure(seconds)` of the parent, and ends with it. */
+/** For the file of a worker: answers each `measure(seconds)` of the parent, and ends with it. */
 export function serveMeasurements(measure: (seconds: number) => Promise<Measured>): void {
   process.on('message', async (seconds: number) => {
     process.send?.(await measure(seconds));
@@ -219,12 +216,12 @@ export function serveMeasurements(measure: (seconds: number) => Promise<Measured
   process.send?.('ready');
 }
 
-/** What a pass went through at once, for the times that it is told in. */
+/** A pass is timed in batches of this many events. */
 const PASS_BATCH = 500;
 
 /**
- * Whole passes over as many `events`, until they took so long; `before` each is not counted. A pass
- * answers how many it went through.
+ * Runs whole passes over the same number of `events` until the time is over; `before` is not timed. A pass
+ * returns how many events it processed.
  */
 export async function measurePasses(
   seconds: number,
@@ -254,7 +251,7 @@ export async function measurePasses(
   };
 }
 
-/** A side that works in a process of its own, started from `script` with `args`. */
+/** A side that runs in a process of its own, started from `script` with `args`. */
 export async function workerSide(
   context: BenchContext,
   name: string,

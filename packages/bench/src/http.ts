@@ -1,4 +1,4 @@
-/** A side that answers HTTP, asked by a load generator in another process over keep-alive connections. */
+/** A side that serves HTTP, called by a load generator in another process over keep-alive connections. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,15 +11,15 @@ export type LoadRequest = {
   readonly body?: string;
   /** Any other status is an error. */
   readonly status: number;
-  /** Looked for in one of a hundred answers. */
+  /** Expected in the body; checked in one of a hundred responses. */
   readonly contains?: string;
 };
 
 export type Load = {
   readonly origin: string;
-  /** As many requests are under way at any time. */
+  /** The number of requests that are pending at any time. */
   readonly connections: number;
-  /** Sent one after the other, round and round. */
+  /** Sent one after the other, repeatedly. */
   readonly requests: readonly LoadRequest[];
 };
 
@@ -28,7 +28,7 @@ const WORKER = new URL('./http.worker.ts', import.meta.url);
 export async function httpSide(context: BenchContext, name: string, load: Load): Promise<Side> {
   const folder = mkdtempSync(join(tmpdir(), 'cardea-load-'));
   context.onEnd(() => rmSync(folder, { recursive: true, force: true }));
-  const path = join(folder, 'load.json'); // in a file, for it may hold keys and be long
+  const path = join(folder, 'load.json'); // in a file, because it may contain keys and be long
   writeFileSync(path, JSON.stringify(load), { mode: 0o600 });
   return workerSide(context, name, WORKER, [path]);
 }

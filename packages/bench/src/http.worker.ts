@@ -1,4 +1,4 @@
-/** The load generator: another process than what it asks, with its own connections. */
+/** The load generator: a separate process with its own connections. */
 import { readFileSync } from 'node:fs';
 import { Pool } from 'undici';
 import { measureCalls, serveMeasurements } from './harness.ts';

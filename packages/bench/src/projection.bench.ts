@@ -1,4 +1,4 @@
-/** B3 and B2r: what keeping a table level with the log costs, and what waiting for it adds to a write. */
+/** B3 and B2r: the cost of keeping a table up to date with the log, and what waiting for it adds to a write. */
 import { randomUUID } from 'node:crypto';
 import { type NewEvent, postgresEventStore } from '@cardea/event-store';
 import { migrate } from '@cardea/read-models';
@@ -24,7 +24,7 @@ async function projectionRates(context: BenchContext): Promise<readonly Row[]> {
   const side = (name: string, kind: string) =>
     workerSide(context, name, WORKER, [kind, url, `${events}`]);
   const subject = await side('batches of 500', 'batches');
-  // The rows that COPY copies are those that the projection made.
+  // COPY copies the rows that the projection made.
   await subject.measure(0);
   return [
     await context.compare({
@@ -42,7 +42,7 @@ async function projectionRates(context: BenchContext): Promise<readonly Row[]> {
   ];
 }
 
-/** The goal has a fixed part, which no ratio can say. */
+/** The goal includes a constant, which a ratio cannot express. */
 const RATIO_MAX = 1.5;
 const ADDED_MS_MAX = 2;
 
@@ -92,7 +92,7 @@ async function fillLog(connectionString: string, events: number): Promise<void> 
   await client.end();
 }
 
-/** Some 576 bytes, as in B1. */
+/** About 576 bytes, as in B1. */
 function sessionStarted(): NewEvent {
   return {
     id: randomUUID(),

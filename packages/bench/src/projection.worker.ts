@@ -25,7 +25,7 @@ const store = postgresEventStore({ connectionString, log: LOG });
 const owner = new Client({ connectionString });
 await owner.connect();
 
-/** Each pass meets an empty table. */
+/** Each pass starts with an empty table. */
 const afterEmptying = (seconds: number, pass: () => Promise<number>): Promise<Measured> =>
   measurePasses(seconds, events, pass, () => owner.query(`TRUNCATE ${TABLE}, ${TABLE}_copied`));
 
@@ -132,7 +132,7 @@ const valuesOf = ({ streamId, metadata, data, time }: RecordedEvent): unknown[] 
   time,
 ];
 
-/** One caller; with a board, the answer waits until the projection has passed the write. */
+/** One caller; with a board, the write resolves once the projection has passed it. */
 async function writes(waits: boolean): Promise<(seconds: number) => Promise<Measured>> {
   const running = waits
     ? await startProjection(leaderLocks({ connectionString, clock, log }))

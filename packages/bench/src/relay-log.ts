@@ -1,4 +1,4 @@
-/** A log as the relay finds it: tuples that a user wrote, with address and user agent sealed. */
+/** A log for the relay: tuples that a user wrote, with address and user agent encrypted. */
 import { randomUUID } from 'node:crypto';
 import { contextLocation, neverErased, type Sealer, sealer, wrapKeys } from '@cardea/crypto';
 import { type NewEvent, postgresEventStore } from '@cardea/event-store';
@@ -12,7 +12,7 @@ const APPENDS_AT_ONCE = 500;
 const USER_AGENT =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
 
-/** The sealer of authz, as a process has it. */
+/** The sealer of authz, as in a process of the service. */
 export function benchSealer(connectionString: string): Sealer & { close(): Promise<void> } {
   const log = logger({ service: 'bench', version: '0.1.0', level: 'error' });
   const database = openDatabase({ connectionString, log });

@@ -1,4 +1,4 @@
-/** What the relay makes of the driver's speed: log in PostgreSQL, mapping, opening, checking, Kafka. */
+/** The relay's throughput compared with the driver's: log in PostgreSQL, mapping, decrypting, validating, Kafka. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { fillLog } from './relay-log.ts';
 const WORKER = new URL('./relay.worker.ts', import.meta.url);
 const EVENTS = 30_000;
 const EVENTS_SMOKE = 2000;
-/** With the broker on the same two cores; absolute, so it is printed and not judged. */
+/** With the broker on the same two cores; an absolute figure, so it is printed and not compared. */
 const WANTED_PER_SECOND = 8000;
 
 export const benches: readonly Bench[] = [
@@ -28,7 +28,7 @@ async function relayRate(context: BenchContext): Promise<readonly Row[]> {
   const side = (name: string, kind: string) =>
     workerSide(context, name, WORKER, [kind, url, broker, `${events}`]);
   const subject = await side('relay', 'relay');
-  // The records that the floor sends are those that the relay has sent.
+  // The floor sends the records that the relay has sent.
   await subject.measure(0);
   const floor = await side('bare sendBatch of the same records', 'send');
   const row = await context.compare({ id: 'relay-kafka', subject, floor });
@@ -37,7 +37,7 @@ async function relayRate(context: BenchContext): Promise<readonly Row[]> {
   return [row];
 }
 
-/** Undefined, with the reason printed, where there can be no broker. */
+/** Undefined, with the reason printed, where Kafka cannot be started. */
 export async function benchKafka({ onEnd }: BenchContext): Promise<KafkaServer | undefined> {
   const missing = whyNoKafka();
   if (missing !== undefined) {

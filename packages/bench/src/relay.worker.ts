@@ -1,4 +1,7 @@
-/** One side of the relay's row as a process: the relay over a whole log, or the bare driver with the same records. */
+/**
+ * One side of the relay's row as a process: the relay over a whole log, or the bare driver with the same
+ * records.
+ */
 import { kindOf, topicOf } from '@cardea/contracts';
 import {
   createTopics,
@@ -62,7 +65,7 @@ async function relaying(): Promise<(seconds: number) => Promise<Measured>> {
   return (seconds) => measurePasses(seconds, events, pass);
 }
 
-/** The records that the relay has made, sent by nothing but the driver. */
+/** Sends the records that the relay has made with the driver alone. */
 async function sending(): Promise<(seconds: number) => Promise<Measured>> {
   await createTopics(client, { replication: 1, topics: [forgetting(FLOOR_TOPIC)] });
   const messages = await records();

@@ -1,4 +1,4 @@
-/** Writes what a run found: JSON for machines, one table for people. Absolute figures are for information. */
+/** Writes the results of a run: JSON, and a table to read. Absolute figures are for information. */
 import { execFileSync } from 'node:child_process';
 import {
   closeSync,

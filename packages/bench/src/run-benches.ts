@@ -1,4 +1,4 @@
-/** Runs every `*.bench.ts` beside this file against one PostgreSQL and leaves a table of ratios in `.cache/bench`. */
+/** Runs every `*.bench.ts` of this folder against one PostgreSQL and writes a table of ratios to `.cache/bench`. */
 import { readdir } from 'node:fs/promises';
 import { type Bench, type BenchContext, compare, type Row, type StartGateway } from './harness.ts';
 import { describeMachine, writeReport } from './report.ts';
@@ -7,19 +7,19 @@ import { type BenchServer, benchServer } from './server.ts';
 export type BenchRun = {
   /** Ids; all benches unless named. */
   readonly only?: readonly string[] | undefined;
-  /** Of each measurement; above 0. */
+  /** The duration of each measurement; above 0. */
   readonly seconds: number;
   /** One round of each pair, to see that it works. */
   readonly smoke: boolean;
   readonly startGateway: StartGateway;
 };
 
-/** There is none of the benches that were asked for. */
+/** None of the requested benches exists. */
 export class UnknownBench extends Error {
   override readonly name = 'UnknownBench';
 }
 
-/** Answers whether all benches ran to their end. Throws {@link UnknownBench}. */
+/** Returns whether all benches completed. Throws {@link UnknownBench}. */
 export async function runBenches(run: BenchRun): Promise<boolean> {
   const { benches: all, broken } = await allBenches();
   const benches = all.filter(({ id }) => run.only === undefined || run.only.includes(id));
@@ -66,7 +66,7 @@ async function runOne(bench: Bench, run: BenchRun, server: BenchServer): Promise
   }
 }
 
-/** A file that cannot be loaded fails the run, and hinders no other. */
+/** A file that cannot be loaded fails the run, and does not keep the others from running. */
 async function allBenches(): Promise<{ benches: readonly Bench[]; broken: boolean }> {
   const files = (await readdir(new URL('.', import.meta.url))).filter((file) =>
     file.endsWith('.bench.ts'),

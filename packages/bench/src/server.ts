@@ -1,4 +1,4 @@
-/** The PostgreSQL that benchmarks run on: a throw-away one with fsync on, or CARDEA_TEST_DATABASE_URL. */
+/** The PostgreSQL for benchmarks: a temporary one with fsync on, or CARDEA_TEST_DATABASE_URL. */
 
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -25,7 +25,7 @@ export type BenchServer = {
 
 export async function benchServer(): Promise<BenchServer> {
   const folder = mkdtempSync(join(tmpdir(), 'cardea-bench-'));
-  chmodSync(folder, 0o711); // as root, the server's own user has to get through
+  chmodSync(folder, 0o711); // as root, the server's own user needs access
   const local = await startLocalPostgres({
     dataFolder: join(folder, 'postgres'),
     password: randomBytes(18).toString('base64url'),
@@ -61,7 +61,7 @@ export async function benchServer(): Promise<BenchServer> {
   };
 }
 
-/** Every other database is a copy of it. */
+/** Every other database is a copy of this one. */
 async function migrated(local: LocalPostgres): Promise<void> {
   await local.createDatabase(TEMPLATE);
   const url = secret(local.connectionString(TEMPLATE));

@@ -33,7 +33,7 @@ async function logIn(client: number): Promise<string> {
 
 const turns = new Map<number, number>();
 
-/** A client goes round its accounts: every `among`-th one, for so many clients share them. */
+/** A client cycles through its accounts: every `among`-th one, because so many clients share them. */
 async function refresh(client: number, among = clients): Promise<void> {
   const turn = turns.get(client) ?? 0;
   turns.set(client, turn + 1);
@@ -45,7 +45,7 @@ async function refresh(client: number, among = clients): Promise<void> {
   tokens.set(at, body['refresh_token'] ?? '');
 }
 
-/** At a fixed rate, whatever comes back: surplus logins are to be refused with 503, never to hang. */
+/** At a fixed rate, whatever the responses are: surplus logins have to be refused with 503, and must not hang. */
 async function storm(seconds: number): Promise<Measured> {
   const underWay: Promise<void>[] = [];
   let errors = 0;
@@ -69,7 +69,7 @@ serveMeasurements(async (seconds) => {
       return storm(seconds);
     case 'refresh': {
       const slowly = detail === 'slowly';
-      // Who signs in first must not be measured as a refresh.
+      // A first sign-in must not be measured as a refresh.
       for (const at of accounts.keys()) if (!tokens.has(at)) tokens.set(at, await logIn(at));
       if (!slowly) return measureCalls(clients, seconds, refresh);
       const times: number[] = [];

@@ -1,4 +1,7 @@
-/** B5, B6, B7: signing in beside bare password hashes, refreshing beside a server that does nothing and a bare append. */
+/**
+ * B5, B6, B7: signing in compared with bare password hashes, refreshing compared with a server that does
+ * nothing and with a bare append.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +28,7 @@ export const benches: readonly Bench[] = [
 
 type Ready = { readonly origin: string; readonly accounts: string; readonly hashing: string };
 
-/** A session may be refreshed 300 times a minute: more sessions than clients keep below that. */
+/** A session may be refreshed 300 times a minute: with more sessions than clients the rate stays below that. */
 const SESSIONS = 1024;
 
 async function identity(
@@ -42,7 +45,7 @@ async function identity(
     String(count),
     hashes,
   );
-  const accounts = join(folder, 'accounts.json'); // in a file, for it holds passwords
+  const accounts = join(folder, 'accounts.json'); // in a file, because it contains passwords
   writeFileSync(accounts, JSON.stringify(said.accounts), { mode: 0o600 });
   return { ...said, accounts };
 }
@@ -82,7 +85,7 @@ async function refreshes(context: BenchContext): Promise<readonly Row[]> {
   ];
 }
 
-/** The same clients on the same server, with and without a storm beside them. */
+/** The same clients on the same server, with and without a login storm at the same time. */
 async function storm(context: BenchContext): Promise<readonly Row[]> {
   const server = await identity(context);
   const refresh = await clients(context, server, 'refresh', 'slowly');

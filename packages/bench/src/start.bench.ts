@@ -1,4 +1,4 @@
-/** How long a fresh start takes to its first answer, and how large the idle process is. */
+/** The time from a fresh start to the first response, and the memory of the idle process. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { temporaryInstance } from '@cardea/testing';
@@ -11,7 +11,7 @@ export const benches: readonly Bench[] = [
   { id: 'start', title: 'a fresh start, and the idle process', run: start },
 ];
 
-/** Printed, not compared: there is no floor that another machine would share. */
+/** Printed, not compared: no floor would be comparable on another machine. */
 async function start({ smoke, onEnd }: BenchContext): Promise<readonly Row[]> {
   const began = performance.now();
   const instance = await temporaryInstance(() => undefined);

@@ -1,4 +1,4 @@
-/** Servers that a benchmark asks: each a process of its own, gone when the benchmark is over. */
+/** Servers under measurement: each a process of its own, which ends with the benchmark. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BenchContext } from './harness.ts';
 
-/** Starts a server in a process of its own; answers what it says when it is ready. */
+/** Starts a server in a process of its own; returns the message that it sends when it is ready. */
 export async function started<Said>(
   context: BenchContext,
   script: URL,
   ...args: readonly string[]
 ): Promise<Said> {
-  // It is killed, so what it leaves in its temporary folder is ours to remove.
+  // It is killed, so its temporary files have to be removed here.
   const folder = mkdtempSync(join(tmpdir(), 'cardea-bench-'));
   const env = { ...process.env, TMPDIR: folder };
   const child = fork(script, [...args], { env, stdio: ['ignore', 2, 2, 'ipc'] });

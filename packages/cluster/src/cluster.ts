@@ -1,7 +1,7 @@
 /**
- * Cardea as it runs in production, on one machine and without containers: six services as processes of
- * their own, each as often as asked for, behind nginx, on PostgreSQL, Redis and Kafka. Tests start it
- * the same way.
+ * Cardea as in production, on one machine and without containers: six services as processes of their own,
+ * each with the given number of replicas, with nginx, PostgreSQL, Redis and Kafka. Tests start it the same
+ * way.
  */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,40 +19,40 @@ import { Stops } from './stops.ts';
 const { version } = packageJson;
 const HOST = '127.0.0.1';
 const PORTS_PER_PROCESS = 3;
-/** Connections for requests of one process, where a dozen of them share a machine. */
+/** Connections for requests of one process, where a dozen processes share a machine. */
 const POOL_SIZE = '10';
 const STOP_MS_MAX = 30_000;
 const OWNER_ONLY_FILE = 0o600;
-/** Asked by other services, each under one address for all its replicas. */
+/** Services that others call, each under one address for all its replicas. */
 const ASKED: readonly ServiceName[] = ['identity', 'approval'];
 
 export type ClusterToStart = {
-  /** Where logs, data and `cluster.json` go. */
+  /** The folder for logs, data and `cluster.json`. */
   readonly folder: string;
   readonly temporary: boolean;
   readonly replicas: number;
-  /** Of the gateway; a free one unless named. */
+  /** The gateway's port; a free one by default. */
   readonly port?: number | undefined;
-  /** Where the gateway listens; loopback, as all services do, unless named. */
+  /** The gateway's address; loopback by default, like that of all services. */
   readonly host?: string | undefined;
-  /** Of the superuser of our own PostgreSQL. */
+  /** The password of the superuser of our own PostgreSQL. */
   readonly postgresPassword: string;
   /** JWT_SECRET, ENCRYPTION_KEY, ADMIN_EMAIL, ADMIN_PASSWORD, and any further setting of the services. */
   readonly env: { readonly [name: string]: string };
-  /** Servers to use instead of own ones; `kafkaBrokers: ''` runs without Kafka. */
+  /** Servers to use instead of starting own ones; `kafkaBrokers: ''` runs without Kafka. */
   readonly given?: {
     readonly databaseUrl?: string | undefined;
     readonly redisUrl?: string | undefined;
     readonly kafkaBrokers?: string | undefined;
     readonly eventstoreUrl?: string | undefined;
   };
-  /** Events go to a stand-in of an EventStoreDB, which forgets them at its end. */
+  /** Uses the fake EventStoreDB, which loses its events when it ends. */
   readonly standIn?: boolean;
   readonly say?: (line: string) => void;
   readonly startGateway: StartGateway;
 };
 
-/** Starts nginx in front of these addresses, `host:port` of each replica. */
+/** Starts nginx with these upstream addresses, `host:port` of each replica. */
 export type StartGateway = (of: {
   readonly upstreams: { readonly [name in ServiceName]: readonly string[] };
   readonly port: number;
@@ -60,7 +60,7 @@ export type StartGateway = (of: {
 }) => Promise<{
   readonly url: string;
   readonly pid: number;
-  /** `graceful` lets requests in flight finish. */
+  /** `graceful` lets pending requests finish. */
   stop(graceful: boolean): Promise<void>;
 }>;
 
@@ -70,7 +70,7 @@ type Address = {
   readonly internal: string;
   readonly pid: number;
 };
-/** What `cluster.json` says. */
+/** The content of `cluster.json`. */
 export type Addresses = {
   readonly gateway: string;
   readonly mailbox: string;
@@ -86,15 +86,15 @@ export type Cluster = {
   readonly processes: readonly ServiceProcess[];
   of(service: ServiceName): readonly ServiceProcess[];
   readonly gatewayPid: number;
-  /** Writes `cluster.json` anew, after a process was started again. */
+  /** Writes `cluster.json` again, after a process was restarted. */
   writeAddresses(): void;
-  /** In the reverse order of the start; answers what did not stop as it should. */
+  /** In the reverse order of the start; returns what did not stop as it should. */
   stop(): Promise<readonly string[]>;
 };
 
 /**
- * Throws what the part that did not start has to say; whatever was started before it is stopped again.
- * With `stops` the caller can stop it before it has all started.
+ * Throws the error of the part that did not start; parts that were started before it are stopped again.
+ * With `stops` the caller can stop it before all parts are started.
  */
 export async function startCluster(of: ClusterToStart, stops = new Stops()): Promise<Cluster> {
   try {
@@ -214,7 +214,7 @@ function environmentOf(
   };
 }
 
-/** Together: each drains by itself, and none waits for another. */
+/** Ends all at the same time: each drains by itself, and none waits for another. */
 async function endAll(processes: readonly ServiceProcess[]): Promise<void> {
   const ends = processes
     .filter((each) => each.alive)
@@ -226,11 +226,11 @@ async function endAll(processes: readonly ServiceProcess[]): Promise<void> {
   if (wrong.length > 0) throw new Error(wrong.join(', '));
 }
 
-/** The account at a server of others is nothing to write down. */
+/** The URL without its credentials, which belong to another server and must not be written to a file. */
 export const withoutAccount = (url: string | undefined): string | null =>
   url?.replace(/^([a-z+]+:\/\/)[^/?]*@/, '$1') ?? null;
 
-/** It names the passwords of database and cache, so nobody else may read it. */
+/** The file contains the passwords of database and cache, so only its owner may read it. */
 function writeDown(folder: string, addresses: Addresses): void {
   const file = join(folder, 'cluster.json');
   const text = `${JSON.stringify(addresses, null, 2)}\n`;

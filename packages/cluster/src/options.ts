@@ -6,11 +6,11 @@ export type Options = {
   readonly data: string | undefined;
   /** Removed at the end. */
   readonly temp: boolean;
-  /** Of the gateway; undefined: PORT, else 8080, and with `temp` a free one. */
+  /** The gateway's port; undefined: PORT, else 8080, and with `temp` a free one. */
   readonly port: number | undefined;
   /** Processes of each service. */
   readonly replicas: number;
-  /** Events go to the stand-in of an EventStoreDB. */
+  /** Uses the fake EventStoreDB. */
   readonly eventstore: boolean;
   readonly help: boolean;
 };
@@ -30,7 +30,7 @@ DATABASE_URL, REDIS_URL, KAFKA_BROKERS and EVENTSTORE_URL name servers to use in
 const PORT_MAX = 65_535;
 const REPLICAS_MAX = 5;
 
-/** The flags, or what is wrong with them. */
+/** Returns the flags, or what is wrong with them. */
 export function readOptions(args: readonly string[]): Options | { readonly wrong: string } {
   const read = parsed(args);
   if ('wrong' in read) return read;

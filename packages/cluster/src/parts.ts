@@ -1,4 +1,4 @@
-/** The programs that a cluster on one machine needs beside Node, and how to get those that are missing. */
+/** The programs that a cluster on one machine needs beside Node, and how to install missing ones. */
 
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
@@ -20,7 +20,7 @@ export type NeededParts = {
   readonly kafka: boolean;
 };
 
-/** Empty when all is there; else one sentence per part and the line that installs them. */
+/** Empty when nothing is missing; else one sentence per part and the command that installs them. */
 export function missingParts(needs: NeededParts): string {
   const missing = [
     ...(needs.redis && !isOnPath(REDIS.program) ? [REDIS] : []),
@@ -40,7 +40,7 @@ function missingForKafka(): readonly Part[] {
   return isOnPath(MAVEN.program) ? [] : [MAVEN];
 }
 
-/** Fetches the jars where they are missing; answers what went wrong. */
+/** Downloads missing jars; returns what went wrong. */
 export function fetchKafka(say: (line: string) => void): string | undefined {
   if (whyNoKafka() === undefined) return undefined;
   say('Fetching Kafka (once) …');

@@ -1,4 +1,4 @@
-/** What the services stand on, on this machine: a database, a cache, a bus, and a place for mail. */
+/** The servers that the services need, on this machine: a database, a cache, a bus, and a folder for mail. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTopics, kafkaClient } from '@cardea/event-bus';
@@ -11,7 +11,7 @@ import type { Stops } from './stops.ts';
 
 const DATABASE = 'cardea';
 const DATABASE_EXISTS = '42P04';
-/** Of one process: requests, loops, event store, locks, exports, and some to spare. */
+/** Of one process: requests, loops, event store, locks, exports, and a few spare ones. */
 const CONNECTIONS_PER_PROCESS = 24;
 const CONNECTIONS_SPARE = 40;
 const HOST = '127.0.0.1';
@@ -26,14 +26,14 @@ export type ServersToStart = {
   readonly version: string;
   readonly log: Logger;
   readonly processes: number;
-  /** Those that run already; an empty text for Kafka leaves it out. */
+  /** Servers that run already; an empty string for Kafka leaves it out. */
   readonly given: {
     readonly databaseUrl?: string | undefined;
     readonly redisUrl?: string | undefined;
     readonly kafkaBrokers?: string | undefined;
     readonly eventstoreUrl?: string | undefined;
   };
-  /** Events go to a stand-in of an EventStoreDB, in memory. */
+  /** Uses the fake EventStoreDB, in memory. */
   readonly standIn: boolean;
   readonly stops: Stops;
   readonly say: (line: string) => void;
@@ -44,13 +44,13 @@ export type Servers = {
   readonly redisUrl: string;
   /** Undefined: topics are tables. */
   readonly kafkaBrokers: string | undefined;
-  /** Undefined: events are rows. */
+  /** Undefined: events are rows in PostgreSQL. */
   readonly eventstoreUrl: string | undefined;
   readonly smtpUrl: string;
   readonly mailbox: string;
 };
 
-/** All at once; what was started stops with {@link Stops}, the database last. */
+/** Starts all at the same time; {@link Stops} stops them, the database last. */
 export async function startServers(of: ServersToStart): Promise<Servers> {
   const { given, stops, say } = of;
   // First, so that it stops last.
@@ -78,7 +78,7 @@ export async function startServers(of: ServersToStart): Promise<Servers> {
   };
 }
 
-/** However we end; called off when the server has been stopped in order. */
+/** Stops the server however this process ends; cancelled once the server was stopped in order. */
 function endWithUs(stops: Stops, pid: number): void {
   stops.add('its last will', lastWill(pid));
 }

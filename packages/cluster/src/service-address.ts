@@ -1,6 +1,6 @@
 /**
- * One address for all replicas of a service, as a Kubernetes Service is one: connections go to the
- * replicas in turn, and past those that do not take one.
+ * One address for all replicas of a service, like a Kubernetes Service: each connection goes to the next
+ * replica, and replicas that do not accept it are skipped.
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
@@ -34,7 +34,7 @@ export async function serviceAddress(
   };
 }
 
-/** The first that takes the connection has it to its end. */
+/** The first replica that accepts the connection keeps it to its end. */
 function pass(client: Socket, [port, ...others]: readonly number[], left: number): void {
   if (port === undefined || left === 0) {
     client.destroy();

@@ -1,4 +1,4 @@
-/** One replica of one service: a real process on ports that it keeps over its lives. */
+/** One replica of one service: a process on ports that it keeps over restarts. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ServiceName } from '@cardea/contracts';
@@ -10,7 +10,7 @@ const LOOK_EVERY_MS = 100;
 const LOOK_MS_MAX = 10_000;
 const LINES_SHOWN = 15;
 
-/** Where each service lives. */
+/** The folder of each service. */
 export const FOLDERS: { readonly [name in ServiceName]: string } = {
   identity: 'identity',
   authz: 'authz',
@@ -37,19 +37,22 @@ export type ServiceProcess = {
   readonly ports: Ports;
   /** 0 before the first start. */
   readonly pid: number;
-  /** True from a start until its end, however it came. */
+  /** True from a start until the process ends, for whatever reason. */
   readonly alive: boolean;
-  /** Resolves when it is started, as its probe says; throws {@link ServiceEnded}. Starts it again after an end. */
+  /**
+   * Resolves when its probe says that it has started; throws {@link ServiceEnded}. Can be called again
+   * after an end.
+   */
   start(): Promise<void>;
   signal(name: NodeJS.Signals): void;
-  /** Signals and waits; answers exit code or signal. */
+  /** Sends the signal and waits; returns exit code or signal. */
   end(name: NodeJS.Signals, deadlineMs?: number): Promise<number | NodeJS.Signals>;
-  /** Of the present or last life. */
+  /** The end of the current or last run. */
   ended(): Promise<number | NodeJS.Signals>;
   output(): string;
 };
 
-/** A process that ended, or did not come up; the message ends with the last that it printed. */
+/** A process that ended, or did not start; the message ends with its last output. */
 export class ServiceEnded extends Error {
   override readonly name = 'ServiceEnded';
 }
@@ -142,7 +145,7 @@ export function lastOf(child: { output(): string }): string {
   return lines.join('') === '' ? ' and said nothing' : `:\n${lines.join('\n')}`;
 }
 
-/** Its probes say so, and its door is open: it opens last. */
+/** Its probes say so, and its API port is open, which opens last. */
 async function isStarted(management: string): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(LOOK_MS_MAX);

@@ -1,17 +1,17 @@
-/** What has to be stopped, the last started first; each once, and none is left out because another failed. */
+/** What has to be stopped, the last started first; each once, and none is skipped when another one fails. */
 type Stop = { readonly name: string; readonly stop: () => Promise<unknown> | unknown };
 
 export class Stops {
   readonly #stops: Stop[] = [];
   #stopping: Promise<readonly string[]> | undefined;
 
-  /** What comes up after everything was told to stop is stopped at once. */
+  /** What is added after everything was stopped is stopped at once. */
   add(name: string, stop: Stop['stop']): void {
     if (this.#stopping === undefined) this.#stops.push({ name, stop });
     else void stop();
   }
 
-  /** Answers what went wrong, a sentence each. */
+  /** Returns what went wrong, a sentence each. */
   all(): Promise<readonly string[]> {
     this.#stopping ??= this.#each();
     return this.#stopping;

@@ -1,6 +1,6 @@
 /**
- * A new password ends every session but the one that set it; a reset, which nobody was signed in for,
- * ends all and proves the address.
+ * A new password ends every session except the one that set it. A reset, which needs no session, ends all
+ * of them and proves the address.
  */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';

@@ -1,4 +1,7 @@
-/** What a release promises moves on, unless that breaks somebody and the changelog does not own up to it. */
+/**
+ * Accepts the current surface at a release as the one that must not break, unless it breaks clients or
+ * readers without a note in the changelog.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { jsonText } from '@cardea/documents';
 import { type SchemaBreak, unexplained } from './events/schema-breaks.ts';
@@ -7,13 +10,13 @@ const CHANGELOG = new URL('../CHANGELOG.md', import.meta.url);
 
 export type Promised = {
   readonly file: URL;
-  /** Written to the file. */
+  /** The content of the file. */
   readonly state: { readonly release: string };
-  /** Who would break. */
+  /** Those that a break affects. */
   readonly whom: 'clients' | 'readers';
 };
 
-/** Answers the exit code. */
+/** Returns the exit code. */
 export function accept(breaks: readonly SchemaBreak[], { file, state, whom }: Promised): number {
   const refused = unexplained(breaks, readFileSync(CHANGELOG, 'utf8'));
   for (const { subject, at, what } of refused) console.error(`${subject} ${at} ${what}`);

@@ -1,4 +1,7 @@
-/** `npm run bench [-- --only B3,start] [--seconds N] [--smoke]`: what is fast, as ratios to floors of the same run. */
+/**
+ * `npm run bench [-- --only B3,start] [--seconds N] [--smoke]`: performance as ratios to floors that are
+ * measured in the same run.
+ */
 import { parseArgs } from 'node:util';
 import { runBenches, UnknownBench } from '@cardea/bench';
 import { NginxMissing, startGateway } from './gateway/start.ts';

@@ -1,6 +1,7 @@
 /**
- * The way in: `node scripts/bootstrap.mjs <word>` runs on any Node from 18 on, with nothing installed.
- * It installs what is missing, goes on with the pinned Node, and is gone when its child or its parent is.
+ * The entry point: `node scripts/bootstrap.mjs <word>` runs on any Node from 18 on, with nothing installed.
+ * It installs what is missing, runs the script with the pinned Node, and ends when its child or its parent
+ * does.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -34,7 +35,7 @@ const WORDS = {
 
 const LOCK_WAIT_MS = 600_000;
 const LOCK_POLL_MS = 200;
-/** A lock without a holder's name in it was left between two steps of its making. */
+/** A lock without a holder's name: the process that made it was interrupted before it wrote the name. */
 const NAMELESS_LOCK_MS = 5000;
 const PARENT_POLL_MS = 500;
 const LINES_SHOWN = 20;
@@ -75,7 +76,7 @@ async function installUnlessDone() {
     });
     if (failed !== 0) {
       console.error(`${lines.join('\n')}\nThe installation failed (${failed}).`);
-      unlock(); // `finally` does not run behind an exit
+      unlock(); // `finally` does not run after an exit
       process.exit(failed);
     }
     writeFileSync(stampFile, stamp);
@@ -102,7 +103,7 @@ function stampOf() {
   return hash.digest('hex');
 }
 
-/** Two installations into one folder would tear it: whoever makes the lock folder goes first. */
+/** Two concurrent installations would damage the folder: only the process that creates the lock folder installs. */
 async function lock() {
   mkdirSync(dirname(lockFolder), { recursive: true });
   const deadline = Date.now() + LOCK_WAIT_MS;
@@ -152,20 +153,21 @@ function runPinned([script, ...args]) {
     env: {
       ...process.env,
       PATH: `${bin}${delimiter}${process.env.PATH ?? ''}`,
-      // Password hashes run in this pool; the default of 4 would queue file access behind them.
+      // Password hashes run in this pool; with the default of 4, file access would queue after them.
       UV_THREADPOOL_SIZE: process.env.UV_THREADPOOL_SIZE ?? String(cores + 4),
     },
   });
 }
 
-/** Runs a child to its end, hands it our signals, and ends it when our own parent is gone. */
+/** Runs a child to its end, forwards our signals, and ends it when our own parent has ended. */
 function run(command, args, { onOutput, ...options }) {
   return new Promise((resolve) => {
     const child = spawn(command, args, options);
     child.stdout?.on('data', (chunk) => onOutput(String(chunk)));
     child.stderr?.on('data', (chunk) => onOutput(String(chunk)));
     const forward = (signal) => child.kill(signal);
-    // At a terminal Ctrl-C reaches the whole group by itself; twice would mean "now".
+    // In a terminal Ctrl-C reaches the whole process group; a second signal would mean a stop without
+    // waiting.
     const interrupt = () => process.stdin.isTTY || child.kill('SIGINT');
     process.on('SIGTERM', forward).on('SIGHUP', forward).on('SIGINT', interrupt);
     const parent = process.ppid;

@@ -36,9 +36,9 @@ const EXIT_CONFIGURATION = 78;
 const DEFAULT_FOLDER = '.cardea/cluster';
 const DEFAULT_PORT = 8080;
 const HOST = '127.0.0.1';
-/** Signals within this time are one Ctrl-C, sent to a group and forwarded too. */
+/** Signals within this time count as one Ctrl-C, which arrives from the terminal and is forwarded too. */
 const SAME_SIGNAL_MS = 1_000;
-/** Before a process that has ended is started again. */
+/** The pause before a process that has ended is restarted. */
 const RESTART_PAUSE_MS = 1_000;
 
 const stops = new Stops();
@@ -129,7 +129,7 @@ const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
-/** The settings of the services that stand in our environment, or in a file that it names. */
+/** The services' settings in our environment, or in a file that it names. */
 function settingsIn(env: NodeJS.ProcessEnv): { [name: string]: string | undefined } {
   const values = SETTING_FORMS.map(({ name, secret }): [string, string | undefined] => {
     const file = secret ? env[`${name}_FILE`] : undefined;
@@ -138,7 +138,10 @@ function settingsIn(env: NodeJS.ProcessEnv): { [name: string]: string | undefine
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
-/** What the environment leaves open comes from the folder; its administrator only where none is named. */
+/**
+ * Settings that the environment lacks come from the folder; its administrator only where the environment
+ * names none.
+ */
 function environmentOf(
   { JWT_SECRET, ENCRYPTION_KEY, ADMIN_EMAIL, ADMIN_PASSWORD }: DataFolder['generated'],
   settings: { readonly [name: string]: string | undefined },
@@ -147,7 +150,7 @@ function environmentOf(
   return { JWT_SECRET, ENCRYPTION_KEY, ...own, ...(settings as { [name: string]: string }) };
 }
 
-/** As an orchestrator does: a process that ends by itself is started again, and it is told which. */
+/** Restarts a process that ends by itself and reports it, as an orchestrator does. */
 async function keepUp(cluster: Cluster, each: ServiceProcess): Promise<void> {
   for (;;) {
     const how = await each.ended();

@@ -1,4 +1,4 @@
-/** The walls between the modules of a service: `<folder>/<folder>.module.ts` makes a folder one. */
+/** The boundaries between the modules of a service: a folder with `<folder>/<folder>.module.ts` is a module. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -12,13 +12,13 @@ const files = readdirSync(join(root, 'services')).flatMap((service) =>
 );
 const faceOf = (folder: string): string => `${folder}/${folder.split('/').at(-1)}.module.ts`;
 
-/** The folder of the module that a file is part of; undefined for what modules share, and for their list. */
+/** The folder of a file's module; undefined for files that modules share, and for the list of modules. */
 function moduleOf(file: string): string | undefined {
   const folder = /^services\/[^/]+\/src\/[^/]+(?=\/)/.exec(file)?.[0];
   return folder !== undefined && files.includes(faceOf(folder)) ? folder : undefined;
 }
 
-/** Types count like values: what one needs the names of, one depends on. */
+/** Imports of types count as dependencies too. */
 const imports = files.flatMap((file) =>
   [
     ...readFileSync(join(root, file), 'utf8').matchAll(/(?:from|import)\s*\(?\s*'(\.[^'\n]+)'/g),

@@ -1,4 +1,4 @@
-/** The rules of structure that no linter knows: where things lie, what they are called, who may need whom. */
+/** The rules of structure that no linter checks: locations and names of files, allowed imports. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -35,7 +35,7 @@ function filesBelow(folder: string): string[] {
   });
 }
 
-/** What a file imports, statically or not; strings in code are not told apart from imports. */
+/** What a file imports, statically or dynamically; strings that look like imports are included. */
 const importsOf = (file: string): string[] =>
   [...text(file).matchAll(/(?:from|import)\s*\(?\s*'([^'\n]+)'/g)].map((match) => match[1] ?? '');
 
@@ -85,13 +85,13 @@ describe('files', () => {
 /** For tests, benchmarks and `npm run cluster`; `.dockerignore` keeps them out of images. */
 const UNSHIPPED = ['packages/bench', 'packages/cluster', 'packages/testing'];
 
-/** Who may need a driver; everybody else goes through one of these. */
+/** The packages that may import a driver; all others use one of these. */
 const DOORS: { readonly [driver: string]: readonly string[] } = {
   express: ['packages/http'],
   kafkajs: ['packages/event-bus'],
-  // Beside the store, its stand-in, which is made of the client's own messages.
+  // Besides the store its fake server, which uses the client's own messages.
   '@eventstore/db-client': ['packages/event-store', 'packages/testing'],
-  // Beside the stores, whoever starts a server, gives tests a database, or measures it.
+  // Besides the stores, packages that start a server, prepare databases for tests, or measure one.
   pg: ['read-models', 'event-store', 'event-bus', 'local-postgres', 'testing', 'bench'].map(
     (name) => `packages/${name}`,
   ),
@@ -198,7 +198,7 @@ describe('S19 supply chain', () => {
 
   it('S19 pins every library once, exactly', () => {
     const pins = Object.entries<string>(workspace.catalog);
-    // The types follow the major version of the pinned Node.
+    // The types have the major version of the pinned Node.
     const loose = pins.filter(
       ([name, pin]) => name !== '@types/node' && !/^\d+\.\d+\.\d+/.test(pin),
     );
@@ -230,8 +230,8 @@ describe('S19 supply chain', () => {
       'Apache-2.0',
       'BlueOak-1.0.0',
     ]);
-    // Come with the test runner and with the containers of tests, and are shipped nowhere; the two of
-    // them in the public domain ask for less than a notice.
+    // Dependencies of the test runner and of containers in tests, which are not shipped; the two of them in
+    // the public domain require less than a notice.
     const exceptions = /^(lightningcss.*|railroad-diagrams|tweetnacl)$/;
     const others = installed()
       .filter(({ manifest }) => !exceptions.test(manifest.name))
@@ -268,11 +268,11 @@ function hasInstallScript(manifest: Manifest & { scripts?: { [name: string]: str
   return ['preinstall', 'install', 'postinstall'].some((name) => manifest.scripts?.[name]);
 }
 
-/** Every package that stands in `node_modules`, once. */
+/** Every package in `node_modules`, once. */
 const licenceOf = ({ license, licenses = [] }: Manifest): string =>
   license ?? (licenses.map(({ type }) => type).join(' OR ') || '?');
 
-/** One of alternatives is enough; of what holds together, all have to be fine. */
+/** With OR one allowed licence is enough; with AND all have to be allowed. */
 const mayBeTaken = (licence: string, allowed: ReadonlySet<string>): boolean =>
   licence
     .replace(/[()]/g, '')

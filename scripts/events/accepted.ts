@@ -1,4 +1,4 @@
-/** What the last release has promised its subscribers, kept beside the code that could break it. */
+/** What the last release promised its subscribers, stored in the repository. */
 import { readFileSync } from 'node:fs';
 import { bareSchema, type PublishedTopic, publishedTopics, recordHeaders } from '@cardea/documents';
 import type { Accepted } from './schema-breaks.ts';
@@ -13,12 +13,12 @@ export type AcceptedState = {
 
 export const acceptedState = (): AcceptedState => JSON.parse(readFileSync(ACCEPTED_FILE, 'utf8'));
 
-/** What the code as it stands promises. */
+/** What the current code promises. */
 export const promised = (topics: readonly PublishedTopic[] = publishedTopics()): Accepted => ({
   headers: bareSchema(recordHeaders),
   ...Object.fromEntries(
     topics.flatMap(({ topic, partitions, events }) => [
-      // The key's partition is part of the order that readers rely on.
+      // Keys keep their partition, which the order of records depends on.
       [topic, { partitions }],
       ...events.map(({ service, type, version, schema }) => [
         `${service}/${type}@${version}`,

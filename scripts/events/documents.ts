@@ -1,4 +1,4 @@
-/** The page that subscribers read first, as it is committed. */
+/** The page for subscribers, which is committed. */
 import { readFileSync } from 'node:fs';
 import { publishedTopics } from '@cardea/documents';
 import { eventsPage } from './markdown.ts';

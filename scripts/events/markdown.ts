@@ -1,4 +1,4 @@
-/** `docs/events.md`: what a subscriber needs to know, and each event that can come. */
+/** Generates `docs/events.md`: an introduction for subscribers, and each published event. */
 import { readFileSync } from 'node:fs';
 import { PERSONAL_DATA } from '@cardea/contracts';
 import {
@@ -13,7 +13,7 @@ import {
   typesOf,
 } from '@cardea/documents';
 
-/** The prose around the tables, with `{{places}}` that are filled here. */
+/** The text around the tables, with `{{placeholders}}` that are filled here. */
 const FRAME = new URL('./events.frame.md', import.meta.url);
 
 export function eventsPage(topics: readonly PublishedTopic[]): string {
@@ -40,7 +40,7 @@ export function eventsPage(topics: readonly PublishedTopic[]): string {
 
 type Row = readonly string[];
 
-/** Aligned, as our other pages are. */
+/** A table with aligned columns, as in our other pages. */
 function table(head: Row, rows: readonly Row[]): string {
   const widths = head.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)),
@@ -92,7 +92,7 @@ function exampleRecord(event: PublishedEvent): string {
 
 const BUS_TESTS = 'packages/event-bus/test';
 
-/** What holds a promise: file and name, which a test of the documents looks up. */
+/** The test of each promise: file and name, which a test of the documents looks up. */
 export const PROMISES: readonly Row[] = [
   [
     'order of a key',
@@ -161,7 +161,7 @@ function eventPart(event: PublishedEvent): string {
   ].join('\n\n');
 }
 
-/** One type is sent on every topic: its headings must differ for links to work. */
+/** One type is published on every topic: its headings have to differ so that links work. */
 const service = ({ service: of, type }: PublishedEvent) =>
   type === 'action.denied' ? `${of}: ` : '';
 

@@ -1,17 +1,17 @@
 /**
- * What of a change to published schemas breaks a reader: one that knows the old schema and gets new
- * records, or one that knows the new schema and reads what is still on the topic. Only a field that is
- * added and optional breaks neither.
+ * Finds what a change of published schemas breaks: for readers that know the old schema and get new
+ * records, and for readers that know the new schema and read old records of the topic. Only adding an
+ * optional field breaks neither.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type Schema, typesOf } from '@cardea/documents';
 
-/** What subscribers rely on: per subject (`identity/user.created@1`, `headers`, a topic) its schema. */
+/** The schemas that subscribers rely on, per subject (`identity/user.created@1`, `headers`, a topic). */
 export type Accepted = { readonly [subject: string]: Schema & { readonly partitions?: number } };
 
 export type SchemaBreak = {
   readonly subject: string;
-  /** JSON pointer through the data; empty for all of it. */
+  /** JSON pointer into the data; empty for all of it. */
   readonly at: string;
   readonly what: string;
 };
@@ -25,9 +25,9 @@ export const schemaBreaks = (before: Accepted, after: Accepted): readonly Schema
 
 type Found = { readonly at: string; readonly what: string };
 
-/** Keywords that say something about data, and forbid none. */
+/** Keywords that describe data and forbid none. */
 const ANNOTATIONS = /^(\$schema|\$id|title|description|examples|x-.*)$/;
-/** Compared by what they mean. */
+/** Keywords that are compared by their meaning. */
 const UNDERSTOOD = new Set(['type', 'enum', 'properties', 'required', 'items']);
 
 const differences = (before: Schema, after: Schema, at: string): readonly Found[] => [
@@ -42,7 +42,7 @@ const differences = (before: Schema, after: Schema, at: string): readonly Found[
 
 const typesIn = ({ type }: Schema) => (type === undefined ? undefined : typesOf(type));
 
-/** Of lists of what is allowed: less breaks readers of old records, more breaks those of new ones. */
+/** For lists of allowed values: removing one breaks readers of old records, adding one those of new records. */
 function setChanges(
   before: readonly unknown[] | undefined,
   after: readonly unknown[] | undefined,
@@ -93,8 +93,8 @@ function requirement(was: boolean, is: boolean): string | undefined {
 }
 
 /**
- * Breaks that the changelog does not own up to: its newest section must have a part **Breaking** that
- * names the subject in backticks, with or without its version.
+ * Breaks that the changelog does not name: its newest section must have a part **Breaking** with the
+ * subject in backticks, with or without its version.
  */
 export function unexplained(
   breaks: readonly SchemaBreak[],

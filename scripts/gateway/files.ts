@@ -1,4 +1,4 @@
-/** The gateway's template, which is made of the code and committed, and the documents that it serves. */
+/** The gateway's configuration template, which is generated and committed, and the documents that it serves. */
 import { type Documents, servedDocuments } from '@cardea/documents';
 import type { Described } from '@cardea/service';
 import { describedEndpoints } from '@cardea/standalone';
@@ -15,7 +15,7 @@ export const product = (): Promise<Described> => describedEndpoints(version);
 
 export const templateOf = (described: Described): string => nginxTemplate(gatewayRoutes(described));
 
-/** All services' endpoints in one document. */
+/** The endpoints of all services in one document. */
 export const documentsOf = ({ common, services }: Described): Documents =>
   servedDocuments({
     endpoints: [...common, ...services.flatMap(({ endpoints }) => endpoints)],

@@ -1,6 +1,6 @@
-/** Pieces that every part of nginx's configuration is written with. */
+/** Text that all parts of nginx's configuration use. */
 
-/** Filled in per deployment. */
+/** A variable that each deployment sets. */
 export const given = (name: string) => `\${${name}}`;
 
 export const block = (opening: string, inside: readonly string[]): string =>
@@ -8,7 +8,7 @@ export const block = (opening: string, inside: readonly string[]): string =>
 
 export const lines = (text: string): readonly string[] => text.split('\n');
 
-/** Headers of every answer that is the gateway's own. */
+/** Headers of every response that the gateway itself writes. */
 export const DEFAULT_HEADERS = [
   'add_header X-Request-Id $request_id always;',
   'add_header X-Served-By gateway always;',

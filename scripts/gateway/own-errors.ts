@@ -1,12 +1,12 @@
-/** What the gateway answers where no service does: our error body, the code from the status. */
+/** The responses of the gateway itself: our error body, with the code for the status. */
 import { block, DEFAULT_HEADERS, lines } from './nginx-text.ts';
 
-/** Internal places that write a body; a client that asks for them is told that nothing is there. */
+/** Internal locations that write a body; a client that requests them gets 404. */
 export const ERROR_LOCATION = '/gateway-error';
 export const ERROR_LOCATION_IN_CAPITALS = '/gateway-error-in-capitals';
 export const MALFORMED_LOCATION = '/gateway-malformed';
 
-/** What a client is told where no service answers: status, code, message. */
+/** Status, code and message of a response that no service wrote. */
 const OWN_ERRORS = [
   [400, 'invalid_request', 'The request is not of the form that this endpoint takes.'],
   [404, 'not_found', 'Nothing is here.'],
@@ -20,10 +20,10 @@ const OWN_ERRORS = [
   [504, 'upstream_timeout', 'The service behind this path did not answer in time.'],
 ] as const;
 
-/** nginx's numbers for a request that is none; clients get 400. */
+/** nginx's statuses for malformed requests; clients get 400. */
 const MALFORMED = [400, 414, 421, 431, 494, 495, 496, 497, 501];
 
-/** As `error_page` names them. */
+/** The statuses in an `error_page` directive. */
 export const OWN_STATUSES = OWN_ERRORS.map(([status]) => status)
   .filter((status) => !MALFORMED.includes(status))
   .join(' ');
@@ -69,7 +69,7 @@ export const errorPlaces = (): readonly string[] => [
 const ownBody = (code: string) =>
   `'{"error":{"code":"${code}","message":"$error_message","request_id":"$request_id"}}'`;
 
-/** A status of 200 stands for the one that led here. */
+/** Status 200 stands for the status of the error that nginx redirected here. */
 const errorPlace = (
   place: string,
   status: number,

@@ -1,4 +1,4 @@
-/** The committed template filled in for one deployment. */
+/** The committed template with the values of one deployment. */
 import { readFileSync } from 'node:fs';
 import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
 
@@ -6,20 +6,20 @@ export type GatewayOptions = {
   /** `host:port` of each replica; a service without one answers 502. */
   readonly upstreams: Readonly<Record<ServiceName, readonly string[]>>;
   readonly port: number;
-  /** Loopback unless named; several are listened on alike. */
+  /** Loopback by default; nginx listens on each of them. */
   readonly hosts?: readonly string[];
-  /** CIDRs of proxies in front, whose X-Forwarded-For counts. */
+  /** CIDRs of trusted proxies in front, whose X-Forwarded-For counts. */
   readonly trustedProxies?: readonly string[];
-  /** Writable, for what nginx keeps while it runs; absolute. */
+  /** A writable folder for nginx's files; absolute. */
   readonly folder: string;
-  /** Of the documents; absolute. */
+  /** The folder of the documents; absolute. */
   readonly staticFolder: string;
   readonly workers?: number | 'auto';
-  /** Whether clients come by https. */
+  /** Whether clients use https. */
   readonly https?: boolean;
-  /** How long an answer may take; above the longest poll of 30 s unless a test wants less. */
+  /** The longest wait for a response; above the longest poll of 30 s unless a test wants less. */
   readonly readWaitSeconds?: number;
-  /** Where answers that no service gave are written down. */
+  /** The log of the responses that the gateway itself wrote. */
   readonly logFile?: string;
 };
 
@@ -27,7 +27,7 @@ export const TEMPLATE = new URL('../../deploy/gateway/nginx.conf.template', impo
 
 const READ_WAIT_SECONDS = 45;
 const HSTS = 'max-age=31536000';
-/** Nobody listens there. */
+/** An address where nothing listens. */
 const NOBODY = '127.0.0.1:1';
 
 export function renderGateway(options: GatewayOptions): string {
@@ -38,7 +38,7 @@ export function renderGateway(options: GatewayOptions): string {
     WORKERS: String(options.workers ?? 'auto'),
     LISTEN: hosts.map((host) => `listen ${literal(host)}:${options.port};`).join(' '),
     REAL_IP: trustedProxies.map((cidr) => `set_real_ip_from ${cidr};`).join(' '),
-    // Addresses need none.
+    // Addresses need no resolver.
     RESOLVER: '',
     HSTS: options.https === true ? HSTS : '',
     READ_WAIT: `${options.readWaitSeconds ?? READ_WAIT_SECONDS}s`,
@@ -59,10 +59,7 @@ export function renderGateway(options: GatewayOptions): string {
 
 const literal = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
-/**
- * No server is left out for a while after a failure: two that restart one after the other would both
- * be out at once.
- */
+/** No server is marked as failed: two that restart one after the other would both be left out at once. */
 const serversOf = (addresses: readonly string[]): string =>
   (addresses.length > 0 ? addresses : [NOBODY])
     .map((address) => `server ${address} max_fails=0;`)

@@ -1,4 +1,4 @@
-/** What the gateway routes: each public path once, with the service behind it and the largest body it takes. */
+/** The routes of the gateway: each public path once, with its service and the largest body. */
 import type { ServiceName } from '@cardea/contracts';
 import { catalogue } from '@cardea/http';
 import type { Described } from '@cardea/service';
@@ -8,18 +8,18 @@ export type GatewayRoute = {
   readonly path: string;
   readonly service: ServiceName;
   readonly bodyLimitBytes: number;
-  /** Its document spells error codes in capitals. */
+  /** Its error codes are in capitals. */
   readonly upperCaseCodes: boolean;
 };
 
-/** Every path, whatever its contract says, takes this much (`docs/design/operations.md`, Gateway). */
+/** The body limit of every path, whatever its contract says (`docs/design/operations.md`, Gateway). */
 export const BODY_LIMIT_BYTES = 256 * 1024;
-/** Of `/health*`, which every process answers. */
+/** The service for `/health*`, which every process serves. */
 const HEALTH_SERVICE: ServiceName = 'identity';
-/** What a gateway never shows, should a contract forget to say that it is internal. */
+/** Paths that the gateway never routes, even if a contract does not say that it is internal. */
 const NEVER = /^\/(internal|dev|metrics|livez|readyz|startupz|loglevel)(\/|$)/;
 
-/** In the order of their matching: a word before a parameter. */
+/** In matching order: a literal segment before a parameter. */
 export function gatewayRoutes({ common, services }: Described): readonly GatewayRoute[] {
   const owners = new Map([
     ...common.map(({ contract }) => [contract.name, HEALTH_SERVICE] as const),

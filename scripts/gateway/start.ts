@@ -1,4 +1,4 @@
-/** A gateway on this machine: Debian's nginx with everything it writes below a folder of its own. */
+/** Starts a gateway on this machine: Debian's nginx, with all its files in a folder of its own. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -21,7 +21,7 @@ import { type GatewayOptions, renderGateway } from './render.ts';
 export type GatewayToStart = Omit<GatewayOptions, 'port' | 'folder' | 'staticFolder'> & {
   /** A free one unless named. */
   readonly port?: number;
-  /** Where its own folder is made; the system's place for temporary files unless named. */
+  /** Where its folder is made; the system's temporary folder by default. */
   readonly parent?: string;
 };
 
@@ -30,14 +30,14 @@ export type Gateway = {
   readonly port: number;
   /** Of the master process. */
   readonly pid: number;
-  /** Configuration and logs; gone after {@link stop}. */
+  /** Configuration and logs; deleted by {@link stop}. */
   readonly folder: string;
-  /** Resolves when nginx has ended. `graceful` lets requests in flight finish. */
+  /** Resolves when nginx has ended. `graceful` lets pending requests finish. */
   stop(graceful?: boolean): Promise<void>;
   readonly ended: Promise<void>;
 };
 
-/** nginx is not on this machine. */
+/** nginx is not installed. */
 export class NginxMissing extends Error {
   override readonly name = 'NginxMissing';
   constructor() {
@@ -45,7 +45,7 @@ export class NginxMissing extends Error {
   }
 }
 
-/** Debian keeps it where only root looks. */
+/** On Debian it is in a folder that only root's PATH includes. */
 const PLACES = ['nginx', '/usr/sbin/nginx', '/usr/local/sbin/nginx'];
 const START_DEADLINE_MS = 60_000;
 const STOP_DEADLINE_MS = 35_000;
@@ -55,7 +55,7 @@ const WATCH =
   'while kill -0 "$2" 2>/dev/null; do kill -0 "$1" 2>/dev/null || kill -TERM "$2"; sleep 1; done; rm -rf "$3"';
 const OUTPUT_CHARACTERS_MAX = 20_000;
 
-/** The command that starts nginx here; undefined where there is none. */
+/** The command that starts nginx here; undefined where it is not installed. */
 export function nginxCommand(): string | undefined {
   const named = process.env['NGINX_BINARY'];
   return [...(named ? [named] : PLACES)].find((command) => {
@@ -68,7 +68,7 @@ export function nginxCommand(): string | undefined {
   });
 }
 
-/** Throws {@link NginxMissing}, `PortTaken`, or an error that holds what nginx said. */
+/** Throws {@link NginxMissing}, `PortTaken`, or an error with nginx's output. */
 export async function startGateway(options: GatewayToStart): Promise<Gateway> {
   const command = nginxCommand();
   if (command === undefined) throw new NginxMissing();
@@ -77,7 +77,7 @@ export async function startGateway(options: GatewayToStart): Promise<Gateway> {
     try {
       return await startOn(port, command, options);
     } catch (error) {
-      // A port that was free a moment ago may be somebody's by now.
+      // A port that was free a moment ago may be in use by now.
       const again = error instanceof PortTaken && options.port === undefined;
       if (!again || tried === PORTS_TRIED_MAX) throw error;
     }
@@ -89,11 +89,11 @@ async function startOn(port: number, command: string, options: GatewayToStart): 
   const config = join(folder, 'nginx.conf');
   const staticFolder = join(folder, 'static');
   writeFileSync(config, renderGateway({ ...options, port, folder, staticFolder }));
-  // In a group of its own: at a terminal Ctrl-C would end it before the services have drained.
+  // In a process group of its own: in a terminal Ctrl-C would end it before the services have drained.
   const child = spawn(command, ['-p', folder, '-c', config, '-e', 'stderr'], {
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
-    // It hands its environment on to nobody, and has no use for our secrets.
+    // It does not need our environment, which contains secrets.
     env: { PATH: process.env['PATH'] },
   });
   let said = '';
@@ -136,17 +136,17 @@ async function startOn(port: number, command: string, options: GatewayToStart): 
   };
 }
 
-/** Workers outlive a master that is killed, so all of them are. */
+/** Workers survive a master that is killed, so the whole group is killed. */
 function killGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nobody is left of it.
+    // No process of the group is left.
   }
 }
 
-/** nginx does not notice when whoever started it is killed; this does, and cleans up. */
+/** nginx does not notice that the process which started it was killed; this helper does, and cleans up. */
 function endWithUs({ pid }: ChildProcess, folder: string): ChildProcess | undefined {
   if (pid === undefined) return undefined;
   const args = ['-c', WATCH, 'sh', String(process.pid), String(pid), folder];
@@ -156,14 +156,17 @@ function endWithUs({ pid }: ChildProcess, folder: string): ChildProcess | undefi
   return watch;
 }
 
-/** Made once: the code stays what it is. */
+/** Generated once, because the code does not change while we run. */
 function documents(): Promise<Documents> {
   made ??= product().then(documentsOf);
   return made;
 }
 let made: Promise<Documents> | undefined;
 
-/** With the documents in it: as root, workers run as somebody who may not read our checkout. */
+/**
+ * Contains the documents too: when started as root, nginx's workers run as a user that may not read our
+ * checkout.
+ */
 function gatewayFolder(parent: string, served: Documents): string {
   const folder = mkdtempSync(join(parent, 'cardea-gateway-'));
   chmodSync(folder, 0o711);
@@ -174,11 +177,11 @@ function gatewayFolder(parent: string, served: Documents): string {
   return folder;
 }
 
-/** `0.0.0.0` is listened on, not connected to. */
+/** `0.0.0.0` can be listened on, but not connected to. */
 const reachable = (host: string): string =>
   host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
 
-/** It writes its pid once it listens; that somebody answers on the port would not say who. */
+/** It writes its pid once it listens; a response on the port could be another process's. */
 async function hasStarted(folder: string, child: ChildProcess): Promise<boolean> {
   const deadline = Date.now() + START_DEADLINE_MS;
   while (Date.now() < deadline && child.exitCode === null && child.signalCode === null) {

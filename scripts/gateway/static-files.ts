@@ -1,4 +1,4 @@
-/** The documents that the gateway serves by itself. */
+/** The documents that the gateway serves itself. */
 import { documentation } from '@cardea/http';
 import { block, DEFAULT_HEADERS, lines } from './nginx-text.ts';
 
@@ -9,7 +9,7 @@ type StaticFile = {
   readonly headers?: readonly (readonly [string, string])[];
 };
 
-/** Files beside the configuration that the gateway answers with itself. */
+/** Files beside the configuration that the gateway serves. */
 const STATIC_FILES: readonly StaticFile[] = [
   { path: '/openapi.json', file: 'openapi.json', type: 'application/json; charset=utf-8' },
   { path: '/asyncapi.json', file: 'asyncapi.json', type: 'application/json; charset=utf-8' },
@@ -47,7 +47,7 @@ const staticFile = ({ path, file, type, headers = [] }: StaticFile): readonly st
       'max_ranges 0;',
       'gzip on;',
       'gzip_vary on;',
-      // The type as it is written here has its charset in it, which the list of types would not match.
+      // The type includes its charset here, which nginx's list of types would not match.
       'gzip_types *;',
       ...DEFAULT_HEADERS,
       ...headers.map(([name, value]) => `add_header ${name} "${value}" always;`),

@@ -1,6 +1,6 @@
 /**
- * nginx's configuration as a template: routes from the contracts, and `${NAME}` where one deployment
- * differs from another. What is here holds for all of them.
+ * nginx's configuration as a template: routes from the contracts, and `${NAME}` where deployments differ.
+ * Everything else is the same for all of them.
  */
 import { SERVICE_NAMES } from '@cardea/contracts';
 import { block, given, lines } from './nginx-text.ts';
@@ -65,7 +65,7 @@ proxy_redirect off;
 proxy_next_upstream error;
 proxy_next_upstream_tries 2;`;
 
-/** Set over whatever the client sent; empty ones are not forwarded at all. */
+/** Set in place of the client's headers; empty ones are not forwarded. */
 const FORWARDED = [
   ['Host', '$host'],
   ['Connection', ''],
@@ -96,11 +96,11 @@ const ODD_WORDS = [
   '%5c',
   '%00',
 ];
-/** Not only what can be read in two ways: services take nothing but visible ASCII. */
+/** Not only ambiguous bytes: services accept nothing but visible ASCII. */
 const ODD_BYTES = String.raw`[^\x21-\x7e]`;
 const quoted = (expression: string) => `"~*${expression.replaceAll('\\', '\\\\')}"`;
 
-/** The path is matched as it was sent, for that is what a service gets to see. */
+/** Matches the path as it was sent, because that is what a service gets. */
 const MAPS = `
 map $request_uri $sent_oddly {
     default 0;
@@ -196,7 +196,7 @@ function location({
   return lines(block(`location ${matcherOf(path)}`, own));
 }
 
-/** The whole path and nothing else: a prefix would take what begins like it. */
+/** Matches the whole path: a prefix would also match longer paths. */
 export function matcherOf(path: string): string {
   if (!path.includes('{')) return `= ${path}`;
   const expression = path

@@ -1,6 +1,6 @@
 /**
- * `node scripts/kafka/fetch.mjs`: brings the jars of a real Kafka broker into `.cache/kafka`, once.
- * Plain JavaScript, for it runs before anything is installed. A broken fetch leaves nothing behind.
+ * `node scripts/kafka/fetch.mjs`: downloads the jars of a Kafka broker into `.cache/kafka`, once. Plain
+ * JavaScript, because it runs before anything is installed. An interrupted download leaves nothing behind.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -18,7 +18,7 @@ const CHARACTERS_MAX = 300;
 if (!existsSync(lib)) fetchJars();
 
 function fetchJars() {
-  // A folder of our own: two fetches at once do not meet, and only a whole one gets the name.
+  // A folder per process: concurrent downloads do not collide, and only a complete one is renamed.
   const draft = join(folder, `lib.${process.pid}`);
   mkdirSync(folder, { recursive: true });
   const args = [

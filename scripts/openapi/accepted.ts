@@ -1,4 +1,4 @@
-/** What the last release has promised its clients, kept beside the code that could break it. */
+/** What the last release promised its clients, stored in the repository. */
 import { readFileSync } from 'node:fs';
 import type { Promised } from './promised.ts';
 

@@ -1,6 +1,6 @@
-/** What the OpenAPI document promises to clients, as far as a change of it could break one. */
+/** The parts of the OpenAPI document whose change could break a client. */
 
-/** JSON Schema as far as the document uses it. */
+/** The part of JSON Schema that the document uses. */
 export type Schema = {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
@@ -66,7 +66,7 @@ export const promisedBy = (document: Document): Promised =>
     ),
   );
 
-/** With what it refers to in the place of the references; no type of the document holds itself. */
+/** Replaces references by what they refer to; no type of the document contains itself. */
 function resolved(node: unknown, document: Document): unknown {
   if (Array.isArray(node)) return node.map((one) => resolved(one, document));
   if (typeof node !== 'object' || node === null) return node;
@@ -108,7 +108,7 @@ const answersOf = ({ responses }: Described): Operation['answers'] =>
     }),
   );
 
-/** Under `/oauth2` the code is the error itself. */
+/** Under `/oauth2` the code is the field `error` itself. */
 const codesOf = (all: readonly [string, Field][]): readonly string[] =>
   all
     .filter(([at]) => at === '/error/code' || at === '/error')
@@ -120,7 +120,7 @@ const codesOf = (all: readonly [string, Field][]): readonly string[] =>
 const sorted = (all: readonly [string, Field][]): Fields =>
   Object.fromEntries(all.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
-/** A value is told from a type by its quotes. */
+/** Values are in quotes, types are not. */
 export const isValue = (one: string): boolean => one.startsWith('"');
 
 function fields(schema: Schema, at: string, required: boolean): [string, Field][] {

@@ -1,6 +1,6 @@
 /**
- * What of a change to the REST surface breaks a client that was written against the surface before it.
- * What is added breaks none, unless it has to be sent.
+ * Finds what a change of the REST surface breaks for clients of the previous one. Additions break none,
+ * unless clients have to send them.
  */
 import type { SchemaBreak } from '../events/schema-breaks.ts';
 import { type Field, type Fields, isValue, type Operation, type Promised } from './promised.ts';
@@ -31,7 +31,7 @@ const changes = (before: Operation, after: Operation): readonly Found[] => [
 function inputChanges(before: Fields, after: Fields): readonly Found[] {
   const added = Object.entries(after)
     .filter(([at, { required }]) => required === true && before[at]?.required !== true)
-    // A part of something that is new itself, and need not be sent, asks nothing of old clients.
+    // A part of a new and optional field requires nothing of existing clients.
     .filter(([at]) => before[at] !== undefined || isInside(at, before))
     .map(([at]) => ({
       at,
@@ -47,7 +47,7 @@ function inputChanges(before: Fields, after: Fields): readonly Found[] {
   ];
 }
 
-/** What an input takes of what it took: a type takes each of its values, and numbers are integers too. */
+/** The values that an input still accepts: a type accepts each of its values, and numbers include integers. */
 const taken = ({ is }: Field, now: Field): readonly string[] => [
   ...now.is,
   ...(now.is.includes('anything') ? is : []),
@@ -55,7 +55,7 @@ const taken = ({ is }: Field, now: Field): readonly string[] => [
   ...(now.is.includes('number') ? ['integer'] : []),
 ];
 
-/** True of a parameter, and of a field whose surroundings were there before. */
+/** True for a parameter, and for a field whose parent existed before. */
 function isInside(at: string, before: Fields): boolean {
   const around = at.includes('/') ? at.slice(0, at.lastIndexOf('/')) : undefined;
   return around === undefined || around in before;

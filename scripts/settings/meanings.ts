@@ -1,12 +1,12 @@
-/** What each setting is for, in a sentence or two; a setting without one does not compile. */
+/** The description of each setting, in a sentence or two; a setting without one does not compile. */
 import type { Settings } from '@cardea/runtime';
 
 export type Meaning = {
   readonly group: keyof typeof GROUPS;
   readonly text: string;
-  /** Who reads it, where not every process does. */
+  /** The processes that read it, where not all do. */
   readonly readBy?: string;
-  /** Where the default follows from the machine. */
+  /** The default, where it depends on the machine. */
   readonly otherwise?: string;
 };
 

@@ -1,4 +1,4 @@
-/** `docs/settings.md`, made from the schema that processes read their settings by. */
+/** Generates `docs/settings.md` from the schema with which processes read their settings. */
 import { readSettings, SETTING_FORMS, type Settings } from '@cardea/runtime';
 import { GROUPS, MEANINGS, type Meaning } from './meanings.ts';
 
@@ -9,7 +9,7 @@ const REQUIRED = {
   JWT_SECRET: 'the secret of somebody who makes a page',
   ENCRYPTION_KEY: '0123456789abcdef0123456789abcdeffedcba9876543210fedcba9876543210',
 };
-/** Defaults that are kept in milliseconds, and written with a unit. */
+/** Defaults in milliseconds, which are written with a unit. */
 const IN_MILLISECONDS = ['SHUTDOWN_DELAY', 'SHUTDOWN_TIMEOUT', 'AUTHZ_MAX_STALENESS'];
 const IN_SECONDS = ['JWT_EXPIRY', 'REFRESH_TOKEN_EXPIRY'];
 

@@ -1,4 +1,4 @@
-/** Runs a program to its end; a signal to us reaches it first, and then ends the run. */
+/** Runs a program to its end; a signal to us is forwarded to it first, and then ends the run. */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
@@ -7,7 +7,7 @@ export type Ran = { readonly code: number; readonly output: string };
 const SIGNAL_EXIT_BASE = 128;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Set once somebody asked us to stop: the run goes no further. */
+/** Set once a signal asked us to stop: no further step is started. */
 export const interruption: { code: number | undefined } = { code: undefined };
 
 for (const signal of SIGNALS) {
@@ -32,7 +32,7 @@ export function run(
     };
     child.stdout?.on('data', collect);
     child.stderr?.on('data', collect);
-    // At a terminal the whole group got the Ctrl-C already.
+    // In a terminal the whole process group got the Ctrl-C already.
     const forward = (signal: NodeJS.Signals): void => {
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
     };

@@ -1,10 +1,10 @@
-/** Writes what became of every test of a vitest run into the file that TALLY_FILE names. */
+/** Writes the result of every test of a vitest run into the file that TALLY_FILE names. */
 import { writeFileSync } from 'node:fs';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 import { type Failure, SLOWEST_SHOWN, type Tally } from './tally.ts';
 
 const WHY_CHARS_MAX = 300;
-/** Tests that `-t` leaves out are skipped too, but nobody wants to read about those. */
+/** Tests that `-t` excludes count as skipped too, but need not be listed. */
 const isFiltered = process.env['TALLY_FILTERED'] === 'yes';
 
 export default class TallyReporter implements Reporter {
@@ -42,7 +42,7 @@ function tallyOf(modules: readonly TestModule[], unhandled: readonly unknown[]):
   };
 }
 
-/** A file or a `describe` that broke outside of its tests. */
+/** Files and `describe` blocks that failed outside of their tests. */
 function brokenParts(module: TestModule): Failure[] {
   const file = module.relativeModuleId;
   return [

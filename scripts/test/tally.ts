@@ -1,4 +1,4 @@
-/** What one step of a run came to; the steps of a run are added up. */
+/** The result of one step of a run; the results of all steps are added up. */
 export type Tally = {
   readonly passed: number;
   readonly failed: number;
@@ -29,7 +29,7 @@ export function sum(tallies: readonly Tally[]): Tally {
   );
 }
 
-/** The last lines of a run; the very last is for machines. */
+/** The last lines of a run; the very last is meant for programs. */
 export function summary(total: Tally): string {
   return [
     ...(total.slowest.length > 0 ? ['slowest of all:'] : []),

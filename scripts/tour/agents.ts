@@ -1,4 +1,7 @@
-/** Steps 8 to 13: an agent is made, a secret is kept, an agent asks for it, a person decides, and it is handed out once. */
+/**
+ * Steps 8 to 13: an agent is made, a secret is stored, the agent requests it, a user decides, and it is
+ * handed out once.
+ */
 import { type Agent, as, type Cast } from './cast.ts';
 import { expect, type Reply } from './player.ts';
 

@@ -1,11 +1,11 @@
-/** Who takes part in the story, and what its steps hand on to each other. */
+/** The participants of the story, and the values that its steps pass on. */
 import type { Player, Reply } from './player.ts';
 import type { Receiver } from './receiver.ts';
 
-/** What the steps hand on to each other. */
+/** The values that the steps pass on. */
 export type Cast = {
   readonly player: Player;
-  /** Where `/dev/mailbox` answers; undefined skips the steps that need a mail, by name. */
+  /** The URL of `/dev/mailbox`; when undefined, steps that need a mail are skipped and listed. */
   readonly mailbox: string | undefined;
   readonly run: string;
   tenantId: string;
@@ -16,7 +16,7 @@ export type Cast = {
   userRefresh: string;
   hooks: Receiver;
   hookSecret: string;
-  /** Audit types that must stand in the log at the end. */
+  /** Audit types that must be in the log at the end. */
   readonly expectedAudit: Set<string>;
 };
 

@@ -1,4 +1,4 @@
-/** Steps 4 and 14: webhooks are set up, tested, and arrive signed. */
+/** Steps 4 and 14: webhooks are set up and tested, and deliveries arrive signed. */
 import { as, type Cast } from './cast.ts';
 import { expect, pollUntil } from './player.ts';
 import { isSigned } from './receiver.ts';
@@ -22,7 +22,7 @@ export async function webhookIsSet(cast: Cast): Promise<void> {
   expect(test !== undefined, 'a webhook.test at the receiver', 'nothing came');
   expect(isSigned(test, cast.hookSecret), 'a signature made with the secret', 'another');
   player.tell('webhook.test arrived, signature verified');
-  // It is written down behind the receiver's answer.
+  // It is recorded after the receiver's response.
   const list = { method: 'GET', path: '/api/v1/webhooks/deliveries', headers: admin };
   await pollUntil(player, list, ({ body }) => body.deliveries?.[0] !== undefined);
   const log = await player.call(list, 200);

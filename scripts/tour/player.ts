@@ -1,9 +1,9 @@
 /**
- * Plays the product's story over plain HTTP and tells each step: what was asked, what came back. It
- * stops at the first answer that is not what the story says.
+ * Plays the product's story over plain HTTP and prints each step: the request and the response. It stops at
+ * the first response that differs from the story.
  */
 const ANSWER_MS_MAX = 35_000;
-/** Many times what a calm machine takes. */
+/** Many times what an idle machine takes. */
 const LOOK_MS_MAX = 90_000;
 const LOOK_AGAIN_MS = 50;
 const SECRET_CHARS_SHOWN = 6;
@@ -28,19 +28,19 @@ export type Response = {
   readonly calls: readonly { readonly line: string; readonly shown: string }[];
 };
 
-/** What the story did not expect: expected and got, in words for a person. */
+/** A difference from the story: what was expected and what came, as text. */
 export class Surprise extends Error {
   override readonly name = 'Surprise';
 }
 
 export type Player = {
-  /** Opens the next step. */
+  /** Starts the next step. */
   step(number: number, sentence: string): void;
-  /** Calls, checks the status, tells the named fields, and answers the reply. */
+  /** Calls, checks the status, prints the named fields, and returns the reply. */
   call(call: Call, status: number, show?: readonly string[]): Promise<Reply>;
-  /** Calls without telling: for whoever waits for something to become true. */
+  /** Calls without printing: for polling. */
   look(call: Call): Promise<Reply>;
-  /** Says something seen that was no call of ours, e.g. a webhook that arrived. */
+  /** Prints something that was not a call, e.g. a webhook that arrived. */
   tell(sentence: string): void;
 };
 
@@ -73,7 +73,7 @@ export function player(
   };
 }
 
-/** Looks until it is so, or long enough; whoever goes on from there says what was expected. */
+/** Polls until the condition holds, or the time is over; the caller then checks what it expected. */
 export async function pollUntil(
   { look }: Pick<Player, 'look'>,
   call: Call,
@@ -87,7 +87,7 @@ export async function pollUntil(
   }
 }
 
-/** Ends the story where something does not hold. */
+/** Ends the story when a condition does not hold. */
 export function expect(holds: boolean, expected: string, got: unknown): asserts holds {
   if (!holds) throw new Surprise(`expected ${expected}\ngot      ${JSON.stringify(got)}`);
 }
@@ -113,7 +113,7 @@ async function send(base: string, { method, path, headers, body }: Call): Promis
   };
 }
 
-/** The telling fields of an answer, by dotted path; what is secret is cut to six characters. */
+/** The named fields of a response, by dotted path; secrets are cut to six characters. */
 function fields(body: unknown, show: readonly string[]): string {
   return show
     .map((path) => {

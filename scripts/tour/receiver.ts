@@ -1,4 +1,4 @@
-/** A webhook receiver on loopback, which keeps what arrives and checks signatures as a customer would. */
+/** A webhook receiver on loopback, which stores deliveries and checks signatures as a customer would. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +17,7 @@ export type Arrived = {
 export type Receiver = {
   readonly url: string;
   readonly arrived: readonly Arrived[];
-  /** The first arrival that fits, waited for. */
+  /** Waits for the first delivery that fits. */
   wait(fits: (arrived: Arrived) => boolean): Promise<Arrived | undefined>;
   close(): Promise<void>;
 };
@@ -33,7 +33,7 @@ export async function receiver(): Promise<Receiver> {
     response.writeHead(204).end();
   };
   const server = createServer((request, response) => {
-    // A sender that is stopped breaks off, and what is no event is nothing that the story waits for.
+    // A sender that is stopped breaks off, and a body that is not an event is ignored.
     take(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,4 +1,4 @@
-/** Steps 6 and 7: relationship tuples decide, and a key reaches as far as its scopes. */
+/** Steps 6 and 7: relationship tuples decide, and a key is limited to its scopes. */
 import { as, type Cast } from './cast.ts';
 import { expect } from './player.ts';
 

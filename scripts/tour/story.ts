@@ -1,6 +1,6 @@
 /**
- * The product's story in sixteen steps: a company signs up, its people sign in, an agent asks for a
- * secret, a person allows it, and every step stands in the audit log.
+ * The product's story in sixteen steps: a company signs up, its users sign in, an agent requests a secret,
+ * a user approves it, and every step is in the audit log.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -71,7 +71,7 @@ async function auditTellsAll(cast: Cast): Promise<void> {
   const types = (reply: Reply) => reply.body.events.map((event: { type: string }) => event.type);
   const missingIn = (reply: Reply) =>
     [...cast.expectedAudit].filter((type) => !types(reply).includes(type));
-  // Rows come over topics; how often a secret was handed out again is told once a second.
+  // Rows arrive over topics, and repeated hand-outs of a secret are recorded once a second.
   const call = { method: 'GET', path, headers };
   const log = await pollUntil(player, call, (reply) => missingIn(reply).length === 0);
   expect(missingIn(log).length === 0, 'a row of each step', { missing: missingIn(log) });

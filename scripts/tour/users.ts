@@ -1,8 +1,8 @@
-/** Steps 2, 3, 5 and 15: people sign up, sign in, confirm their address, and sign out. */
+/** Steps 2, 3, 5 and 15: users sign up, sign in, confirm their address, and sign out. */
 import { as, type Cast, claims, PASSWORD, signIn } from './cast.ts';
 import { expect } from './player.ts';
 
-/** Many times what a calm machine takes. */
+/** Many times what an idle machine takes. */
 const MAIL_MS_MAX = 90_000;
 
 export async function companySignsUp(cast: Cast): Promise<void> {

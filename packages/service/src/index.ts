@@ -13,6 +13,7 @@ export { type Given, type Infrastructure, infrastructure } from './infrastructur
 export { internalBearers } from './internal-bearer.ts';
 export { migrateServices, migrationSetsOf, NotMigrated } from './migrations.ts';
 export { type Module, serviceOf } from './module.ts';
+export { decideOnRows, pagesOf } from './paged-decisions.ts';
 export { buildParts, type HostOptions, type Part } from './parts.ts';
 export { PeerUnavailable, UnexpectedAnswer } from './peer-unavailable.ts';
 export type { Offers, Peers } from './peers.ts';

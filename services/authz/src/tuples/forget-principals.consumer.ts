@@ -4,13 +4,18 @@
  */
 import { identityEvents } from '@cardea/contracts';
 import { consumer, type Heard } from '@cardea/event-bus';
-import { accept, type EventStore, ignoring, type Streams } from '@cardea/event-store';
-import { NotCaughtUp } from '@cardea/log-follower';
+import {
+  accept,
+  type Decision,
+  type EventStore,
+  ignoring,
+  type Streams,
+} from '@cardea/event-store';
 import type { Database, Positions } from '@cardea/read-models';
-import type { ServiceDependencies } from '@cardea/service';
+import { decideOnRows, type ServiceDependencies } from '@cardea/service';
 import { nodeKey } from '../adapters/tuple-key.ts';
 import { deleteTuple } from './delete/delete.ts';
-import { RELATIONS, type Relation, tuples } from './tuple.ts';
+import { RELATIONS, type Relation, type Tuple, type TupleDeleted, tuples } from './tuple.ts';
 
 type Dependencies = {
   readonly store: EventStore;
@@ -101,18 +106,20 @@ function namedBy(event: Deleted): { where: string; values: readonly unknown[] } 
 
 async function forget(needs: Dependencies, event: Deleted): Promise<void> {
   const head = await needs.store.head('authz');
-  if (!(await needs.positions.reached(['tuples'], head, CATCH_UP_MS))) {
-    throw new NotCaughtUp('the table of tuples is behind its log');
-  }
   const named = namedBy(event);
-  let after = '0';
-  for (;;) {
-    const rows = await page(needs.database, { event, after, through: head, named });
-    await Promise.all(rows.map((row) => remove(needs, event, row)));
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE_TUPLES) return;
-    after = last.position;
-  }
+  await decideOnRows(
+    needs,
+    {
+      projections: ['tuples'],
+      position: head,
+      waitMs: CATCH_UP_MS,
+      pageRows: PAGE_TUPLES,
+      page: (after) => page(needs.database, { event, after, through: head, named }),
+      keyOf: ({ position }) => position,
+      firstKey: '0',
+    },
+    { stream: tuples, decisionOn: (row) => removal(needs, event, row) },
+  );
 }
 
 type Row = {
@@ -145,14 +152,17 @@ async function page(
   return rows;
 }
 
-async function remove(needs: Dependencies, event: Deleted, row: Row): Promise<void> {
+function removal({ systemCommand }: Dependencies, event: Deleted, row: Row) {
   const id = row.key.toString('hex');
-  const command = needs.systemCommand(event.tenantId, event.id, id);
   const { user_type, user_id, object_type, object_id } = row;
   const relation = RELATIONS[row.relation] as Relation;
   const fields = { user_type, user_id, relation, object_type, object_id };
-  await needs.streams.decideOn(tuples, id, command, (tuple) => {
-    const isAnother = tuple.status === 'standing' && tuple.id !== row.id;
-    return isAnother ? accept() : deleteTuple(fields, tuple);
-  });
+  return {
+    id,
+    command: systemCommand(event.tenantId, event.id, id),
+    decide: (tuple: Tuple): Decision<TupleDeleted, never> => {
+      const isAnother = tuple.status === 'standing' && tuple.id !== row.id;
+      return isAnother ? accept() : deleteTuple(fields, tuple);
+    },
+  };
 }

@@ -1,9 +1,7 @@
 /** Ends the grants that rest on something that is gone: a session, an agent, a user, a service. */
-import { NotCaughtUp } from '@cardea/log-follower';
-import type { ServiceDependencies } from '@cardea/service';
+import { decideOnRows, type ServiceDependencies } from '@cardea/service';
 import type { Epochs } from '../epochs.ts';
 import { grantKeys } from './grant-key.ts';
-import { grantsAreLevel } from './grant-list.ts';
 import { revokeGrant } from './revoke/revoke.ts';
 
 type EndGrantsDependencies = Pick<
@@ -32,17 +30,27 @@ export async function endGrants(
   needs: EndGrantsDependencies,
   ending: RevokedGrants,
 ): Promise<void> {
-  if (!(await grantsAreLevel(needs, CATCH_UP_MS))) {
-    throw new NotCaughtUp('the table of grants is behind its log');
-  }
-  let after = '';
-  for (;;) {
-    const rows = await page(needs, ending, { after, now: needs.clock.now() });
-    await Promise.all(rows.map((row) => end(needs, ending, row)));
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < GRANTS_PER_PAGE) break;
-    after = last.grant_id;
-  }
+  const { tenantId, eventId, cause } = ending;
+  await decideOnRows(
+    needs,
+    {
+      projections: ['grants'],
+      position: await needs.store.head('vault'),
+      waitMs: CATCH_UP_MS,
+      pageRows: GRANTS_PER_PAGE,
+      page: (after) => page(needs, ending, { after, now: needs.clock.now() }),
+      keyOf: ({ grant_id }) => grant_id,
+      firstKey: '',
+    },
+    {
+      stream: grantKeys,
+      decisionOn: ({ grant_id: grantId, slot: id }) => {
+        const command = needs.systemCommand(tenantId, 'end', eventId, grantId);
+        const revoke = { grantId, cause, now: command.now };
+        return { id, command, decide: (grantKey) => revokeGrant(revoke, grantKey) };
+      },
+    },
+  );
   await needs.epochs.changed(ending.tenantId);
 }
 
@@ -65,15 +73,4 @@ async function page(
     values,
   );
   return rows;
-}
-
-async function end(
-  needs: EndGrantsDependencies,
-  { tenantId, eventId, cause }: RevokedGrants,
-  row: Row,
-): Promise<void> {
-  const command = needs.systemCommand(tenantId, 'end', eventId, row.grant_id);
-  await needs.streams.decideOn(grantKeys, row.slot, command, (slot) =>
-    revokeGrant({ grantId: row.grant_id, cause, now: command.now }, slot),
-  );
 }

@@ -1,4 +1,4 @@
-/** Grants as the table has them, for administrators and for the agent itself. */
+/** What the table says about grants, as administrators and the agent itself see it. */
 import type { Principal } from '@cardea/auth';
 import type { Positions, Queryable } from '@cardea/read-models';
 import Type, { type Static } from 'typebox';
@@ -21,7 +21,7 @@ export const grantFields = {
   granted_at: instant,
   expires_at: instant,
   revoked_at: nullable(instant),
-  /** Of credentials created for the grant in another system; a static value cannot be revoked there. */
+  /** Of what was made for the grant elsewhere; a static value is known to whoever has seen it. */
   revocation: Type.Union([Type.Literal('none'), Type.Literal('done'), Type.Literal('failed')]),
 };
 const GrantShape = Type.Object(grantFields);
@@ -69,14 +69,14 @@ export type GrantFilter = {
   readonly now: Date;
   readonly grantId?: string | undefined;
   readonly agentId?: string | undefined;
-  /** Set if the caller is an agent: it sees only its own grants, whatever agent the filter names. */
+  /** A second agent that must be the same: whoever asks, where it is an agent. */
   readonly ownAgentId?: string | undefined;
   readonly sessionId?: string | undefined;
   readonly serviceName?: string | undefined;
   readonly status?: GrantStatus | undefined;
 };
 
-/** The time is passed in: whether a grant has expired is decided when it is read. */
+/** Time is the caller's: whether a grant has run out is decided as it is read. */
 const WITH_STATUS = `
   SELECT g.*, CASE
     WHEN revoked_at IS NOT NULL THEN 'revoked'
@@ -117,13 +117,10 @@ export async function findGrants(
 const WAIT_MS = 2_000;
 
 /** Vends do not wait for this table, so its readers wait for everything appended before their request. */
-export const grantsAreLevel = async (
-  {
-    store,
-    positions,
-  }: {
-    readonly store: { head(log: 'vault'): Promise<bigint> };
-    readonly positions: Positions;
-  },
-  waitMs: number = WAIT_MS,
-): Promise<boolean> => positions.reached(['grants'], await store.head('vault'), waitMs);
+export const grantsAreLevel = async ({
+  store,
+  positions,
+}: {
+  readonly store: { head(log: 'vault'): Promise<bigint> };
+  readonly positions: Positions;
+}): Promise<boolean> => positions.reached(['grants'], await store.head('vault'), WAIT_MS);

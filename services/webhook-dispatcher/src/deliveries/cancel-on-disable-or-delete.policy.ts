@@ -4,9 +4,8 @@
  */
 import type { Sealer } from '@cardea/crypto';
 import { ignoring, type RecordedEvent, type Streams } from '@cardea/event-store';
-import { NotCaughtUp } from '@cardea/log-follower';
 import type { Database, Positions } from '@cardea/read-models';
-import { policy, type ServiceDependencies } from '@cardea/service';
+import { decideOnRows, policy, type ServiceDependencies } from '@cardea/service';
 import { subjectOf, type WebhookFact, webhookIdOf } from '../webhooks/webhooks.module.ts';
 import { cancel } from './cancel-delivery.ts';
 import { DELIVERIES_TABLE } from './deliveries.projection.ts';
@@ -45,33 +44,37 @@ async function cancelAll(
   event: Pick<RecordedEvent, 'id' | 'streamId' | 'position' | 'metadata'>,
   cause: CancelCause,
 ): Promise<void> {
-  const { database, positions, streams, systemCommand } = needs;
-  if (!(await positions.reached([DELIVERIES_TABLE], event.position, TABLE_WAIT_MS))) {
-    throw new NotCaughtUp('the queue is behind its log');
-  }
+  const { database, systemCommand } = needs;
+  const { position } = event;
   const { tenantId } = event.metadata;
-  let after = FIRST;
-  for (;;) {
-    const { rows } = await database.system.query<{ delivery_id: string }>(PENDING, [
-      webhookIdOf(event.streamId),
-      event.position.toString(),
-      cause === 'webhook_deleted',
-      after,
-    ]);
-    await Promise.all(
-      rows.map(({ delivery_id: id }) =>
-        streams.decideOn(
-          deliveries,
-          id,
-          systemCommand(tenantId, 'cancel', event.id, id),
-          (delivery) => cancel(delivery, cause),
-        ),
-      ),
-    );
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE_DELIVERIES) return;
-    after = last.delivery_id;
-  }
+  await decideOnRows(
+    needs,
+    {
+      projections: [DELIVERIES_TABLE],
+      position,
+      waitMs: TABLE_WAIT_MS,
+      pageRows: PAGE_DELIVERIES,
+      page: async (after) => {
+        const { rows } = await database.system.query<{ delivery_id: string }>(PENDING, [
+          webhookIdOf(event.streamId),
+          position.toString(),
+          cause === 'webhook_deleted',
+          after,
+        ]);
+        return rows;
+      },
+      keyOf: ({ delivery_id }) => delivery_id,
+      firstKey: FIRST,
+    },
+    {
+      stream: deliveries,
+      decisionOn: ({ delivery_id: id }) => ({
+        id,
+        command: systemCommand(tenantId, 'cancel', event.id, id),
+        decide: (delivery) => cancel(delivery, cause),
+      }),
+    },
+  );
 }
 
 /** What was asked for after the event is another matter; a test reaches a disabled webhook too. */

@@ -29,23 +29,43 @@ export async function readRequest(
   return endRequest(approval, { tenantId, id, cause: 'time' });
 }
 
+type Ending = {
+  readonly tenantId: string;
+  readonly id: string;
+  readonly cause: ExpiryCause;
+};
+
 export async function endRequest(
-  {
-    streams,
-    systemCommand,
-    changes,
-  }: Pick<ServiceDependencies, 'streams' | 'systemCommand'> & { readonly changes: Changes },
-  of: { readonly tenantId: string; readonly id: string; readonly cause: ExpiryCause },
+  needs: Pick<ServiceDependencies, 'streams' | 'systemCommand'> & { readonly changes: Changes },
+  ending: Ending,
 ): Promise<ApprovalRequest> {
-  const { tenantId, id, cause } = of;
-  const command = systemCommand(tenantId, 'expire', cause, id);
-  const decided = await streams.decideOn(requests, id, command, (request) =>
-    expire(cause, command.now, request),
-  );
-  if (decided.position !== undefined && !decided.repeated) {
-    await changes.announce(id, decided.revision);
-  }
+  const { id, command, decide } = endingOf(needs, ending);
+  const decided = await needs.streams.decideOn(requests, id, command, decide);
+  await announceEnd(needs, id, decided);
   return decided.state;
+}
+
+/** The decision that ends a request, for whoever decides on many at once. */
+export function endingOf(
+  { systemCommand }: Pick<ServiceDependencies, 'systemCommand'>,
+  { tenantId, id, cause }: Ending,
+) {
+  const command = systemCommand(tenantId, 'expire', cause, id);
+  const decide = (request: ApprovalRequest) => expire(cause, command.now, request);
+  return { id, command, decide };
+}
+
+/** A command that came again has been announced before. */
+export async function announceEnd(
+  { changes }: { readonly changes: Changes },
+  id: string,
+  ended: {
+    readonly position: bigint | undefined;
+    readonly repeated: boolean;
+    readonly revision: number;
+  },
+): Promise<void> {
+  if (ended.position !== undefined && !ended.repeated) await changes.announce(id, ended.revision);
 }
 
 export function snapshotOf(request: ExistingRequest): RequestSnapshot {

@@ -5,12 +5,11 @@
 import { identityEvents } from '@cardea/contracts';
 import { consumer, type Heard } from '@cardea/event-bus';
 import { ignoring } from '@cardea/event-store';
-import { NotCaughtUp } from '@cardea/log-follower';
 import type { Transaction } from '@cardea/read-models';
-import type { ServiceDependencies } from '@cardea/service';
+import { decideOnRows, type ServiceDependencies } from '@cardea/service';
 import type { Changes } from '../approval-requests/changes.ts';
-import { endRequest } from '../approval-requests/reading.ts';
-import { type ExpiryCause, subjectOf } from '../approval-requests/request.ts';
+import { announceEnd, endingOf } from '../approval-requests/reading.ts';
+import { type ExpiryCause, requests, subjectOf } from '../approval-requests/request.ts';
 import { cleaned } from '../sanitize-text.ts';
 
 type ConsumerDependencies = Pick<
@@ -205,23 +204,31 @@ function orphansOf(gone: Gone): {
 }
 
 async function endRequestsOf(needs: ConsumerDependencies, gone: Gone): Promise<void> {
-  const orphans = orphansOf(gone);
-  const head = await needs.store.head('approval');
-  if (!(await needs.positions.reached(['requests'], head, CATCH_UP_MS))) {
-    throw new NotCaughtUp('the table of requests is behind its log');
-  }
+  const { where, id: goneId, cause } = orphansOf(gone);
   const { tenantId } = gone;
-  let after = '';
-  for (;;) {
-    const { rows } = await needs.database.system.query<{ id: string }>(
-      `SELECT id FROM approval.requests
-       WHERE tenant_id = $1 AND ${orphans.where} AND status = 'pending' AND id > $3
-       ORDER BY id LIMIT ${PAGE_ROWS}`,
-      [tenantId, orphans.id, after],
-    );
-    for (const { id } of rows) await endRequest(needs, { tenantId, id, cause: orphans.cause });
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE_ROWS) return;
-    after = last.id;
-  }
+  await decideOnRows(
+    needs,
+    {
+      projections: ['requests'],
+      position: await needs.store.head('approval'),
+      waitMs: CATCH_UP_MS,
+      pageRows: PAGE_ROWS,
+      page: async (after) => {
+        const { rows } = await needs.database.system.query<{ id: string }>(
+          `SELECT id FROM approval.requests
+           WHERE tenant_id = $1 AND ${where} AND status = 'pending' AND id > $3
+           ORDER BY id LIMIT ${PAGE_ROWS}`,
+          [tenantId, goneId, after],
+        );
+        return rows;
+      },
+      keyOf: ({ id }) => id,
+      firstKey: '',
+    },
+    {
+      stream: requests,
+      decisionOn: ({ id }) => endingOf(needs, { tenantId, id, cause }),
+      onDecided: ({ id }, decided) => announceEnd(needs, id, decided),
+    },
+  );
 }

@@ -1,7 +1,7 @@
 /** Ends open sessions when something that they rested on is gone. */
 import type { Database } from '@cardea/read-models';
 import { uuidFrom } from '@cardea/runtime';
-import type { ServiceDependencies } from '@cardea/service';
+import { pagesOf, type ServiceDependencies } from '@cardea/service';
 import type { UserDirectory } from '../../accounts/accounts.module.ts';
 import { agentSessions, type EndReason } from './agent-session.ts';
 import { whyEnded } from './basis.ts';
@@ -15,6 +15,8 @@ type Dependencies = Pick<
 };
 
 const PAGE = 500;
+/** Sessions that were opened before the event are in the table by then. */
+const CATCH_UP_MS = 10_000;
 
 export type OpenOf = {
   readonly tenantId: string;
@@ -51,24 +53,35 @@ export async function openSessions(
   return rows.map(({ id }) => id);
 }
 
+type Ending = {
+  /** Without one, those that their user has ended. */
+  readonly reason: EndReason | undefined;
+  /** Makes the same commands of the same event. */
+  readonly cause: string;
+  readonly position: bigint;
+};
+
+/** One by one, so that a failure leaves no more than one ended session without its revocation. */
 export async function endOpenSessions(
-  needs: Dependencies,
+  needs: Dependencies & Pick<ServiceDependencies, 'positions'>,
   of: OpenOf,
-  /** `cause` makes the same commands of the same event. Without a reason, those that their user has ended. */
-  { reason, cause }: { readonly reason: EndReason | undefined; readonly cause: string },
+  { reason, cause, position }: Ending,
 ): Promise<void> {
-  let after = '';
-  // Each turn moves on by a page, so it ends with the table.
-  while (true) {
-    const ids = await openSessions(needs.database, of, after);
+  const pages = pagesOf(needs, {
+    projections: ['agent_sessions'],
+    position,
+    waitMs: CATCH_UP_MS,
+    pageRows: PAGE,
+    page: (after) => openSessions(needs.database, of, after),
+    keyOf: (id) => id,
+    firstKey: '',
+  });
+  for await (const ids of pages) {
     for (const id of ids) {
       const one = { tenantId: of.tenantId, id, cause };
       if (reason === undefined) await endIfOver(needs, one);
       else await endOne(needs, { ...one, reason });
     }
-    const last = ids.at(-1);
-    if (last === undefined || ids.length < PAGE) return;
-    after = last;
   }
 }
 

@@ -1,6 +1,5 @@
 /** When an agent, its key, its user, a login or a delegation goes, the sessions that rested on it end. */
 import { ignoring, type RecordedEvent } from '@cardea/event-store';
-import { NotCaughtUp } from '@cardea/log-follower';
 import { policy, type ServiceDependencies } from '@cardea/service';
 import type { UserDirectory, UserEvent } from '../../accounts/accounts.module.ts';
 import type { SessionEvent } from '../../sessions/sessions.module.ts';
@@ -17,13 +16,13 @@ type Dependencies = Pick<
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
 };
 
-/** Sessions that were opened before the event are in the table by then. */
-const CATCH_UP_MS = 10_000;
-
 type Orphans = Omit<OpenOf, 'tenantId'> & { readonly reason: EndReason | undefined };
 
 export const endOrphanedSessions = (needs: Dependencies) => {
-  const end = (event: Cause, orphans: Orphans) => endOrphans(needs, event, orphans);
+  const end = (
+    { id: cause, position, metadata: { tenantId } }: Cause,
+    { reason, ...of }: Orphans,
+  ) => endOpenSessions(needs, { tenantId, ...of }, { reason, cause, position });
   return policy<UserEvent | SessionEvent | AgentEvent | AgentKeyEvent | DelegationEvent>({
     name: 'end_orphaned_agent_sessions',
     on: {
@@ -71,13 +70,3 @@ const GOES_ON = ignoring(
 );
 
 type Cause = Pick<RecordedEvent, 'id' | 'position' | 'metadata'>;
-
-async function endOrphans(
-  needs: Dependencies,
-  { id: cause, position, metadata: { tenantId } }: Cause,
-  { reason, ...of }: Orphans,
-): Promise<void> {
-  const level = await needs.positions.reached(['agent_sessions'], position, CATCH_UP_MS);
-  if (!level) throw new NotCaughtUp('the table of agent sessions is behind the log');
-  await endOpenSessions(needs, { tenantId, ...of }, { reason, cause });
-}

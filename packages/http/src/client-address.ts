@@ -1,6 +1,6 @@
 /**
- * The client's address is the socket's, unless the socket is a trusted proxy: then it is the last address
- * in X-Forwarded-For that was not added by a trusted proxy about another one.
+ * The client's address is the socket's, unless the socket is a trusted proxy: then X-Forwarded-For is read
+ * from the right, up to the first address that is not a trusted proxy.
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';

@@ -1,4 +1,4 @@
-/** Names say what the field calls a thing, and what comments and documents point at is there. */
+/** Tests that names use the field's terms, and that files which comments and documents refer to exist. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ function filesBelow(folder: string): string[] {
   });
 }
 
-/** Words that no name may have, alone or within it; the right-hand side is what to write. */
+/** Words that no name may contain; the right-hand side is what to write instead. */
 const REFUSED: { readonly [word: string]: string } = {
   awake: 'wake signal',
   asked: 'request',
@@ -77,7 +77,7 @@ const REFUSED: { readonly [word: string]: string } = {
   words: 'text sanitizing',
 };
 
-/** Names that keep such a word, each for a reason. */
+/** Names that may contain such a word, each with its reason. */
 const KEPT: { readonly [name: string]: string } = {
   'dead-letter.ts': 'a dead letter is what brokers call it, and the name of its topic',
   DeadLetter: 'as its file',
@@ -166,7 +166,7 @@ describe('what comments and documents point at', () => {
 
 const CONSTANT = /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g;
 
-/** The path with fewer and fewer folders: a reference may leave out what its place makes clear. */
+/** All suffixes of the path: a reference may leave out leading folders. */
 const tailsOf = (file: string): string[] =>
   file.split('/').map((_, at, parts) => parts.slice(at).join('/'));
 
@@ -174,7 +174,7 @@ const from = (file: string, path: string): string =>
   path.startsWith('/') ? path.slice(1) : normalize(join(dirname(file), path));
 
 const PATH = /(?<![\w/<>*.:-])(?:\.{0,2}\/)?(?:[\w.-]+\/)*[\w-][\w.-]*\.(?:ts|mjs|md)\b(?![\w*])/g;
-/** Stands for a name: `NNNN-name.ts`. */
+/** A placeholder for a name: `NNNN-name.ts`. */
 const PLACEHOLDER = /(^|\/)NNNN-/;
 
 function referencesIn(file: string): string[] {

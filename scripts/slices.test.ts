@@ -1,4 +1,4 @@
-/** The shape of a slice: a verb that writes has a file that decides, and a test that says its rules again. */
+/** The structure of a slice: a verb that writes has a file that decides, and that file has a test. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ function filesBelow(folder: string): string[] {
   });
 }
 
-/** Questions whose answer needs a body. */
+/** Queries that need a body, and so are POST requests. */
 const QUESTIONS = new Set([
   'services/authz/src/tuples/check',
   'services/authz/src/tuples/filter',
@@ -36,7 +36,7 @@ const writingSlices = [
   ),
 ];
 
-/** By a test beside it, or beside its noun: one history is often decided on by several verbs. */
+/** By a test of its own, or by one for the noun, since several verbs often decide on one history. */
 function isTested(file: string): boolean {
   const tests = [dirname(file), dirname(dirname(file))].flatMap((folder) =>
     sources.filter((each) => dirname(each) === folder && each.endsWith('.test.ts')),
@@ -44,20 +44,20 @@ function isTested(file: string): boolean {
   return tests.some((test) => text(test).includes(`/${basename(file)}'`));
 }
 
-/** A verb's folder lies below its noun's, and holds a route that writes or a file of its own name. */
+/** A verb's folder is in its noun's, and contains a route that writes or a file of its own name. */
 const isOfSlice = (file: string): boolean =>
   writingSlices.includes(dirname(file)) ||
   (/\/src\/.+\/.+\//.test(file) && basename(dirname(file)) === basename(file, '.ts'));
 
-/** Ask for mail and look nobody up: what becomes of it is decided in `mailboxes/mailbox.ts`. */
+/** They request mail without looking up a user: `mailboxes/mailbox.ts` decides on it. */
 const DECIDED_ELSEWHERE = [
   'services/identity/src/authentication/mailed-secrets/send-code',
   'services/identity/src/authentication/mailed-secrets/send-link',
   'services/identity/src/authentication/passwords/forgot-password',
 ];
-/** Puts several decisions in their order; each of them has its test. */
+/** Calls several decisions in order; each of them has its test. */
 const IN_ORDER = ['services/identity/src/accounts/users/administer/decide-on-user.ts'];
-/** One history with the decisions of `requests`, whose test plays them against each other. */
+/** Shares its history with the decisions of `requests`, whose test covers both. */
 const TESTED_ELSEWHERE: readonly string[] = [
   'services/approval/src/vault-requests/consume/consume.ts',
 ];

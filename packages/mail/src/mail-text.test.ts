@@ -13,6 +13,12 @@ describe('the text of a mail', () => {
     expect(html).toContain('<p><a href="https://app.example/verify#token=a">Follow</a></p>');
   });
 
+  it('shows a code beside its label', () => {
+    const { text, html } = mailText('Code', [{ label: 'Your code', code: '<1>' }]);
+    expect(text).toBe('Your code: <1>\n');
+    expect(html).toContain('<p>Your code: <b>&#60;1&#62;</b></p>');
+  });
+
   it('gives what people wrote no power: no header, no tag, no attribute', () => {
     const { subject, html } = mailText('a\r\nBcc: x@example.com', [
       '<script>alert(1)</script>',

@@ -8,13 +8,14 @@ export type MailText = {
   readonly html: string;
 };
 
-/** Plain text, or a link: `label: link` in the text, an anchor in the HTML. */
-export type Paragraph = string | { readonly label: string; readonly link: string };
+/** Plain text, or a link (an anchor in the HTML), or a code (bold in the HTML), each after its label. */
+export type Paragraph =
+  | string
+  | { readonly label: string; readonly link: string }
+  | { readonly label: string; readonly code: string };
 
 export function mailText(subject: string, paragraphs: readonly Paragraph[]): MailText {
-  const lines = paragraphs.map((each) =>
-    typeof each === 'string' ? each : `${each.label}: ${each.link}`,
-  );
+  const lines = paragraphs.map(asText);
   const html = paragraphs.map((each) => `<p>${asHtml(each)}</p>`).join('');
   return {
     subject: oneLine(subject),
@@ -23,12 +24,21 @@ export function mailText(subject: string, paragraphs: readonly Paragraph[]): Mai
   };
 }
 
-const asHtml = (paragraph: Paragraph): string =>
-  typeof paragraph === 'string'
-    ? escapeHtml(paragraph)
-    : `<a href="${escapeHtml(paragraph.link)}">${escapeHtml(paragraph.label)}</a>`;
+function asText(paragraph: Paragraph): string {
+  if (typeof paragraph === 'string') return paragraph;
+  return `${paragraph.label}: ${'link' in paragraph ? paragraph.link : paragraph.code}`;
+}
 
-const oneLine = (text: string): string => text.replaceAll(/[\r\n]+/g, ' ');
+function asHtml(paragraph: Paragraph): string {
+  if (typeof paragraph === 'string') return escapeHtml(paragraph);
+  const label = escapeHtml(paragraph.label);
+  return 'link' in paragraph
+    ? `<a href="${escapeHtml(paragraph.link)}">${label}</a>`
+    : `${label}: <b>${escapeHtml(paragraph.code)}</b>`;
+}
+
+/** For what people wrote where it must not begin a line of its own. */
+export const oneLine = (text: string): string => text.replaceAll(/[\r\n]+/g, ' ');
 
 export const escapeHtml = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);

@@ -6,19 +6,20 @@ type Job = { readonly id: number; readonly line: string; attempts: number; at: D
 const START = '2026-01-01T00:00:00Z';
 const quiet = () => {
   const said: string[] = [];
+  const warned: object[] = [];
   const log = {
     debug() {},
     info() {},
-    warn() {},
+    warn: (fields: object) => void warned.push(fields),
     error: (_fields: object, message: string) => void said.push(message),
     child: () => log,
   };
-  return { log, said };
+  return { log, said, warned };
 };
 
 function rig(send: (job: Job) => Promise<void>, more: Partial<Outbox<Job>> = {}) {
   const clock = fakeClock(START);
-  const { log, said } = quiet();
+  const { log, said, warned } = quiet();
   const queue: Job[] = [];
   const outbox: Outbox<Job> = {
     name: 'mail',
@@ -37,14 +38,14 @@ function rig(send: (job: Job) => Promise<void>, more: Partial<Outbox<Job>> = {})
   /** Runs until the queue has no more work at this time. */
   const turn = async (): Promise<void> => {
     const stop = new AbortController();
-    const signal = { wait: async () => stop.abort() };
+    const signal = { rest: async () => stop.abort() };
     await outboxLoop(outbox, { clock, log, signal }).run(
       stop.signal,
       () => {},
       () => {},
     );
   };
-  return { clock, said, queue, add, turn };
+  return { clock, said, warned, queue, add, turn };
 }
 
 describe('mail that waits', () => {
@@ -106,6 +107,15 @@ describe('mail that waits', () => {
     }
     expect(given).toEqual([1]);
     expect(said).toEqual(['mail was given up']);
+  });
+
+  it('is named in the log as its queue wants it', async () => {
+    const { add, turn, warned } = rig(() => Promise.reject(new TypeError('away')), {
+      loggedOf: ({ line }) => ({ to: line }),
+    });
+    add(1, 'ann');
+    await turn();
+    expect(warned).toEqual([{ queue: 'mail', to: 'ann', attempts: 1, error: 'TypeError' }]);
   });
 
   it('stays in the queue while the store is away too', async () => {

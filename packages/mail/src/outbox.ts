@@ -2,9 +2,8 @@
  * Sends the mail that waits in a queue, and tries again after growing pauses. The queue is a table of the
  * service; a crash after sending and before recording it sends the mail twice, and loses none.
  */
-import type { Clock, Logger } from '@cardea/runtime';
+import type { Clock, Logger, WakeSignal } from '@cardea/runtime';
 import type { Loop } from '@cardea/service';
-import type { WakeSignal } from './wake-signal.ts';
 
 const BATCH_MAX = 16;
 const POLL_MS = 1_000;
@@ -15,6 +14,8 @@ export type Outbox<Job extends { readonly attempts: number }> = {
   readonly due: (now: Date, limit: number) => Promise<readonly Job[]>;
   /** Jobs of one line are sent one after another, different lines at the same time. */
   readonly lineOf: (job: Job) => string;
+  /** What the log says of a job besides its queue and its attempts. */
+  readonly loggedOf?: (job: Job) => object;
   /** Sends the mail and removes it from the queue; throws where it was not sent. */
   readonly send: (job: Job) => Promise<void>;
   /** The pause after each failure. */
@@ -33,7 +34,7 @@ type Dependencies = {
   readonly clock: Clock;
   readonly log: Logger;
   /** Called when the queue has a new job. */
-  readonly signal: Pick<WakeSignal, 'wait'>;
+  readonly signal: Pick<WakeSignal, 'rest'>;
 };
 
 export function outboxLoop<Job extends { readonly attempts: number }>(
@@ -53,7 +54,7 @@ export function outboxLoop<Job extends { readonly attempts: number }>(
           told = true;
         }
         const moved = outbox.cannotSend === undefined && (await sendAll(outbox, needs, due));
-        if (!moved || due.length < BATCH_MAX) await needs.signal.wait(POLL_MS, signal);
+        if (!moved || due.length < BATCH_MAX) await needs.signal.rest(POLL_MS, signal);
       }
     },
   };
@@ -82,22 +83,22 @@ async function attempt<Job extends { readonly attempts: number }>(
   job: Job,
 ): Promise<boolean> {
   const { name: queue, retryAfterMs, giveUp } = outbox;
+  const logged = { queue, ...outbox.loggedOf?.(job), attempts: job.attempts + 1 };
   try {
     await outbox.send(job);
     return true;
   } catch (error) {
     const name = error instanceof Error ? error.name : 'unknown';
-    const attempts = job.attempts + 1;
     const pauseMs = retryAfterMs[job.attempts];
-    log.warn({ queue, attempts, error: name }, 'mail was not sent');
+    log.warn({ ...logged, error: name }, 'mail was not sent');
     try {
       if (pauseMs === undefined && giveUp !== undefined) {
-        log.error({ queue, attempts }, 'mail was given up');
+        log.error(logged, 'mail was given up');
         await giveUp(job);
         return true;
       }
       const at = new Date(clock.now().getTime() + (pauseMs ?? retryAfterMs.at(-1) ?? POLL_MS));
-      await outbox.putOff(job, { attempts, at });
+      await outbox.putOff(job, { attempts: logged.attempts, at });
       return true;
     } catch {
       return false; // the store is unavailable too: the job is still in the queue

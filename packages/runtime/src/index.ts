@@ -67,3 +67,4 @@ export {
   span,
   startTelemetry,
 } from './telemetry.ts';
+export { type WakeSignal, wakeSignal } from './wake-signal.ts';

@@ -10,7 +10,6 @@ import {
   type ToAscii,
 } from './accounts/accounts.module.ts';
 import { argon2, type PasswordFunction } from './adapters/argon2.ts';
-import { mailFolder } from './adapters/mail-transport.ts';
 import { agentOfKey, agentsModule, agentsStreams } from './agents/agents.module.ts';
 import {
   authenticationModule,
@@ -37,7 +36,7 @@ import { snapshotCache } from './streams/snapshot-cache.ts';
 import { workspacesModule, workspacesStreams } from './workspaces/workspaces.module.ts';
 
 /** The mailbox page shows the mail of all services, also when it runs as a process of its own. */
-export { devMailboxRoutes, mailFolder };
+export { devMailboxRoutes };
 
 export type IdentityDrivers = {
   readonly passwordFunction: PasswordFunction;

@@ -7,7 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { healthEndpoints, serve } from '@cardea/http';
-import { devMailboxRoutes, mailFolder } from '@cardea/identity';
+import { devMailboxRoutes } from '@cardea/identity';
+import { mailFolder } from '@cardea/mail';
 import { type Logger, systemClock, systemRandom, uuidV7Ids } from '@cardea/runtime';
 import postalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
@@ -38,11 +39,11 @@ export async function startMailbox(options: MailboxOptions): Promise<Mailbox> {
   const { version, log, host } = options;
   const folder = mkdtempSync(join(tmpdir(), 'cardea-mailbox-'));
   const ids = uuidV7Ids(systemClock, systemRandom);
-  const mails = mailFolder(folder, FROM, () => systemClock.now());
+  const mails = mailFolder(folder, FROM, { ids, clock: systemClock });
   const take = async (raw: Buffer, recipients: readonly string[]): Promise<void> => {
     const { subject = '', text = '', html = '' } = await postalMime.parse(raw);
     const shown = { subject, text, html, link: linkIn(text), code: codeIn(text) };
-    for (const to of recipients) await mails.send({ ...shown, id: ids.next(), to });
+    for (const to of recipients) await mails.send({ ...shown, to });
   };
   const smtp = smtpServer(take, log);
   const smtpPort = await listening(smtp, options.smtpPort, host);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { runUntil, type Turn } from '@cardea/log-follower';
 import type { Database, LeaderLocks } from '@cardea/read-models';
-import type { Clock, Loops } from '@cardea/runtime';
+import { type Clock, type Loops, type WakeSignal, wakeSignal } from '@cardea/runtime';
 import type { Consumer, RunningConsumer, Subscriber } from '../bus.ts';
 import {
   type ConsumerCore,
@@ -13,7 +13,6 @@ import { appliedOffsets, laneKey } from '../consuming/consumer-positions.ts';
 import { appliedThrough, endsOf, lagOf } from './applied-through.ts';
 import { type Membership, membership } from './membership.ts';
 import { BUS_NOTICES } from './migrations.ts';
-import { type WakeSignal, wakeSignal } from './wake-signal.ts';
 
 export type PostgresSubscriberDependencies = ConsumerDependencies & {
   /** The database of the topics; often the same as `database`. */

@@ -1,5 +1,6 @@
 /** Notifies users by mail of requests for their approval. */
-import { type MailTransport, mailTransports, wakeSignal } from '@cardea/mail';
+import { type MailTransport, mailTransports } from '@cardea/mail';
+import { wakeSignal } from '@cardea/runtime';
 import type { Module, ServiceDependencies } from '@cardea/service';
 import type { RequestParts } from '../requests/requests.module.ts';
 import { notifier } from './notifier.ts';

@@ -1,7 +1,8 @@
 /**
  * Mails users about requests. It never delays or fails a request, and sends nothing about one that is over.
  */
-import { type MailText, type MailTransport, outboxLoop, type WakeSignal } from '@cardea/mail';
+import { type MailText, type MailTransport, outboxLoop } from '@cardea/mail';
+import type { WakeSignal } from '@cardea/runtime';
 import type { Loop, ServiceDependencies } from '@cardea/service';
 import {
   type Changes,

@@ -5,11 +5,11 @@
 import type { MailPurpose } from '@cardea/contracts';
 import type { DerivedKeys, Sealer } from '@cardea/crypto';
 import { accept, type Command, refuse, type Streams } from '@cardea/event-store';
+import { type Mail, type MailTransport, outboxLoop } from '@cardea/mail';
 import type { Database } from '@cardea/read-models';
-import type { Clock, Ids, Logger, Random, Settings } from '@cardea/runtime';
+import type { Clock, Logger, Random, Settings, WakeSignal } from '@cardea/runtime';
 import type { Loop } from '@cardea/service';
 import { drawLinkToken, onetimeIdOf } from '../adapters/link-token.ts';
-import type { Mail, MailTransport } from '../adapters/mail-transport.ts';
 import type { OtpFormat } from '../workspaces/workspaces.module.ts';
 import { type EmailKind, emailTemplate } from './mailboxes/email-templates.ts';
 import {
@@ -22,10 +22,9 @@ import {
 import { codeIds, drawCode, printCode } from './mailed-code.ts';
 import { onetimes } from './onetimes/onetime.ts';
 
-/** Pauses after each failure; behind the last the mail is given up with an alarm. */
+/** Pauses after each failure; after the last the mail is given up with an alarm. */
 const RETRY_AFTER_MS = [60_000, 5 * 60_000, 30 * 60_000, 2 * 3600_000];
-const BATCH_MAX = 16;
-const POLL_MS = 1_000;
+const CANNOT_SEND = 'mail waits and cannot be sent: SMTP_URL is not set';
 /** Codes that are drawn until one is free. */
 const DRAWS_MAX = 8;
 
@@ -64,7 +63,6 @@ type Dependencies = Recipients & {
   readonly codeKeys: DerivedKeys;
   readonly clock: Clock;
   readonly random: Random;
-  readonly ids: Ids;
   readonly log: Logger;
   readonly settings: Pick<Settings, 'PUBLIC_URL'>;
   readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
@@ -72,83 +70,46 @@ type Dependencies = Recipients & {
   readonly transport: MailTransport | undefined;
 };
 
-/** `awake` resolves when there is new mail, or after the time it is given. */
-export function mailSender(
-  needs: Dependencies,
-  awake: (ms: number, signal: AbortSignal) => Promise<void>,
-): Loop {
-  return {
-    name: 'identity.mail',
-    leader: true,
-    run: async (signal, tick) => {
-      const { transport } = needs;
-      if (transport === undefined) {
-        await standBy(needs, { signal, tick, awake });
-        return;
-      }
-      while (!signal.aborted) {
-        tick();
-        const due = await dueMail(needs);
-        const outcomes = await Promise.all(
-          due.map((waiting) => deliver(needs, transport, waiting)),
-        );
-        const moved = outcomes.some((outcome) => outcome);
-        // The queue shows what was sent only after its projection; asking again at once is harmless.
-        if (!moved || due.length < BATCH_MAX) await awake(POLL_MS, signal);
-      }
+/** `newMail.wake` is called when there is something new to send. */
+export const mailSender = (needs: Dependencies, newMail: WakeSignal): Loop =>
+  outboxLoop<Waiting>(
+    {
+      name: 'identity.mail',
+      due: (now, limit) => dueMail(needs, now, limit),
+      // No mail waits for another.
+      lineOf: ({ mailbox, purpose, generation }) => `${mailbox} ${purpose} ${generation}`,
+      loggedOf: ({ purpose }) => ({ purpose }),
+      send: (waiting) => deliver(needs, waiting),
+      retryAfterMs: RETRY_AFTER_MS,
+      putOff: (waiting, next) => putOff(needs, waiting, next),
+      giveUp: (waiting) => settle(needs, waiting, 'given_up'),
+      cannotSend: needs.transport === undefined ? CANNOT_SEND : undefined,
     },
-  };
-}
+    { ...needs, signal: newMail },
+  );
 
-/** Nothing can be sent: what is asked for stays in the queue, and the log says so once. */
-async function standBy(
-  needs: Dependencies,
-  of: {
-    readonly signal: AbortSignal;
-    readonly tick: () => void;
-    readonly awake: (ms: number, signal: AbortSignal) => Promise<void>;
-  },
-): Promise<void> {
-  let told = false;
-  while (!of.signal.aborted) {
-    of.tick();
-    if (!told && (await dueMail(needs)).length > 0) {
-      needs.log.error({}, 'mail waits and cannot be sent: SMTP_URL is not set');
-      told = true;
-    }
-    await of.awake(POLL_MS, of.signal);
-  }
-}
-
-async function dueMail({ database, clock }: Dependencies): Promise<readonly Waiting[]> {
+async function dueMail(
+  { database }: Dependencies,
+  now: Date,
+  limit: number,
+): Promise<readonly Waiting[]> {
   const { rows } = await database.asSystem((sql) =>
     sql.query<Waiting>(
       `SELECT mailbox, purpose, generation, tenant_id, attempts FROM identity.mail_queue
        WHERE due_at <= $1 ORDER BY due_at LIMIT $2`,
-      [clock.now(), BATCH_MAX],
+      [now, limit],
     ),
   );
   return rows;
 }
 
-/** True when the mail is off the queue or put off. */
-async function deliver(
-  needs: Dependencies,
-  transport: MailTransport,
-  waiting: Waiting,
-): Promise<boolean> {
-  try {
-    const written = await write(needs, waiting);
-    if (typeof written === 'string') {
-      if (written !== 'settled') await settle(needs, waiting, written);
-      return true;
-    }
-    await transport.send(written);
-    await settle(needs, waiting, 'sent');
-    return true;
-  } catch (error) {
-    return await putOff(needs, waiting, error);
-  }
+async function deliver(needs: Dependencies, waiting: Waiting): Promise<void> {
+  if (needs.transport === undefined) throw new Error(CANNOT_SEND);
+  const written = await write(needs, waiting);
+  if (written === 'settled') return;
+  if (typeof written === 'string') return settle(needs, waiting, written);
+  await needs.transport.send(written);
+  await settle(needs, waiting, 'sent');
 }
 
 /** The mail as it is to be sent; or how it ended without one. */
@@ -159,26 +120,26 @@ async function write(
   const { streams, sealer } = needs;
   const { mailbox, purpose, generation, tenant_id: tenantId } = waiting;
   const { state } = await streams.load(mailboxes, { tenantId, id: mailbox });
-  const errand = pendingMailOf(state, purpose);
-  if (errand === undefined || errand.generation !== generation) return 'superseded';
-  if (errand.settled) return 'settled';
-  const kind = letterKindOf(purpose);
+  const pending = pendingMailOf(state, purpose);
+  if (pending === undefined || pending.generation !== generation) return 'superseded';
+  if (pending.settled) return 'settled';
+  const kind = emailKindOf(purpose);
   const [user, tenant] = await Promise.all([
     needs.recipient(tenantId, mailbox),
     needs.tenant(tenantId),
   ]);
   if (kind === undefined || user === undefined || tenant === undefined) return 'nobody';
   if (purpose === 'verify' && user.emailVerified) return 'nobody';
-  const to = await sealer.open(errand.email, { streamId: `mailbox-${mailbox}`, field: 'email' });
+  const to = await sealer.open(pending.email, { streamId: `mailbox-${mailbox}`, field: 'email' });
   if (to === null) return 'nobody';
-  const of = { userId: user.id, expiresAt: errand.expires_at };
+  const of = { userId: user.id, expiresAt: pending.expires_at };
   const { app_url, otp } = tenant.settings;
   const pages = app_url ?? `${needs.settings.PUBLIC_URL}/api/v1/auth`;
   const isLink = kind !== 'notice' && kind !== 'otp';
   const link = isLink ? await issueLink(needs, waiting, { ...of, pages, flow: FLOWS[kind] }) : null;
   const code = kind === 'otp' ? await issueCode(needs, waiting, { ...of, ...otp }) : null;
   const words = emailTemplate(kind, { link, code, tenantName: tenant.displayName });
-  return { id: needs.ids.next(), to, ...words, link, code };
+  return { to, ...words, link, code };
 }
 
 const FLOWS = {
@@ -227,7 +188,7 @@ async function issueCode(
   throw new Error('every code that was drawn is taken');
 }
 
-const letterKindOf = (purpose: MailPurpose): EmailKind | undefined =>
+const emailKindOf = (purpose: MailPurpose): EmailKind | undefined =>
   purpose === 'invitation' ? undefined : purpose;
 
 async function settle(needs: Dependencies, waiting: Waiting, outcome: MailOutcome): Promise<void> {
@@ -237,27 +198,15 @@ async function settle(needs: Dependencies, waiting: Waiting, outcome: MailOutcom
   );
 }
 
-async function putOff(needs: Dependencies, waiting: Waiting, error: unknown): Promise<boolean> {
-  const { log, clock, streams } = needs;
-  const name = error instanceof Error ? error.name : 'unknown';
-  const attempts = waiting.attempts + 1;
-  const pauseMs = RETRY_AFTER_MS[waiting.attempts];
-  log.warn({ purpose: waiting.purpose, attempts, error: name }, 'mail was not sent');
-  try {
-    if (pauseMs === undefined) {
-      log.error({ purpose: waiting.purpose, attempts }, 'mail was given up');
-      await settle(needs, waiting, 'given_up');
-      return true;
-    }
-    const retryAt = new Date(clock.now().getTime() + pauseMs);
-    const command = commandOf(needs, waiting, 'defer', String(attempts));
-    await streams.decideOn(mailboxes, waiting.mailbox, command, (mailbox) =>
-      deferMail(waiting, { attempts, retryAt }, mailbox),
-    );
-    return true;
-  } catch {
-    return false; // the store is away too: the queue still has it
-  }
+async function putOff(
+  needs: Dependencies,
+  waiting: Waiting,
+  { attempts, at }: { readonly attempts: number; readonly at: Date },
+): Promise<void> {
+  const command = commandOf(needs, waiting, 'defer', String(attempts));
+  await needs.streams.decideOn(mailboxes, waiting.mailbox, command, (mailbox) =>
+    deferMail(waiting, { attempts, retryAt: at }, mailbox),
+  );
 }
 
 const commandOf = (needs: Dependencies, waiting: Waiting, ...what: readonly string[]): Command => {

@@ -1,14 +1,14 @@
 /** Mail to people: what was asked for, and its sending. */
 import type { DerivedKeys } from '@cardea/crypto';
+import { mailTransports } from '@cardea/mail';
+import { wakeSignal } from '@cardea/runtime';
 import type { Module, ServiceDependencies } from '@cardea/service';
-import { mailFolder, smtpTransport } from '../adapters/mail-transport.ts';
 import { mailRelay } from './mail-relay.ts';
 import { mailSender, type Recipients } from './mail-sender.ts';
 import { devMailboxRoutes } from './mailboxes/dev-mailbox/dev-mailbox.route.ts';
 import { mailQueueProjection } from './mailboxes/mail-queue.projection.ts';
 import { mailboxes } from './mailboxes/mailbox.ts';
 import { onetimes } from './onetimes/onetime.ts';
-import { wakeSignal } from './wake-signal.ts';
 
 export { type CodeFault, type CodeRedemption, codeRedemption } from './code-redemption.ts';
 export { mailLimit } from './mail-limit.ts';
@@ -34,12 +34,12 @@ type Dependencies = Pick<
   };
 
 export function mailModule(needs: Dependencies): Module {
-  const { transport, folder } = transportsOf(needs);
+  const { transport, folder } = mailTransports(needs);
   const newMail = wakeSignal(needs.clock);
   return {
     endpoints: folder === undefined ? [] : devMailboxRoutes(folder),
-    projections: [mailQueueProjection(newMail.ring)],
-    loops: [mailSender({ ...needs, transport }, newMail.awake)],
+    projections: [mailQueueProjection(newMail.wake)],
+    loops: [mailSender({ ...needs, transport }, newMail)],
     relay: mailRelay,
     stop: async () => transport?.close(),
     degraded: () =>
@@ -47,17 +47,6 @@ export function mailModule(needs: Dependencies): Module {
         ? { 'identity.smtp': 'SMTP_URL is not set: mail waits until it is' }
         : {},
   };
-}
-
-function transportsOf({ settings, clock }: Pick<Dependencies, 'settings' | 'clock'>) {
-  const { SMTP_URL, MAIL_FROM, ENV, CARDEA_DATA } = settings;
-  if (SMTP_URL !== undefined) {
-    return { transport: smtpTransport(SMTP_URL.reveal(), MAIL_FROM), folder: undefined };
-  }
-  // Production never shows mail to anybody but its receiver.
-  if (ENV === 'production') return { transport: undefined, folder: undefined };
-  const folder = mailFolder(`${CARDEA_DATA ?? '.cardea'}/mail`, MAIL_FROM, () => clock.now());
-  return { transport: folder, folder };
 }
 
 export const mailStreams = [mailboxes, onetimes];

@@ -1,11 +1,7 @@
-/** The words of each mail. Values that people chose are escaped in HTML and stand in no header. */
-export type EmailKind = 'verify' | 'reset' | 'notice' | 'magic_link' | 'otp';
+/** The words of each mail. */
+import { type MailText, mailText, oneLine } from '@cardea/mail';
 
-export type EmailTemplate = {
-  readonly subject: string;
-  readonly text: string;
-  readonly html: string;
-};
+export type EmailKind = 'verify' | 'reset' | 'notice' | 'magic_link' | 'otp';
 
 type Of = {
   /** Null for letters that ask for nothing, or show a code. */
@@ -47,23 +43,14 @@ const WORDS: Record<EmailKind, { subject: string; lead: string; call: string; en
   },
 };
 
-export function emailTemplate(kind: EmailKind, { link, code, tenantName }: Of): EmailTemplate {
+export function emailTemplate(kind: EmailKind, { link, code, tenantName }: Of): MailText {
   const { subject, lead, call, end } = WORDS[kind];
-  const shown = link ?? code;
-  const from = `This mail comes from ${oneLine(tenantName)}.`;
-  const text = [`Hello,`, lead, ...(shown === null ? [] : [`${call}: ${shown}`]), end, from].join(
-    '\n\n',
-  );
-  const codeShown = code === null ? '' : `<p>${escapeHtml(call)}: <b>${escapeHtml(code)}</b></p>`;
-  const button =
-    link === null ? codeShown : `<p><a href="${escapeHtml(link)}">${escapeHtml(call)}</a></p>`;
-  const html =
-    `<!doctype html><html lang="en"><body><p>Hello,</p><p>${escapeHtml(lead)}</p>` +
-    `${button}<p>${escapeHtml(end)}</p><p>${escapeHtml(from)}</p></body></html>`;
-  return { subject, text, html };
+  return mailText(subject, [
+    'Hello,',
+    lead,
+    ...(link === null ? [] : [{ label: call, link }]),
+    ...(code === null ? [] : [{ label: call, code }]),
+    end,
+    `This mail comes from ${oneLine(tenantName)}.`,
+  ]);
 }
-
-const oneLine = (text: string) => text.replaceAll(/[\r\n]+/g, ' ');
-
-export const escapeHtml = (text: string): string =>
-  text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);

@@ -2,10 +2,9 @@
 
 import type { ServerResponse } from 'node:http';
 import { type Endpoint, endpoint } from '@cardea/http';
+import { escapeHtml, type ListedMail, type MailFolder } from '@cardea/mail';
 import Type from 'typebox';
-import type { ListedMail, MailFolder } from '../../../adapters/mail-transport.ts';
 import { closed } from '../../../http/answers.ts';
-import { escapeHtml } from '../email-templates.ts';
 
 const Message = closed({
   id: Type.String(),

@@ -1,4 +1,4 @@
-import type { Clock } from '@cardea/runtime';
+import type { Clock } from './ports.ts';
 
 /** Wakes a loop that sleeps. A wake-up between two sleeps is not lost: the next sleep ends at once. */
 export type WakeSignal = {
@@ -10,7 +10,7 @@ export type WakeSignal = {
 /** A reason of our own: the default one is an error with a stack, created at every wake-up. */
 const WOKEN = 'woken';
 
-export const wakeSignal = (clock: Clock): WakeSignal => {
+export const wakeSignal = (clock: Pick<Clock, 'sleep'>): WakeSignal => {
   let isWoken = false;
   let resting: AbortController | undefined;
   return {

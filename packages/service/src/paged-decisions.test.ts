@@ -2,12 +2,12 @@ import {
   accept,
   type Command,
   type Decision,
-  inMemoryEventStore,
   refuse,
   type Stream,
   streams,
 } from '@cardea/event-store';
 import { NotCaughtUp } from '@cardea/log-follower';
+import { inMemoryEventStore } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { decideOnRows, type PagedRows } from './paged-decisions.ts';
 

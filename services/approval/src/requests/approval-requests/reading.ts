@@ -39,14 +39,14 @@ export async function endRequest(
   needs: Pick<ServiceDependencies, 'streams' | 'systemCommand'> & { readonly changes: Changes },
   ending: Ending,
 ): Promise<ApprovalRequest> {
-  const { id, command, decide } = endingOf(needs, ending);
+  const { id, command, decide } = endOf(needs, ending);
   const decided = await needs.streams.decideOn(requests, id, command, decide);
   await announceEnd(needs, id, decided);
   return decided.state;
 }
 
 /** The decision that ends a request, for whoever decides on many at once. */
-export function endingOf(
+export function endOf(
   { systemCommand }: Pick<ServiceDependencies, 'systemCommand'>,
   { tenantId, id, cause }: Ending,
 ) {

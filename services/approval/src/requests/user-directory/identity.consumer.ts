@@ -8,7 +8,7 @@ import { ignoring } from '@cardea/event-store';
 import type { Transaction } from '@cardea/read-models';
 import { decideOnRows, type ServiceDependencies } from '@cardea/service';
 import type { Changes } from '../approval-requests/changes.ts';
-import { announceEnd, endingOf } from '../approval-requests/reading.ts';
+import { announceEnd, endOf } from '../approval-requests/reading.ts';
 import { type ExpiryCause, requests, subjectOf } from '../approval-requests/request.ts';
 import { cleaned } from '../sanitize-text.ts';
 
@@ -227,7 +227,7 @@ async function endRequestsOf(needs: ConsumerDependencies, gone: Gone): Promise<v
     },
     {
       stream: requests,
-      decisionOn: ({ id }) => endingOf(needs, { tenantId, id, cause }),
+      decisionOn: ({ id }) => endOf(needs, { tenantId, id, cause }),
       onDecided: ({ id }, decided) => announceEnd(needs, id, decided),
     },
   );

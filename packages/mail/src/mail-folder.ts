@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import type { Clock, Ids } from '@cardea/runtime';
 import { createTransport } from 'nodemailer';
-import type { Mail, MailTransport } from './mail-transport.ts';
+import type { Mail, MailTransport } from './mail.ts';
 
 export type ListedMail = Required<Mail> & { readonly id: string; readonly created_at: string };
 

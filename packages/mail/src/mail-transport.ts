@@ -2,21 +2,8 @@
 import { join } from 'node:path';
 import type { Clock, Ids, Settings } from '@cardea/runtime';
 import { createTransport } from 'nodemailer';
+import type { MailTransport } from './mail.ts';
 import { type MailFolder, mailFolder } from './mail-folder.ts';
-import type { MailText } from './mail-text.ts';
-
-export type Mail = MailText & {
-  readonly to: string;
-  /** Shown by the development mailbox beside the text. */
-  readonly link?: string | null;
-  readonly code?: string | null;
-};
-
-export type MailTransport = {
-  /** Resolves when the mail was accepted; throws when it was not. */
-  readonly send: (mail: Mail) => Promise<void>;
-  readonly close: () => void;
-};
 
 const SMTP_TIMEOUT_MS = 10_000;
 const SMTP_CONNECTIONS_MAX = 4;

@@ -1,4 +1,4 @@
-/** The health of each webhook, computed from its attempts: it outlives every process. */
+/** How each webhook fares, as its attempts tell: it outlives every process. */
 import { type Migration, protectTable } from '@cardea/read-models';
 
 export const migration: Migration = {

@@ -123,7 +123,7 @@ describe('mail', () => {
   it('is found whatever the case of the address, kept by no cache, and says who it is from', async () => {
     const bob = await fixture.register(admin.tenantId, 'case');
     const { text } = await fixture.mail(bob.email, /Confirm/);
-    expect(text).toMatch(/This mail comes from Company of ann\.$/);
+    expect(text).toMatch(/This mail comes from Company of ann\.\n$/);
     const query = { to: bob.email.toUpperCase() };
     const list = await fixture.rest.get('/dev/mailbox', { query });
     expect(list.body.messages).toHaveLength(1);

@@ -17,6 +17,13 @@ const logInFrom = async (network: number, { tenantId: tenant, email }: Account) 
   expect(answer.status).toBe(200);
 };
 const next = (n: number) => `the new password ${n}`;
+/** Whoever met others too often on a busy machine has changed nothing, and asks again. */
+const changed: typeof changePassword = async (...of) => {
+  for (;;) {
+    const answer = await changePassword(...of);
+    if (answer.code !== 'write_contention') return answer;
+  }
+};
 
 describe('changing a password', () => {
   it('R11 S11 fifty at once with one current password, on two replicas, twenty rounds over, change it once', async () => {
@@ -26,7 +33,7 @@ describe('changing a password', () => {
       for (let network = 0; network < NETWORKS; network += 1) await logInFrom(network, bob);
       const answers = await Promise.all(
         Array.from({ length: CALLERS }, (_, n) =>
-          changePassword(replicas.at(n), bob, {
+          changed(replicas.at(n), bob, {
             from: PASSWORD,
             to: next(n),
             network: n % NETWORKS,
@@ -44,7 +51,7 @@ describe('changing a password', () => {
     const bob = await replicas.first.register(tenantId);
     const answers = await Promise.all(
       Array.from({ length: 6 }, (_, n) =>
-        changePassword(replicas.at(n), bob, { from: PASSWORD, to: next(n) }),
+        changed(replicas.at(n), bob, { from: PASSWORD, to: next(n) }),
       ),
     );
     expect(tally(answers)).toEqual({ '200 ok': 1, '401 invalid_credentials': 5 });

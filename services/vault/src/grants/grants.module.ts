@@ -17,6 +17,7 @@ import { revokeGrantRoute } from './revoke/revoke.route.ts';
 import { bucket } from './vend/bucket.ts';
 import { vendRoute } from './vend/vend.route.ts';
 import { vendCaches } from './vend/vend-caches.ts';
+import { FORCED_PER_MINUTE_MAX } from './vend/vending.ts';
 
 export type GrantsDependencies = Omit<ServiceDependencies, 'sealer' | 'bus' | 'random'> &
   Pick<ServiceParts, 'catalog' | 'secrets'> & {
@@ -27,7 +28,6 @@ export type GrantsDependencies = Omit<ServiceDependencies, 'sealer' | 'bus' | 'r
 
 const SESSIONS_MAX = 10_000;
 const BURST_FACTOR = 2;
-const FORCED_PER_MINUTE = 10;
 const MINUTE_S = 60;
 
 export function grantsModule(needs: GrantsDependencies): Module {
@@ -42,7 +42,10 @@ export function grantsModule(needs: GrantsDependencies): Module {
     memos: vendCaches(clock),
     lastSlots: new QuickLRU<string, string>({ maxSize: SESSIONS_MAX }),
     sessionRate: bucket(clock, { perSecond: rate, burst: rate * BURST_FACTOR }),
-    forceRate: bucket(clock, { perSecond: FORCED_PER_MINUTE / MINUTE_S, burst: FORCED_PER_MINUTE }),
+    forceRate: bucket(clock, {
+      perSecond: FORCED_PER_MINUTE_MAX / MINUTE_S,
+      burst: FORCED_PER_MINUTE_MAX,
+    }),
   };
   return {
     endpoints: [

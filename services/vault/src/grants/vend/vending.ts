@@ -51,7 +51,8 @@ export type Vended =
       readonly wrote?: bigint | undefined;
     };
 
-const FORCED_PER_MINUTE_MAX = 10;
+/** Refreshes by force of one grant key, as the shared cache counts them, or this process without it. */
+export const FORCED_PER_MINUTE_MAX = 10;
 const MINUTE_MS = 60_000;
 const SECOND_MS = 1_000;
 /** Times that the stream of a grant key is read again because another request changed it. */

@@ -1,0 +1,178 @@
+/** Opens, joins or consumes an approval request at the approval service. */
+import type { OpenApproval } from '@cardea/contracts';
+import { lengthPrefixed, sha256Of } from '@cardea/crypto';
+import type { Clock } from '@cardea/runtime';
+import { type Peers, PeerUnavailable } from '@cardea/service';
+import {
+  type ApprovalRequirement,
+  NOT_VOUCHED,
+  type NoApproverReason,
+  type PolicyVersion,
+} from '../../policies/policies.module.ts';
+import type { ServiceRecord } from '../../services/services.module.ts';
+
+/** What the approver is asked to allow; the digest binds the answer to all of it. */
+export type Ask = {
+  readonly tenantId: string;
+  readonly agentId: string;
+  readonly sessionId: string;
+  readonly approverId: string;
+  readonly service: ServiceRecord;
+  readonly fields: readonly string[];
+  readonly policies: readonly PolicyVersion[];
+  readonly demand: ApprovalRequirement;
+  readonly purpose: string | null;
+  readonly commandId: string;
+  readonly context: NonNullable<OpenApproval['context']> & { readonly app_id: string | null };
+};
+
+export type Waiting = {
+  readonly id: string;
+  readonly expires_in: number;
+  readonly binding_message: string;
+};
+export type ApprovalRefusal =
+  | 'NOT_FOUND'
+  | 'NO_APPROVER'
+  | 'APPROVAL_DENIED'
+  | 'APPROVAL_MISMATCH'
+  | 'APPROVAL_EXPIRED'
+  | 'APPROVAL_CONSUMED'
+  | 'APPROVAL_RATE_LIMITED';
+export type ApprovalOutcome =
+  | { readonly waiting: Waiting }
+  | { readonly consumed: { readonly again: boolean; readonly use_before: string } }
+  | {
+      readonly refused: ApprovalRefusal;
+      readonly retryAfterSeconds?: number;
+      readonly reason?: NoApproverReason;
+    };
+
+const WAIT_MS = 2_000;
+const ATTEMPTS_MAX = 2;
+
+type Dependencies = { readonly approval: Peers['approval']; readonly clock: Clock };
+
+export const digestOf = (ask: Ask): string =>
+  sha256Of(
+    'vend.v1',
+    ask.tenantId,
+    ask.agentId,
+    ask.sessionId,
+    ask.approverId,
+    ask.service.id,
+    lengthPrefixed(...ask.fields),
+    lengthPrefixed(...ask.policies.map(({ id, version }) => `${id}:${version}`)),
+    String(ask.service.default_ttl_seconds),
+  ).toString('hex');
+
+export async function openApproval(needs: Dependencies, ask: Ask): Promise<ApprovalOutcome> {
+  const { demand } = ask;
+  const answer = await asked(needs, (approval) =>
+    approval.open({
+      command_id: ask.commandId,
+      tenant_id: ask.tenantId,
+      ...(ask.context.app_id === null ? {} : { app_id: ask.context.app_id }),
+      digest: digestOf(ask),
+      agent_id: ask.agentId,
+      session_id: ask.sessionId,
+      user_id: ask.approverId,
+      service_name: ask.service.name,
+      fields: ask.fields,
+      policies: ask.policies,
+      severity: demand.severity,
+      ttl_seconds: demand.ttl_seconds,
+      use_window_seconds: demand.use_window_seconds,
+      grant_ttl_seconds: ask.service.default_ttl_seconds,
+      ...(demand.max_auth_age_seconds === null
+        ? {}
+        : { max_auth_age_seconds: demand.max_auth_age_seconds }),
+      number_match: demand.number_match,
+      vouch_required: true,
+      ...(ask.purpose === null ? {} : { purpose: ask.purpose }),
+      context: ask.context,
+    }),
+  );
+  switch (answer.outcome) {
+    case 'opened':
+    case 'joined':
+      return { waiting: waitingOf(answer, answer.id) };
+    case 'cooling_down':
+    case 'muted':
+      return { refused: 'APPROVAL_DENIED' };
+    case 'rate_limited':
+      return {
+        refused: 'APPROVAL_RATE_LIMITED',
+        retryAfterSeconds: answer.retry_after,
+      };
+    case 'user_inactive':
+      return { refused: 'NO_APPROVER' };
+    case 'user_not_vouched':
+      return NOT_VOUCHED;
+  }
+}
+
+export async function consumeApproval(
+  needs: Dependencies,
+  ask: Ask,
+  of: { readonly approvalId: string; readonly grantId: string },
+): Promise<ApprovalOutcome> {
+  const answer = await asked(needs, (approval) =>
+    approval.consume({
+      id: of.approvalId,
+      tenant_id: ask.tenantId,
+      agent_id: ask.agentId,
+      digest: digestOf(ask),
+      grant_id: of.grantId,
+      context: ask.context,
+    }),
+  );
+  switch (answer.outcome) {
+    case 'consumed':
+      return { consumed: { again: answer.again, use_before: answer.use_before } };
+    case 'pending':
+      return { waiting: waitingOf(answer, of.approvalId) };
+    case 'denied':
+      return { refused: 'APPROVAL_DENIED' };
+    case 'expired':
+      return { refused: 'APPROVAL_EXPIRED' };
+    case 'mismatch':
+      return { refused: 'APPROVAL_MISMATCH' };
+    case 'consumed_by_other':
+      return { refused: 'APPROVAL_CONSUMED' };
+    case 'user_inactive':
+      return { refused: 'NO_APPROVER' };
+    case 'user_not_vouched':
+      return NOT_VOUCHED;
+    case 'not_found':
+      return { refused: 'NOT_FOUND' };
+  }
+}
+
+/** Both commands are idempotent, so a lost answer costs only one more call. */
+async function asked<Answer>(
+  { approval, clock }: Dependencies,
+  ask: (approval: Peers['approval']) => Promise<Answer>,
+): Promise<Answer> {
+  let last: unknown;
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const answered = new AbortController();
+    const late = clock.sleep(WAIT_MS, answered.signal).then(() => undefined);
+    try {
+      const answer = await Promise.race([ask(approval), late]);
+      if (answer !== undefined) return answer;
+    } catch (error) {
+      last = error;
+    } finally {
+      answered.abort();
+    }
+  }
+  throw new PeerUnavailable('approval does not answer', { cause: last });
+}
+
+/** A client that has to wait is told to wait at least a second. */
+const waitingOf = (answer: Omit<Waiting, 'id'>, id: string): Waiting => ({
+  id,
+  expires_in: Math.max(1, answer.expires_in),
+  binding_message: answer.binding_message,
+});

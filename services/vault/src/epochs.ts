@@ -13,7 +13,7 @@ import {
 } from '@cardea/runtime';
 
 export interface Epochs {
-  /** Never throws: while the shared cache is unreachable, no process uses its snapshot cache. */
+  /** Never throws: while the shared cache is unreachable, no process uses its cache. */
   changed(tenantId: string): Promise<void>;
   /** For a tenant that has no epoch yet; used from the next request on. */
   begin(tenantId: string): Promise<void>;
@@ -29,7 +29,7 @@ export function epochs({ cache, ids, log }: Dependencies): Epochs {
       await work();
     } catch (error) {
       if (!(error instanceof CacheUnavailable)) throw error;
-      // The cache client logs the outage itself; during it and after it no earlier snapshot is used.
+      // The cache client logs the outage itself; during it and after it nothing cached before is used.
       log.debug({}, 'an epoch was not written');
     }
   };
@@ -39,11 +39,11 @@ export function epochs({ cache, ids, log }: Dependencies): Epochs {
   };
 }
 
-const REMEMBERED_MS = 5_000;
-const REMEMBERED_MAX = 10_000;
+const CACHED_MS = 5_000;
+const CACHED_ENTRIES_MAX = 10_000;
 
 /** Values of one kind, each with the epoch that was read before the value was loaded. */
-export interface SnapshotCache<T> {
+export interface EpochCache<T> {
   get(key: string, epoch: string | undefined): T | undefined;
   put(key: string, epoch: string | undefined, value: T): void;
   /** The cached value, or else the result of `load`. */
@@ -52,18 +52,18 @@ export interface SnapshotCache<T> {
   clear(): void;
 }
 
-export function snapshotCache<T>(clock: Pick<Clock, 'monotonicMs'>): SnapshotCache<T> {
+export function epochCache<T>(clock: Pick<Clock, 'monotonicMs'>): EpochCache<T> {
   type Kept = { readonly epoch: string; readonly value: T };
   const kept = expiringCache<string, Kept>(clock, {
-    entriesMax: REMEMBERED_MAX,
-    ttlMs: REMEMBERED_MS,
+    entriesMax: CACHED_ENTRIES_MAX,
+    ttlMs: CACHED_MS,
   });
   const current = (key: string, epoch: string | undefined): Kept | undefined => {
     const found = kept.get(key);
     return found?.epoch === epoch ? found : undefined;
   };
   const put = (key: string, epoch: string | undefined, value: T, tookMs = 0): void => {
-    if (epoch !== undefined) kept.set(key, { epoch, value }, REMEMBERED_MS - tookMs);
+    if (epoch !== undefined) kept.set(key, { epoch, value }, CACHED_MS - tookMs);
   };
   return {
     get: (key, epoch) => current(key, epoch)?.value,

@@ -41,7 +41,7 @@ export type CurrentGrant = Grant & {
 
 export type GrantKeyState =
   | { readonly status: 'empty' }
-  | { readonly status: 'held'; readonly held: CurrentGrant };
+  | { readonly status: 'granted'; readonly current: CurrentGrant };
 
 export type CredentialGranted = {
   readonly type: 'CredentialGranted';
@@ -66,7 +66,7 @@ export const grantKeys: Stream<GrantKeyState, GrantKeyEvent> = {
   noun: 'slot',
   initial: { status: 'empty' },
   stateCarrying: true,
-  evolve: (_before, { data }) => ({ status: 'held', held: currentGrantOf(data) }),
+  evolve: (_before, { data }) => ({ status: 'granted', current: currentGrantOf(data) }),
 };
 
 /** The current grant in an event, without the event's own fields. */
@@ -109,20 +109,20 @@ export const grantKeyIdOf = ({ tenantId, sessionId, serviceId, fields }: GrantKe
   ).toLowerCase();
 
 /** The entry of the shared cache that names the current grant of a grant key. */
-export const grantCacheKey = (slotId: string): string => `vault:slot:${slotId}`;
+export const grantCacheKey = (grantKeyId: string): string => `vault:slot:${grantKeyId}`;
 
 /** What a grant depends on; if any of it has changed, the grant is not handed out again. */
 export type Snapshot = Pick<Grant, 'fields' | 'config_version' | 'policies'>;
 
-export function isLive(held: CurrentGrant, snapshot: Snapshot, now: Date): boolean {
+export function isLive(grant: CurrentGrant, snapshot: Snapshot, now: Date): boolean {
   return (
-    held.revoked_at === null &&
-    Date.parse(held.expires_at) > now.getTime() &&
-    held.config_version === snapshot.config_version &&
-    held.fields.length === snapshot.fields.length &&
-    held.fields.every((field, at) => field.secret_id === snapshot.fields[at]?.secret_id) &&
-    held.policies.length === snapshot.policies.length &&
-    held.policies.every(
+    grant.revoked_at === null &&
+    Date.parse(grant.expires_at) > now.getTime() &&
+    grant.config_version === snapshot.config_version &&
+    grant.fields.length === snapshot.fields.length &&
+    grant.fields.every((field, at) => field.secret_id === snapshot.fields[at]?.secret_id) &&
+    grant.policies.length === snapshot.policies.length &&
+    grant.policies.every(
       ({ id, version }, at) =>
         id === snapshot.policies[at]?.id && version === snapshot.policies[at]?.version,
     )

@@ -1,23 +1,22 @@
 /** Grants: which of a service's secrets an agent may use, in which session and until when. */
 import type { Module, ServiceDependencies } from '@cardea/service';
 import QuickLRU from 'quick-lru';
-import type { Epochs } from '../epochs.ts';
+import { type Epochs, epochCache } from '../epochs.ts';
 import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
-import type { ServiceParts } from '../services/services.module.ts';
+import type { PolicySet } from '../policies/policies.module.ts';
+import type { ServiceParts, ServiceRecord } from '../services/services.module.ts';
 import { clearAway } from './clear-away.policy.ts';
-import { grantKeys } from './grant-key.ts';
+import { type GrantKeyState, grantKeys } from './grant-key.ts';
 import { grantsProjection } from './grants.projection.ts';
 import { identityConsumer } from './identity.consumer.ts';
 import { getGrantRoute, listGrantsRoute } from './list/list.route.ts';
-import { refusals } from './refusal.ts';
-import { refusalRecorder } from './refusal-recorder.ts';
+import { refusalRecorder, refusals as refusalStream } from './refusals.ts';
 import { grantsRelay } from './relay.ts';
 import { reuseCounter } from './reuse.ts';
 import { revokeGrantRoute } from './revoke/revoke.route.ts';
 import { bucket } from './vend/bucket.ts';
 import { vendRoute } from './vend/vend.route.ts';
-import { vendCaches } from './vend/vend-caches.ts';
-import { FORCED_PER_MINUTE_MAX } from './vend/vending.ts';
+import { FORCED_PER_MINUTE_MAX } from './vend/vend.ts';
 
 export type GrantsDependencies = Omit<ServiceDependencies, 'sealer' | 'bus' | 'random'> &
   Pick<ServiceParts, 'catalog' | 'secrets'> & {
@@ -39,8 +38,12 @@ export function grantsModule(needs: GrantsDependencies): Module {
     ...needs,
     refusals,
     reuse,
-    memos: vendCaches(clock),
-    lastSlots: new QuickLRU<string, string>({ maxSize: SESSIONS_MAX }),
+    caches: {
+      services: epochCache<ServiceRecord | undefined>(clock),
+      policies: epochCache<PolicySet>(clock),
+      grantKeys: epochCache<GrantKeyState>(clock),
+    },
+    lastGrantKeys: new QuickLRU<string, string>({ maxSize: SESSIONS_MAX }),
     sessionRate: bucket(clock, { perSecond: rate, burst: rate * BURST_FACTOR }),
     forceRate: bucket(clock, {
       perSecond: FORCED_PER_MINUTE_MAX / MINUTE_S,
@@ -66,4 +69,4 @@ export function grantsModule(needs: GrantsDependencies): Module {
   };
 }
 
-export const grantsStreams = [grantKeys, refusals];
+export const grantsStreams = [grantKeys, refusalStream];

@@ -2,7 +2,7 @@
 import type { vaultEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import type { CurrentGrant, GrantKeyEvent } from './grant-key.ts';
-import type { VendRefused } from './refusal.ts';
+import type { VendRefused } from './refusals.ts';
 
 export const grantsRelay = relay<GrantKeyEvent | VendRefused, typeof vaultEvents>({
   CredentialGranted: ({ data }) => ({

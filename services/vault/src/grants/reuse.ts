@@ -17,14 +17,14 @@ type AnyRequest = Request<unknown, unknown, unknown>;
 type Count = {
   /** Command id of the write: a count whose write is retried is written once. */
   readonly id: string;
-  readonly slotId: string;
+  readonly grantKeyId: string;
   readonly grantId: string;
   readonly request: AnyRequest;
   readonly times: number;
 };
 
 export interface ReuseCounter {
-  count(request: AnyRequest, slotId: string, grantId: string): void;
+  count(request: AnyRequest, grantKeyId: string, grantId: string): void;
   /** True if no grant may be reused before the counts are written. */
   isFull(): boolean;
   flush(): Promise<void>;
@@ -33,10 +33,10 @@ export interface ReuseCounter {
 
 export const reuse = (
   of: { readonly grantId: string; readonly times: number },
-  slot: GrantKeyState,
+  grantKey: GrantKeyState,
 ): { readonly accepted: true; readonly events: readonly CredentialReused[] } => {
-  if (slot.status === 'empty') return accept();
-  const data = { ...slot.held, reused_grant_id: of.grantId, count: of.times };
+  if (grantKey.status === 'empty') return accept();
+  const data = { ...grantKey.current, reused_grant_id: of.grantId, count: of.times };
   return accept({ type: 'CredentialReused', data });
 };
 
@@ -54,9 +54,11 @@ export function reuseCounter(needs: {
   let closed: Count[] = [];
   let failingSinceMs: number | undefined;
 
-  const write = async ({ id, slotId, grantId, request, times }: Count): Promise<void> => {
+  const write = async ({ id, grantKeyId, grantId, request, times }: Count): Promise<void> => {
     const command = { ...(await needs.command(request)), id };
-    await streams.decideOn(grantKeys, slotId, command, (slot) => reuse({ grantId, times }, slot));
+    await streams.decideOn(grantKeys, grantKeyId, command, (grantKey) =>
+      reuse({ grantId, times }, grantKey),
+    );
   };
   const flush = async (): Promise<void> => {
     closed.push(...open.values());
@@ -76,11 +78,11 @@ export function reuseCounter(needs: {
     failingSinceMs = left.length === 0 ? undefined : (failingSinceMs ?? clock.monotonicMs());
   };
   return {
-    count: (request, slotId, grantId) => {
-      const key = `${slotId} ${grantId}`;
+    count: (request, grantKeyId, grantId) => {
+      const key = `${grantKeyId} ${grantId}`;
       const before = open.get(key);
       const id = before?.id ?? ids.next();
-      open.set(key, { id, slotId, grantId, request, times: (before?.times ?? 0) + 1 });
+      open.set(key, { id, grantKeyId, grantId, request, times: (before?.times ?? 0) + 1 });
     },
     isFull: () =>
       open.size + closed.length >= GRANTS_MAX ||

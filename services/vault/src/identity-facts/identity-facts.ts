@@ -6,7 +6,7 @@
  */
 import type { CurrentFacts } from '@cardea/contracts';
 import { factCopies, type ServiceDependencies, type UserFacts } from '@cardea/service';
-import { snapshotCache } from '../epochs.ts';
+import { epochCache } from '../epochs.ts';
 import {
   type Facts,
   type IdentityFactsRequest,
@@ -62,8 +62,8 @@ type Dependencies = Pick<
 
 export function identityFacts(needs: Dependencies): IdentityFacts {
   const { database, clock } = needs;
-  const facts = snapshotCache<Facts>(clock);
-  const approvers = snapshotCache<UserFacts>(clock);
+  const facts = epochCache<Facts>(clock);
+  const approvers = epochCache<UserFacts>(clock);
   const copies = factCopies(needs, CONSUMER);
 
   const load = async (

@@ -12,8 +12,8 @@ export type NoApproverReason = 'approver_not_vouched';
 export const NOT_VOUCHED = { refused: 'NO_APPROVER', reason: 'approver_not_vouched' } as const;
 
 type ApproverDependencies = { readonly facts: IdentityFacts };
-type AskedFor = {
-  readonly asked: IdentityFactsRequest;
+type ApproverLookup = {
+  readonly factsRequest: IdentityFactsRequest;
   readonly changes: KnownChanges | undefined;
 };
 
@@ -22,7 +22,7 @@ type AskedFor = {
  */
 export async function approverOf(
   { facts }: ApproverDependencies,
-  by: AskedFor,
+  by: ApproverLookup,
   { approver }: Pick<ApprovalRequirement, 'approver'>,
 ): Promise<
   | { readonly approverId: string }
@@ -30,7 +30,7 @@ export async function approverOf(
 > {
   const userId = await approverIdOf({ facts }, by, approver);
   if (userId === null) return { refused: 'NO_APPROVER' };
-  const of = { tenantId: by.asked.tenantId, userId };
+  const of = { tenantId: by.factsRequest.tenantId, userId };
   const user = await facts.approver(of, by.changes);
   if (isDisabled(user?.status)) return { refused: 'NO_APPROVER' };
   return user?.vouched === true ? { approverId: userId } : NOT_VOUCHED;
@@ -38,16 +38,16 @@ export async function approverOf(
 
 async function approverIdOf(
   { facts }: ApproverDependencies,
-  { asked, changes }: AskedFor,
+  { factsRequest, changes }: ApproverLookup,
   approver: ApprovalRequirement['approver'],
 ): Promise<string | null> {
   switch (approver) {
     case 'nobody':
       return null;
     case 'session_user':
-      return asked.userId;
+      return factsRequest.userId;
     case 'agent_owner':
-      return facts.ownerOf(asked, changes);
+      return facts.ownerOf(factsRequest, changes);
   }
   return approver.user_id;
 }

@@ -23,9 +23,9 @@ const policy = (id: string, more: Partial<Policy> = {}): Policy => ({
   ...more,
 });
 const question = { agentId: 'agent', serviceName: 'db', fields: ['password', 'user'] };
-const demandOf = (...policies: readonly Policy[]) => {
-  const judgement = evaluatePolicies(policies, question);
-  return judgement.effect === 'require_approval' ? judgement.demand : undefined;
+const requirementOf = (...policies: readonly Policy[]) => {
+  const verdict = evaluatePolicies(policies, question);
+  return verdict.effect === 'require_approval' ? verdict.requirement : undefined;
 };
 
 describe('policies', () => {
@@ -63,7 +63,7 @@ describe('policies', () => {
   it('ask for the strictest of all in each respect', () => {
     const strict = { severity: 'high', ttl_seconds: 60, number_match: true } as const;
     const other = { severity: 'low', use_window_seconds: 30, max_auth_age_seconds: 90 } as const;
-    expect(demandOf(policy('a', strict), policy('b', other))).toEqual({
+    expect(requirementOf(policy('a', strict), policy('b', other))).toEqual({
       approver: 'session_user',
       severity: 'high',
       ttl_seconds: 60,
@@ -71,22 +71,22 @@ describe('policies', () => {
       max_auth_age_seconds: 90,
       number_match: true,
     });
-    expect(demandOf(policy('a', { severity: 'low' }))?.severity).toBe('low');
+    expect(requirementOf(policy('a', { severity: 'low' }))?.severity).toBe('low');
   });
 
   it('ask whom they name before the user of the session, and nobody where they disagree', () => {
     const bob = policy('b', { approver: { user_id: 'bob' } });
     const eve = policy('c', { approver: { user_id: 'eve' } });
-    expect(demandOf(policy('a'), bob)?.approver).toEqual({ user_id: 'bob' });
-    expect(demandOf(bob, bob)?.approver).toEqual({ user_id: 'bob' });
-    expect(demandOf(bob, eve)?.approver).toBe('nobody');
+    expect(requirementOf(policy('a'), bob)?.approver).toEqual({ user_id: 'bob' });
+    expect(requirementOf(bob, bob)?.approver).toEqual({ user_id: 'bob' });
+    expect(requirementOf(bob, eve)?.approver).toBe('nobody');
   });
 
   it('ask the owner of the agent before the user of the session, and after whom they name', () => {
     const owner = policy('o', { approver: 'agent_owner' });
     const bob = policy('b', { approver: { user_id: 'bob' } });
-    expect(demandOf(policy('a'), owner)?.approver).toBe('agent_owner');
-    expect(demandOf(owner, policy('z'))?.approver).toBe('agent_owner');
-    expect(demandOf(owner, bob)?.approver).toEqual({ user_id: 'bob' });
+    expect(requirementOf(policy('a'), owner)?.approver).toBe('agent_owner');
+    expect(requirementOf(owner, policy('z'))?.approver).toBe('agent_owner');
+    expect(requirementOf(owner, bob)?.approver).toEqual({ user_id: 'bob' });
   });
 });

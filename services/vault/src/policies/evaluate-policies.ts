@@ -25,7 +25,7 @@ export type PolicyVerdict =
   | {
       readonly effect: 'require_approval';
       readonly matched: readonly PolicyVersion[];
-      readonly demand: ApprovalRequirement;
+      readonly requirement: ApprovalRequirement;
     };
 
 /** Any `deny` wins, then any `require_approval`. */
@@ -36,7 +36,7 @@ export function evaluatePolicies(policies: PolicySet, question: Question): Polic
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   if (governing.length === 0) return { effect: 'allow', matched };
   if (governing.some(({ effect }) => effect === 'deny')) return { effect: 'deny', matched };
-  return { effect: 'require_approval', matched, demand: demandOf(governing) };
+  return { effect: 'require_approval', matched, requirement: requirementOf(governing) };
 }
 
 function governs(policy: Policy, { agentId, serviceName, fields }: Question): boolean {
@@ -51,7 +51,7 @@ function governs(policy: Policy, { agentId, serviceName, fields }: Question): bo
 const RANK: { readonly [severity in Severity]: number } = { low: 0, medium: 1, high: 2 };
 
 /** Of several policies the strictest in each respect. */
-function demandOf(governing: readonly Policy[]): ApprovalRequirement {
+function requirementOf(governing: readonly Policy[]): ApprovalRequirement {
   const ages = governing.flatMap(({ max_auth_age_seconds: age }) => (age === null ? [] : [age]));
   return {
     approver: approverOf(governing),

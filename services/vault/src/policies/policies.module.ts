@@ -16,7 +16,6 @@ export { barredPolicies } from './barred-approvers.ts';
 export {
   type ApprovalRequirement,
   evaluatePolicies,
-  type PolicyVerdict,
   type PolicyVersion,
 } from './evaluate-policies.ts';
 export { type PolicySet, policySets } from './policy.ts';

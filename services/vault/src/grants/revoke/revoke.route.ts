@@ -46,8 +46,8 @@ export const revokeGrantRoute = (vault: RevokeDependencies): Endpoint =>
       if (row.revoked_at !== null) return { ok };
       const command = await vault.command(request);
       const cause = principal.kind === 'agent' ? 'agent' : 'admin';
-      const decided = await vault.streams.decideOn(grantKeys, row.slot, command, (slot) =>
-        revokeGrant({ grantId: row.grant_id, cause, now: command.now }, slot),
+      const decided = await vault.streams.decideOn(grantKeys, row.slot, command, (grantKey) =>
+        revokeGrant({ grantId: row.grant_id, cause, now: command.now }, grantKey),
       );
       await vault.epochs.changed(tenantId);
       return { ok, wrote: decided.position };

@@ -42,22 +42,22 @@ const revoke = (grantId: string) => ({ grantId, cause: 'session_ended', now });
 describe('revoking a grant', () => {
   it('ends the one that would be handed out again, once', () => {
     given(grantKeys, granted)
-      .when((slot) => revokeGrant(revoke('second'), slot))
+      .when((grantKey) => revokeGrant(revoke('second'), grantKey))
       .accepts(revoked('second', now.toISOString()));
     given(grantKeys, granted, revoked('second', now.toISOString()))
-      .when((slot) => revokeGrant(revoke('second'), slot))
+      .when((grantKey) => revokeGrant(revoke('second'), grantKey))
       .accepts();
   });
 
   it('leaves the newer one alone where it names one that was superseded', () => {
     given(grantKeys, granted)
-      .when((slot) => revokeGrant(revoke('first'), slot))
+      .when((grantKey) => revokeGrant(revoke('first'), grantKey))
       .accepts(revoked('first', null));
   });
 
   it('changes nothing where nothing was granted', () => {
     given(grantKeys)
-      .when((slot) => revokeGrant(revoke('second'), slot))
+      .when((grantKey) => revokeGrant(revoke('second'), grantKey))
       .accepts();
   });
 });

@@ -6,14 +6,14 @@ export type Revoke = { readonly grantId: string; readonly cause: string; readonl
 /** A superseded grant can be revoked too; the current grant of the key is then left as it is. */
 export function revokeGrant(
   { grantId, cause, now }: Revoke,
-  slot: GrantKeyState,
+  grantKey: GrantKeyState,
 ): Decision<GrantRevoked, never> {
-  if (slot.status === 'empty') return accept();
-  const { held } = slot;
-  const isHeld = held.grant_id === grantId;
-  if (isHeld && held.revoked_at !== null) return accept();
+  if (grantKey.status === 'empty') return accept();
+  const { current } = grantKey;
+  const isCurrent = current.grant_id === grantId;
+  if (isCurrent && current.revoked_at !== null) return accept();
   const ended_at = now.toISOString();
-  const revoked_at = isHeld ? ended_at : held.revoked_at;
-  const data = { ...held, revoked_at, revoked_grant_id: grantId, cause, ended_at };
+  const revoked_at = isCurrent ? ended_at : current.revoked_at;
+  const data = { ...current, revoked_at, revoked_grant_id: grantId, cause, ended_at };
   return accept({ type: 'GrantRevoked', data });
 }

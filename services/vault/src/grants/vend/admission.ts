@@ -20,22 +20,22 @@ type AdmissionDependencies = Pick<
   readonly epochs: Epochs;
   readonly facts: IdentityFacts;
   /** The grant key that a session requested last: it is likely to be the next one too. */
-  readonly lastSlots: QuickLRU<string, string>;
+  readonly lastGrantKeys: QuickLRU<string, string>;
   /** False if the session exceeds its vend rate. */
   readonly sessionRate: (session: string) => boolean;
 };
 
 export type Admitted = {
   readonly capability: Capability;
-  readonly asked: IdentityFactsRequest;
+  readonly factsRequest: IdentityFactsRequest;
   readonly facts: Facts;
-  readonly userMarked: boolean;
+  readonly userRevoked: boolean;
   readonly epoch: string | undefined;
   readonly changes: KnownChanges | undefined;
   /** The session's end, from its row or else from the token. */
   readonly sessionEndsAt: Date;
   /** The grant key that the session requested last, and the grant that the cache names for it. */
-  readonly guess: { readonly slotId: string; readonly grantId: string | undefined } | undefined;
+  readonly guess: { readonly grantKeyId: string; readonly grantId: string | undefined } | undefined;
 };
 export type NotAdmitted = {
   readonly refused:
@@ -58,20 +58,21 @@ export async function admitVend(
 ): Promise<Admitted | NotAdmitted> {
   const { tenantId, params, principal: agent } = request;
   const token = request.headers['x-service-token'];
-  const judged =
+  const verified =
     token === undefined
       ? ({ bad: 'invalid' } as const)
       : await vault.authenticator.capability(token);
-  const capability = 'ok' in judged ? judged.ok : judged.claims;
-  const guessed = vault.lastSlots.get(`${tenantId} ${params.id}`);
-  const marks = await liveRevocations(vault, {
+  const capability = 'ok' in verified ? verified.ok : verified.claims;
+  const guessed = vault.lastGrantKeys.get(`${tenantId} ${params.id}`);
+  const revoked = await liveRevocations(vault, {
     agent,
     sessionId: params.id,
     capability,
     guessedKey: guessed === undefined ? undefined : grantCacheKey(guessed),
   });
-  if (marks.agent) return { refused: 'INVALID_AGENT_KEY', sessionId: null };
-  if (marks.epoch === undefined && marks.changes !== undefined) await vault.epochs.begin(tenantId);
+  if (revoked.agent) return { refused: 'INVALID_AGENT_KEY', sessionId: null };
+  if (revoked.epoch === undefined && revoked.changes !== undefined)
+    await vault.epochs.begin(tenantId);
   if (
     capability === undefined ||
     capability.tenantId !== tenantId ||
@@ -81,41 +82,42 @@ export async function admitVend(
     return { refused: 'INVALID_CAPABILITY_TOKEN', sessionId: null };
   }
   const sessionId = capability.agentSessionId;
-  const asked: IdentityFactsRequest = {
+  const factsRequest: IdentityFactsRequest = {
     tenantId,
     sessionId: params.id,
     tokenSessionId: sessionId,
     agentId: agent.id,
     userId: userOf(capability),
   };
-  const isOwn = 'ok' in judged && sessionId === params.id;
-  const facts = await factsOfSession(vault, asked, { isOwn, changes: marks.changes });
+  const isOwn = 'ok' in verified && sessionId === params.id;
+  const facts = await factsOfSession(vault, factsRequest, { isOwn, changes: revoked.changes });
   if (facts.tokenEpoch !== undefined && capability.epoch < facts.tokenEpoch) {
     return { refused: 'INVALID_CAPABILITY_TOKEN', sessionId };
   }
   const now = vault.clock.now();
-  if (marks.session || standingOf(facts, isOwn, now) !== 'active') {
+  if (revoked.session || sessionStatusOf(facts, isOwn, now) !== 'active') {
     return { refused: 'NOT_FOUND', sessionId };
   }
-  if (!('ok' in judged)) return { refused: 'INVALID_CAPABILITY_TOKEN', sessionId };
+  if (!('ok' in verified)) return { refused: 'INVALID_CAPABILITY_TOKEN', sessionId };
   if (!isOwn) return { refused: 'CREDENTIAL_SCOPE_DENIED', sessionId };
   if (!vault.sessionRate(`${tenantId} ${sessionId}`)) {
     return { refused: 'RATE_LIMITED', sessionId };
   }
   const sessionEndsAt = facts.session?.expires_at ?? new Date(capability.expiresAt * MS);
-  const { user: userMarked, epoch, changes } = marks;
-  const guess = guessed === undefined ? undefined : { slotId: guessed, grantId: marks.slotGrantId };
-  return { capability, asked, facts, userMarked, epoch, changes, sessionEndsAt, guess };
+  const { user: userRevoked, epoch, changes } = revoked;
+  const guess =
+    guessed === undefined ? undefined : { grantKeyId: guessed, grantId: revoked.cachedGrantId };
+  return { capability, factsRequest, facts, userRevoked, epoch, changes, sessionEndsAt, guess };
 }
 
 /** Null if the agent acts for itself. */
 export const userOf = ({ subject, agentId }: Capability): string | null =>
   subject === agentId ? null : subject;
 
-type Standing = 'active' | 'ended' | 'late';
+type SessionStatus = 'active' | 'ended' | 'late';
 
 /** A valid token proves its session unless the row says that it ended; a missing row proves nothing. */
-function standingOf({ session }: Facts, isOwn: boolean, now: Date): Standing {
+function sessionStatusOf({ session }: Facts, isOwn: boolean, now: Date): SessionStatus {
   if (session === undefined) return isOwn ? 'active' : 'late';
   if (session.ended_at !== null) return 'ended';
   return session.expires_at > now ? 'active' : 'late';
@@ -127,14 +129,14 @@ function standingOf({ session }: Facts, isOwn: boolean, now: Date): Standing {
  */
 async function factsOfSession(
   vault: AdmissionDependencies,
-  asked: IdentityFactsRequest,
+  factsRequest: IdentityFactsRequest,
   { isOwn, changes }: { readonly isOwn: boolean; readonly changes: KnownChanges | undefined },
 ): Promise<Facts> {
-  let facts = await vault.facts.read(asked, changes);
+  let facts = await vault.facts.read(factsRequest, changes);
   for (const pauseMs of REREAD_AFTER_MS) {
-    if (standingOf(facts, isOwn, vault.clock.now()) !== 'late') return facts;
+    if (sessionStatusOf(facts, isOwn, vault.clock.now()) !== 'late') return facts;
     await vault.clock.sleep(pauseMs);
-    facts = await vault.facts.read(asked, changes, true);
+    facts = await vault.facts.read(factsRequest, changes, true);
   }
   return facts;
 }

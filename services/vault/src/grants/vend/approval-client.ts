@@ -20,7 +20,7 @@ export type Ask = {
   readonly service: ServiceRecord;
   readonly fields: readonly string[];
   readonly policies: readonly PolicyVersion[];
-  readonly demand: ApprovalRequirement;
+  readonly requirement: ApprovalRequirement;
   readonly purpose: string | null;
   readonly commandId: string;
   readonly context: NonNullable<OpenApproval['context']> & { readonly app_id: string | null };
@@ -67,8 +67,8 @@ export const digestOf = (ask: Ask): string =>
   ).toString('hex');
 
 export async function openApproval(needs: Dependencies, ask: Ask): Promise<ApprovalOutcome> {
-  const { demand } = ask;
-  const answer = await asked(needs, (approval) =>
+  const { requirement } = ask;
+  const answer = await callWithRetry(needs, (approval) =>
     approval.open({
       command_id: ask.commandId,
       tenant_id: ask.tenantId,
@@ -80,14 +80,14 @@ export async function openApproval(needs: Dependencies, ask: Ask): Promise<Appro
       service_name: ask.service.name,
       fields: ask.fields,
       policies: ask.policies,
-      severity: demand.severity,
-      ttl_seconds: demand.ttl_seconds,
-      use_window_seconds: demand.use_window_seconds,
+      severity: requirement.severity,
+      ttl_seconds: requirement.ttl_seconds,
+      use_window_seconds: requirement.use_window_seconds,
       grant_ttl_seconds: ask.service.default_ttl_seconds,
-      ...(demand.max_auth_age_seconds === null
+      ...(requirement.max_auth_age_seconds === null
         ? {}
-        : { max_auth_age_seconds: demand.max_auth_age_seconds }),
-      number_match: demand.number_match,
+        : { max_auth_age_seconds: requirement.max_auth_age_seconds }),
+      number_match: requirement.number_match,
       vouch_required: true,
       ...(ask.purpose === null ? {} : { purpose: ask.purpose }),
       context: ask.context,
@@ -117,7 +117,7 @@ export async function consumeApproval(
   ask: Ask,
   of: { readonly approvalId: string; readonly grantId: string },
 ): Promise<ApprovalOutcome> {
-  const answer = await asked(needs, (approval) =>
+  const answer = await callWithRetry(needs, (approval) =>
     approval.consume({
       id: of.approvalId,
       tenant_id: ask.tenantId,
@@ -150,7 +150,7 @@ export async function consumeApproval(
 }
 
 /** Both commands are idempotent, so a lost answer costs only one more call. */
-async function asked<Answer>(
+async function callWithRetry<Answer>(
   { approval, clock }: Dependencies,
   ask: (approval: Peers['approval']) => Promise<Answer>,
 ): Promise<Answer> {

@@ -30,11 +30,11 @@ const capability = {
     { service: 'other', fields: ['token'] },
   ],
 } as unknown as Capability;
-const wanted = (fields: readonly string[], userMarked = false): Wanted => ({
+const wanted = (fields: readonly string[], userRevoked = false): Wanted => ({
   service,
   fields,
   capability,
-  userMarked,
+  userRevoked,
 });
 const facts = (more: Partial<Facts> = {}): Facts => ({
   session: undefined,

@@ -11,12 +11,12 @@ export type Wanted = {
   readonly fields: readonly string[];
   readonly capability: Capability;
   /** The revocation list in the shared cache says that the session's user is disabled. */
-  readonly userMarked: boolean;
+  readonly userRevoked: boolean;
 };
 
 /** Fields that the token or the service itself denies; no later event from identity can change that. */
-export function deniedForGood({ service, fields, capability, userMarked }: Wanted): string[] {
-  if (userMarked) return [...fields];
+export function deniedForGood({ service, fields, capability, userRevoked }: Wanted): string[] {
+  if (userRevoked) return [...fields];
   const allowed = new Set(
     capability.grants
       .filter((grant) => grant.service === service.name)

@@ -1,22 +1,30 @@
 /** Checks 8 to 11 of a vend, in this order: the service, the scope, the secrets, the policies. */
 import type { ServiceDependencies } from '@cardea/service';
+import type { EpochCache } from '../../epochs.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { REREAD_AFTER_MS } from '../../identity-facts/identity-facts.ts';
 import {
+  type ApprovalRequirement,
   evaluatePolicies,
   type NoApproverReason,
-  type PolicyVerdict,
+  type PolicySet,
   policySets,
 } from '../../policies/policies.module.ts';
 import type { Catalog, ServiceRecord } from '../../services/services.module.ts';
-import { grantKeyIdOf, type Snapshot } from '../grant-key.ts';
+import { type GrantKeyState, grantKeyIdOf, type Snapshot } from '../grant-key.ts';
 import type { Admitted, VendRequest } from './admission.ts';
 import { currentVersions, deniedByNews, deniedForGood, type Wanted } from './authority.ts';
-import type { VendCaches } from './vend-caches.ts';
 import type { VendBody, VendRefusal } from './vend-shape.ts';
 
-type WayDependencies = Pick<ServiceDependencies, 'streams' | 'clock'> & {
-  readonly memos: VendCaches;
+/** What vends cache of a tenant for a few seconds. */
+export type VendCaches = {
+  readonly services: EpochCache<ServiceRecord | undefined>;
+  readonly policies: EpochCache<PolicySet>;
+  readonly grantKeys: EpochCache<GrantKeyState>;
+};
+
+type Dependencies = Pick<ServiceDependencies, 'streams' | 'clock'> & {
+  readonly caches: VendCaches;
   readonly catalog: Catalog;
   readonly facts: IdentityFacts;
 };
@@ -35,51 +43,53 @@ export type AuthorizedRequest = {
   readonly admitted: Admitted;
   readonly service: ServiceRecord;
   readonly fields: readonly string[];
-  readonly judgement: PolicyVerdict;
+  /** Undefined where the policies allow the vend without an approval. */
+  readonly requirement: ApprovalRequirement | undefined;
   readonly snapshot: Snapshot;
-  readonly slotId: string;
+  readonly grantKeyId: string;
 };
 
 /** Checks 8 to 11. */
 export async function authorizedRequestOf(
-  vault: WayDependencies,
+  vault: Dependencies,
   request: VendRequest<VendBody>,
   admitted: Admitted,
 ): Promise<AuthorizedRequest | Refused> {
   const { tenantId, body } = request;
-  const { capability, epoch, userMarked } = admitted;
+  const { capability, epoch, userRevoked } = admitted;
   const fields = [...new Set(body.fields)].sort();
-  const service = await vault.memos.services.through(
+  const service = await vault.caches.services.through(
     `${tenantId} ${body.service_name}`,
     epoch,
     () => vault.catalog.byName(tenantId, body.service_name),
   );
   if (service === undefined || !service.enabled) return { refused: 'NOT_FOUND' };
-  const denied = await deniedFields(vault, { service, fields, capability, userMarked }, admitted);
+  const denied = await deniedFields(vault, { service, fields, capability, userRevoked }, admitted);
   if (denied.length > 0) return { refused: 'CREDENTIAL_SCOPE_DENIED', fields: denied, service };
   const versions = currentVersions(service, fields);
   if ('unset' in versions) return { refused: 'SECRET_NOT_SET', fields: versions.unset, service };
-  const policies = await vault.memos.policies.through(
+  const policies = await vault.caches.policies.through(
     tenantId,
     epoch,
     async () => (await vault.streams.load(policySets, { tenantId, id: tenantId })).state,
   );
   const question = { agentId: capability.agentId, serviceName: service.name, fields };
-  const judgement = evaluatePolicies(policies, question);
-  if (judgement.effect === 'deny') return { refused: 'POLICY_DENIED', service };
+  const verdict = evaluatePolicies(policies, question);
+  if (verdict.effect === 'deny') return { refused: 'POLICY_DENIED', service };
   const snapshot = {
     fields: versions.set,
     config_version: service.config_version,
-    policies: judgement.matched,
+    policies: verdict.matched,
   };
   const sessionId = capability.agentSessionId;
-  const slotId = grantKeyIdOf({ tenantId, sessionId, serviceId: service.id, fields });
-  return { request, admitted, service, fields, judgement, snapshot, slotId };
+  const grantKeyId = grantKeyIdOf({ tenantId, sessionId, serviceId: service.id, fields });
+  const requirement = verdict.effect === 'require_approval' ? verdict.requirement : undefined;
+  return { request, admitted, service, fields, requirement, snapshot, grantKeyId };
 }
 
 /** A denial that depends only on rows that may lag is confirmed by reading again. */
-async function deniedFields(vault: WayDependencies, wanted: Wanted, admitted: Admitted) {
-  const { facts, asked, changes } = admitted;
+async function deniedFields(vault: Dependencies, wanted: Wanted, admitted: Admitted) {
+  const { facts, factsRequest, changes } = admitted;
   const forGood = deniedForGood(wanted);
   if (forGood.length > 0) return forGood;
   let denied = deniedByNews(wanted, facts);
@@ -88,7 +98,7 @@ async function deniedFields(vault: WayDependencies, wanted: Wanted, admitted: Ad
   for (const pauseMs of REREAD_AFTER_MS) {
     if (denied.length === 0) break;
     await vault.clock.sleep(pauseMs);
-    denied = deniedByNews(wanted, await vault.facts.read(asked, changes, true));
+    denied = deniedByNews(wanted, await vault.facts.read(factsRequest, changes, true));
   }
   return denied;
 }

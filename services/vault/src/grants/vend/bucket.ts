@@ -10,14 +10,14 @@ export function bucket(
   clock: Pick<Clock, 'monotonicMs'>,
   { perSecond, burst }: { readonly perSecond: number; readonly burst: number },
 ): (key: string) => boolean {
-  const held = new QuickLRU<string, { left: number; atMs: number }>({ maxSize: KEYS_MAX });
+  const levels = new QuickLRU<string, { left: number; atMs: number }>({ maxSize: KEYS_MAX });
   return (key) => {
     const nowMs = clock.monotonicMs();
-    const before = held.get(key) ?? { left: burst, atMs: nowMs };
+    const before = levels.get(key) ?? { left: burst, atMs: nowMs };
     const refilled = ((nowMs - before.atMs) / SECOND_MS) * perSecond;
     const left = Math.min(burst, before.left + refilled);
     const passes = left >= 1;
-    held.set(key, { left: passes ? left - 1 : left, atMs: nowMs });
+    levels.set(key, { left: passes ? left - 1 : left, atMs: nowMs });
     return passes;
   };
 }

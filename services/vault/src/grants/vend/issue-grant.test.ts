@@ -45,18 +45,18 @@ const used = [{ approval_id: 'approval', use_before: at(300).toISOString() }];
 const [g1, g2] = [grant('g1'), grant('g2')];
 
 describe('an ungated grant', () => {
-  it('is made in an empty slot, and answered while it is live', () => {
+  it('is made in an empty grant key, and answered while it is live', () => {
     given(grantKeys)
-      .when((slot) => issueGrant(ask({ grant: g1 }), slot))
+      .when((grantKey) => issueGrant(ask({ grant: g1 }), grantKey))
       .accepts(granted(g1));
     given(grantKeys, granted(g1))
-      .when((slot) => issueGrant(ask({ grant: g2 }), slot))
+      .when((grantKey) => issueGrant(ask({ grant: g2 }), grantKey))
       .accepts();
   });
 
   it('is made anew when it is asked for by force, and names what it supersedes', () => {
     given(grantKeys, granted(g1))
-      .when((slot) => issueGrant(ask({ grant: g2, forced: true }), slot))
+      .when((grantKey) => issueGrant(ask({ grant: g2, forced: true }), grantKey))
       .accepts(granted(g2, { supersedes: 'g1' }));
   });
 
@@ -74,16 +74,18 @@ describe('an ungated grant', () => {
     ],
     ['rests on an older configuration', ask({ grant: grant('g2', { config_version: 2 }) })],
   ])('is made anew when the one that stands %s', (_why, wanted) => {
-    const { decision } = given(grantKeys, granted(g1)).when((slot) => issueGrant(wanted, slot));
+    const { decision } = given(grantKeys, granted(g1)).when((grantKey) =>
+      issueGrant(wanted, grantKey),
+    );
     expect(decision.events).toHaveLength(1);
   });
 
   it('is made anew when the one that stands was revoked', () => {
-    const revoke = (slot: GrantKeyState) =>
-      revokeGrant({ grantId: 'g1', cause: 'admin', now: at(5) }, slot);
+    const revoke = (grantKey: GrantKeyState) =>
+      revokeGrant({ grantId: 'g1', cause: 'admin', now: at(5) }, grantKey);
     const { events } = given(grantKeys, granted(g1)).when(revoke).decision;
     given(grantKeys, granted(g1), ...events)
-      .when((slot) => issueGrant(ask({ grant: g2 }), slot))
+      .when((grantKey) => issueGrant(ask({ grant: g2 }), grantKey))
       .accepts(granted(g2, { supersedes: 'g1' }));
     given(grantKeys, granted(g1), ...events)
       .when(revoke)
@@ -91,36 +93,42 @@ describe('an ungated grant', () => {
   });
 });
 
-describe('a gated grant', () => {
+describe('a grant that was approved', () => {
   it('notes the approval that it used up, for as long as that could be brought again', () => {
     given(grantKeys)
-      .when((slot) => issueGrant(ask({ grant: g1, consumed: approval(false) }), slot))
+      .when((grantKey) => issueGrant(ask({ grant: g1, consumed: approval(false) }), grantKey))
       .accepts(granted(g1, { used }));
     given(grantKeys, granted(g1, { used }))
-      .when((slot) => issueGrant(ask({ grant: g2, now: at(300), forced: true }), slot))
+      .when((grantKey) => issueGrant(ask({ grant: g2, now: at(300), forced: true }), grantKey))
       .accepts(granted(g2, { supersedes: 'g1' }));
   });
 
   it('vault 9 is made when its approval was used up but the grant never came to stand', () => {
     given(grantKeys)
-      .when((slot) => issueGrant(ask({ grant: g1, consumed: approval(true) }), slot))
+      .when((grantKey) => issueGrant(ask({ grant: g1, consumed: approval(true) }), grantKey))
       .accepts(granted(g1, { used }));
   });
 
   it('vault 8 is answered again while it stands, and never made twice', () => {
     const stands = given(grantKeys, granted(g1, { used }));
-    stands.when((slot) => issueGrant(ask({ grant: g1, consumed: approval(true) }), slot)).accepts();
     stands
-      .when((slot) => issueGrant(ask({ grant: g1, consumed: approval(true), forced: true }), slot))
+      .when((grantKey) => issueGrant(ask({ grant: g1, consumed: approval(true) }), grantKey))
+      .accepts();
+    stands
+      .when((grantKey) =>
+        issueGrant(ask({ grant: g1, consumed: approval(true), forced: true }), grantKey),
+      )
       .refuses('APPROVAL_CONSUMED');
     given(grantKeys, granted(g1, { revoked_at: at(5).toISOString(), used }))
-      .when((slot) => issueGrant(ask({ grant: g1, consumed: approval(true) }), slot))
+      .when((grantKey) => issueGrant(ask({ grant: g1, consumed: approval(true) }), grantKey))
       .refuses('APPROVAL_CONSUMED');
     given(grantKeys, granted(g2, { used }))
-      .when((slot) => issueGrant(ask({ grant: g1, consumed: approval(true) }), slot))
+      .when((grantKey) => issueGrant(ask({ grant: g1, consumed: approval(true) }), grantKey))
       .refuses('APPROVAL_CONSUMED');
     given(grantKeys)
-      .when((slot) => issueGrant(ask({ grant: g1, consumed: approval(true), now: at(300) }), slot))
+      .when((grantKey) =>
+        issueGrant(ask({ grant: g1, consumed: approval(true), now: at(300) }), grantKey),
+      )
       .refuses('APPROVAL_CONSUMED');
   });
 });

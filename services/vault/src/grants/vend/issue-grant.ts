@@ -25,27 +25,27 @@ export type IssueGrant = {
  */
 export function issueGrant(
   { grant, forced, consumed, now }: IssueGrant,
-  slot: GrantKeyState,
+  grantKey: GrantKeyState,
 ): Decision<CredentialGranted, 'APPROVAL_CONSUMED'> {
-  const held = slot.status === 'held' ? slot.held : undefined;
-  const live = held !== undefined && isLive(held, grant, now);
+  const current = grantKey.status === 'granted' ? grantKey.current : undefined;
+  const live = current !== undefined && isLive(current, grant, now);
   if (consumed === undefined) {
-    if (held?.grant_id === grant.grant_id || (live && !forced)) return accept();
-    return accept(granted(grant, held, usedAhead(held, now)));
+    if (current?.grant_id === grant.grant_id || (live && !forced)) return accept();
+    return accept(granted(grant, current, usedAhead(current, now)));
   }
-  if (held?.grant_id === grant.grant_id) {
+  if (current?.grant_id === grant.grant_id) {
     return live && !(forced && consumed.again) ? accept() : refuse('APPROVAL_CONSUMED');
   }
-  const used = usedAhead(held, now);
+  const used = usedAhead(current, now);
   const { approval_id, use_before, again } = consumed;
   const isUsed = used.some((each) => each.approval_id === approval_id);
   const isLate = again && Date.parse(use_before) <= now.getTime();
   if (isUsed || isLate) return refuse('APPROVAL_CONSUMED');
-  return accept(granted(grant, held, [...used, { approval_id, use_before }]));
+  return accept(granted(grant, current, [...used, { approval_id, use_before }]));
 }
 
-const usedAhead = (held: CurrentGrant | undefined, now: Date): readonly UsedApproval[] =>
-  (held?.used ?? []).filter(({ use_before }) => Date.parse(use_before) > now.getTime());
+const usedAhead = (current: CurrentGrant | undefined, now: Date): readonly UsedApproval[] =>
+  (current?.used ?? []).filter(({ use_before }) => Date.parse(use_before) > now.getTime());
 
 const granted = (
   grant: Grant,

@@ -26,7 +26,7 @@ describe('what is remembered of a tenant', () => {
     const before = await look(0, { marked, values });
     const again = await look(0, { marked, values });
     const after = await look(1, { marked, values });
-    expect(before).toMatchObject({ slotGrantId: 'g1' });
+    expect(before).toMatchObject({ cachedGrantId: 'g1' });
     expect(before.changes).toMatchObject({ floor: 7n, agent: 5n, session: 0n });
     expect(after.changes?.epoch).not.toBe(before.changes?.epoch);
     expect(again.epoch).toBe(before.epoch);
@@ -37,7 +37,7 @@ describe('what is remembered of a tenant', () => {
     const none = await look(0, { marked, values: [undefined, undefined] });
     expect(none).toMatchObject({ epoch: undefined, changes: { floor: 0n, agent: 0n } });
     const away = await look(undefined, { marked, values: undefined });
-    expect(away).toMatchObject({ epoch: undefined, changes: undefined, slotGrantId: undefined });
+    expect(away).toMatchObject({ epoch: undefined, changes: undefined, cachedGrantId: undefined });
   });
 });
 

@@ -20,7 +20,7 @@ export type LiveRevocations = {
   /** Undefined: the shared cache is unreachable, or may have missed changes. */
   readonly changes: KnownChanges | undefined;
   /** The grant that the cache names for the guessed grant key. */
-  readonly slotGrantId: string | undefined;
+  readonly cachedGrantId: string | undefined;
 };
 
 export type Marked = {
@@ -58,7 +58,7 @@ export async function liveRevocations(
     ],
   );
   const [key, owner, session, user] = marked;
-  const [epoch, authority, floor, agentChanged, sessionChanged, slotGrantId] = values ?? [];
+  const [epoch, authority, floor, agentChanged, sessionChanged, cachedGrantId] = values ?? [];
   return {
     agent: key === true || owner === true,
     session: session === true,
@@ -73,6 +73,6 @@ export async function liveRevocations(
             agent: BigInt(agentChanged ?? 0),
             session: BigInt(sessionChanged ?? 0),
           },
-    slotGrantId,
+    cachedGrantId,
   };
 }

@@ -4,7 +4,6 @@ import type { ServiceDependencies } from '@cardea/service';
 import { appOf } from '@cardea/service';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { approverOf, type NoApproverReason } from '../../policies/policies.module.ts';
-import type { AuthorizedRequest } from './authorized-request.ts';
 import {
   type ApprovalRefusal,
   type Ask,
@@ -12,7 +11,8 @@ import {
   digestOf,
   openApproval,
   type Waiting,
-} from './require-approval.ts';
+} from './approval-client.ts';
+import type { AuthorizedRequest } from './authorized-request.ts';
 
 type ApprovalDependencies = Pick<ServiceDependencies, 'clock' | 'ids' | 'peers'> & {
   readonly facts: IdentityFacts;
@@ -40,18 +40,18 @@ export type Passed =
  */
 export async function requireApproval(
   vault: ApprovalDependencies,
-  way: AuthorizedRequest,
+  authorized: AuthorizedRequest,
   open: () => Promise<void>,
 ): Promise<Passed> {
-  const { judgement, request } = way;
-  if (judgement.effect !== 'require_approval') {
+  const { requirement, admitted, request } = authorized;
+  if (requirement === undefined) {
     await open();
     return { consumed: undefined };
   }
-  const approver = await approverOf(vault, way.admitted, judgement.demand);
+  const approver = await approverOf(vault, admitted, requirement);
   if ('refused' in approver) return approver;
   const { approverId } = approver;
-  const ask = askOf(way, { demand: judgement.demand, approverId, commandId: vault.ids.next() });
+  const ask = askOf(authorized, { requirement, approverId, commandId: vault.ids.next() });
   const needs = { approval: vault.peers.approval, clock: vault.clock };
   const { approval_id: approvalId } = request.body;
   if (approvalId === undefined) {
@@ -61,9 +61,9 @@ export async function requireApproval(
   }
   await open();
   const grantId = uuidFrom('grant.v1', approvalId, digestOf(ask));
-  const gate = await consumeApproval(needs, ask, { approvalId, grantId });
-  if (!('consumed' in gate)) return gate;
-  return { consumed: { approval_id: approvalId, ...gate.consumed, grantId } };
+  const used = await consumeApproval(needs, ask, { approvalId, grantId });
+  if (!('consumed' in used)) return used;
+  return { consumed: { approval_id: approvalId, ...used.consumed, grantId } };
 }
 
 const contextAppOf = (request: AuthorizedRequest['request']) => {
@@ -72,8 +72,8 @@ const contextAppOf = (request: AuthorizedRequest['request']) => {
 };
 
 const askOf = (
-  { request, admitted, service, fields, judgement }: AuthorizedRequest,
-  of: Pick<Ask, 'demand' | 'approverId' | 'commandId'>,
+  { request, admitted, service, fields, snapshot }: AuthorizedRequest,
+  of: Pick<Ask, 'requirement' | 'approverId' | 'commandId'>,
 ): Ask => ({
   ...of,
   tenantId: request.tenantId,
@@ -81,7 +81,7 @@ const askOf = (
   sessionId: admitted.capability.agentSessionId,
   service,
   fields,
-  policies: judgement.matched,
+  policies: snapshot.policies,
   purpose: admitted.capability.purpose,
   context: {
     ip: request.ip,

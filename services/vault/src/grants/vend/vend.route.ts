@@ -9,11 +9,11 @@ import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import type { Catalog } from '../../services/services.module.ts';
 import { fieldOf, type ServiceRecord } from '../../services/services.module.ts';
 import type { CurrentGrant } from '../grant-key.ts';
-import type { RefusalRecorder } from '../refusal-recorder.ts';
+import type { RefusalRecorder } from '../refusals.ts';
 import type { ReuseCounter } from '../reuse.ts';
 import { type Admitted, admitVend, type VendRequest } from './admission.ts';
-import type { Refused } from './authorized-request.ts';
-import type { VendCaches } from './vend-caches.ts';
+import type { Refused, VendCaches } from './authorized-request.ts';
+import { vend } from './vend.ts';
 import {
   ApprovalRequired,
   Granted,
@@ -22,7 +22,6 @@ import {
   type VendRefusal,
   waitingAnswer,
 } from './vend-shape.ts';
-import { vend } from './vending.ts';
 
 type VendDependencies = Pick<
   ServiceDependencies,
@@ -32,10 +31,10 @@ type VendDependencies = Pick<
   readonly epochs: Epochs;
   readonly facts: IdentityFacts;
   /** False if the grant key is refreshed by force too often; used while the cache is unreachable. */
-  readonly forceRate: (slotId: string) => boolean;
+  readonly forceRate: (grantKeyId: string) => boolean;
   /** The grant key that a session requested last: it is likely to be the next one too. */
-  readonly lastSlots: QuickLRU<string, string>;
-  readonly memos: VendCaches;
+  readonly lastGrantKeys: QuickLRU<string, string>;
+  readonly caches: VendCaches;
   readonly refusals: RefusalRecorder;
   readonly reuse: ReuseCounter;
   readonly secrets: SecretStore;
@@ -101,7 +100,7 @@ export const vendRoute = (vault: VendDependencies): Endpoint =>
         return { ok: waitingAnswer(vended.waiting), status: 202 };
       }
       metrics.vends.inc({ outcome: 'granted' });
-      return { ok: shownGrant(vended.held, vended.values), wrote: vended.wrote };
+      return { ok: shownGrant(vended.grant, vended.values), wrote: vended.wrote };
     },
   );
 
@@ -137,14 +136,14 @@ function registered(fields: readonly string[], service: ServiceRecord | undefine
   return known.length === 0 ? null : known.sort();
 }
 
-const shownGrant = (held: CurrentGrant, values: readonly string[]) => ({
+const shownGrant = (grant: CurrentGrant, values: readonly string[]) => ({
   data: {
-    grant_id: held.grant_id,
-    service_name: held.service_name,
-    credential_type: held.credential_type,
-    fields: Object.fromEntries(held.fields.map(({ name }, at) => [name, values[at] ?? ''])),
-    expires_at: held.expires_at,
-    session_id: held.session_id,
-    granted_at: held.granted_at,
+    grant_id: grant.grant_id,
+    service_name: grant.service_name,
+    credential_type: grant.credential_type,
+    fields: Object.fromEntries(grant.fields.map(({ name }, at) => [name, values[at] ?? ''])),
+    expires_at: grant.expires_at,
+    session_id: grant.session_id,
+    granted_at: grant.granted_at,
   },
 });

@@ -20,11 +20,15 @@ import {
 } from '../grant-key.ts';
 import type { ReuseCounter } from '../reuse.ts';
 import type { Admitted, VendRequest } from './admission.ts';
-import { type Consumed, requireApproval } from './approval-requirement.ts';
-import { type AuthorizedRequest, authorizedRequestOf, type Refused } from './authorized-request.ts';
+import type { Waiting } from './approval-client.ts';
+import {
+  type AuthorizedRequest,
+  authorizedRequestOf,
+  type Refused,
+  type VendCaches,
+} from './authorized-request.ts';
 import { issueGrant } from './issue-grant.ts';
-import type { Waiting } from './require-approval.ts';
-import type { VendCaches } from './vend-caches.ts';
+import { type Consumed, requireApproval } from './require-approval.ts';
 import type { VendBody } from './vend-shape.ts';
 
 type VendingDependencies = Pick<
@@ -34,10 +38,10 @@ type VendingDependencies = Pick<
   readonly catalog: Catalog;
   readonly facts: IdentityFacts;
   /** False if the grant key is refreshed by force too often; used while the cache is unreachable. */
-  readonly forceRate: (slotId: string) => boolean;
+  readonly forceRate: (grantKeyId: string) => boolean;
   /** The grant key that a session requested last: it is likely to be the next one too. */
-  readonly lastSlots: QuickLRU<string, string>;
-  readonly memos: VendCaches;
+  readonly lastGrantKeys: QuickLRU<string, string>;
+  readonly caches: VendCaches;
   readonly reuse: ReuseCounter;
   readonly secrets: SecretStore;
 };
@@ -46,7 +50,7 @@ export type Vended =
   | Refused
   | { readonly waiting: Waiting }
   | {
-      readonly held: CurrentGrant;
+      readonly grant: CurrentGrant;
       readonly values: readonly string[];
       readonly wrote?: bigint | undefined;
     };
@@ -63,126 +67,132 @@ export async function vend(
   request: VendRequest<VendBody>,
   admitted: Admitted,
 ): Promise<Vended> {
-  const way = await authorizedRequestOf(vault, request, admitted);
-  if ('refused' in way) return way;
+  const authorized = await authorizedRequestOf(vault, request, admitted);
+  if ('refused' in authorized) return authorized;
   const { body } = request;
-  const slot = await readSlot(vault, way);
+  const grantKey = await readGrantKey(vault, authorized);
   const forced = body.force_refresh === true;
-  if (!forced && slot.status === 'held' && answers(way, slot.held, vault.clock.now())) {
-    const barred = await barredFromLive(vault, way);
-    if (barred !== undefined) return { ...barred, service: way.service };
+  if (
+    !forced &&
+    grantKey.status === 'granted' &&
+    answers(authorized, grantKey.current, vault.clock.now())
+  ) {
+    const barred = await barredFromLive(vault, authorized);
+    if (barred !== undefined) return { ...barred, service: authorized.service };
     if (vault.reuse.isFull()) throw new EventStoreUnavailable('reuse cannot be recorded');
-    return handOut(vault, way, slot.held);
+    return handOut(vault, authorized, grantKey.current);
   }
-  const waitSeconds = forced ? await secondsToForce(vault, way.slotId) : 0;
+  const waitSeconds = forced ? await secondsToForce(vault, authorized.grantKeyId) : 0;
   if (waitSeconds > 0) {
-    return { refused: 'RATE_LIMITED', service: way.service, retryAfterSeconds: waitSeconds };
+    return { refused: 'RATE_LIMITED', service: authorized.service, retryAfterSeconds: waitSeconds };
   }
-  return newGrant(vault, way);
+  return newGrant(vault, authorized);
 }
 
 /**
  * The grant is live, and the request brings no approval other than the one that the grant was issued on.
  */
 function answers(
-  { request, judgement, snapshot }: AuthorizedRequest,
-  held: CurrentGrant,
+  { request, requirement, snapshot }: AuthorizedRequest,
+  grant: CurrentGrant,
   now: Date,
 ): boolean {
   const { approval_id: brought } = request.body;
-  const fits =
-    judgement.effect === 'allow' || brought === undefined || brought === held.approval_id;
-  return fits && isLive(held, snapshot, now);
+  const fits = requirement === undefined || brought === undefined || brought === grant.approval_id;
+  return fits && isLive(grant, snapshot, now);
 }
 
 /** An approved grant is reused only while its approver could still approve it. */
-async function barredFromLive(vault: VendingDependencies, way: AuthorizedRequest) {
-  const { judgement } = way;
-  if (judgement.effect !== 'require_approval') return undefined;
-  const approver = await approverOf(vault, way.admitted, judgement.demand);
+async function barredFromLive(vault: VendingDependencies, authorized: AuthorizedRequest) {
+  const { requirement, admitted } = authorized;
+  if (requirement === undefined) return undefined;
+  const approver = await approverOf(vault, admitted, requirement);
   return 'refused' in approver ? approver : undefined;
 }
 
 /** From the snapshot cache if the shared cache names the same grant; else from the stream. */
-async function readSlot(
+async function readGrantKey(
   vault: VendingDependencies,
-  { request, admitted, slotId }: AuthorizedRequest,
+  { request, admitted, grantKeyId }: AuthorizedRequest,
 ): Promise<GrantKeyState> {
-  const { memos, cache, streams } = vault;
-  const { epoch, guess, asked } = admitted;
-  vault.lastSlots.set(`${asked.tenantId} ${asked.sessionId}`, slotId);
-  const known = memos.slots.get(slotId, epoch);
+  const { caches, cache, streams } = vault;
+  const { epoch, guess, factsRequest } = admitted;
+  vault.lastGrantKeys.set(`${factsRequest.tenantId} ${factsRequest.sessionId}`, grantKeyId);
+  const known = caches.grantKeys.get(grantKeyId, epoch);
   if (known !== undefined) {
-    const grantId = known.status === 'held' ? known.held.grant_id : undefined;
+    const grantId = known.status === 'granted' ? known.current.grant_id : undefined;
     const named =
-      guess?.slotId === slotId
+      guess?.grantKeyId === grantKeyId
         ? guess.grantId
-        : await cache.get(grantCacheKey(slotId)).catch(() => null);
+        : await cache.get(grantCacheKey(grantKeyId)).catch(() => null);
     if (named === grantId) return known;
   }
-  const { state } = await streams.load(grantKeys, { tenantId: request.tenantId, id: slotId });
-  memos.slots.put(slotId, epoch, state);
+  const { state } = await streams.load(grantKeys, { tenantId: request.tenantId, id: grantKeyId });
+  caches.grantKeys.put(grantKeyId, epoch, state);
   return state;
 }
 
 /** Zero if the grant may be refreshed by force now; else how long the caller has to wait. */
 async function secondsToForce(
   { cache, forceRate }: VendingDependencies,
-  slotId: string,
+  grantKeyId: string,
 ): Promise<number> {
   try {
-    const key = `vault:force:${slotId}`;
+    const key = `vault:force:${grantKeyId}`;
     const { count, remainingMs } = await cache.increment(key, 1, MINUTE_MS);
     return count <= FORCED_PER_MINUTE_MAX ? 0 : Math.max(1, Math.ceil(remainingMs / SECOND_MS));
   } catch {
-    return forceRate(slotId) ? 0 : MINUTE_MS / FORCED_PER_MINUTE_MAX / SECOND_MS;
+    return forceRate(grantKeyId) ? 0 : MINUTE_MS / FORCED_PER_MINUTE_MAX / SECOND_MS;
   }
 }
 
 /**
  * Checks 14 to 17: decrypts first, so that no approval is consumed for a value that cannot be handed out.
  */
-async function newGrant(vault: VendingDependencies, way: AuthorizedRequest): Promise<Vended> {
-  const { request, service, snapshot } = way;
+async function newGrant(
+  vault: VendingDependencies,
+  authorized: AuthorizedRequest,
+): Promise<Vended> {
+  const { request, service, snapshot } = authorized;
   const of = { tenantId: request.tenantId, ownerId: service.id };
   let opened: readonly Buffer[] = [];
   const open = async () => {
     opened = await vault.secrets.open(of, snapshot.fields);
   };
   try {
-    const passed = await requireApproval(vault, way, open);
+    const passed = await requireApproval(vault, authorized, open);
     if ('refused' in passed) return { ...passed, service };
     if ('waiting' in passed) return passed;
     await failpoint('vend.after_consume');
-    const minted = await mintInSlot(vault, way, passed.consumed);
-    if ('refused' in minted) return { ...minted, service };
-    if (minted.reused) vault.reuse.count(request, way.slotId, minted.held.grant_id);
+    const issued = await issueUnderKey(vault, authorized, passed.consumed);
+    if ('refused' in issued) return { ...issued, service };
+    if (issued.reused) vault.reuse.count(request, authorized.grantKeyId, issued.grant.grant_id);
     await failpoint('vend.before_answer');
     const values = opened.map((value) => value.toString('utf8'));
-    return { held: minted.held, values, wrote: minted.wrote };
+    return { grant: issued.grant, values, wrote: issued.wrote };
   } finally {
     for (const buffer of opened) buffer.fill(0);
   }
 }
 
-type Minted =
+type Issued =
   | { readonly refused: 'APPROVAL_CONSUMED' }
-  | { readonly held: CurrentGrant; readonly reused: boolean; readonly wrote: bigint | undefined };
+  | { readonly grant: CurrentGrant; readonly reused: boolean; readonly wrote: bigint | undefined };
 
-async function mintInSlot(
+async function issueUnderKey(
   vault: VendingDependencies,
-  way: AuthorizedRequest,
+  authorized: AuthorizedRequest,
   consumed: Consumed | undefined,
-): Promise<Minted> {
-  const { request, slotId, snapshot, admitted } = way;
+): Promise<Issued> {
+  const { request, grantKeyId, snapshot, admitted } = authorized;
   const forced = request.body.force_refresh === true;
   const made = await vault.command(request);
-  let grantId = consumed?.grantId ?? freshGrantId(vault, way);
+  let grantId = consumed?.grantId ?? freshGrantId(vault, authorized);
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-    const grant = grantOf(way, grantId, made.now);
-    const command = { ...made, id: uuidFrom('mint', slotId, grantId) };
+    const grant = grantOf(authorized, { grantId, consumed, now: made.now });
+    const command = { ...made, id: uuidFrom('mint', grantKeyId, grantId) };
     const wanted = { grant, forced, consumed, now: made.now };
-    const decided = await vault.streams.decideOn(grantKeys, slotId, command, (state) =>
+    const decided = await vault.streams.decideOn(grantKeys, grantKeyId, command, (state) =>
       issueGrant(wanted, state),
     );
     const { state } = decided;
@@ -190,77 +200,88 @@ async function mintInSlot(
     // A repeated command is not decided again, so this part of the decision is made here.
     if (decided.repeated && forced && consumed?.again) return { refused: 'APPROVAL_CONSUMED' };
     const reused = decided.events.length === 0 || decided.repeated;
-    if (state.status === 'held' && isLive(state.held, snapshot, made.now)) {
-      if (consumed === undefined || state.held.grant_id === grantId) {
-        await remember(vault, { slotId, state, epoch: admitted.epoch });
-        return { held: state.held, reused, wrote: decided.position };
+    if (state.status === 'granted' && isLive(state.current, snapshot, made.now)) {
+      if (consumed === undefined || state.current.grant_id === grantId) {
+        await cacheGrantKey(vault, { grantKeyId, state, epoch: admitted.epoch });
+        return { grant: state.current, reused, wrote: decided.position };
       }
     }
     // The grant with this id was issued before and has ended: an approval issues no second one.
     if (consumed !== undefined) return { refused: 'APPROVAL_CONSUMED' };
     grantId = vault.ids.next();
   }
-  throw new EventStoreUnavailable('others were changing the same slot');
+  throw new EventStoreUnavailable('others were changing the same grant key');
 }
 
 /** A repeat with the same `Idempotency-Key` gets the same grant for as long as that one is live. */
-function freshGrantId(vault: VendingDependencies, { request, slotId }: AuthorizedRequest): string {
+function freshGrantId(
+  vault: VendingDependencies,
+  { request, grantKeyId }: AuthorizedRequest,
+): string {
   if (request.idempotency === undefined) return vault.ids.next();
-  return uuidFrom('grant.v1', slotId, request.commandId);
+  return uuidFrom('grant.v1', grantKeyId, request.commandId);
 }
 
 const MS = 1_000;
 
-function grantOf(way: AuthorizedRequest, grantId: string, now: Date): Grant {
-  const { admitted, service, snapshot, judgement, request } = way;
-  const { capability, asked, sessionEndsAt } = admitted;
+function grantOf(
+  { admitted, service, snapshot }: AuthorizedRequest,
+  of: {
+    readonly grantId: string;
+    readonly consumed: Consumed | undefined;
+    readonly now: Date;
+  },
+): Grant {
+  const { grantId, consumed, now } = of;
+  const { capability, factsRequest, sessionEndsAt } = admitted;
   const usual = now.getTime() + service.default_ttl_seconds * MS;
-  const gated = judgement.effect === 'require_approval';
   return {
     grant_id: grantId,
     session_id: capability.agentSessionId,
     agent_id: capability.agentId,
-    user_id: asked.userId,
+    user_id: factsRequest.userId,
     key_id: capability.keyId,
     cap_jti: capability.tokenId,
     service_id: service.id,
     service_name: service.name,
     credential_type: service.credential_type,
     ...snapshot,
-    approval_id: gated ? (request.body.approval_id ?? null) : null,
+    approval_id: consumed?.approval_id ?? null,
     granted_at: now.toISOString(),
     expires_at: new Date(Math.min(usual, sessionEndsAt.getTime())).toISOString(),
   };
 }
 
 /** Makes other processes discard what they cached of this grant key. */
-async function remember(
-  { memos, cache, clock }: VendingDependencies,
+async function cacheGrantKey(
+  { caches, cache, clock }: VendingDependencies,
   of: {
-    readonly slotId: string;
+    readonly grantKeyId: string;
     readonly state: GrantKeyState;
     readonly epoch: string | undefined;
   },
 ): Promise<void> {
-  const { slotId, state, epoch } = of;
+  const { grantKeyId, state, epoch } = of;
   if (state.status === 'empty') return;
-  memos.slots.put(slotId, epoch, state);
-  const leftMs = Date.parse(state.held.expires_at) - clock.now().getTime();
+  caches.grantKeys.put(grantKeyId, epoch, state);
+  const leftMs = Date.parse(state.current.expires_at) - clock.now().getTime();
   // While the shared cache is unreachable no process uses its snapshot cache, so none has to be notified.
-  await cache.set(grantCacheKey(slotId), state.held.grant_id, Math.max(1, leftMs)).catch(() => {});
+  await cache
+    .set(grantCacheKey(grantKeyId), state.current.grant_id, Math.max(1, leftMs))
+    .catch(() => {});
 }
 
 async function handOut(
   vault: VendingDependencies,
-  { request, service, slotId, snapshot }: AuthorizedRequest,
-  held: CurrentGrant,
+  { request, service, grantKeyId, snapshot }: AuthorizedRequest,
+  grant: CurrentGrant,
 ): Promise<Vended> {
   const of = { tenantId: request.tenantId, ownerId: service.id };
   const opened = await vault.secrets.open(of, snapshot.fields);
   try {
-    vault.reuse.count(request, slotId, held.grant_id);
+    vault.reuse.count(request, grantKeyId, grant.grant_id);
     await failpoint('vend.before_answer');
-    return { held, values: opened.map((value) => value.toString('utf8')) };
+    return { grant, values: opened.map((value) => value.toString('utf8')) };
   } finally {
     for (const buffer of opened) buffer.fill(0);
   }

@@ -49,35 +49,36 @@ export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint =>
     },
     async ({ body, tenantId }) => {
       const { state } = await vault.streams.load(policySets, { tenantId, id: tenantId });
-      const judgement = evaluatePolicies(state, {
+      const verdict = evaluatePolicies(state, {
         agentId: body.agent_id,
         serviceName: body.service_name,
         fields: body.fields,
       });
-      const demand = judgement.effect === 'require_approval' ? judgement.demand : undefined;
-      const asked =
-        demand && (await whoIsAsked(vault, { tenantId, agentId: body.agent_id }, demand));
+      const requirement = verdict.effect === 'require_approval' ? verdict.requirement : undefined;
+      const approver =
+        requirement &&
+        (await knownApprover(vault, { tenantId, agentId: body.agent_id }, requirement));
       return {
         ok: {
-          effect: judgement.effect,
-          matched: [...judgement.matched],
+          effect: verdict.effect,
+          matched: [...verdict.matched],
           approver: null,
-          ...asked,
-          severity: demand?.severity ?? null,
+          ...approver,
+          severity: requirement?.severity ?? null,
         },
       };
     },
   );
 
 /** The session's user cannot be known from a policy; any other approver is looked up as at a vend. */
-async function whoIsAsked(
+async function knownApprover(
   vault: EvaluateDependencies,
   of: { readonly tenantId: string; readonly agentId: string },
   { approver }: ApprovalRequirement,
 ) {
   if (approver === 'session_user') return { approver };
-  const asked = { ...of, sessionId: '', tokenSessionId: '', userId: null };
-  const found = await approverOf(vault, { asked, changes: undefined }, { approver });
+  const factsRequest = { ...of, sessionId: '', tokenSessionId: '', userId: null };
+  const found = await approverOf(vault, { factsRequest, changes: undefined }, { approver });
   if (approver !== 'nobody' && 'approverId' in found) return { approver };
   return 'reason' in found && found.reason !== undefined ? { reason: found.reason } : {};
 }

@@ -66,6 +66,9 @@ export type AppendOutcome =
     }
   | { readonly appended: false; readonly actualRevision: number };
 
+/** What to read of a stream: its events from a revision (1) on, or its last event alone. */
+export type StreamRead = { readonly streamId: string; readonly from: number | 'last' };
+
 /**
  * A service's access to its own log (writing) and to any log (reading). Appends are durable when they
  * resolve. The order of positions is the order of commits and the order in which readers see events: a
@@ -78,6 +81,11 @@ export interface EventStore {
   /** Events of a stream in order, from revision `from` (1) on; empty when there is none. */
   readStream(streamId: string, from?: number): Promise<readonly RecordedEvent[]>;
   readLast(streamId: string): Promise<RecordedEvent | undefined>;
+  /**
+   * Several streams at once, in the order of the reads: one trip on Postgres, side by side on EventStoreDB.
+   * Everything that was committed before the call is included; the streams need not be of one moment.
+   */
+  readStreams(reads: readonly StreamRead[]): Promise<readonly (readonly RecordedEvent[])[]>;
   /** Up to `limit` events after position `after`, in order. */
   readLog(log: Log, after: bigint, limit: number): Promise<readonly RecordedEvent[]>;
   /**

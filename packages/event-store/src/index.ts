@@ -15,6 +15,7 @@ export type {
   RecordedEvent,
   Stream,
   StreamForms,
+  StreamRead,
 } from './event-store.ts';
 export {
   EventIdTaken,

@@ -18,6 +18,7 @@ export function outsideAllTransactions(store: EventStore, logger?: Logger): Even
     append: outside('append', store.append),
     readStream: outside('readStream', store.readStream),
     readLast: outside('readLast', store.readLast),
+    readStreams: outside('readStreams', store.readStreams),
     readLog: outside('readLog', store.readLog),
     followLog: outside('followLog', store.followLog),
     head: outside('head', store.head),

@@ -28,6 +28,8 @@ export function upcasting(store: EventStore, streams: readonly StreamForms[]): E
       const last = await store.readLast(streamId);
       return last && today(last);
     },
+    readStreams: async (reads) =>
+      (await store.readStreams(reads)).map((events) => events.map(today)),
     readLog: async (log, after, limit) => {
       own(log);
       return (await store.readLog(log, after, limit)).map(today);

@@ -168,6 +168,33 @@ function describeReads(stores: Stores): void {
     expect(await store.readStream(newStream())).toEqual([]);
   });
 
+  it('reads several streams at once, each from its own revision or its last event alone', async () => {
+    const { store, other } = stores();
+    const [long, short] = [newStream(), newStream()];
+    const events = [newEvent({ n: 1 }), newEvent({ n: 2 }), newEvent({ n: 3 })];
+    await other.append([{ streamId: long, expected: 0, events }, newAppend(short)]);
+    const found = await store.readStreams([
+      { streamId: long, from: 2 },
+      { streamId: newStream(), from: 1 },
+      { streamId: short, from: 'last' },
+      { streamId: long, from: 'last' },
+      { streamId: newStream(), from: 'last' },
+      { streamId: long, from: 4 },
+      { streamId: short, from: 1 },
+    ]);
+    expect(found.map((each) => each.map(({ revision }) => revision))).toEqual([
+      [2, 3],
+      [],
+      [1],
+      [3],
+      [],
+      [],
+      [1],
+    ]);
+    expect(found[0]).toEqual((await store.readStream(long)).slice(1));
+    expect(await store.readStreams([])).toEqual([]);
+  });
+
   it('reads any log in order, as much of it as asked', async () => {
     const { store } = stores();
     const before = await store.head('identity');

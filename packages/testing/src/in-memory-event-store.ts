@@ -39,6 +39,12 @@ export function inMemoryEventStore(log: Log, logs: InMemoryLogs = inMemoryLogs()
     readStream: async (streamId, from = 1) =>
       streamOf(streamId).filter((event) => event.revision >= from),
     readLast: async (streamId) => streamOf(streamId).at(-1),
+    readStreams: async (reads) =>
+      reads.map(({ streamId, from }) =>
+        from === 'last'
+          ? streamOf(streamId).slice(-1)
+          : streamOf(streamId).filter((event) => event.revision >= from),
+      ),
     readLog,
     followLog: readLog,
     head: async (of) => eventsOf(of).at(-1)?.position ?? 0n,

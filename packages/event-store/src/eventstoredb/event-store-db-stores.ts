@@ -13,6 +13,7 @@ import {
   EventStoreOverloaded,
   type Log,
   type RecordedEvent,
+  type StreamRead,
 } from '../event-store.ts';
 import { inProgress } from '../in-progress.ts';
 import { outsideAllTransactions } from '../outside-transactions.ts';
@@ -80,12 +81,9 @@ export function eventStoreDbStores({ url, logger }: EventStoreDbOptions): EventS
         {
           log,
           append: (appends) => appending.watch(append(log, appends)),
-          readStream: (streamId, from = 1) => reader.readStream(log, streamId, Math.max(from, 1)),
-          readLast: async (streamId) => {
-            const request = streamRequest(wireName(log, streamId), 'last', 1);
-            const [answer] = await connection.read(request);
-            return answer === undefined ? undefined : recorded(log, answer);
-          },
+          readStream: (streamId, from = 1) => reader.read(log, { streamId, from }),
+          readLast: async (streamId) => (await reader.read(log, { streamId, from: 'last' }))[0],
+          readStreams: (reads) => Promise.all(reads.map((read) => reader.read(log, read))),
           readLog: readAny,
           followLog: readAny,
           head: ends.head,
@@ -145,7 +143,9 @@ function appender(needs: Appending, onStored: (log: Log, position: bigint) => vo
 function streamReader(
   connection: EventStoreDbConnection,
   ids: KnownIds,
-): Pick<Appending, 'readStream' | 'learn'> {
+): Pick<Appending, 'readStream' | 'learn'> & {
+  read(log: Log, read: StreamRead): Promise<readonly RecordedEvent[]>;
+} {
   const page = async (log: Log, streamId: string, from: number, count: number) => {
     const name = wireName(log, streamId);
     const answers = await connection.read(streamRequest(name, from, count));
@@ -157,13 +157,21 @@ function streamReader(
     );
     return events;
   };
+  const readStream: Appending['readStream'] = async (log, streamId, from) => {
+    const events = await page(log, streamId, from, STREAM_EVENTS_MAX + 1);
+    if (events.length > STREAM_EVENTS_MAX) {
+      throw new RangeError(`stream ${streamId} is too long to be folded`);
+    }
+    return events;
+  };
   return {
-    readStream: async (log, streamId, from) => {
-      const events = await page(log, streamId, from, STREAM_EVENTS_MAX + 1);
-      if (events.length > STREAM_EVENTS_MAX) {
-        throw new RangeError(`stream ${streamId} is too long to be folded`);
-      }
-      return events;
+    readStream,
+    read: async (log, { streamId, from }) => {
+      if (from !== 'last') return await readStream(log, streamId, Math.max(from, 1));
+      return eventsOf(
+        log,
+        await connection.read(streamRequest(wireName(log, streamId), 'last', 1)),
+      );
     },
     learn: async (log, streamId, through) => {
       const name = wireName(log, streamId);

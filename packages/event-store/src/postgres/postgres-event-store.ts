@@ -52,8 +52,10 @@ export function postgresEventStores(options: PostgresEventStoreOptions): Postgre
         {
           log,
           append: (appends) => appending.watch(append(log, appends)),
-          readStream: (streamId, from = 1) => readStream(log, streamId, Math.max(from, 1)),
-          readLast: async (streamId) => (await readStream(log, streamId, 0))[0],
+          readStream: (streamId, from = 1) => readStream(log, { streamId, from }),
+          readLast: async (streamId) => (await readStream(log, { streamId, from: 'last' }))[0],
+          // Reads of one turn of the event loop share a query.
+          readStreams: (reads) => Promise.all(reads.map((read) => readStream(log, read))),
           readLog: tails.read,
           followLog: tails.follow,
           head,

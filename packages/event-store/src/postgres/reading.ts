@@ -5,13 +5,14 @@ import {
   EventStoreUnavailable,
   type Log,
   type RecordedEvent,
+  type StreamRead,
 } from '../event-store.ts';
 import { int2Array, int8Array, textArray } from './binary.ts';
 import type { Connection } from './connection.ts';
 import { logNumber } from './log-number.ts';
 
 /** Reads of streams in one query. */
-const READS_MAX = 64;
+const READS_MAX = 512;
 /** Reads that wait in this process; more are refused at once. */
 const QUEUE_READS_MAX = 4096;
 /** Streams are short by design; a longer one is a fault in the design. */
@@ -30,6 +31,9 @@ export type EventRow = {
   readonly metadata: RecordedEvent['metadata'];
 };
 
+/** In place of the first revision to read. */
+const LAST_ALONE = 0;
+
 const COLUMNS =
   'e.position, e.stream_id, e.revision, e.event_id, e.type, e.schema_version, e.time, e.data, e.metadata';
 
@@ -41,7 +45,7 @@ const STREAMS = {
      SELECT * FROM eventstore.events e
       WHERE e.log = r.log AND e.stream_id = r.stream_id AND e.revision >= r.first
       ORDER BY e.revision LIMIT ${STREAM_EVENTS_MAX + 1}) e
-   WHERE r.first > 0
+   WHERE r.first <> ${LAST_ALONE}
   UNION ALL
   SELECT r.n::integer AS n, ${COLUMNS}
     FROM unnest($1::smallint[], $2::text[], $3::bigint[]) WITH ORDINALITY AS r (log, stream_id, first, n)
@@ -49,7 +53,7 @@ const STREAMS = {
      SELECT * FROM eventstore.events e
       WHERE e.log = r.log AND e.stream_id = r.stream_id
       ORDER BY e.revision DESC LIMIT 1) e
-   WHERE r.first = 0`,
+   WHERE r.first = ${LAST_ALONE}`,
 };
 
 const LOG = {
@@ -65,11 +69,8 @@ const HEADS = {
     FROM unnest($1::smallint[]) AS l (log)`,
 };
 
-type Asked = {
+type Asked = StreamRead & {
   readonly log: Log;
-  readonly streamId: string;
-  /** From this revision on; 0 = only the last event. */
-  readonly first: number;
   readonly resolve: (events: readonly RecordedEvent[]) => void;
   readonly reject: (error: unknown) => void;
 };
@@ -88,13 +89,13 @@ export function streamReader(connection: Connection) {
     busy = false;
   };
 
-  return (log: Log, streamId: string, first: number): Promise<readonly RecordedEvent[]> =>
+  return (log: Log, read: StreamRead): Promise<readonly RecordedEvent[]> =>
     new Promise((resolve, reject) => {
       if (queue.length >= QUEUE_READS_MAX) {
         reject(new EventStoreOverloaded('too many reads of streams wait'));
         return;
       }
-      queue.push({ log, streamId, first, resolve, reject });
+      queue.push({ ...read, log, resolve, reject });
       if (!busy) {
         busy = true;
         void run();
@@ -123,7 +124,7 @@ async function readStreams(
   const values = [
     int2Array(asked.map(({ log }) => logNumber(log))),
     textArray(asked.map(({ streamId }) => streamId)),
-    int8Array(asked.map(({ first }) => first)),
+    int8Array(asked.map(({ from }) => (from === 'last' ? LAST_ALONE : Math.max(from, 1)))),
   ];
   const rows = await again(() => connection.query<EventRow>({ ...STREAMS, values }));
   const found: RecordedEvent[][] = asked.map(() => []);

@@ -9,9 +9,18 @@ import {
   outsideTransactions,
   transactionTag,
 } from '@cardea/runtime';
-import { DatabaseError, Pool, type PoolClient, type QueryConfig } from 'pg';
-import { DatabaseUnavailable, type Queryable, type Transaction } from './database.ts';
+import { DatabaseError, Pool, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
+import {
+  type Answers,
+  DatabaseUnavailable,
+  type Queryable,
+  type Sql,
+  type Statement,
+  type Transaction,
+} from './database.ts';
 import { asUnavailable } from './database-errors.ts';
+import { answersOf, inOneTrip } from './one-trip.ts';
+import { openTransaction, statementOf } from './open-transaction.ts';
 
 const CONNECTION_WAIT_MS = 2000;
 const IDLE_IN_TRANSACTION_MS = 60_000;
@@ -69,24 +78,43 @@ export class ConnectionPool {
     this.#pool.options.max = size;
   }
 
-  query: Queryable['query'] = (sql, values) =>
-    this.#use((client) => this.#queryable(client).query(sql, values));
+  /** Each statement is a transaction of its own; with settings they go with it. */
+  queryable(settings: readonly Statement[]): Queryable {
+    if (settings.length === 0) {
+      return { query: (sql, values) => this.#use((client) => this.#query(client, sql, values)) };
+    }
+    return {
+      query: async <Row extends QueryResultRow>(sql: Sql, values?: readonly unknown[]) => {
+        const [answer] = await this.atOnce<[Row]>(settings, [statementOf(sql, values)]);
+        return answer;
+      },
+    };
+  }
+
+  /** One transaction in one round trip. */
+  atOnce<Rows extends readonly QueryResultRow[]>(
+    settings: readonly Statement[],
+    statements: readonly Statement[],
+  ): Promise<Answers<Rows>> {
+    return this.#use(async (client) => {
+      const answers = await inOneTrip(client, [...settings, ...statements], this.#limitMs);
+      return answersOf<Rows>(answers.slice(settings.length));
+    });
+  }
 
   transaction<T>(
-    begin: (client: PoolClient) => string,
+    settings: readonly Statement[],
     work: (sql: Transaction) => Promise<T>,
   ): Promise<T> {
     return this.#use(async (client) => {
       const mark = transactionTag();
+      const sql = openTransaction(settings, {
+        together: (statements) => inOneTrip(client, statements, this.#limitMs),
+        query: (text, values) => this.#query(client, text, values),
+      });
       try {
-        const sql = this.#queryable(client);
-        await sql.query(begin(client));
         const result = await mark.run(() => work(sql));
-        const { command } = await client.query(this.#limited({ text: 'COMMIT' }));
-        // PostgreSQL answers COMMIT of a failed transaction with ROLLBACK: the caller has swallowed the
-        // error.
-        if (command !== 'COMMIT')
-          throw new Error('The transaction had failed and was rolled back.');
+        await sql.end();
         return result;
       } catch (error) {
         if (isAnswer(error)) await rollBack(client);
@@ -146,19 +174,22 @@ export class ConnectionPool {
     }
   }
 
-  #queryable(client: PoolClient): Queryable {
-    return {
-      query: async (sql, values) => {
-        const named = typeof sql === 'string' ? { text: sql } : sql;
-        const query = this.#limited({ ...named, values: values as unknown[] });
-        const { rows, rowCount } = await client.query(query);
-        return { rows, rowCount: rowCount ?? 0 };
-      },
+  async #query<Row extends QueryResultRow>(
+    client: PoolClient,
+    sql: Sql,
+    values?: readonly unknown[],
+  ) {
+    const query: Limited = {
+      ...(typeof sql === 'string' ? { text: sql } : sql),
+      values: values as unknown[],
+      query_timeout: this.#limitMs,
     };
+    const { rows, rowCount } = await client.query<Row>(query);
+    return { rows, rowCount: rowCount ?? 0 };
   }
 
-  #limited(query: QueryConfig): Limited {
-    return { ...query, query_timeout: this.#form.statementMs + ANSWER_SLACK_MS };
+  get #limitMs(): number {
+    return this.#form.statementMs + ANSWER_SLACK_MS;
   }
 }
 
@@ -185,6 +216,7 @@ function driverPool({ connectionString, pool: name, size, settings, statementMs,
     max: size,
     connectionTimeoutMillis: CONNECTION_WAIT_MS,
     keepAlive: true,
+    pipeline: true,
     options: Object.entries(all)
       .map(([setting, value]) => `-c ${setting}=${value}`)
       .join(' '),

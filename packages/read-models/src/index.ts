@@ -1,7 +1,7 @@
 export { build } from './build-query.ts';
 export type { Change } from './change.ts';
 export { foldByKey, patch, put, remove } from './change.ts';
-export type { Database, Queryable, Transaction } from './database.ts';
+export type { Answers, Database, Queryable, Sql, Statement, Transaction } from './database.ts';
 export { DatabaseUnavailable } from './database.ts';
 export {
   type LeaderLocks,

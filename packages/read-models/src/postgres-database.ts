@@ -4,7 +4,7 @@
  */
 import { type Clock, type Logger, systemClock } from '@cardea/runtime';
 import { ConnectionPool, type PoolState } from './connection-pool.ts';
-import { type Database, DatabaseUnavailable } from './database.ts';
+import { type Database, DatabaseUnavailable, type Statement } from './database.ts';
 import { APP_ROLE, SYSTEM_ROLE, TENANT_SETTING } from './roles.ts';
 
 const POOL_SIZE = 20;
@@ -54,19 +54,12 @@ export function openDatabase(options: DatabaseOptions): PostgresDatabase {
     settings: { role: SYSTEM_ROLE, enable_seqscan: 'off' },
   });
   return {
-    // One round trip for both: the tenant is an escaped literal, since a parameter would need a second one.
-    asTenant: (tenantId, work) =>
-      requests.transaction(
-        (client) =>
-          `BEGIN; SELECT set_config('${TENANT_SETTING}', ${client.escapeLiteral(tenantId)}, true)`,
-        work,
-      ),
-    asSystem: (work, { durable = true } = {}) =>
-      loops.transaction(
-        () => (durable ? 'BEGIN' : 'BEGIN; SET LOCAL synchronous_commit = off'),
-        work,
-      ),
-    system: { query: loops.query },
+    asTenant: (tenantId, work) => requests.transaction([tenantIs(tenantId)], work),
+    asSystem: (work, options) => loops.transaction(durability(options), work),
+    asTenantAtOnce: (tenantId, statements) => requests.atOnce([tenantIs(tenantId)], statements),
+    asSystemAtOnce: (statements, options) => loops.atOnce(durability(options), statements),
+    tenant: (tenantId) => requests.queryable([tenantIs(tenantId)]),
+    system: loops.queryable([]),
     ping: () => ping(requests),
     close: async () => {
       await Promise.all([requests.end(), loops.end()]);
@@ -76,6 +69,20 @@ export function openDatabase(options: DatabaseOptions): PostgresDatabase {
   };
 }
 
+const tenantIs = (tenantId: string): Statement => ({
+  name: 'tenant_is',
+  text: `SELECT set_config('${TENANT_SETTING}', $1, true)`,
+  values: [tenantId],
+});
+
+const NOT_DURABLE: Statement = {
+  name: 'not_durable',
+  text: "SELECT set_config('synchronous_commit', 'off', true)",
+};
+
+const durability = ({ durable = true }: { readonly durable?: boolean } = {}) =>
+  durable ? [] : [NOT_DURABLE];
+
 async function ping(pool: ConnectionPool): Promise<void> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
@@ -83,7 +90,7 @@ async function ping(pool: ConnectionPool): Promise<void> {
     PING_MS,
   );
   try {
-    await Promise.race([pool.query('SELECT 1'), late.promise]);
+    await Promise.race([pool.queryable([]).query('SELECT 1'), late.promise]);
   } finally {
     clearTimeout(timer);
   }

@@ -1,0 +1,192 @@
+import { silentLogger as log, tcpProxy, testDatabase, untilTrue } from '@cardea/testing';
+import { Client } from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openDatabase, type PostgresDatabase, type Statement } from '../src/index.ts';
+
+const test = testDatabase();
+const opened: PostgresDatabase[] = [];
+let owner: Client;
+
+const single = (connectionString: string = test.url): PostgresDatabase => {
+  const one = openDatabase({ connectionString, poolSize: 1, loopsPoolSize: 1, log });
+  opened.push(one);
+  return one;
+};
+const ADD = { name: 'add', text: 'INSERT INTO public.numbers (id) VALUES ($1) RETURNING id' };
+const add = (id: number): Statement => ({ ...ADD, values: [id] });
+const REFUSED: Statement = { text: 'SELECT 1 / 0' };
+const TWICE = { name: 'twice', text: 'SELECT id * 2 AS twice FROM public.numbers ORDER BY id' };
+const stored = async (): Promise<number[]> =>
+  (await owner.query<{ id: number }>('SELECT id FROM public.numbers ORDER BY id')).rows.map(
+    ({ id }) => id,
+  );
+const pid: Statement = { text: 'SELECT pg_backend_pid() AS pid' };
+
+beforeAll(async () => {
+  owner = new Client({ connectionString: test.url });
+  await owner.connect();
+  await owner.query(`CREATE TABLE public.numbers (id integer PRIMARY KEY,
+    of integer REFERENCES public.numbers DEFERRABLE INITIALLY DEFERRED)`);
+  await owner.query('GRANT ALL ON public.numbers TO cardea_system, cardea_app');
+});
+beforeEach(() => owner.query('DELETE FROM public.numbers'));
+afterEach(async () => {
+  for (const each of opened.splice(0)) void each.close();
+});
+afterAll(() => owner.end());
+
+describe('statements sent at once', () => {
+  it('are one transaction, and each answers its own rows', async () => {
+    const [one, two, all] = await single().asSystemAtOnce<[{ id: number }, object, object]>([
+      add(1),
+      add(2),
+      TWICE,
+    ]);
+    expect(one).toEqual({ rows: [{ id: 1 }], rowCount: 1 });
+    expect(two.rowCount).toBe(1);
+    expect(all.rows).toEqual([{ twice: 2 }, { twice: 4 }]);
+    expect(await stored()).toEqual([1, 2]);
+  });
+
+  it('change nothing when one in the middle is refused, whose error is thrown', async () => {
+    const one = single();
+    const [before] = await one.asSystemAtOnce<[{ pid: number }]>([pid]);
+    const refused = one.asSystemAtOnce([add(1), REFUSED, TWICE, add(2)]);
+    await expect(refused).rejects.toMatchObject({ code: '22012' });
+    expect(await stored()).toEqual([]);
+    // What the server skipped it has not prepared either.
+    const [after, , twice] = await one.asSystemAtOnce([pid, add(3), TWICE]);
+    expect(after?.rows).toEqual(before.rows);
+    expect(twice?.rows).toEqual([{ twice: 6 }]);
+  });
+
+  it('change nothing when the commit is refused', async () => {
+    const orphan = { text: 'INSERT INTO public.numbers (id, of) VALUES (1, 2)' };
+    await expect(single().asSystemAtOnce([orphan, add(3)])).rejects.toMatchObject({
+      code: '23503',
+    });
+    expect(await stored()).toEqual([]);
+  });
+
+  it('are not sent when a value of one cannot be', async () => {
+    const endless: { self?: unknown } = {};
+    endless.self = endless;
+    const one = single();
+    await expect(
+      one.asSystemAtOnce([add(1), { text: 'SELECT $1', values: [endless] }]),
+    ).rejects.toThrow('circular');
+    expect(await stored()).toEqual([]);
+    await one.asSystemAtOnce([add(2)]);
+  });
+
+  it('throw an outage when the connection breaks, whatever the server has done', async () => {
+    const gate = await tcpProxy({ port: Number(new URL(test.url).port) });
+    const url = new URL(test.url);
+    url.host = `127.0.0.1:${gate.port}`;
+    const one = single(url.href);
+    await one.system.query('SELECT 1');
+    const broken = one.asSystemAtOnce([add(1), { text: 'SELECT pg_sleep(0.3)' }]);
+    const isSleeping = async () =>
+      (await owner.query("SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'"))
+        .rowCount === 1;
+    await untilTrue(isSleeping);
+    gate.cut();
+    await expect(broken).rejects.toMatchObject({ name: 'DatabaseUnavailable' });
+    // Here the server has gone on, and committed.
+    await untilTrue(async () => (await stored()).length === 1);
+    await one.asSystemAtOnce([add(2)]);
+    await gate.close();
+  });
+
+  it('belong to their tenant, and the next ones to theirs', async () => {
+    const one = single();
+    const mine = { text: "SELECT current_setting('cardea.tenant', true) AS tenant" };
+    const [first, second] = await one.asTenantAtOnce('a', [mine, mine]);
+    expect(first?.rows).toEqual([{ tenant: 'a' }]);
+    expect(second?.rows).toEqual([{ tenant: 'a' }]);
+    expect((await one.tenant("b'c").query(mine.text)).rows).toEqual([{ tenant: "b'c" }]);
+    await expect(one.tenant('\0').query(mine.text)).rejects.toThrow();
+    const other = await one.asTenant('d', (sql) => sql.query(mine.text));
+    expect(other.rows).toEqual([{ tenant: 'd' }]);
+  });
+
+  it('wait for no fsync where they need not be durable', async () => {
+    const [answer] = await single().asSystemAtOnce(
+      [{ text: "SELECT current_setting('synchronous_commit') AS durable" }],
+      { durable: false },
+    );
+    expect(answer?.rows).toEqual([{ durable: 'off' }]);
+  });
+
+  it('take no connection beside that of an open transaction', async () => {
+    const one = openDatabase({ connectionString: test.url, log });
+    opened.push(one);
+    const nested = one.asSystem(() => one.asSystemAtOnce([pid]));
+    await expect(nested).rejects.toMatchObject({ name: 'NestedConnection' });
+  });
+});
+
+describe('a transaction with a callback', () => {
+  it('commits with its last statements', async () => {
+    const one = single();
+    const ids = await one.asSystem(async (sql) => {
+      await sql.query(ADD, [1]);
+      const [two, three] = await sql.commitWith<[{ id: number }, { id: number }]>([add(2), add(3)]);
+      expect(await stored()).toEqual([1, 2, 3]);
+      await expect(sql.query('SELECT 1')).rejects.toThrow('has ended');
+      return [two.rows[0]?.id, three.rows[0]?.id];
+    });
+    expect(ids).toEqual([2, 3]);
+  });
+
+  it('is one round trip when its first statements are its last', async () => {
+    const one = single();
+    await one.asSystem((sql) => sql.commitWith([add(1)]), { durable: false });
+    expect(await stored()).toEqual([1]);
+  });
+
+  it('is rolled back when one of the last statements is refused', async () => {
+    const one = single();
+    const work = one.asSystem(async (sql) => {
+      await sql.query(ADD, [1]);
+      await sql.commitWith([add(2), REFUSED, add(3)]);
+    });
+    await expect(work).rejects.toMatchObject({ code: '22012' });
+    expect(await stored()).toEqual([]);
+    await one.asSystemAtOnce([add(4)]);
+    expect(await stored()).toEqual([4]);
+  });
+
+  it('fails when its COMMIT answers ROLLBACK, for the caller has swallowed an error', async () => {
+    const work = (end: boolean) =>
+      single().asSystem(async (sql) => {
+        await sql.query(ADD, [1]);
+        await sql.query(REFUSED.text).catch(() => undefined);
+        if (end) await sql.commitWith([]);
+      });
+    await expect(work(false)).rejects.toThrow('was rolled back');
+    await expect(work(true)).rejects.toThrow('was rolled back');
+    expect(await stored()).toEqual([]);
+  });
+
+  it('runs no statement as a transaction of its own when BEGIN went with a refused one', async () => {
+    const work = single().asSystem(async (sql) => {
+      await sql.query(REFUSED.text).catch(() => undefined);
+      await sql.query(ADD, [1]).catch(() => undefined);
+    });
+    await expect(work).rejects.toThrow('was rolled back');
+    expect(await stored()).toEqual([]);
+  });
+
+  it('answers statements that do not wait for each other in their order', async () => {
+    const answers = await single().asSystem((sql) =>
+      Promise.all([1, 2, 3].map((id) => sql.query<{ id: number }>(ADD, [id]))),
+    );
+    expect(answers.map(({ rows }) => rows[0]?.id)).toEqual([1, 2, 3]);
+    expect(await stored()).toEqual([1, 2, 3]);
+  });
+
+  it('sends nothing when its callback does not', async () => {
+    expect(await single().asSystem(async () => 'nothing')).toBe('nothing');
+  });
+});

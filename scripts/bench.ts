@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- --only B3,start] [--seconds N] [--smoke]`: performance as ratios to floors that are
- * measured in the same run.
+ * `npm run bench [-- --only B3,B17] [--seconds N] [--smoke] [--cluster]`: performance as ratios to
+ * floors that are measured in the same run.
  */
 import { parseArgs } from 'node:util';
 import { runBenches, UnknownBench } from '@cardea/bench';
@@ -15,6 +15,7 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     seconds: { type: 'string' },
     smoke: { type: 'boolean', default: false },
+    cluster: { type: 'boolean', default: false },
   },
 });
 const seconds = Number(options.seconds ?? (options.smoke ? SMOKE_SECONDS : SECONDS));
@@ -28,8 +29,9 @@ try {
     only: options.only?.split(','),
     seconds,
     smoke: options.smoke,
-    startGateway: (upstreams) =>
-      startGateway({ upstreams, workers: 1 }).catch((error: unknown) => {
+    cluster: options.cluster,
+    startGateway: (upstreams, port) =>
+      startGateway({ upstreams, workers: 1, ...(port && { port }) }).catch((error: unknown) => {
         if (error instanceof NginxMissing) return undefined;
         throw error;
       }),

@@ -9,11 +9,13 @@ export type Measured = {
   readonly per_second: number;
   readonly p50_ms: number;
   readonly p99_ms: number;
-  /** CPU time of the process that did the work, per operation. */
+  /** CPU time of whatever did the work, per operation. */
   readonly cpu_ms?: number;
   readonly rss_mb?: number;
   /** Wrong responses and failures; a single one makes the row void. */
   readonly errors: number;
+  /** How many operations these figures are of. */
+  readonly count?: number;
 };
 
 /** One half of a pair. It is warm from its second measurement on. */
@@ -59,12 +61,18 @@ export type StartGateway = (
   upstreams: {
     readonly [name in ServiceName]: readonly string[];
   },
+  /** A free one unless named. */
+  port?: number,
 ) => Promise<{ readonly url: string; readonly pid: number; stop(): Promise<void> } | undefined>;
 
 export type BenchContext = {
   readonly smoke: boolean;
+  /** Measures the product as six processes; without it as one. */
+  readonly cluster: boolean;
   /** A fresh, migrated database on the run's server; the URL is the owner's. */
   readonly database: () => Promise<string>;
+  /** Of that server's first process. */
+  readonly postgresPid: number;
   /** Measures the two alternately, five rounds after a warm-up. */
   readonly compare: (pair: Pair) => Promise<Row>;
   readonly startGateway: StartGateway;
@@ -177,6 +185,8 @@ export async function measureCalls(
   callers: number,
   seconds: number,
   operation: (caller: number) => Promise<void>,
+  /** Ends the measurement before its time. */
+  isExhausted: () => boolean = () => false,
 ): Promise<Measured> {
   const times: number[] = [];
   let errors = 0;
@@ -184,7 +194,7 @@ export async function measureCalls(
   const start = performance.now();
   const end = start + seconds * 1000;
   const loop = async (caller: number) => {
-    while (performance.now() < end) {
+    while (performance.now() < end && !isExhausted()) {
       const began = performance.now();
       await operation(caller).catch((error) => {
         if (errors++ === 0) console.error('  first error of a side:', error);
@@ -204,6 +214,7 @@ export async function measureCalls(
     cpu_ms: (cpu.user + cpu.system) / 1000 / times.length,
     rss_mb: process.memoryUsage.rss() / 2 ** 20,
     errors,
+    count: times.length,
   };
 }
 

@@ -100,12 +100,15 @@ function markdown(header: Box & { readonly load_after: number }, rows: readonly 
 
 const figures = (measured: Measured): string =>
   [
-    measured.per_second.toFixed(0),
-    measured.p50_ms.toFixed(2),
-    measured.p99_ms.toFixed(2),
-    (measured.cpu_ms ?? Number.NaN).toFixed(3),
-    (measured.rss_mb ?? Number.NaN).toFixed(0),
+    digits(measured.per_second, 0),
+    digits(measured.p50_ms, 2),
+    digits(measured.p99_ms, 2),
+    digits(measured.cpu_ms, 3),
+    digits(measured.rss_mb, 0),
   ].join(', ');
+
+const digits = (value = Number.NaN, count = 0): string =>
+  Number.isNaN(value) ? '–' : value.toFixed(count);
 
 function fdatasyncMs(folder: string): number {
   const path = join(folder, 'fdatasync');

@@ -11,6 +11,8 @@ export type BenchRun = {
   readonly seconds: number;
   /** One round of each pair, to see that it works. */
   readonly smoke: boolean;
+  /** Six processes instead of standalone, where a bench measures the product as a whole. */
+  readonly cluster: boolean;
   readonly startGateway: StartGateway;
 };
 
@@ -46,11 +48,13 @@ export async function runBenches(run: BenchRun): Promise<boolean> {
 }
 
 async function runOne(bench: Bench, run: BenchRun, server: BenchServer): Promise<readonly Row[]> {
-  const { smoke, seconds, startGateway } = run;
+  const { smoke, cluster, seconds, startGateway } = run;
   const closers: (() => Promise<void> | void)[] = [];
   const context: BenchContext = {
     smoke,
+    cluster,
     database: () => server.database(),
+    postgresPid: server.pid,
     compare: async (pair) => {
       const row = await compare(pair, { seconds, smoke });
       console.log(`  ${row.id}: ${row.ratio.toFixed(2)} (${row.goal || 'no goal'}) ${row.verdict}`);

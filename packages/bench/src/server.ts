@@ -18,6 +18,7 @@ const CONNECTIONS_MAX = '420';
 export type BenchServer = {
   readonly url: string;
   readonly folder: string;
+  readonly pid: number;
   /** A new database with every schema. */
   database(): Promise<string>;
   stop(): Promise<void>;
@@ -46,6 +47,7 @@ export async function benchServer(): Promise<BenchServer> {
   return {
     url: local.connectionString(),
     folder,
+    pid: local.pid,
     database: async () => {
       template ??= migrated(local);
       await template;

@@ -11,7 +11,7 @@ import { migrateServices } from '@cardea/service';
 import { services as definitions } from '@cardea/standalone';
 import { freePorts } from '@cardea/testing';
 import packageJson from '../package.json' with { type: 'json' };
-import { type Servers, startServers } from './servers.ts';
+import { type ServerPids, type Servers, startServers } from './servers.ts';
 import { serviceAddress } from './service-address.ts';
 import { type ServiceProcess, serviceProcess } from './service-process.ts';
 import { Stops } from './stops.ts';
@@ -86,6 +86,7 @@ export type Cluster = {
   readonly processes: readonly ServiceProcess[];
   of(service: ServiceName): readonly ServiceProcess[];
   readonly gatewayPid: number;
+  readonly serverPids: ServerPids;
   /** Writes `cluster.json` again, after a process was restarted. */
   writeAddresses(): void;
   /** In the reverse order of the start; returns what did not stop as it should. */
@@ -172,6 +173,7 @@ async function start(of: ClusterToStart, stops: Stops): Promise<Cluster> {
     processes,
     of: among,
     gatewayPid: gateway.pid,
+    serverPids: servers.pids,
     writeAddresses,
     stop: () => stops.all(),
   };

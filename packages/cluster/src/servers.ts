@@ -48,16 +48,21 @@ export type Servers = {
   readonly eventstoreUrl: string | undefined;
   readonly smtpUrl: string;
   readonly mailbox: string;
+  /** Of the servers that were started here. */
+  readonly pids: ServerPids;
 };
+
+export type ServerPids = { readonly [server in 'postgres' | 'redis' | 'kafka']?: number };
 
 /** Starts all at the same time; {@link Stops} stops them, the database last. */
 export async function startServers(of: ServersToStart): Promise<Servers> {
   const { given, stops, say } = of;
   // First, so that it stops last.
-  const databaseUrl = given.databaseUrl ?? (await postgres(of));
+  const pids: Pids = {};
+  const databaseUrl = given.databaseUrl ?? (await postgres(of, pids));
   const [redisUrl, kafkaBrokers, eventstoreUrl, mailbox] = await Promise.all([
-    given.redisUrl ?? redis(of),
-    given.kafkaBrokers ?? kafka(of),
+    given.redisUrl ?? redis(of, pids),
+    given.kafkaBrokers ?? kafka(of, pids),
     given.eventstoreUrl ?? (of.standIn ? eventStore(of) : undefined),
     startMailbox({ smtpPort: 0, port: 0, host: HOST, version: of.version, log: of.log }),
   ]);
@@ -75,6 +80,7 @@ export async function startServers(of: ServersToStart): Promise<Servers> {
     eventstoreUrl,
     smtpUrl: `smtp://${HOST}:${mailbox.smtpPort}`,
     mailbox: `http://${HOST}:${mailbox.port}`,
+    pids,
   };
 }
 
@@ -83,7 +89,10 @@ function endWithUs(stops: Stops, pid: number): void {
   stops.add('its last will', lastWill(pid));
 }
 
-async function postgres({ folder, password, temporary, processes, stops, say }: ServersToStart) {
+type Pids = { -readonly [server in keyof ServerPids]: number };
+
+async function postgres(of: ServersToStart, pids: Pids): Promise<string> {
+  const { folder, password, temporary, processes, stops, say } = of;
   say('Starting PostgreSQL …');
   const connections = CONNECTIONS_SPARE + processes * CONNECTIONS_PER_PROCESS;
   const server: LocalPostgres = await startLocalPostgres({
@@ -92,6 +101,7 @@ async function postgres({ folder, password, temporary, processes, stops, say }: 
     temporary,
     settings: { max_connections: String(connections) },
   });
+  pids.postgres = server.pid;
   endWithUs(stops, server.pid);
   stops.add('PostgreSQL', () => server.stop({ remove: temporary }));
   await server.createDatabase(DATABASE).catch((error: { code?: string }) => {
@@ -100,16 +110,18 @@ async function postgres({ folder, password, temporary, processes, stops, say }: 
   return server.connectionString(DATABASE);
 }
 
-async function redis({ stops, say }: ServersToStart): Promise<string> {
+async function redis({ stops, say }: ServersToStart, pids: Pids): Promise<string> {
   say('Starting Redis …');
   const server = await startRedis();
+  pids.redis = server.pid;
   stops.add('Redis', () => server.stop());
   return server.url;
 }
 
-async function kafka({ folder, stops, say }: ServersToStart): Promise<string> {
+async function kafka({ folder, stops, say }: ServersToStart, pids: Pids): Promise<string> {
   say('Starting Kafka …');
   const server = await startKafka({ dataDir: join(folder, 'kafka') });
+  pids.kafka = server.pid;
   endWithUs(stops, server.pid);
   stops.add('Kafka', () => server.stop());
   return server.brokers.join(',');

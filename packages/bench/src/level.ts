@@ -1,0 +1,70 @@
+/** Waits until nothing that was written is still on its way: each position has reached the end of what it follows. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { SERVICE_NAMES } from '@cardea/contracts';
+import type { Client } from 'pg';
+
+const LOOK_EVERY_MS = 50;
+const LEVEL_MS_MAX = 60_000;
+
+/** The next offset of each partition that has records. */
+export type TopicEnds = () => Promise<
+  readonly { readonly topic: string; readonly partition: number; readonly next: string }[]
+>;
+
+const each = (sql: (service: string) => string): string =>
+  SERVICE_NAMES.map(sql).join(' UNION ALL ');
+
+/** Logs are numbered in the order of the services. */
+const LAGGING = `
+WITH heads AS (
+  SELECT log, coalesce((SELECT max(e.position) FROM eventstore.events e WHERE e.log = number), 0) AS head
+  FROM unnest($1::text[]) WITH ORDINALITY AS l(log, number)
+), checkpoints AS (
+  ${each((name) => `SELECT '${name}' AS log, 'projection ' || name AS name, position FROM ${name}.projection_checkpoints`)}
+  UNION ALL
+  ${each((name) => `SELECT '${name}', 'policy ' || name, position FROM ${name}.policy_checkpoints`)}
+  UNION ALL SELECT log, 'relay', position FROM bus.relay_checkpoints
+), read AS (
+  ${each((name) => `SELECT consumer, topic, partition, "offset" FROM ${name}.consumer_positions`)}
+), ends AS (
+  SELECT * FROM unnest($2::text[], $3::int[], $4::bigint[]) AS e(topic, partition, next)
+)
+SELECT log || ' ' || name AS name FROM checkpoints JOIN heads USING (log) WHERE position < head
+UNION ALL
+SELECT consumer || ' of ' || topic FROM (SELECT DISTINCT consumer, topic FROM read) AS c
+JOIN ends USING (topic) LEFT JOIN read USING (consumer, topic, partition)
+WHERE coalesce("offset", -1) < next - 1
+UNION ALL SELECT 'deliveries' FROM webhooks.queue
+UNION ALL SELECT 'mail' FROM identity.mail_queue
+LIMIT 20`;
+
+const ENDS =
+  'SELECT topic, partition, next_offset AS next FROM bus.partitions WHERE next_offset > 0';
+
+export const endsOfTables =
+  (client: Client): TopicEnds =>
+  async () =>
+    (await client.query(ENDS)).rows;
+
+/** Throws what still lags when it takes too long. */
+export async function untilLevel(client: Client, ends: TopicEnds): Promise<void> {
+  const deadline = performance.now() + LEVEL_MS_MAX;
+  for (;;) {
+    const all = await ends();
+    const { rows } = await client.query<{ name: string }>({
+      name: 'lagging',
+      text: LAGGING,
+      values: [
+        SERVICE_NAMES,
+        all.map(({ topic }) => topic),
+        all.map(({ partition }) => partition),
+        all.map(({ next }) => next),
+      ],
+    });
+    if (rows.length === 0) return;
+    if (performance.now() >= deadline) {
+      throw new Error(`not level: ${rows.map(({ name }) => name).join(', ')}`);
+    }
+    await pause(LOOK_EVERY_MS);
+  }
+}

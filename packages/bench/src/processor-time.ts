@@ -1,0 +1,50 @@
+/** Processor time of processes and of all that they started, as Linux counts it. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+const MS_PER_TICK = 10;
+const NS_PER_MS = 1e6;
+/** `cutime` and `cstime` of `/proc/<pid>/stat`, counted after the program's name in parentheses. */
+const ENDED_CHILDREN_USER = 13;
+const ENDED_CHILDREN_SYSTEM = 14;
+
+/** Of all threads, in milliseconds; 0 once the process has ended. */
+export const processorMs = (pid: number): number =>
+  threadsOf(pid)
+    .map((thread) => Number(textOf(`${thread}/schedstat`).split(' ')[0]) / NS_PER_MS)
+    .reduce((sum, ms) => sum + ms, 0);
+
+/** Of the process and its descendants, also of those that ended: PostgreSQL and nginx work in children. */
+export function familyMs(pid: number): number {
+  const fields = textOf(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ') ?? [];
+  const ended =
+    Number(fields[ENDED_CHILDREN_USER] ?? 0) + Number(fields[ENDED_CHILDREN_SYSTEM] ?? 0);
+  return childrenOf(pid).reduce(
+    (sum, child) => sum + familyMs(child),
+    processorMs(pid) + ended * MS_PER_TICK,
+  );
+}
+
+const threadsOf = (pid: number): readonly string[] => {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}`);
+  } catch {
+    return [];
+  }
+};
+
+export const childrenOf = (pid: number): readonly number[] =>
+  threadsOf(pid).flatMap((thread) =>
+    textOf(`${thread}/children`)
+      .split(' ')
+      .filter((child) => child.trim() !== '')
+      .map(Number),
+  );
+
+/** Empty where the process has ended meanwhile. */
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

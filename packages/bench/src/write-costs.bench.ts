@@ -1,0 +1,149 @@
+/**
+ * B16: the processor time that a write costs, in all server processes and PostgreSQL together, from the
+ * request until everything that follows from it is done; compared with three plain transactions.
+ */
+import { Worker } from 'node:worker_threads';
+import { webhookSink } from '@cardea/testing';
+import {
+  type Bench,
+  type BenchContext,
+  type Measured,
+  measureCalls,
+  median,
+  type Row,
+  type Side,
+  workerSide,
+} from './harness.ts';
+import { familyMs } from './processor-time.ts';
+import { type WholeSystem, wholeSystem } from './whole-system.ts';
+import { type WriteRequests, writeRequests } from './write-requests.ts';
+
+const CALLERS = 4;
+const FLOOR = new URL('./three-inserts.worker.ts', import.meta.url);
+const ARGON2 = new URL('./argon2.worker.ts', import.meta.url);
+/** The parameters of `ARGON2_MEMORY` and `ARGON2_TIME` unless they are set. */
+const HASHING = JSON.stringify({ memoryCost: 19_456, timeCost: 2, concurrency: 1 });
+const HASH_SECONDS_MAX = 1;
+
+export const benches: readonly Bench[] = [
+  { id: 'B16', title: 'processor time of a write, until all that follows is done', run: costs },
+];
+
+type Kind = {
+  readonly name: string;
+  /** Of the floor. */
+  readonly at_most: number;
+  readonly call: (requests: WriteRequests, caller: number) => Promise<void>;
+  /** Not measured. */
+  readonly prepare?: (requests: WriteRequests, seconds: number) => Promise<unknown>;
+  readonly isExhausted?: (requests: WriteRequests) => boolean;
+  /** One hash of a password is subtracted. */
+  readonly hashes?: true;
+};
+
+const KINDS: readonly Kind[] = [
+  { name: 'tuple written', at_most: 2.5, call: (requests) => requests.tuple() },
+  { name: 'refresh', at_most: 3, call: (requests) => requests.refresh() },
+  {
+    name: 'fresh vend',
+    at_most: 3,
+    prepare: (requests, seconds) => measureCalls(CALLERS, seconds, () => requests.agentSession()),
+    isExhausted: (requests) => !requests.hasFreshSessions(),
+    call: (requests) => requests.freshVend(),
+  },
+  { name: 'agent session', at_most: 4, call: (requests) => requests.agentSession() },
+  { name: 'user created', at_most: 6, call: (requests) => requests.user() },
+  { name: 'user created and told', at_most: 9, call: (requests) => requests.toldUser() },
+  {
+    name: 'login besides its hash',
+    at_most: 6.5,
+    hashes: true,
+    call: (requests, caller) => requests.logIn(caller),
+  },
+];
+
+async function costs(context: BenchContext): Promise<readonly Row[]> {
+  const system = await wholeSystem(context);
+  const sink = await webhookSink();
+  context.onEnd(() => sink.close());
+  const { smoke } = context;
+  const to = { base: system.base, callers: CALLERS, smoke, receiver: sink.url };
+  const { requests, close } = await writeRequests(to);
+  context.onEnd(close);
+  const floor = await floorSide(context);
+  const hashMs = await hashMsOf(context);
+  const rows: Row[] = [];
+  for (const kind of KINDS) {
+    const { side, lines } = costSide(system, requests, { ...kind, hashMs });
+    const goal = context.cluster ? undefined : { at_most: kind.at_most };
+    const id = `B16 ${kind.name}`;
+    const pair = { id, subject: side, floor, figure: 'cpu_ms' as const };
+    const row = await context.compare(goal === undefined ? pair : { ...pair, goal });
+    const { cpu_ms: ms = Number.NaN, per_second } = row.subject_measured;
+    console.log(`    ${ms.toFixed(2)} CPU-ms, ${per_second.toFixed(0)}/s${lines()}`);
+    rows.push(row);
+  }
+  return rows;
+}
+
+/** F: the driver's process and PostgreSQL together. */
+async function floorSide(context: BenchContext): Promise<Side> {
+  const args = [await context.database(), String(CALLERS)];
+  const side = await workerSide(context, 'F: three transactions of one row', FLOOR, args);
+  return {
+    name: side.name,
+    measure: async (seconds) => {
+      const before = familyMs(context.postgresPid);
+      const measured = await side.measure(seconds);
+      const database = (familyMs(context.postgresPid) - before) / (measured.count ?? Number.NaN);
+      return { ...measured, cpu_ms: (measured.cpu_ms ?? Number.NaN) + database };
+    },
+  };
+}
+
+type MeasuredKind = Kind & { readonly hashMs: (seconds: number) => Promise<number> };
+
+function costSide(system: WholeSystem, requests: WriteRequests, kind: MeasuredKind) {
+  const apart = new Map<string, number[]>();
+  const hashes: number[] = [];
+  const measure = async (seconds: number): Promise<Measured> => {
+    await kind.prepare?.(requests, seconds);
+    const hash = kind.hashes ? await kind.hashMs(seconds) : 0;
+    if (kind.hashes) hashes.push(hash);
+    await system.level();
+    const others = Object.entries(system.apart).map(([name, ms]) => ({ name, ms, before: ms() }));
+    const before = system.processorMs();
+    const measured = await measureCalls(
+      CALLERS,
+      seconds,
+      (caller) => kind.call(requests, caller),
+      () => kind.isExhausted?.(requests) ?? false,
+    );
+    await system.level();
+    const count = measured.count ?? Number.NaN;
+    const cpu_ms = (system.processorMs() - before) / count - hash;
+    for (const other of others) {
+      const all = apart.get(other.name) ?? [];
+      apart.set(other.name, [...all, (other.ms() - other.before) / count]);
+    }
+    return { ...measured, cpu_ms, rss_mb: Number.NaN };
+  };
+  const lines = (): string =>
+    [...apart, ...(kind.hashes ? [['the hash', hashes] as const] : [])]
+      .map(([name, all]) => `; ${name} ${median(all).toFixed(2)}`)
+      .join('');
+  return { side: { name: kind.name, measure }, lines };
+}
+
+/** With another core busy, because that is how the server's own hash is computed. */
+async function hashMsOf(context: BenchContext) {
+  const side = await workerSide(context, 'a hash', ARGON2, [HASHING]);
+  return async (seconds: number): Promise<number> => {
+    const busy = new Worker('for (;;);', { eval: true });
+    try {
+      return (await side.measure(Math.min(seconds, HASH_SECONDS_MAX))).cpu_ms ?? Number.NaN;
+    } finally {
+      await busy.terminate();
+    }
+  };
+}

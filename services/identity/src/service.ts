@@ -99,7 +99,7 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
     sign,
     snapshots,
     workspaces: workspaces.workspaces,
-    postOffice: outbox,
+    mailOutbox: outbox,
     codeKeys,
     codes: codeRedemption({ ...needs, snapshots, codeKeys }),
   };

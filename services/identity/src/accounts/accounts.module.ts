@@ -16,8 +16,7 @@ import { bootstrapAdmin } from './bootstrap.ts';
 import { callersByStream } from './callers.ts';
 import { type AdminMade, createAdmin, type NewAdmin } from './create-admin.ts';
 import type { ToAscii } from './email-address.ts';
-import { hashLimit } from './passwords/hash-limit.ts';
-import { type Passwords, passwords } from './passwords/passwords.ts';
+import { hashLimit, type Passwords, passwords } from './passwords/passwords.ts';
 import { type UserDirectory, userDirectory } from './user-directory.ts';
 import { deleteUserRoute, updateUserRoute } from './users/administer/administer.route.ts';
 import { createUserRoute } from './users/administer/create-user.route.ts';
@@ -72,7 +71,7 @@ type Dependencies = Pick<
 > & {
   readonly snapshots: SnapshotCache;
   readonly workspaces: Workspaces;
-  readonly postOffice: MailOutbox;
+  readonly mailOutbox: MailOutbox;
   readonly passwordFunction: PasswordFunction;
   readonly toAscii: ToAscii;
 };
@@ -91,13 +90,13 @@ export type AccountsModule = {
 export function accountsModule(given: Dependencies): AccountsModule {
   const { settings, clock } = given;
   const directory = userDirectory(given);
-  const gate = hashLimit(settings.HASH_CONCURRENCY, clock);
+  const hashing = hashLimit(settings.HASH_CONCURRENCY, clock);
   const withUsers = { ...given, userDirectory: directory };
   const needs = {
     ...withUsers,
     accounts: accounts(withUsers),
     administrators: administrators(withUsers),
-    passwords: passwords(given.passwordFunction, gate),
+    passwords: passwords(given.passwordFunction, hashing),
   };
   const module: Module = {
     endpoints: [
@@ -124,7 +123,7 @@ export function accountsModule(given: Dependencies): AccountsModule {
       await needs.passwords.warmUp();
       await bootstrapAdmin(needs);
     },
-    measure: async () => metrics.hashQueueDepth.set(gate.waiting()),
+    measure: async () => metrics.hashQueueDepth.set(hashing.waiting()),
   };
   return {
     module,

@@ -44,7 +44,7 @@ type Dependencies = Pick<
   readonly accounts: Accounts;
   readonly passwords: Passwords;
   readonly workspaces: Workspaces;
-  readonly postOffice: MailOutbox;
+  readonly mailOutbox: MailOutbox;
   readonly codes: CodeRedemption;
   /** Derived for `otp/v1`. */
   readonly codeKeys: DerivedKeys;

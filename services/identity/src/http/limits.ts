@@ -1,4 +1,4 @@
-/** Rate limits of identity (`docs/design/identity.md`, Limits). */
+/** Rate limits of identity, but for those of passwords, which are in `show-password.ts` (`docs/design/identity.md`, Limits). */
 import type { RateLimit } from '@cardea/service';
 
 const MINUTE_MS = 60_000;
@@ -11,7 +11,6 @@ const perTenant = limitPer('tenant');
 const plain = limitPer('other');
 
 export const LIMITS = {
-  signInFailuresByIp: perAddress('signin_ip', 50, 10 * MINUTE_MS),
   registrationsByIp: perAddress('register_ip', 20, HOUR_MS),
   registrationsByTenant: perTenant('register_tenant', 1_000, HOUR_MS),
   mailByAddressShort: plain('mail_address_minute', 3, MINUTE_MS),

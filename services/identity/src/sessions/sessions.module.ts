@@ -7,18 +7,21 @@ import type { SignToken } from '@cardea/auth';
 import type { Module, ServiceDependencies } from '@cardea/service';
 import type { UserDirectory } from '../accounts/accounts.module.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
-import { type AccessTokens, accessTokens } from './access-tokens.ts';
 import { listSessionsRoute } from './list-sessions/list-sessions.route.ts';
-import { type LoginSessions, loginSessions } from './login-sessions.ts';
+import {
+  type AccessTokens,
+  accessTokens,
+  type LoginSessions,
+  loginSessions,
+} from './login-sessions.ts';
 import { refreshRoute } from './refresh/refresh.route.ts';
 import { revokeSessionRoute, revokeSessionsRoute } from './revoke-session/revoke-session.route.ts';
 import { sessions } from './session.ts';
 import { sessionsProjection } from './sessions.projection.ts';
 import { sessionsRelay } from './sessions-relay.ts';
 
-export type { AccessTokens } from './access-tokens.ts';
 export { endedLogins } from './alive-sessions.ts';
-export type { LoginSessions, Tokens } from './login-sessions.ts';
+export type { AccessTokens, LoginSessions, Tokens } from './login-sessions.ts';
 export {
   isAlive,
   type Session,

@@ -1,7 +1,13 @@
+import { fakeClock } from '@cardea/runtime';
 import { describe, expect, it } from 'vitest';
 import { argon2 } from '../../adapters/argon2.ts';
-import { hashLimit } from './hash-limit.ts';
-import { passwordFault, passwords } from './passwords.ts';
+import {
+  HASH_QUEUE_MAX,
+  HASH_WAIT_MAX_MS,
+  hashLimit,
+  passwordFault,
+  passwords,
+} from './passwords.ts';
 
 const policy = { min: 8, common: 'allow' } as const;
 const emoji = (count: number) => '😀'.repeat(count);
@@ -59,3 +65,63 @@ describe('a password', () => {
 
 const cheap = (time = 1) =>
   passwords(argon2({ memoryKib: 64, time }), hashLimit(1, { sleep: () => new Promise(() => {}) }));
+
+const pendingJob = () => {
+  let release = (): void => {};
+  const job = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return { job: () => job, release: () => release() };
+};
+const settled = async () => {
+  for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+};
+
+describe('the limit of password hashes at once', () => {
+  it('lets so many in at once, the others in the order in which they came', async () => {
+    const limit = hashLimit(1, fakeClock('2026-01-01T00:00:00Z'));
+    const first = pendingJob();
+    const order: string[] = [];
+    const running = [
+      limit.run(first.job),
+      limit.run(async () => void order.push('second')),
+      limit.run(async () => void order.push('third')),
+    ];
+    await settled();
+    expect(order).toEqual([]);
+    first.release();
+    await Promise.all(running);
+    expect(order).toEqual(['second', 'third']);
+  });
+
+  it('S10 turns away what does not fit into the line, at once', async () => {
+    const limit = hashLimit(1, fakeClock('2026-01-01T00:00:00Z'));
+    const first = pendingJob();
+    void limit.run(first.job);
+    const waiting = Array.from({ length: HASH_QUEUE_MAX }, () => limit.run(async () => 'done'));
+    await expect(limit.run(async () => 'never')).rejects.toMatchObject({ name: 'Overloaded' });
+    first.release();
+    expect(await Promise.all(waiting)).toHaveLength(HASH_QUEUE_MAX);
+  });
+
+  it('S10 turns away what has waited too long, and gives its place to nobody twice', async () => {
+    const clock = fakeClock('2026-01-01T00:00:00Z');
+    const limit = hashLimit(1, clock);
+    const first = pendingJob();
+    void limit.run(first.job);
+    const late = limit.run(async () => 'never');
+    const refused = expect(late).rejects.toMatchObject({ name: 'Overloaded' });
+    await settled();
+    await clock.advance(HASH_WAIT_MAX_MS);
+    await refused;
+    expect(limit.waiting()).toBe(0);
+    first.release();
+    expect(await limit.run(async () => 'next')).toBe('next');
+  });
+
+  it('frees the place of a job that failed', async () => {
+    const limit = hashLimit(1, fakeClock('2026-01-01T00:00:00Z'));
+    await expect(limit.run(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    expect(await limit.run(async () => 'next')).toBe('next');
+  });
+});

@@ -2,10 +2,10 @@
  * Which passwords are accepted, and how they are stored: as hashes, with limited concurrency, never in
  * clear.
  */
-import { isCommonPassword } from '@cardea/runtime';
+import { Overloaded } from '@cardea/http';
+import { type Clock, isCommonPassword } from '@cardea/runtime';
 import type { PasswordFunction } from '../../adapters/argon2.ts';
 import type { PasswordPolicy } from '../../workspaces/workspaces.module.ts';
-import type { HashLimit } from './hash-limit.ts';
 
 export const PASSWORD_CHARACTERS_MAX = 128;
 
@@ -34,7 +34,7 @@ export type Passwords = {
   ) => Promise<{ readonly right: boolean; readonly rehashed?: string }>;
 };
 
-export function passwords(own: PasswordFunction, gate: HashLimit): Passwords {
+export function passwords(own: PasswordFunction, limit: HashLimit): Passwords {
   let dummy: Promise<string> | undefined;
   const dummyHash = () => {
     dummy ??= own.hash('no password of anybody');
@@ -44,15 +44,78 @@ export function passwords(own: PasswordFunction, gate: HashLimit): Passwords {
     warmUp: async () => {
       await dummyHash();
     },
-    hash: (password) => gate.pass(() => own.hash(password.normalize('NFC'))),
+    hash: (password) => limit.run(() => own.hash(password.normalize('NFC'))),
     verify: async (phc, password) => {
       const stored = phc ?? (await dummyHash());
-      return gate.pass(async () => {
+      return limit.run(async () => {
         const right = await own.verify(stored, password.normalize('NFC'));
         if (phc === null || !right) return { right: false };
         if (!own.isOutdated(phc)) return { right };
         return { right, rehashed: await own.hash(password.normalize('NFC')) };
       });
     },
+  };
+}
+
+/** At most a few passwords are hashed at once; the others wait, and are refused when the queue is full. */
+export const HASH_QUEUE_MAX = 64;
+export const HASH_WAIT_MAX_MS = 2_000;
+
+type Waiting = { readonly start: () => void };
+
+export type HashLimit = {
+  readonly run: <T>(job: () => Promise<T>) => Promise<T>;
+  /** Jobs in the queue, for metrics. */
+  readonly waiting: () => number;
+};
+
+/** A permit belongs to the job: it is kept until the hash has ended, even if the client has disconnected. */
+export function hashLimit(concurrency: number, clock: Pick<Clock, 'sleep'>): HashLimit {
+  let running = 0;
+  const queue: Waiting[] = [];
+
+  const permit = async (): Promise<void> => {
+    if (running < concurrency) {
+      running += 1;
+      return;
+    }
+    if (queue.length >= HASH_QUEUE_MAX)
+      throw new Overloaded('the queue for password hashes is full');
+    await waitForTurn();
+  };
+
+  const waitForTurn = () =>
+    new Promise<void>((resolve, reject) => {
+      const timeout = new AbortController();
+      const waiting: Waiting = {
+        start: () => {
+          timeout.abort();
+          resolve();
+        },
+      };
+      queue.push(waiting);
+      void clock.sleep(HASH_WAIT_MAX_MS, timeout.signal).then(() => {
+        if (timeout.signal.aborted) return;
+        queue.splice(queue.indexOf(waiting), 1);
+        reject(new Overloaded('waited too long for a password hash'));
+      });
+    });
+
+  const leave = (): void => {
+    const next = queue.shift();
+    if (next === undefined) running -= 1;
+    else next.start();
+  };
+
+  return {
+    run: async (job) => {
+      await permit();
+      try {
+        return await job();
+      } finally {
+        leave();
+      }
+    },
+    waiting: () => queue.length,
   };
 }

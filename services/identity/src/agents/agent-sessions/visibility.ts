@@ -20,6 +20,6 @@ export function sees(
   principal: Reader,
   session: { readonly agent_id: string; readonly user_id: string | null },
 ): boolean {
-  const sight = visibilityOf(principal);
-  return sight === 'all' || session[sight.column] === sight.id;
+  const visibility = visibilityOf(principal);
+  return visibility === 'all' || session[visibility.column] === visibility.id;
 }

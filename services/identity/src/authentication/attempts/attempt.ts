@@ -57,7 +57,11 @@ export type Refused = {
   readonly reason: Refusal;
   readonly retryAfterSeconds?: number;
 };
-export type Attempt<F extends Factor = Factor> = OpenAttempt<F> | Refused;
+/** A factor was met, so it is known who it is. */
+export type MetAttempt<F extends Factor = Factor> = OpenAttempt<F> & {
+  readonly user: ExistingUser;
+};
+export type Attempt<F extends Factor = Factor> = MetAttempt<F> | Refused;
 
 export type Begin<F extends Factor = Factor> = {
   readonly via: SessionOrigin;
@@ -117,7 +121,8 @@ export function meet<F extends Factor>(
   if (!isRight || user === null || !due.includes(factor)) return refuse('invalid_credentials');
   if (user.status !== 'active') return refuse('disabled');
   if (objection !== undefined) return refuse(objection);
-  return { ...attempt, met: [...met, factor], due: due.filter((other) => other !== factor) };
+  const left = due.filter((other) => other !== factor);
+  return { ...attempt, user, met: [...met, factor], due: left };
 }
 
 /** The attempt goes no further. */
@@ -138,8 +143,8 @@ export type Conclusion = {
 };
 
 /** What the attempt comes to, whose first factor is met. */
-export function conclude({ user, via, first, met, due }: OpenAttempt): Conclusion {
-  if (user === null || due.includes(first)) throw new Error('nobody was identified');
+export function conclude({ user, via, first, met, due }: MetAttempt): Conclusion {
+  if (due.includes(first)) throw new Error('the first factor is not met');
   const mfaRequired = due.length > 0;
   return {
     ends: mfaRequired ? 'due' : FACTORS[first].leaves,

@@ -1,4 +1,4 @@
-/** Ends an attempt: in a session, in an access token alone, or in a refusal. Nothing else starts a session. */
+/** Ends an attempt whose factors are met: in a session, or in an access token alone. Nothing else starts a session. */
 import type { Command } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
 import { metrics } from '@cardea/runtime';
@@ -13,6 +13,7 @@ import {
   type Conclusion,
   conclude,
   FACTORS,
+  type MetAttempt,
   type Refused,
   refuse,
   type SessionFactor,
@@ -55,25 +56,26 @@ type InToken = {
   readonly wrote: bigint | undefined;
 };
 
-/** Which of them fits, the first factor says; the other does not compile. */
+/**
+ * Which of them fits, the first factor says; the other does not compile. Refused only where the account
+ * was erased meanwhile.
+ */
 export type EndAttempt = {
   readonly inSession: (
-    attempt: Attempt<SessionFactor>,
+    attempt: MetAttempt<SessionFactor>,
     of: EndRequest,
     command: Command,
   ) => Promise<Refused | InSession>;
   readonly inToken: (
-    attempt: Attempt<TokenFactor>,
+    attempt: MetAttempt<TokenFactor>,
     of: EndRequest,
     command: Command,
   ) => Promise<Refused | InToken>;
 };
 
 export const endAttempt = (needs: Dependencies): EndAttempt => ({
-  inSession: async (attempt, of, command) =>
-    attempt.status === 'refused' ? attempt : startSession(needs, conclude(attempt), of, command),
-  inToken: async (attempt, of, command) =>
-    attempt.status === 'refused' ? attempt : issueToken(needs, conclude(attempt), of, command),
+  inSession: (attempt, of, command) => startSession(needs, conclude(attempt), of, command),
+  inToken: (attempt, of, command) => issueToken(needs, conclude(attempt), of, command),
 });
 
 async function startSession(

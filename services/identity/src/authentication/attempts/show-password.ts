@@ -9,7 +9,6 @@ import { networkOf } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
 import type { RateLimit, RateLimits } from '@cardea/service';
 import type { Passwords } from '../../accounts/accounts.module.ts';
-import { LIMITS } from '../../http/limits.ts';
 import { userField } from '../../streams/encrypted-fields.ts';
 import {
   type Attempt,
@@ -32,6 +31,13 @@ import {
 } from './sign-in.ts';
 
 const MINUTE_MS = 60_000;
+/** Failed sign-ins and password changes from one address. */
+const FAILURES_BY_IP: RateLimit = {
+  name: 'signin_ip',
+  points: 50,
+  windowMs: 10 * MINUTE_MS,
+  per: 'address',
+};
 /** As long as misses count together in the stream. */
 const PAIR_LIMIT: RateLimit = {
   name: 'signin_pair',
@@ -70,7 +76,7 @@ export function showPassword(needs: Dependencies): ShowPassword {
   return async (attempt, shown, command) => {
     const { tenantId } = command.metadata;
     const { emailHash, method, ip } = shown;
-    const byIp = await limits.look(LIMITS.signInFailuresByIp, ip);
+    const byIp = await limits.look(FAILURES_BY_IP, ip);
     if (!byIp.allowed) return { attempt: refuse('limited', byIp.retryAfterSeconds) };
     const prefix = await sealer.indexHash({ tenantId }, 'network', networkOf(ip));
     const of = { userId: attempt.user?.id ?? null, method, prefix, now: command.now };
@@ -96,7 +102,7 @@ export function showPassword(needs: Dependencies): ShowPassword {
       return { attempt: met };
     }
     await byPair.giveBack();
-    await clear(needs, { userId: attempt.user?.id ?? '', prefix, emailHash }, command);
+    await clear(needs, { userId: met.user.id, prefix, emailHash }, command);
     return { attempt: met, rehashed };
   };
 }
@@ -128,7 +134,7 @@ async function fail(
   await streams.decideOn(signins, emailHash, command, (signin) =>
     failSignIn({ ...failure, reason: recorded(refused.reason) }, signin),
   );
-  await limits.take(LIMITS.signInFailuresByIp, ip);
+  await limits.take(FAILURES_BY_IP, ip);
 }
 
 const recorded = (reason: Refusal): FailureReason => {

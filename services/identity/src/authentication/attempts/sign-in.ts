@@ -26,7 +26,7 @@ type PrefixRecord = {
   readonly window_at: string;
   readonly level: number;
   readonly blocked_until: string | null;
-  /** The block was recorded as met; it is told once. */
+  /** The block was recorded as met; that is recorded once. */
   readonly reported: boolean;
 };
 export type SigninFacts = {
@@ -241,7 +241,7 @@ function missed(record: PrefixRecord, now: Date): PrefixRecord {
   };
 }
 
-/** Once closed out, counting starts again behind the block. */
+/** Once closed out, counting starts again after the block. */
 const afterBlock = (record: PrefixRecord): PrefixRecord =>
   record.blocked_until === null
     ? record
@@ -251,8 +251,8 @@ function missedInAll(all: SigninFacts['all'], now: Date): SigninFacts['all'] {
   const over = now.getTime() - new Date(all.window_at).getTime() > ALL_WINDOW_MS;
   const failures = (over ? 0 : all.failures) + 1;
   const window_at = over ? now.toISOString() : all.window_at;
-  const standing = all.blocked_until !== null && now < new Date(all.blocked_until);
-  if (standing) return { ...all, failures, window_at };
+  const isBlocked = all.blocked_until !== null && now < new Date(all.blocked_until);
+  if (isBlocked) return { ...all, failures, window_at };
   if (failures < ALL_FAILURES_MAX)
     return { failures, window_at, blocked_until: null, reported: false };
   const until = new Date(now.getTime() + ALL_BLOCK_MS).toISOString();

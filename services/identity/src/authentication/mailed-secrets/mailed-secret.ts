@@ -20,7 +20,7 @@ const SENT = 'if the address has an account, a mail is on its way';
 export type SendDependencies = Pick<ServiceDependencies, 'command' | 'limits' | 'random'> & {
   readonly userDirectory: Pick<UserDirectory, 'hashOf'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly postOffice: Pick<MailOutbox, 'request'>;
+  readonly mailOutbox: Pick<MailOutbox, 'request'>;
   /** Derived for `otp/v1`. */
   readonly codeKeys: DerivedKeys;
   readonly toAscii: ToAscii;
@@ -44,7 +44,7 @@ export async function send(
   const limited = await mailLimit(needs.limits, of);
   if (limited !== undefined) return tooOften(limited);
   const command = await needs.command(request, { tenantId: tenant.id });
-  const wrote = await needs.postOffice.request(
+  const wrote = await needs.mailOutbox.request(
     { purpose, email, emailHash, userId: null },
     command,
   );
@@ -83,12 +83,12 @@ export async function signInBy<Fault>(
   if (redeemed !== 'redeemed') return { fault: redeemed } as const;
   const { settings } = tenant;
   const begun = begin({ via: 'login', first: factor, further: [], user, settings });
-  const ended = await needs.endAttempt.inToken(
-    meet(begun, factor, true),
-    { request, tenant, readAt },
-    command,
-  );
-  if (ended.status === 'token') return { ok: ended.signedIn, wrote: ended.wrote } as const;
-  // What stands against a sign-in is told to whoever had the secret; all else is a wrong secret.
-  return { fault: ended.reason === 'login_disabled' ? ended.reason : 'invalid' } as const;
+  const attempt = meet(begun, factor, true);
+  if (attempt.status === 'refused') {
+    // Whoever had the secret may know that the tenant does not allow it; all else is a wrong secret.
+    return { fault: attempt.reason === 'login_disabled' ? attempt.reason : 'invalid' } as const;
+  }
+  const ended = await needs.endAttempt.inToken(attempt, { request, tenant, readAt }, command);
+  if (ended.status === 'refused') return { fault: 'invalid' } as const;
+  return { ok: ended.signedIn, wrote: ended.wrote } as const;
 }

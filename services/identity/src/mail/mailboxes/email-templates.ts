@@ -4,7 +4,7 @@ import { type MailText, mailText, oneLine } from '@cardea/mail';
 export type EmailKind = 'verify' | 'reset' | 'notice' | 'magic_link' | 'otp';
 
 type Of = {
-  /** Null for letters that ask for nothing, or show a code. */
+  /** Null for mails that ask for nothing, or show a code. */
   readonly link: string | null;
   readonly code: string | null;
   readonly tenantName: string;

@@ -79,7 +79,7 @@ export type RequestMail = {
 export function requestMail(request: RequestMail, mailbox: Mailbox): Decision<MailboxEvent, never> {
   const { purpose, email, userId, now } = request;
   const generation = (pendingMailOf(mailbox, purpose)?.generation ?? 0) + 1;
-  const errand: PendingMail = {
+  const pending: PendingMail = {
     generation,
     requested_at: now.toISOString(),
     expires_at: new Date(now.getTime() + SECRET_TTL_MS[purpose]).toISOString(),
@@ -94,7 +94,7 @@ export function requestMail(request: RequestMail, mailbox: Mailbox): Decision<Ma
       generation,
       user_id: userId,
       at: now.toISOString(),
-      after: withErrand(mailbox, purpose, errand),
+      after: withPendingMail(mailbox, purpose, pending),
     },
   });
 }
@@ -110,18 +110,18 @@ export function useSecret(
   { purpose, generation, now }: UseSecret,
   mailbox: Mailbox,
 ): Decision<MailboxEvent, 'used' | 'superseded' | 'expired'> {
-  const errand = pendingMailOf(mailbox, purpose);
-  if (errand === undefined || errand.generation !== generation) return refuse('superseded');
-  if (errand.used) return refuse('used');
-  if (now >= new Date(errand.expires_at)) return refuse('expired');
-  const after = withErrand(mailbox, purpose, { ...errand, used: true });
+  const pending = pendingMailOf(mailbox, purpose);
+  if (pending === undefined || pending.generation !== generation) return refuse('superseded');
+  if (pending.used) return refuse('used');
+  if (now >= new Date(pending.expires_at)) return refuse('expired');
+  const after = withPendingMail(mailbox, purpose, { ...pending, used: true });
   return accept({ type: 'SecretUsed', data: { purpose, generation, after } });
 }
 
 /** Wrong codes until none is looked at any more, whichever it is. */
 export const CODE_FAILURES_MAX = 5;
 /** How long an expired code is told from a wrong one. */
-const EXPIRED_TOLD_MS = 24 * 3600_000;
+const EXPIRED_SHOWN_MS = 24 * 3600_000;
 
 export type TryCode = {
   /** Of the code; null for one that was never sent to this mailbox. */
@@ -134,21 +134,21 @@ export function tryCode(
   { generation, now }: TryCode,
   mailbox: Mailbox,
 ): Decision<MailboxEvent, 'invalid' | 'expired' | 'too_many_attempts'> {
-  const errand = pendingMailOf(mailbox, 'otp');
-  if (errand === undefined) return refuse('invalid');
-  const { failures = 0, generation: current } = errand;
+  const pending = pendingMailOf(mailbox, 'otp');
+  if (pending === undefined) return refuse('invalid');
+  const { failures = 0, generation: current } = pending;
   if (failures >= CODE_FAILURES_MAX) return refuse('too_many_attempts');
-  const sinceMs = now.getTime() - new Date(errand.expires_at).getTime();
+  const sinceMs = now.getTime() - new Date(pending.expires_at).getTime();
   if (generation !== current) {
-    if (errand.used || sinceMs >= 0) return refuse('invalid');
-    const missed = { ...errand, failures: failures + 1 };
-    const after = withErrand(mailbox, 'otp', missed);
+    if (pending.used || sinceMs >= 0) return refuse('invalid');
+    const missed = { ...pending, failures: failures + 1 };
+    const after = withPendingMail(mailbox, 'otp', missed);
     const data = { purpose: 'otp', generation: current, failures: missed.failures, after } as const;
     return refuse('invalid', { type: 'CodeFailed', data });
   }
-  if (errand.used || sinceMs >= EXPIRED_TOLD_MS) return refuse('invalid');
+  if (pending.used || sinceMs >= EXPIRED_SHOWN_MS) return refuse('invalid');
   if (sinceMs >= 0) return refuse('expired');
-  const after = withErrand(mailbox, 'otp', { ...errand, used: true });
+  const after = withPendingMail(mailbox, 'otp', { ...pending, used: true });
   return accept({ type: 'SecretUsed', data: { purpose: 'otp', generation: current, after } });
 }
 
@@ -159,10 +159,10 @@ export function settleMail(
   outcome: MailOutcome,
   mailbox: Mailbox,
 ): Decision<MailboxEvent, never> {
-  const errand = pendingMailOf(mailbox, purpose);
+  const pending = pendingMailOf(mailbox, purpose);
   const after =
-    errand?.generation === generation
-      ? withErrand(mailbox, purpose, { ...errand, settled: true })
+    pending?.generation === generation
+      ? withPendingMail(mailbox, purpose, { ...pending, settled: true })
       : factsOf(mailbox);
   return accept({ type: 'MailSettled', data: { purpose, generation, outcome, after } });
 }
@@ -184,6 +184,10 @@ const factsOf = (mailbox: Mailbox): MailboxFacts => ({
   errands: mailbox.status === 'none' ? {} : mailbox.errands,
 });
 
-const withErrand = (mailbox: Mailbox, purpose: MailPurpose, errand: PendingMail): MailboxFacts => ({
-  errands: { ...factsOf(mailbox).errands, [purpose]: errand },
+const withPendingMail = (
+  mailbox: Mailbox,
+  purpose: MailPurpose,
+  pending: PendingMail,
+): MailboxFacts => ({
+  errands: { ...factsOf(mailbox).errands, [purpose]: pending },
 });

@@ -129,7 +129,7 @@ async function decidedOn(
   const asked = {
     seq: token.seq,
     now: command.now,
-    surroundings: validityContextOf(user, tenant !== undefined),
+    validity: validityContextOf(user, tenant !== undefined),
     mode: tenant?.settings.refresh.mode ?? 'leeway',
     leewayMs: (tenant?.settings.refresh.leeway_seconds ?? 0) * 1000,
     slidingMs: settings.REFRESH_TOKEN_EXPIRY * 1000,

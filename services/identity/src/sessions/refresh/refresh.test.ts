@@ -41,7 +41,7 @@ const alive = { user: { active: true, epoch: 3, keepSid: null }, tenantActive: t
 const command: Refresh = {
   seq: 2,
   now: at('10:30:00'),
-  surroundings: alive,
+  validity: alive,
   mode: 'leeway',
   leewayMs: 10_000,
   caller: { subject: 'user:ann', box: 'network and agent' },
@@ -145,15 +145,15 @@ describe('refreshing a session', () => {
     { name: 'the very instant it expires', change: { now: at('12:00:00') } },
     {
       name: 'a user whose epoch has risen',
-      change: { surroundings: { ...alive, user: { ...alive.user, epoch: 4 } } },
+      change: { validity: { ...alive, user: { ...alive.user, epoch: 4 } } },
     },
     {
       name: 'a disabled user',
-      change: { surroundings: { ...alive, user: { ...alive.user, active: false } } },
+      change: { validity: { ...alive, user: { ...alive.user, active: false } } },
     },
     {
       name: 'a tenant that is gone',
-      change: { surroundings: { ...alive, tenantActive: false } },
+      change: { validity: { ...alive, tenantActive: false } },
     },
     { name: 'an OAuth session', session: { kind: 'oauth' } },
   ])('is invalid for $name', ({ change = {}, session = {} }) => {
@@ -170,7 +170,7 @@ describe('refreshing a session', () => {
 
   it('goes on for the session that was kept when the epoch rose', () => {
     const kept = { active: true, epoch: 4, keepSid: 's1' };
-    expect(decide({ surroundings: { ...alive, user: kept } }).accepted).toBe(true);
+    expect(decide({ validity: { ...alive, user: kept } }).accepted).toBe(true);
   });
 
   it('tells a replay also from a dead family, and records it no second time', () => {

@@ -17,7 +17,7 @@ export type Refresh = {
   /** Number of the presented token, whose MAC was verified. */
   readonly seq: number;
   readonly now: Date;
-  readonly surroundings: ValidityContext;
+  readonly validity: ValidityContext;
   readonly mode: RefreshMode;
   readonly leewayMs: number;
   /** Network and user agent of the caller. */
@@ -43,9 +43,9 @@ export function refresh(
   session: Session,
 ): Decision<SessionEvent, Refused | 'not_looked_up'> {
   if (session.status === 'none' || session.kind === 'oauth') return refuse('invalid_refresh_token');
-  const { seq, now, surroundings } = command;
+  const { seq, now, validity } = command;
   if (seq > session.seq) return refuse('invalid_refresh_token');
-  const alive = isAlive(session, surroundings, now);
+  const alive = isAlive(session, validity, now);
   if (seq < session.seq)
     return alive ? replayed(command, session) : refuse('refresh_token_rotated');
   if (!alive) return refuse('invalid_refresh_token');

@@ -36,9 +36,9 @@ export const revokeSessionRoute = (needs: Dependencies): Endpoint =>
       const sid = request.params.id;
       const user = await needs.userDirectory.byId(tenantId, userId);
       const command = await needs.command(request);
-      const surroundings = validityContextOf(user, true);
+      const validity = validityContextOf(user, true);
       const decided = await needs.streams.decideOn(sessions, sid, command, (session) =>
-        revokeSession({ userId, reason: 'user', now: command.now, surroundings }, session),
+        revokeSession({ userId, reason: 'user', now: command.now, validity }, session),
       );
       if (!decided.accepted) return { refused: decided.reason };
       return { ok: { status: 'revoked' as const }, wrote: decided.position };

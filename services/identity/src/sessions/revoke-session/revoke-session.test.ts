@@ -39,7 +39,7 @@ const revoke = (more: Partial<RevokeSession> = {}): RevokeSession => ({
   userId: 'ann',
   reason: 'user',
   now,
-  surroundings: { user: { active: true, epoch: 3, keepSid: null }, tenantActive: true },
+  validity: { user: { active: true, epoch: 3, keepSid: null }, tenantActive: true },
   ...more,
 });
 
@@ -64,7 +64,7 @@ describe('revoking a session', () => {
 
   it('finds none that has died in another way', () => {
     const ended = revoke({
-      surroundings: { user: { active: true, epoch: 4, keepSid: null }, tenantActive: true },
+      validity: { user: { active: true, epoch: 4, keepSid: null }, tenantActive: true },
     });
     given(sessions, known)
       .when((session) => revokeSession(ended, session))

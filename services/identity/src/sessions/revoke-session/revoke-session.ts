@@ -15,16 +15,16 @@ export type RevokeSession = {
   readonly userId: string;
   readonly reason: RevocationReason;
   readonly now: Date;
-  readonly surroundings: ValidityContext;
+  readonly validity: ValidityContext;
 };
 
 export function revokeSession(
-  { userId, reason, now, surroundings }: RevokeSession,
+  { userId, reason, now, validity }: RevokeSession,
   session: Session,
 ): Decision<SessionEvent, 'not_found'> {
   if (session.status === 'none' || session.user_id !== userId) return refuse('not_found');
   if (session.revoked_at !== null) return accept();
-  if (!isAlive(session, surroundings, now)) return refuse('not_found');
+  if (!isAlive(session, validity, now)) return refuse('not_found');
   const revoked_at = now.toISOString();
   return accept({ type: 'SessionRevoked', data: { ...factsOf(session), revoked_at, reason } });
 }

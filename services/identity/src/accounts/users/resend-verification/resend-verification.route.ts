@@ -9,7 +9,7 @@ import { isVerificationDue } from './resend-verification.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command' | 'limits'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'open'>;
-  readonly postOffice: Pick<MailOutbox, 'request'>;
+  readonly mailOutbox: Pick<MailOutbox, 'request'>;
 };
 
 const SENT = { status: 'verification email sent' } as const;
@@ -42,6 +42,6 @@ export const resendVerificationRoute = (needs: Dependencies): Endpoint =>
       if (email === null) return { ok: SENT };
       const command = await needs.command(request);
       const mail = { purpose: 'verify', email, emailHash, userId: id } as const;
-      return { ok: SENT, wrote: await needs.postOffice.request(mail, command) };
+      return { ok: SENT, wrote: await needs.mailOutbox.request(mail, command) };
     },
   );

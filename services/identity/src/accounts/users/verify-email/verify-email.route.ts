@@ -16,7 +16,7 @@ import { verifyEmail } from './verify-email.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits' | 'streams'> & {
   readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly postOffice: Pick<MailOutbox, 'peek' | 'redeem'>;
+  readonly mailOutbox: Pick<MailOutbox, 'peek' | 'redeem'>;
 };
 
 const Ok = closed({ status: Type.Literal('email verified') });
@@ -90,19 +90,19 @@ async function verified(needs: Dependencies, request: AnyRequest, token: string)
 const INVALID = { refused: 'invalid_verification_token' } as const;
 
 async function used(
-  needs: Pick<Dependencies, 'clock' | 'command' | 'postOffice' | 'streams'>,
+  needs: Pick<Dependencies, 'clock' | 'command' | 'mailOutbox' | 'streams'>,
   request: AnyRequest,
   token: string,
 ) {
   const tenantId = tenantOfToken(token) ?? '';
-  const { postOffice, streams, clock } = needs;
-  const peeked = await postOffice.peek('verify', token, { tenantId, now: clock.now() });
+  const { mailOutbox, streams, clock } = needs;
+  const peeked = await mailOutbox.peek('verify', token, { tenantId, now: clock.now() });
   if ('fault' in peeked) return INVALID;
   const command = await needs.command(request, {
     tenantId,
     actor: { type: 'user', id: peeked.userId },
   });
-  const redeemed = await postOffice.redeem('verify', token, command);
+  const redeemed = await mailOutbox.redeem('verify', token, command);
   if ('fault' in redeemed) return INVALID;
   const decided = await streams.decideOn(users, redeemed.userId, command, (user) =>
     verifyEmail(command.now, user),

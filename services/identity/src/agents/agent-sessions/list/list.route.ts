@@ -50,7 +50,7 @@ export const listAgentSessionsRoute = ({
         status,
         agentId,
         now,
-        sight: visibilityOf(principal),
+        visibility: visibilityOf(principal),
       };
       const { rows, total } = await listSessions(database, list);
       const sessions = rows.map((row) => shown(row, now));
@@ -89,7 +89,7 @@ type Row = Omit<SessionRow, 'created_at' | 'expires_at' | 'ended_at'> & {
 
 type SessionList = {
   readonly tenantId: string;
-  readonly sight: Visibility;
+  readonly visibility: Visibility;
   readonly status: 'active' | 'ended' | undefined;
   readonly agentId: string | undefined;
   readonly now: Date;
@@ -101,7 +101,8 @@ async function listSessions(database: Database, list: SessionList) {
   const values: unknown[] = [list.tenantId];
   const next = (value: unknown) => `$${values.push(value)}`;
   const conditions = ['tenant_id = $1'];
-  if (list.sight !== 'all') conditions.push(`${list.sight.column} = ${next(list.sight.id)}`);
+  if (list.visibility !== 'all')
+    conditions.push(`${list.visibility.column} = ${next(list.visibility.id)}`);
   if (list.agentId !== undefined) conditions.push(`agent_id = ${next(list.agentId)}`);
   if (list.status !== undefined) {
     const open = `(ended_at IS NULL AND expires_at > ${next(list.now)})`;

@@ -18,7 +18,7 @@ import { signInBy, type VerifyDependencies } from '../mailed-secret.ts';
 type Dependencies = VerifyDependencies &
   Pick<ServiceDependencies, 'limits'> & {
     readonly workspaces: Pick<Workspaces, 'tenant'>;
-    readonly postOffice: Pick<MailOutbox, 'peek' | 'redeem'>;
+    readonly mailOutbox: Pick<MailOutbox, 'peek' | 'redeem'>;
   };
 
 const PATH = '/api/v1/auth/magic-link/verify';
@@ -68,20 +68,20 @@ const DISABLED = { refused: 'magic_link_login_disabled' } as const;
 const EXPIRED = { refused: 'link_expired' } as const;
 
 async function verified(
-  { postOffice, ...needs }: Dependencies,
+  { mailOutbox, ...needs }: Dependencies,
   request: Asked,
   tenant: TenantFacts,
 ) {
   const { token } = request.body;
   const at = { tenantId: tenant.id, now: needs.clock.now() };
-  const peeked = await postOffice.peek('magic_link', token, at);
+  const peeked = await mailOutbox.peek('magic_link', token, at);
   if ('fault' in peeked) return peeked.fault === 'expired' ? EXPIRED : INVALID;
   const answer = await signInBy(needs, request, {
     factor: 'magic_link',
     tenant,
     userId: peeked.userId,
     redeem: async (command) => {
-      const redeemed = await postOffice.redeem('magic_link', token, command);
+      const redeemed = await mailOutbox.redeem('magic_link', token, command);
       return 'fault' in redeemed ? redeemed.fault : 'redeemed';
     },
   });

@@ -14,7 +14,7 @@ import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
 type Dependencies = Pick<ServiceDependencies, 'command' | 'limits'> & {
   readonly userDirectory: Pick<UserDirectory, 'hashOf'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly postOffice: Pick<MailOutbox, 'request'>;
+  readonly mailOutbox: Pick<MailOutbox, 'request'>;
   readonly toAscii: ToAscii;
 };
 
@@ -51,7 +51,7 @@ export const forgotPasswordRoute = (needs: Dependencies): Endpoint =>
       if (limited !== undefined) return tooOften(limited);
       const command = await needs.command(request, { tenantId: tenant.id });
       const mail = { purpose: 'reset', email, emailHash, userId: null } as const;
-      const wrote = await needs.postOffice.request(mail, command);
+      const wrote = await needs.mailOutbox.request(mail, command);
       return { ok: { message: SENT }, wrote };
     },
   );

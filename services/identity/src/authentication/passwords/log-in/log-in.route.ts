@@ -86,7 +86,8 @@ export const logInRoute = (needs: Dependencies): Endpoint =>
       const shown = { emailHash, password, method: 'password', ip: request.ip };
       const { attempt, rehashed } = await needs.showPassword(begun, shown, command);
       countSignIn(attempt);
-      if (rehashed !== undefined && exists(user)) await rehash(needs, user, rehashed, command);
+      if (attempt.status === 'refused') return refusalOfLogin(attempt);
+      if (rehashed !== undefined) await rehash(needs, attempt.user, rehashed, command);
       const ended = await needs.endAttempt.inSession(attempt, { request, tenant, readAt }, command);
       return ended.status === 'refused'
         ? refusalOfLogin(ended)

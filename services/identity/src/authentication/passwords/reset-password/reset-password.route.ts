@@ -28,7 +28,7 @@ type Dependencies = Pick<
 > & {
   readonly userDirectory: Pick<UserDirectory, 'seal'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly postOffice: Pick<MailOutbox, 'peek' | 'redeem'>;
+  readonly mailOutbox: Pick<MailOutbox, 'peek' | 'redeem'>;
   readonly passwords: Pick<Passwords, 'hash'>;
 };
 
@@ -80,10 +80,10 @@ const INVALID = { refused: 'invalid_reset_token' } as const;
 const EXPIRED = { refused: 'reset_token_expired' } as const;
 
 async function reset(needs: Dependencies, request: Asked, { id: tenantId }: TenantFacts) {
-  const { postOffice, passwords, userDirectory, streams } = needs;
+  const { mailOutbox, passwords, userDirectory, streams } = needs;
   const { token, new_password: password } = request.body;
   // A hash is dear, so a worthless token is turned away before it; the token is used up only behind it.
-  const peeked = await postOffice.peek('reset', token, { tenantId, now: needs.clock.now() });
+  const peeked = await mailOutbox.peek('reset', token, { tenantId, now: needs.clock.now() });
   if ('fault' in peeked) return peeked.fault === 'expired' ? EXPIRED : INVALID;
   const { userId } = peeked;
   const phc = await passwords.hash(password);
@@ -91,7 +91,7 @@ async function reset(needs: Dependencies, request: Asked, { id: tenantId }: Tena
     tenantId,
     actor: { type: 'user', id: userId },
   });
-  const redeemed = await postOffice.redeem('reset', token, command);
+  const redeemed = await mailOutbox.redeem('reset', token, command);
   if ('fault' in redeemed) return redeemed.fault === 'expired' ? EXPIRED : INVALID;
 
   const hash = await userDirectory.seal({ tenantId, userId }, 'password_hash', phc);

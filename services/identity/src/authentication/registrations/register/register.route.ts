@@ -44,7 +44,7 @@ type Dependencies = Pick<
   readonly accounts: Pick<Accounts, 'create'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly endAttempt: EndAttempt;
-  readonly postOffice: Pick<MailOutbox, 'request'>;
+  readonly mailOutbox: Pick<MailOutbox, 'request'>;
   readonly passwords: Pick<Passwords, 'hash'>;
   readonly toAscii: ToAscii;
 };
@@ -191,9 +191,9 @@ async function createAccount({ accounts }: Dependencies, of: Making) {
   );
 }
 
-async function askForMail({ postOffice }: Dependencies, of: Making, outcome: 'created' | 'taken') {
+async function askForMail({ mailOutbox }: Dependencies, of: Making, outcome: 'created' | 'taken') {
   const command = outcome === 'taken' ? unnamed(of.command) : of.command;
-  return postOffice.request(mailAfter(outcome, of), command);
+  return mailOutbox.request(mailAfter(outcome, of), command);
 }
 
 /** Who just chose the password knows it. */
@@ -205,5 +205,6 @@ async function startSession(
   const { settings } = tenant;
   const begun = begin({ via: 'register', first: 'password', further: [], user, settings });
   const attempt = meet(begun, 'password', true);
+  if (attempt.status === 'refused') return attempt;
   return endAttempt.inSession(attempt, { request, tenant, readAt: command.now }, command);
 }

@@ -43,7 +43,7 @@ type Dependencies = Pick<
   readonly accounts: Pick<Accounts, 'create' | 'hold'>;
   readonly workspaces: Pick<Workspaces, 'createApplication' | 'createTenant'>;
   readonly endAttempt: EndAttempt;
-  readonly postOffice: Pick<MailOutbox, 'request'>;
+  readonly mailOutbox: Pick<MailOutbox, 'request'>;
   readonly passwords: Pick<Passwords, 'hash'>;
   readonly toAscii: ToAscii;
 };
@@ -124,8 +124,8 @@ const STEPS = {
   application: step(1, async ({ workspaces }: Dependencies, { workspace, command }: Making) =>
     workspaces.createApplication(workspace, command),
   ),
-  mail: step(1, async ({ postOffice }: Dependencies, mail: MailRequest, command: Command) =>
-    postOffice.request(mail, command),
+  mail: step(1, async ({ mailOutbox }: Dependencies, mail: MailRequest, command: Command) =>
+    mailOutbox.request(mail, command),
   ),
   session: step(1, startSession),
 } as const;
@@ -196,6 +196,7 @@ async function startSession(
   const { settings } = tenant;
   const begun = begin({ via: 'signup', first: 'password', further: [], user, settings });
   const attempt = meet(begun, 'password', true);
+  if (attempt.status === 'refused') return attempt;
   return endAttempt.inSession(attempt, { request, tenant, readAt: command.now }, command);
 }
 

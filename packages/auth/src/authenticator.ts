@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto';
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
-import { parseKey, sha256 } from '@cardea/crypto';
+import { parseKey } from '@cardea/crypto';
 import { type Clock, expiringCache } from '@cardea/runtime';
 import type {
   Authenticator,
@@ -11,7 +12,7 @@ import type {
   TooManyMisses,
 } from './principal.ts';
 import { capabilityOf, principalOf } from './principal-of.ts';
-import type { TokenVerifier } from './token-verifier.ts';
+import type { Accepted, TokenVerifier } from './token-verifier.ts';
 
 /**
  * How long an introspection answer of identity is used without asking again; a revocation ends it at
@@ -36,10 +37,10 @@ export type AuthenticatorDependencies = {
 export function authenticator(needs: AuthenticatorDependencies): Authenticator {
   const byKey = keyHolders(needs);
   return {
-    authenticate: async (bearer, ip) => {
-      if (/^(svc|agk)_/.test(bearer)) return byKey(bearer, ip);
-      const verified = await needs.verifier.verify('access', bearer);
-      return 'ok' in verified ? principalOf(verified.ok) : undefined;
+    authenticate: (bearer, ip) => {
+      if (bearer.startsWith('svc_') || bearer.startsWith('agk_')) return byKey(bearer, ip);
+      const verified = needs.verifier.verify('access', bearer);
+      return verified instanceof Promise ? verified.then(accepted) : accepted(verified);
     },
     confirm: async (principal) => {
       if (principal.kind !== 'user') return principal;
@@ -67,6 +68,11 @@ export function authenticator(needs: AuthenticatorDependencies): Authenticator {
   };
 }
 
+const accepted = (verified: Accepted): Principal | undefined =>
+  'ok' in verified ? principalOf(verified.ok) : undefined;
+
+type Authenticated = Principal | TooManyMisses | undefined;
+
 /**
  * A key that is taken costs no count, and one that was taken here before is asked for however many
  * others missed from its address: a neighbour's guesses stop nobody who works.
@@ -74,17 +80,25 @@ export function authenticator(needs: AuthenticatorDependencies): Authenticator {
 function keyHolders(needs: AuthenticatorDependencies) {
   const { misses } = needs;
   const introspected = introspections(needs);
-  return async (bearer: string, ip: string): Promise<Principal | TooManyMisses | undefined> => {
-    if (!introspected.isKnown(bearer)) {
+  const missed = async (ip: string): Promise<Authenticated> => {
+    const counted = await misses.count(ip);
+    return counted.allowed ? undefined : tooMany(counted);
+  };
+  const find = async (bearer: string, name: string, ip: string): Promise<Authenticated> => {
+    if (!introspected.wasKnown(name)) {
       const room = misses.recall(ip);
       if (!room.allowed) return tooMany(room);
     }
     // The checksum first: a typo costs neither a look-up nor a call.
-    const key = parseKey(bearer) === undefined ? undefined : await introspected.find(bearer);
-    const principal = key === undefined ? undefined : principalOfKey(key, ip);
-    if (principal !== undefined) return principal;
-    const counted = await misses.count(ip);
-    return counted.allowed ? undefined : tooMany(counted);
+    const holder =
+      parseKey(bearer) === undefined ? undefined : await introspected.find(bearer, name);
+    return holder?.principalFrom(ip) ?? missed(ip);
+  };
+  return (bearer: string, ip: string): Authenticated | Promise<Authenticated> => {
+    const name = hash('sha256', bearer, 'base64url');
+    const current = introspected.current(name);
+    if (current === undefined) return find(bearer, name, ip);
+    return current.principalFrom(ip) ?? missed(ip);
   };
 }
 
@@ -93,16 +107,18 @@ const tooMany = ({ retryAfterSeconds }: { readonly retryAfterSeconds: number }) 
 
 type Held = {
   readonly key: IntrospectedKey;
+  /** Undefined where the key's own networks do not include the address. */
+  readonly principalFrom: (ip: string) => Principal | undefined;
   /**
    * The subscription epoch in which it was cached; in a later epoch a revocation of it may have been
    * missed.
    */
-  readonly stretch: number;
+  readonly stretch: number | undefined;
 };
 
 /**
  * Positive answers are cached, negative ones never, so that a new key works at once. While revocations
- * may be missed, identity is asked every time.
+ * may be missed, identity is asked every time. `name` is the key's SHA-256.
  */
 function introspections({ introspect, revocations, clock }: AuthenticatorDependencies) {
   const held = expiringCache<string, Held>(clock, {
@@ -123,22 +139,25 @@ function introspections({ introspect, revocations, clock }: AuthenticatorDepende
     !isRevoked(key, revocations) &&
     !(key.stamp !== undefined && revocations.isMarked('key', key.stamp));
 
-  const nameOf = (credential: string) => sha256(credential).toString('base64url');
-  const find = async (credential: string): Promise<IntrospectedKey | undefined> => {
-    const name = nameOf(credential);
+  const current = (name: string): Held | undefined => {
     const known = held.get(name);
+    if (known === undefined) return undefined;
     const stretch = revocations.stretch();
-    const isFresh = stretch !== undefined && known?.stretch === stretch;
-    if (isFresh && isLive(known.key)) return known.key;
+    const isFresh = stretch !== undefined && known.stretch === stretch;
+    return isFresh && isLive(known.key) ? known : undefined;
+  };
+  const find = async (credential: string, name: string): Promise<Held | undefined> => {
+    const stretch = revocations.stretch();
     const key = stretch === undefined ? await introspect(credential) : await ask(name, credential);
     if (key === undefined || !isLive(key)) {
       held.delete(name);
       return undefined;
     }
-    if (stretch !== undefined) held.set(name, { key, stretch });
-    return key;
+    const found = { key, principalFrom: principalsOf(key), stretch };
+    if (stretch !== undefined) held.set(name, found);
+    return found;
   };
-  return { find, isKnown: (credential: string) => held.wasSet(nameOf(credential)) };
+  return { current, find, wasKnown: (name: string) => held.wasSet(name) };
 }
 
 function isRevoked(key: IntrospectedKey, marks: Pick<Revocations, 'isMarked'>): boolean {
@@ -148,21 +167,19 @@ function isRevoked(key: IntrospectedKey, marks: Pick<Revocations, 'isMarked'>): 
   );
 }
 
-function principalOfKey(key: IntrospectedKey, ip: string): Principal | undefined {
+function principalsOf(key: IntrospectedKey): (ip: string) => Principal | undefined {
   if (key.kind === 'api_key') {
     const { expiresAt: _, stamp: _stamp, ...principal } = key;
-    return principal;
+    return () => principal;
   }
   const { expiresAt: _, stamp: _stamp, allowedCidrs, ...principal } = key;
-  return isAllowedFrom(allowedCidrs, ip) ? principal : undefined;
+  const isAllowed = allowedFrom(allowedCidrs);
+  return (ip) => (isAllowed(ip) ? principal : undefined);
 }
 
 /** No blocks: from everywhere. An address that cannot be read is in no block. */
-export function isAllowedFrom(cidrs: readonly string[], ip: string): boolean {
-  if (cidrs.length === 0) return true;
-  const address = ip.replace(/^::ffff:(?=\d+\.)/i, '');
-  const family = isIPv4(address) ? 'ipv4' : isIPv6(address) ? 'ipv6' : undefined;
-  if (family === undefined) return false;
+export function allowedFrom(cidrs: readonly string[]): (ip: string) => boolean {
+  if (cidrs.length === 0) return () => true;
   const allowed = new BlockList();
   for (const cidr of cidrs) {
     const [net = '', bits] = cidr.split('/');
@@ -171,5 +188,9 @@ export function isAllowedFrom(cidrs: readonly string[], ip: string): boolean {
       allowed.addSubnet(net, bits === undefined ? (of === 'ipv4' ? 32 : 128) : Number(bits), of);
     }
   }
-  return allowed.check(address, family);
+  return (ip) => {
+    const address = ip.replace(/^::ffff:(?=\d+\.)/i, '');
+    const family = isIPv4(address) ? 'ipv4' : isIPv6(address) ? 'ipv6' : undefined;
+    return family !== undefined && allowed.check(address, family);
+  };
 }

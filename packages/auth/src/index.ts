@@ -1,4 +1,4 @@
-export { type AuthenticatorDependencies, authenticator, isAllowedFrom } from './authenticator.ts';
+export { type AuthenticatorDependencies, authenticator } from './authenticator.ts';
 export {
   authorityKey,
   CHANGED_TTL_MS,

@@ -1,4 +1,4 @@
-import { sha256 } from '@cardea/crypto';
+import { hash } from 'node:crypto';
 import { type Cache, type Clock, expiringCache } from '@cardea/runtime';
 import { type JwkSet, keySet } from './key-set.ts';
 import type { Revocation, RevocationKind, Revocations } from './principal.ts';
@@ -22,9 +22,9 @@ export type Accepted = Exclude<Verified, { bad: 'unknown_key' }>;
 export interface TokenVerifier {
   /**
    * As `verifyToken`, and an access token also not revoked; a key that is not known is looked for once in 30 s. Throws only
-   * when no keys can be had at all.
+   * when no keys can be had at all. A promise only where keys or revocations have to be asked for.
    */
-  verify(tokenClass: TokenClass, token: string): Promise<Accepted>;
+  verify(tokenClass: TokenClass, token: string): Accepted | Promise<Accepted>;
   /** Forgets keys and verified tokens. */
   drop(): void;
 }
@@ -56,24 +56,35 @@ export function tokenVerifier(needs: TokenVerifierDependencies): TokenVerifier {
 
   // Vending distinguishes an ended session from a bad token, and looks both up live; so a revocation
   // ends only access tokens here.
-  const believed = async (tokenClass: TokenClass, claims: VerifiedClaims): Promise<Accepted> =>
-    tokenClass === 'access' && (await isRevoked(claims, revocations))
-      ? { bad: 'invalid' }
-      : { ok: claims };
+  const believed = (
+    tokenClass: TokenClass,
+    claims: VerifiedClaims,
+  ): Accepted | Promise<Accepted> => {
+    if (tokenClass !== 'access') return { ok: claims };
+    const answered = (revoked: boolean): Accepted =>
+      revoked ? { bad: 'invalid' } : { ok: claims };
+    const revoked = isRevoked(claims, revocations);
+    return revoked instanceof Promise ? revoked.then(answered) : answered(revoked);
+  };
+  const verifiedAnew = async (
+    tokenClass: TokenClass,
+    token: string,
+    name: string,
+  ): Promise<Accepted> => {
+    const before = drops;
+    const result = await verified(tokenClass, token);
+    if ('bad' in result) return result.bad === 'unknown_key' ? { bad: 'invalid' } : result;
+    if (before === drops) seen.set(name, result.ok);
+    return believed(tokenClass, result.ok);
+  };
 
   return {
-    verify: async (tokenClass, token) => {
-      const name = `${tokenClass} ${sha256(token).toString('base64url')}`;
+    verify: (tokenClass, token) => {
+      const name = `${tokenClass} ${hash('sha256', token, 'base64url')}`;
       const claims = seen.get(name);
-      if (claims !== undefined) {
-        if (isExpired(claims, nowSeconds())) return { bad: 'expired', claims };
-        return believed(tokenClass, claims);
-      }
-      const before = drops;
-      const result = await verified(tokenClass, token);
-      if ('bad' in result) return result.bad === 'unknown_key' ? { bad: 'invalid' } : result;
-      if (before === drops) seen.set(name, result.ok);
-      return believed(tokenClass, result.ok);
+      if (claims === undefined) return verifiedAnew(tokenClass, token, name);
+      if (isExpired(claims, nowSeconds())) return { bad: 'expired', claims };
+      return believed(tokenClass, claims);
     },
     drop: () => {
       drops += 1;
@@ -94,26 +105,30 @@ export const dropOnKeysChanged = (
   });
 
 /** Ending a user's session does not revoke its access token: that one expires by itself. */
-async function isRevoked(claims: VerifiedClaims, revocations: LiveRevocations): Promise<boolean> {
-  const act = claims['act'] as { sub?: unknown } | undefined;
-  const named: readonly (readonly [RevocationKind, unknown])[] = [
-    ['user', claims.sub],
-    ['user', act?.sub],
-    ['agent', claims['agent_id']],
-    ['asid', claims['agent_session_id']],
-    // An agent's token has no roles, so none can be taken from it.
-    ...(claims['agent_id'] === undefined
-      ? ([
-          ['rank', claims.sub],
-          ['rank', act?.sub],
-        ] as const)
-      : []),
-  ];
-  const marks = named.flatMap(([kind, id]): Revocation[] => {
-    if (typeof id !== 'string') return [];
-    return [kind === 'rank' ? { kind, id, at: claims.iat } : { kind, id }];
-  });
+function isRevoked(
+  claims: VerifiedClaims,
+  revocations: LiveRevocations,
+): boolean | Promise<boolean> {
+  const marks = revocationsOf(claims);
   if (marks.some(({ kind, id, at }) => revocations.isMarked(kind, id, at))) return true;
   if (revocations.stretch() !== undefined) return false;
-  return (await revocations.look(marks)).marked.includes(true);
+  return revocations.look(marks).then(({ marked }) => marked.includes(true));
+}
+
+function revocationsOf(claims: VerifiedClaims): readonly Revocation[] {
+  const marks: Revocation[] = [];
+  const add = (kind: RevocationKind, id: unknown, at?: number) => {
+    if (typeof id === 'string') marks.push(at === undefined ? { kind, id } : { kind, id, at });
+  };
+  const actor = (claims['act'] as { sub?: unknown } | undefined)?.sub;
+  add('user', claims.sub);
+  add('user', actor);
+  add('agent', claims['agent_id']);
+  add('asid', claims['agent_session_id']);
+  // An agent's token has no roles, so none can be taken from it.
+  if (claims['agent_id'] === undefined) {
+    add('rank', claims.sub, claims.iat);
+    add('rank', actor, claims.iat);
+  }
+  return marks;
 }

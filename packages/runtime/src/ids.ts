@@ -33,24 +33,32 @@ const COUNTER_MAX = 0xfff;
  * back.
  */
 export function uuidV7Ids(clock: Clock, random: Random = systemRandom): Ids {
-  let lastMs = 0;
+  let lastMs = -1;
   let counter = 0;
+  let time = '';
   return {
     next: () => {
       const nowMs = clock.now().getTime();
       counter = nowMs > lastMs ? 0 : counter + 1;
-      lastMs = Math.max(nowMs, lastMs);
-      if (counter > COUNTER_MAX) {
-        lastMs += 1;
+      if (nowMs > lastMs || counter > COUNTER_MAX) {
+        lastMs = Math.max(nowMs, lastMs + 1);
         counter = 0;
+        time = timeOf(lastMs);
       }
-      const bytes = Buffer.alloc(16);
-      bytes.writeUIntBE(lastMs, 0, 6);
-      bytes.writeUInt16BE(counter, 6);
-      random.bytes(8).copy(bytes, 8);
-      return formatted(bytes, 7);
+      const tail = random.bytes(8);
+      tail[0] = ((tail[0] as number) & 0x3f) | 0x80;
+      const hex = tail.toString('hex');
+      return `${time}-7${hexOf(counter, 3)}-${hex.slice(0, 4)}-${hex.slice(4)}`;
     },
   };
+}
+
+const hexOf = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
+
+/** The 48 bits that a millisecond's ids have in common. */
+function timeOf(ms: number): string {
+  const hex = hexOf(ms, 12);
+  return `${hex.slice(0, 8)}-${hex.slice(8)}`;
 }
 
 /**

@@ -175,5 +175,5 @@ function refused(contract: Contract, status: number, code: string) {
 }
 
 /** A code of the pipeline as this endpoint spells it. */
-export const inCodesOf = ({ doorCodes, upperCaseCodes }: Contract, code: string): string =>
-  doorCodes?.[code] ?? (upperCaseCodes === true ? code.toUpperCase() : code);
+export const inCodesOf = ({ pipelineCodes, upperCaseCodes }: Contract, code: string): string =>
+  pipelineCodes?.[code] ?? (upperCaseCodes === true ? code.toUpperCase() : code);

@@ -1,11 +1,12 @@
-/** The consistency token names a position in a log; a read that sends it back returns no older state. */
+/**
+ * A client reads its own writes: a write waits for the projections that its client reads next, and the
+ * consistency token names the position that was written, so that a read that sends it back returns no older
+ * state.
+ */
 import type { ServiceName } from '@cardea/contracts';
-
-/** What the request pipeline needs of the read side; `Positions` of read-models implements it. */
-export interface PositionsPassed {
-  /** True when all named projections have passed `position` within `timeoutMs`. */
-  reached(projections: readonly string[], position: bigint, timeoutMs: number): Promise<boolean>;
-}
+import type { HttpContext } from './http-context.ts';
+import { type Refusal, refusalOf } from './refusal.ts';
+import type { Route } from './route.ts';
 
 /** Longest wait for a projection, after a write and before a read. */
 export const CONSISTENCY_WAIT_MS = 2_000;
@@ -19,8 +20,8 @@ const BETWEEN = /[ \t]*,[ \t]*/;
  * The token's form in the document. It has one digit less than is accepted: no log will reach that
  * position, and a pattern that ends at 2^63 would not be readable.
  */
-const TOLD_TOKEN = '[a-z]{2,16}-(0|[1-9][0-9]{0,17})';
-export const CONSISTENCY_PATTERN = `^${TOLD_TOKEN}( ?, ?${TOLD_TOKEN}){0,${TOKENS_MAX - 1}}$`;
+const DOCUMENTED_TOKEN = '[a-z]{2,16}-(0|[1-9][0-9]{0,17})';
+export const CONSISTENCY_PATTERN = `^${DOCUMENTED_TOKEN}( ?, ?${DOCUMENTED_TOKEN}){0,${TOKENS_MAX - 1}}$`;
 const POSITION_MAX = 2n ** 63n - 1n;
 
 export const printToken = (log: ServiceName, position: bigint): string => `${log}-${position}`;
@@ -41,4 +42,52 @@ export function readTokens(header: string, log: ServiceName): bigint | undefined
     if (parts[1] === log && (highest === undefined || position > highest)) highest = position;
   }
   return highest;
+}
+
+let readersWaiting = 0;
+
+/** A read with a token waits until the tables that it reads have passed the token's position. */
+export async function awaitRead(
+  { contract, group }: Route,
+  { request, parts }: HttpContext,
+): Promise<Refusal | undefined> {
+  const header = request.headers['x-service-consistency'];
+  if (header === undefined) return undefined;
+  const position = readTokens(Array.isArray(header) ? header.join(',') : header, group.service);
+  if (position === 'malformed') return refusalOf('invalid_consistency_token');
+  const { reads } = contract;
+  if (position === undefined || reads === undefined || group.positions === undefined) {
+    return undefined;
+  }
+  if (readersWaiting >= CONSISTENCY_WAITERS_MAX) return refusalOf('overloaded');
+  readersWaiting += 1;
+  const stop = parts.metrics.consistencyWait.startTimer();
+  try {
+    if (await group.positions.reached(reads, position, CONSISTENCY_WAIT_MS)) return undefined;
+    parts.metrics.consistencyTimeouts.inc();
+    return refusalOf('not_caught_up');
+  } finally {
+    readersWaiting -= 1;
+    stop();
+  }
+}
+
+/** A write waits so that its client can read the result; a slow projection never turns a success into an error. */
+export async function awaitWrite(
+  { contract, group }: Route,
+  { parts }: HttpContext,
+  wrote: bigint,
+) {
+  const { waitsFor } = contract;
+  if (waitsFor === undefined || waitsFor.length === 0 || group.positions === undefined) return;
+  const stop = parts.metrics.consistencyWait.startTimer();
+  try {
+    const reached = await group.positions.reached(waitsFor, wrote, CONSISTENCY_WAIT_MS);
+    if (!reached) parts.metrics.consistencyTimeouts.inc();
+  } catch (error) {
+    const name = error instanceof Error ? error.name : 'unknown';
+    parts.logger.warn({ error: name }, 'an answer did not wait for its projections');
+  } finally {
+    stop();
+  }
 }

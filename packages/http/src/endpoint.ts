@@ -96,7 +96,7 @@ export type Contract<
    * Other codes for the request pipeline's errors on this endpoint, e.g. `{unauthenticated:
    * 'INVALID_AGENT_KEY'}`.
    */
-  readonly doorCodes?: { readonly [code: string]: string };
+  readonly pipelineCodes?: { readonly [code: string]: string };
   /** Upper-cases the other codes of the request pipeline (vending). */
   readonly upperCaseCodes?: boolean;
   /** Projections that must have passed the written position before the response is sent (2 s at most). */

@@ -22,7 +22,7 @@ export type ServerParts = {
   readonly logger: Logger;
   readonly metrics: HttpMetrics;
   readonly trusted: TrustedProxies;
-  readonly dress: DefaultHeaders;
+  readonly defaultHeaders: DefaultHeaders;
   readonly draining: AbortSignal;
   readonly open: Set<HttpContext>;
   readonly corsOrigins: ReadonlySet<string>;
@@ -105,7 +105,7 @@ export class HttpContext {
     const headers: Outgoing = {
       'X-Request-Id': this.requestId,
       'X-Served-By': this.servedBy,
-      ...this.parts.dress.always,
+      ...this.parts.defaultHeaders.always,
     };
     if (isPrivate(this.contract)) headers['Cache-Control'] = 'no-store';
     if (this.parts.draining.aborted) headers['Connection'] = 'close';

@@ -2,7 +2,6 @@ export { type CatalogueEntry, catalogue } from './catalogue.ts';
 export { addressLimitKeys, networkOf } from './client-network.ts';
 export {
   CONSISTENCY_WAIT_MS,
-  type PositionsPassed,
   printToken,
   readTokens,
 } from './consistency.ts';

@@ -19,10 +19,10 @@ export type Strings = { readonly params: unknown; readonly query: unknown };
 
 export function readStrings(
   route: Route,
-  exchange: HttpContext,
+  http: HttpContext,
   params: { readonly [name: string]: string },
 ): Strings | { readonly faults: readonly Fault[] } {
-  const query = readQuery(exchange.search);
+  const query = readQuery(http.search);
   if ('fault' in query) return { faults: [query.fault] };
   const checkedParams = route.checkParams(params);
   if ('faults' in checkedParams) return checkedParams;
@@ -41,12 +41,12 @@ export function readStrings(
 /** Reads the body; 415, 413 and 400 where it is refused. */
 export async function readInput(
   { bodyRule, contract, checkBody }: Route,
-  exchange: HttpContext,
+  http: HttpContext,
 ): Promise<{ readonly value: unknown } | { readonly refusal: Refusal } | 'gone'> {
   if (bodyRule === undefined) return { value: {} };
-  const early = refusedByHeaders(exchange.request, bodyRule);
+  const early = refusedByHeaders(http.request, bodyRule);
   if (early !== undefined) return { refusal: early };
-  const reading = await readBody(exchange.request, exchange.response, bodyRule.limitBytes);
+  const reading = await readBody(http.request, http.response, bodyRule.limitBytes);
   if (reading === 'gone' || 'refusal' in reading) return reading;
   const json = reading.bytes.length === 0 ? noBody(contract) : readJson(reading.bytes);
   if ('fault' in json) return { refusal: invalid({ field: 'body', rule: json.fault }) };

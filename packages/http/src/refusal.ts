@@ -90,7 +90,7 @@ export function messageOf(code: string): string {
 
 /** The request pipeline's code as this endpoint's document spells it. */
 export function inEndpointCodes(refusal: Refusal, contract: Contract): Refusal {
-  const named = contract.doorCodes?.[refusal.code];
+  const named = contract.pipelineCodes?.[refusal.code];
   if (named !== undefined) return { ...refusal, code: named };
   return contract.upperCaseCodes === true
     ? { ...refusal, code: refusal.code.toUpperCase() }

@@ -6,17 +6,16 @@
 
 import { metrics } from '@cardea/runtime';
 import { admit, confirm } from './authenticate.ts';
-import { printToken } from './consistency.ts';
+import { awaitRead, awaitWrite, printToken } from './consistency.ts';
 import { isRecorded } from './denials.ts';
 import type { Answer, Request } from './endpoint.ts';
 import type { HttpContext } from './http-context.ts';
 import { headerFaults, identified, isAppId, readInput, readStrings } from './input.ts';
-import { awaitRead, awaitWrite } from './read-side.ts';
 import { inEndpointCodes, invalid, messageOf, type Refusal, refusalOfThrow } from './refusal.ts';
 import type { Route } from './route.ts';
 import type { Outgoing } from './write-answer.ts';
 
-type Said = {
+type RefusedRequest = {
   readonly refusal: Refusal;
   readonly target?: { readonly type: string; readonly id: string | null } | undefined;
   readonly wrote?: bigint | undefined;
@@ -24,7 +23,7 @@ type Said = {
    * True for the pipeline's own codes, which the contract may spell differently; a handler's codes are used
    * as they are.
    */
-  readonly own: boolean;
+  readonly byPipeline: boolean;
 };
 
 type AnyRequest = Request<unknown, unknown, unknown>;
@@ -33,35 +32,35 @@ type AnyRequest = Request<unknown, unknown, unknown>;
  * A request that is ready for its handler, with what the endpoint's own check returned before the body was
  * read.
  */
-type Entered = { readonly request: AnyRequest; readonly admitted: unknown };
+type ReadyRequest = { readonly request: AnyRequest; readonly admitted: unknown };
 
 /** Never throws; at its end the response was sent, or the client has disconnected. */
-export async function pass(
+export async function answerRequest(
   route: Route,
-  exchange: HttpContext,
+  http: HttpContext,
   params: { readonly [name: string]: string },
 ): Promise<void> {
-  const context = contextOf(route, exchange);
+  const context = contextOf(route, http);
   try {
-    const entered = await comeIn(route, exchange, { params, context });
-    if (entered === 'gone') return;
-    if ('refusal' in entered) return await refuse(route, exchange, { said: entered, context });
-    const answer = await handled(route, entered);
-    const { request } = entered;
+    const ready = await runChecks(route, http, { params, context });
+    if (ready === 'gone') return;
+    if ('refusal' in ready) return await refuse(route, http, { refused: ready, context });
+    const answer = await handled(route, ready);
+    const { request } = ready;
     if ('refusal' in answer) {
-      return await refuse(route, exchange, { said: answer, context: request });
+      return await refuse(route, http, { refused: answer, context: request });
     }
-    if ('raw' in answer) await raw(exchange, answer.raw);
+    if ('raw' in answer) await writeRaw(http, answer.raw);
     else if ('refused' in answer) {
-      await refuse(route, exchange, { said: refusedBy(route, answer), context: request });
-    } else await succeed(route, exchange, answer);
+      await refuse(route, http, { refused: refusedBy(route, answer), context: request });
+    } else await succeed(route, http, answer);
   } catch (error) {
-    fail(route, exchange, error);
+    answerThrow(route, http, error);
   }
 }
 
-function contextOf(route: Route, exchange: HttpContext): AnyRequest {
-  const { headers } = exchange.request;
+function contextOf(route: Route, http: HttpContext): AnyRequest {
+  const { headers } = http.request;
   const appId = headers['x-service-app-id'];
   return {
     params: undefined,
@@ -70,49 +69,51 @@ function contextOf(route: Route, exchange: HttpContext): AnyRequest {
     principal: undefined,
     tenantId: '',
     appId: typeof appId === 'string' && isAppId(appId) ? appId : undefined,
-    ip: exchange.ip,
+    ip: http.ip,
     userAgent: headers['user-agent'] ?? '',
-    requestId: exchange.requestId,
-    traceparent: exchange.traceparent,
-    commandId: exchange.parts.ids.next(),
+    requestId: http.requestId,
+    traceparent: http.traceparent,
+    commandId: http.parts.ids.next(),
     idempotency: undefined,
     asksForRole: route.asksForRole,
     operation: route.contract.name,
-    isHead: exchange.request.method === 'HEAD',
+    isHead: http.request.method === 'HEAD',
     headers: headers as { readonly [name: string]: string | undefined },
-    signal: exchange.signal,
-    draining: exchange.parts.draining,
+    signal: http.signal,
+    draining: http.parts.draining,
   };
 }
 
+const byPipeline = (refusal: Refusal): RefusedRequest => ({ refusal, byPipeline: true });
+
 /** All checks from authentication to 400: returns the request for the handler, or the first refusal. */
-async function comeIn(
+async function runChecks(
   route: Route,
-  exchange: HttpContext,
+  http: HttpContext,
   of: { readonly params: { readonly [name: string]: string }; readonly context: AnyRequest },
-): Promise<Entered | Said | 'gone'> {
+): Promise<ReadyRequest | RefusedRequest | 'gone'> {
   const { contract, group } = route;
   const { authenticator } = group;
-  const admission = await admit(exchange.request, contract, { authenticator, ip: exchange.ip });
-  exchange.principal = admission.principal;
-  if ('refusal' in admission) return { refusal: admission.refusal, own: true };
-  const strings = readStrings(route, exchange, of.params);
+  const admission = await admit(http.request, contract, { authenticator, ip: http.ip });
+  http.principal = admission.principal;
+  if ('refusal' in admission) return byPipeline(admission.refusal);
+  const strings = readStrings(route, http, of.params);
   const request: AnyRequest = { ...of.context, ...admission };
   let admitted: unknown;
   if (route.endpoint.admit !== undefined) {
-    if ('faults' in strings) return { refusal: invalid(...strings.faults), own: true };
+    if ('faults' in strings) return byPipeline(invalid(...strings.faults));
     const found = await route.endpoint.admit({ ...request, ...strings, body: undefined });
     if ('refused' in found) return refusedBy(route, found);
     admitted = found.admitted;
   }
-  const body = await readInput(route, exchange);
+  const body = await readInput(route, http);
   if (body === 'gone') return body;
-  if ('refusal' in body) return { refusal: body.refusal, own: true };
-  const waited = await awaitRead(route, exchange);
-  if (waited !== undefined) return { refusal: waited, own: true };
-  if ('faults' in strings) return { refusal: invalid(...strings.faults), own: true };
-  const faults = headerFaults(route, exchange);
-  if (faults.length > 0) return { refusal: invalid(...faults), own: true };
+  if ('refusal' in body) return byPipeline(body.refusal);
+  const waited = await awaitRead(route, http);
+  if (waited !== undefined) return byPipeline(waited);
+  if ('faults' in strings) return byPipeline(invalid(...strings.faults));
+  const faults = headerFaults(route, http);
+  if (faults.length > 0) return byPipeline(invalid(...faults));
   const whole = { ...request, ...strings, body: body.value };
   return { request: await identified(route, whole), admitted };
 }
@@ -120,8 +121,8 @@ async function comeIn(
 /** The role is checked again before a new secret is shown, as it may have been revoked meanwhile. */
 async function handled(
   route: Route,
-  { request, admitted }: Entered,
-): Promise<Answer<unknown, string> | Said> {
+  { request, admitted }: ReadyRequest,
+): Promise<Answer<unknown, string> | RefusedRequest> {
   const before = await confirmed(route, request);
   if ('refusal' in before) return before;
   const answer = await route.endpoint.handle(before, admitted);
@@ -133,80 +134,80 @@ async function handled(
 async function confirmed(
   { contract, group, writesByRole }: Route,
   request: AnyRequest,
-): Promise<AnyRequest | Said> {
+): Promise<AnyRequest | RefusedRequest> {
   if (!writesByRole || request.principal?.kind !== 'user') return request;
   const now = await confirm(contract, request.principal, group.authenticator);
-  return 'refusal' in now ? { refusal: now.refusal, own: true } : { ...request, ...now };
+  return 'refusal' in now ? byPipeline(now.refusal) : { ...request, ...now };
 }
 
 async function succeed(
   route: Route,
-  exchange: HttpContext,
+  http: HttpContext,
   answer: Extract<Answer<unknown, string>, { readonly ok: unknown }>,
 ): Promise<void> {
-  const headers: Outgoing = exchange.headers();
+  const headers: Outgoing = http.headers();
   if (answer.wrote !== undefined) {
-    await awaitWrite(route, exchange, answer.wrote);
+    await awaitWrite(route, http, answer.wrote);
     headers['X-Service-Consistency'] = printToken(route.group.service, answer.wrote);
   }
   Object.assign(headers, answer.headers);
-  exchange.answer(answer.status ?? route.contract.status ?? 200, answer.ok, headers);
+  http.answer(answer.status ?? route.contract.status ?? 200, answer.ok, headers);
 }
 
 function refusedBy(
   { contract }: Route,
   answer: Extract<Answer<never, string>, { readonly refused: string }>,
-): Said {
+): RefusedRequest {
   const { refused: code, details, headers, target, wrote } = answer;
   const status = contract.refusals[code];
   if (status === undefined) throw new Error('a handler refused with a code its contract lacks');
   const message = answer.message ?? messageOf(code);
-  return { refusal: { status, code, message, details, headers }, target, wrote, own: false };
+  return { refusal: { status, code, message, details, headers }, target, wrote, byPipeline: false };
 }
 
 async function refuse(
   { contract, group }: Route,
-  exchange: HttpContext,
-  { said, context }: { readonly said: Said; readonly context: AnyRequest },
+  http: HttpContext,
+  { refused, context }: { readonly refused: RefusedRequest; readonly context: AnyRequest },
 ): Promise<void> {
-  const refusal = said.own ? inEndpointCodes(said.refusal, contract) : said.refusal;
+  const refusal = refused.byPipeline ? inEndpointCodes(refused.refusal, contract) : refused.refusal;
   if (refusal.status === 429) metrics.rateLimited.inc({ rule: `${contract.name}/${refusal.code}` });
-  const { principal } = exchange;
+  const { principal } = http;
   if (principal !== undefined && group.denials !== undefined && isRecorded(contract, refusal)) {
     const { code: reason, status } = refusal;
     const { name: operation, area } = contract;
     const { tenantId } = principal;
-    const request = { ...context, principal, tenantId, commandId: exchange.parts.ids.next() };
-    const target = said.target ?? null;
+    const request = { ...context, principal, tenantId, commandId: http.parts.ids.next() };
+    const target = refused.target ?? null;
     const denial = { principal, area, operation, reason, status, target, request };
     await group.denials.record(denial);
   }
   const token =
-    said.wrote === undefined
+    refused.wrote === undefined
       ? {}
-      : { 'X-Service-Consistency': printToken(group.service, said.wrote) };
-  exchange.refuse(refusal, token);
+      : { 'X-Service-Consistency': printToken(group.service, refused.wrote) };
+  http.refuse(refusal, token);
 }
 
-async function raw(
-  exchange: HttpContext,
+async function writeRaw(
+  http: HttpContext,
   write: Extract<Answer<never, string>, { readonly raw: unknown }>['raw'],
 ): Promise<void> {
-  const { response } = exchange;
-  for (const [name, value] of Object.entries(exchange.headers())) response.setHeader(name, value);
+  const { response } = http;
+  for (const [name, value] of Object.entries(http.headers())) response.setHeader(name, value);
   await write(response);
 }
 
 /** Turns a throw into a response; the log gets the error's name and stack frames. */
-function fail({ contract }: Route, exchange: HttpContext, error: unknown): void {
+function answerThrow({ contract }: Route, http: HttpContext, error: unknown): void {
   // A failure after the client has disconnected needs no response.
-  if (exchange.signal.aborted && exchange.response.destroyed) return;
+  if (http.signal.aborted && http.response.destroyed) return;
   const refusal = refusalOfThrow(error);
-  const { logger } = exchange.parts;
-  const fields = { request_id: exchange.requestId, operation: contract.name, err: error };
+  const { logger } = http.parts;
+  const fields = { request_id: http.requestId, operation: contract.name, err: error };
   if (refusal.status === 500) logger.error(fields, 'a request failed');
   else
     logger.warn({ ...fields, err: undefined, code: refusal.code }, 'a request could not be served');
-  if (exchange.response.headersSent) exchange.response.destroy();
-  else exchange.refuse(inEndpointCodes(refusal, contract));
+  if (http.response.headersSent) http.response.destroy();
+  else http.refuse(inEndpointCodes(refusal, contract));
 }

@@ -6,11 +6,16 @@ import type { Authenticator } from '@cardea/auth';
 import type { ServiceName } from '@cardea/contracts';
 import { asksForRole, writesByRole } from './authenticate.ts';
 import { BODY_MAX_BYTES, type BodyRule } from './body.ts';
-import type { PositionsPassed } from './consistency.ts';
 import type { Denials } from './denials.ts';
 import type { Contract, Endpoint } from './endpoint.ts';
 import type { Identify } from './idempotency.ts';
 import { bodyValidator, stringsValidator, type Validator } from './validation.ts';
+
+/** What the request pipeline needs of the read side; `Positions` of read-models implements it. */
+export interface PositionsPassed {
+  /** True when all named projections have passed `position` within `timeoutMs`. */
+  reached(projections: readonly string[], position: bigint, timeoutMs: number): Promise<boolean>;
+}
 
 /** What the endpoint's service provides. */
 export type Group = {

@@ -9,7 +9,6 @@ import type { Clock, Ids, Logger } from '@cardea/runtime';
 import express, { type Express } from 'express';
 import type { Registry } from 'prom-client';
 import { trustedProxies } from './client-address.ts';
-import type { PositionsPassed } from './consistency.ts';
 import type { Denials } from './denials.ts';
 import type { Endpoint } from './endpoint.ts';
 import { HttpContext, type ServerParts } from './http-context.ts';
@@ -19,8 +18,8 @@ import { isDirect } from './loopback-only.ts';
 import { httpMetrics } from './metrics.ts';
 import { isOddPath } from './odd-path.ts';
 import { invalid, refusalOf, refusalOfThrow } from './refusal.ts';
-import { pass } from './request-pipeline.ts';
-import { type Group, type Route, routeOf } from './route.ts';
+import { answerRequest } from './request-pipeline.ts';
+import { type Group, type PositionsPassed, type Route, routeOf } from './route.ts';
 import { inOrder } from './route-order.ts';
 import { defaultHeadersFor } from './write-answer.ts';
 
@@ -93,7 +92,7 @@ export function serve(options: ServeOptions): HttpServer {
     logger: options.logger,
     metrics: httpMetrics(options.registry),
     trusted: trustedProxies(options.trustedProxies),
-    dress: defaultHeadersFor(options.issuer),
+    defaultHeaders: defaultHeadersFor(options.issuer),
     draining: draining.signal,
     open: new Set(),
     corsOrigins: new Set(options.corsOrigins ?? []),
@@ -108,7 +107,7 @@ export function serve(options: ServeOptions): HttpServer {
   let listening: Listening | undefined;
   const showsLoopbackOnly = (request: IncomingMessage): boolean =>
     options.sharesLoopbackOnly === true || (listening?.onLoopback === true && isDirect(request));
-  const handler = front(expressOf(routes, showsLoopbackOnly), parts, options);
+  const handler = beforeRouting(expressOf(routes, showsLoopbackOnly), parts, options);
   const stopWaitMs = options.stopWaitMs ?? STOP_WAIT_MS;
   let flushing: NodeJS.Timeout | undefined;
   let stopped: Promise<void> | undefined;
@@ -160,37 +159,37 @@ const NO_CALLERS: Authenticator = {
 };
 
 const abandonAll = ({ open }: ServerParts) => {
-  for (const exchange of open) exchange.abandon();
+  for (const http of open) http.abandon();
 };
 
-const EXCHANGE: unique symbol = Symbol('exchange');
-type Known = IncomingMessage & { [EXCHANGE]?: HttpContext };
-const exchangeOf = (request: IncomingMessage): HttpContext =>
-  (request as Known)[EXCHANGE] as HttpContext;
+const HTTP_CONTEXT: unique symbol = Symbol('HTTP context');
+type WithContext = IncomingMessage & { [HTTP_CONTEXT]?: HttpContext };
+const httpOf = (request: IncomingMessage): HttpContext =>
+  (request as WithContext)[HTTP_CONTEXT] as HttpContext;
 
 /** Steps that are the same for every path; then Express finds the endpoint. */
-function front(
+function beforeRouting(
   app: Express,
   parts: ServerParts,
   { name, internal }: Pick<ServeOptions, 'name' | 'internal'>,
 ): HttpServer['handler'] {
   return (request, response) => {
-    const exchange = new HttpContext(request, response, parts, name);
-    (request as Known)[EXCHANGE] = exchange;
+    const http = new HttpContext(request, response, parts, name);
+    (request as WithContext)[HTTP_CONTEXT] = http;
     const { headers, httpVersionMinor } = request;
     if (headers.host === undefined && httpVersionMinor > 0) {
-      return exchange.refuse(invalid({ field: 'Host', rule: 'required' }));
+      return http.refuse(invalid({ field: 'Host', rule: 'required' }));
     }
     if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
-      return exchange.refuse(invalid({ field: 'Expect', rule: 'unknown' }));
+      return http.refuse(invalid({ field: 'Expect', rule: 'unknown' }));
     }
     if (internal === undefined) {
-      if (isOddPath(exchange.path)) return exchange.refuse(refusalOf('not_found'));
+      if (isOddPath(http.path)) return http.refuse(refusalOf('not_found'));
     } else if (!internal.accepts(headers.authorization)) {
-      return exchange.refuse(refusalOf('unauthenticated'));
+      return http.refuse(refusalOf('unauthenticated'));
     }
-    if (isPreflight(exchange)) return preflight(exchange);
-    exchange.within(() => app(request as express.Request, response as express.Response));
+    if (isPreflight(http)) return preflight(http);
+    http.within(() => app(request as express.Request, response as express.Response));
   };
 }
 
@@ -209,30 +208,30 @@ function expressOf(
     if (methods.some(({ contract }) => contract.loopbackOnly === true)) {
       at.all((request, _response, next) => {
         if (showsLoopbackOnly(request)) return next();
-        exchangeOf(request).refuse(refusalOf('not_found'));
+        httpOf(request).refuse(refusalOf('not_found'));
       });
     }
     for (const route of methods) {
       const { contract, group } = route;
       at[contract.method]((request, _response) => {
-        const exchange = exchangeOf(request);
-        exchange.contract = contract;
-        exchange.servedBy = group.service;
-        return pass(route, exchange, request.params as { [name: string]: string });
+        const http = httpOf(request);
+        http.contract = contract;
+        http.servedBy = group.service;
+        return answerRequest(route, http, request.params as { [name: string]: string });
       });
     }
     const allow = methods.map(({ contract }) => contract.method.toUpperCase()).join(', ');
     at.all((request, _response) =>
-      exchangeOf(request).refuse(refusalOf('method_not_allowed', { headers: { Allow: allow } })),
+      httpOf(request).refuse(refusalOf('method_not_allowed', { headers: { Allow: allow } })),
     );
   }
-  app.use((request, _response) => exchangeOf(request).refuse(refusalOf('not_found')));
+  app.use((request, _response) => httpOf(request).refuse(refusalOf('not_found')));
   app.use(((error, request, _response, _next) => {
-    const exchange = exchangeOf(request);
+    const http = httpOf(request);
     // Express throws a URIError for a parameter that cannot be decoded: answered with 404.
     const refusal = error instanceof URIError ? refusalOf('not_found') : refusalOfThrow(error);
-    if (refusal.status === 500) exchange.parts.logger.error({ err: error }, 'a request failed');
-    exchange.refuse(refusal);
+    if (refusal.status === 500) http.parts.logger.error({ err: error }, 'a request failed');
+    http.refuse(refusal);
   }) satisfies express.ErrorRequestHandler);
   return app;
 }
@@ -259,12 +258,12 @@ const PREFLIGHT_SECONDS = 600;
 const CORS_HEADERS =
   'Authorization, Content-Type, Idempotency-Key, X-Service-Tenant, X-Service-App-Id, X-Service-Consistency';
 
-function preflight(exchange: HttpContext): void {
-  const headers = exchange.headers();
+function preflight(http: HttpContext): void {
+  const headers = http.headers();
   if (headers['Access-Control-Allow-Origin'] !== undefined) {
     headers['Access-Control-Allow-Methods'] = 'GET, POST, PUT, PATCH, DELETE';
     headers['Access-Control-Allow-Headers'] = CORS_HEADERS;
     headers['Access-Control-Max-Age'] = PREFLIGHT_SECONDS;
   }
-  exchange.answer(204, undefined, headers);
+  http.answer(204, undefined, headers);
 }

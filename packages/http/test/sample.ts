@@ -173,7 +173,7 @@ export const sample: readonly Endpoint[] = [
       who: ['agent_key'],
       params: Type.Object({ id: Type.String() }),
       body: Type.Object({ fields: Type.Array(Type.String(), { minItems: 1 }) }),
-      doorCodes: { unauthenticated: 'INVALID_AGENT_KEY', internal_error: 'INTERNAL' },
+      pipelineCodes: { unauthenticated: 'INVALID_AGENT_KEY', internal_error: 'INTERNAL' },
       upperCaseCodes: true,
       notTaken: { user: { status: 401, code: 'INVALID_AGENT_KEY' } },
       refusals: { INVALID_CAPABILITY_TOKEN: 401 },

@@ -99,9 +99,9 @@ function codesOf(contract: Contract): Map<string, Set<number>> {
   const add = (code: string, status: number): void => {
     known.set(code, (known.get(code) ?? new Set()).add(status));
   };
-  const door = (code: string): string =>
-    contract.doorCodes?.[code] ?? (contract.upperCaseCodes ? code.toUpperCase() : code);
-  for (const [code, status] of Object.entries(COMMON_ERRORS)) add(door(code), status);
+  const spelled = (code: string): string =>
+    contract.pipelineCodes?.[code] ?? (contract.upperCaseCodes ? code.toUpperCase() : code);
+  for (const [code, status] of Object.entries(COMMON_ERRORS)) add(spelled(code), status);
   for (const [code, status] of Object.entries(contract.refusals)) add(code, status);
   for (const { code, status } of Object.values(contract.notTaken ?? {})) add(code, status);
   return known;

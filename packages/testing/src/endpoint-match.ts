@@ -12,7 +12,7 @@ export type EndpointValue = {
     readonly otherOk?: { readonly [status: number]: TSchema };
     readonly okMediaType?: string;
     readonly refusals: { readonly [reason: string]: number };
-    readonly doorCodes?: { readonly [code: string]: string };
+    readonly pipelineCodes?: { readonly [code: string]: string };
     readonly notTaken?: {
       readonly [kind in 'user' | 'agent' | 'api_key']?: {
         readonly status: number;

@@ -64,7 +64,7 @@ export const vendRoute = (vault: VendDependencies): Endpoint =>
       otherOk: { 202: ApprovalRequired },
       refusals: VEND_REFUSALS,
       notTaken: { user: NO_AGENT, agent: NO_AGENT, api_key: NO_AGENT },
-      doorCodes: {
+      pipelineCodes: {
         unauthenticated: 'INVALID_AGENT_KEY',
         temporarily_unavailable: 'UNAVAILABLE',
         write_contention: 'UNAVAILABLE',

@@ -46,7 +46,7 @@ export const issueTokensRoute = (needs: Dependencies): Endpoint =>
       path: `${PATH}/{id}/tokens`,
       who: ['agent_key'],
       notTaken: KEYS_ONLY,
-      doorCodes: { unauthenticated: 'invalid_agent_key' },
+      pipelineCodes: { unauthenticated: 'invalid_agent_key' },
       params: SessionId,
       body: closed({
         services: Type.Optional(ConcreteGrants),

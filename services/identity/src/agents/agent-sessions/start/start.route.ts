@@ -66,7 +66,7 @@ export const startAgentSessionRoute = (needs: Dependencies): Endpoint =>
       path: PATH,
       who: ['agent_key'],
       notTaken: KEYS_ONLY,
-      doorCodes: { unauthenticated: 'invalid_agent_key' },
+      pipelineCodes: { unauthenticated: 'invalid_agent_key' },
       body: Body,
       ok: TokensShape,
       status: 201,

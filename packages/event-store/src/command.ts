@@ -35,8 +35,25 @@ export interface Streams {
     of: { readonly tenantId: string; readonly id: string },
   ): Promise<Loaded<State>>;
 
-  /** Loads, decides, appends at the loaded revision; decides again on a conflict, 3 times at most. */
+  /** As `load`, for ids that are unique in the deployment: the result says whose the stream is. */
+  find<State, E extends DomainEvent>(
+    stream: Stream<State, E>,
+    id: string,
+  ): Promise<(Loaded<State> & { readonly tenantId: string }) | undefined>;
+
+  /**
+   * Loads, decides, appends at the loaded revision; decides again on a conflict, 3 times at most. `decide` may
+   * be called more often: the first time on a cached state, whose revision the append then proves.
+   */
   decideOn<State, E extends DomainEvent, Reason extends string>(
+    stream: Stream<State, E>,
+    id: string,
+    command: Command,
+    decide: (state: State, revision: number) => Decision<E, Reason>,
+  ): Promise<Decided<State, E, Reason>>;
+
+  /** As `decideOn`, for a stream that most likely does not exist yet: that is not read, the append proves it. */
+  decideOnNew<State, E extends DomainEvent, Reason extends string>(
     stream: Stream<State, E>,
     id: string,
     command: Command,
@@ -53,6 +70,8 @@ export interface Streams {
       readonly id: string;
       readonly command: Command;
       readonly decide: (state: State, revision: number) => Decision<E, Reason>;
+      /** As for `decideOnNew`. */
+      readonly isNew?: boolean;
     }[],
   ): Promise<readonly Decided<State, E, Reason>[]>;
 

@@ -116,6 +116,9 @@ export type Stream<State, E extends DomainEvent> = {
   readonly upcasters?: { readonly [Type in E['type']]?: readonly Upcaster[] };
 };
 
+export const streamIdOf = (stream: { readonly noun: string }, id: string): string =>
+  `${stream.noun}-${id}`;
+
 /** Converts `data` of one version of an event to the next. Pure; the meaning of an event never changes. */
 export type Upcaster = (data: JsonObject, metadata: EventMetadata) => JsonObject;
 

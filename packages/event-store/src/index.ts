@@ -1,4 +1,3 @@
-export { streamIdOf } from './attempt.ts';
 export type { Command, Decided, Loaded, Streams } from './command.ts';
 export type { Decision } from './decision.ts';
 export { accept, refuse } from './decision.ts';
@@ -21,6 +20,7 @@ export {
   EventIdTaken,
   EventStoreOverloaded,
   EventStoreUnavailable,
+  streamIdOf,
   WriteContention,
 } from './event-store.ts';
 export {
@@ -60,5 +60,6 @@ export {
   reservation,
   reserve,
 } from './reservations.ts';
+export { type SnapshotCache, snapshotCache } from './snapshots.ts';
 export { streams } from './streams.ts';
 export { upcasting } from './upcasting.ts';

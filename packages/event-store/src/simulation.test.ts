@@ -35,7 +35,7 @@ function faulty(logs: InMemoryLogs, scheduler: fc.Scheduler, nextFate: () => Fat
   const inner = inMemoryEventStore('vault', logs);
   return {
     ...inner,
-    readStream: scheduler.scheduleFunction(inner.readStream),
+    readStreams: scheduler.scheduleFunction(inner.readStreams),
     append: scheduler.scheduleFunction(async (appends) => {
       const fate = nextFate();
       if (fate === 'never stored') throw new EventStoreUnavailable('gone');

@@ -1,23 +1,16 @@
 import { setTimeout as sleepMs } from 'node:timers/promises';
 import { type Clock, currentTraceparent, metrics, span } from '@cardea/runtime';
-import {
-  attempt,
-  attemptMany,
-  ownedBy,
-  pastOf,
-  replayed,
-  streamIdOf,
-  type Task,
-} from './attempt.ts';
+import { type Attempting, attempt, attemptMany, ownedBy, type Task } from './attempt.ts';
 import type { Decided, Streams } from './command.ts';
 import {
   type DomainEvent,
   type EventStore,
   EventStoreOverloaded,
   EventStoreUnavailable,
-  type Stream,
+  streamIdOf,
   WriteContention,
 } from './event-store.ts';
+import { ofTenant, type SnapshotCache, snapshotCache, snapshotsOf } from './snapshots.ts';
 import { turns } from './turns.ts';
 
 /** How often a command is decided before it gives up because of other writers. */
@@ -35,45 +28,50 @@ type Options = {
   readonly clock?: Pick<Clock, 'sleep'>;
   /** From 0 to 1, for the random part of pauses. */
   readonly random?: () => number;
+  /** That of the process; one of its own by default. */
+  readonly snapshots?: SnapshotCache;
 };
 
 /** Commands on one stream run one after another in this process, so only other processes can cause conflicts. */
 export function streams(store: EventStore, options: Options = {}): Streams {
   const inTurn = turns();
   const pause = pauses(options);
-
-  const load = async <State, E extends DomainEvent>(
-    stream: Stream<State, E>,
-    of: { readonly tenantId: string; readonly id: string },
-  ) => {
-    const past = await pastOf(store, stream, streamIdOf(stream, of.id), of.tenantId);
-    return replayed(stream, past);
-  };
+  const needs: Attempting = { store, snapshots: options.snapshots ?? snapshotCache() };
 
   const carriedOut = <State, E extends DomainEvent, Reason extends string>(
     task: Task<State, E, Reason>,
-  ) => watched(task, () => inTurn(task.streamId, () => untilDecided(store, task, pause)));
+    fresh = false,
+  ) =>
+    watched(task, () => inTurn(task.streamId, () => untilDecided(needs, { task, fresh }, pause)));
 
   return {
-    load,
+    load: async (stream, { tenantId, id }) => {
+      const [found] = await snapshotsOf(needs, [{ stream, id }]);
+      return ofTenant(stream, found, tenantId);
+    },
+    find: async (stream, id) => {
+      const [found] = await snapshotsOf(needs, [{ stream, id }]);
+      return found && { ...ofTenant(stream, found, found.tenantId), tenantId: found.tenantId };
+    },
     history: async (stream, of) => {
       const events = await store.readStream(streamIdOf(stream, of.id));
       return ownedBy(of.tenantId, events);
     },
     decideOn: (stream, id, command, decide) =>
       carriedOut({ stream, streamId: streamIdOf(stream, id), command, decide }),
+    decideOnNew: (stream, id, command, decide) =>
+      carriedOut({ stream, streamId: streamIdOf(stream, id), command, decide, isNew: true }),
     decideOnMany: async (stream, commands) => {
-      const tasks = commands.map(({ id, command, decide }) => ({
+      const tasks = commands.map(({ id, ...rest }) => ({
         stream,
         streamId: streamIdOf(stream, id),
-        command,
-        decide,
+        ...rest,
       }));
-      const tried = await attemptMany(store, tasks);
+      const tried = await attemptMany(needs, tasks);
       return await Promise.all(
         tasks.map((task, index) => {
           const decided = tried[index];
-          if (decided === undefined || decided === 'conflict') return carriedOut(task);
+          if (decided === undefined || typeof decided === 'string') return carriedOut(task, true);
           metrics.commands.inc({ command: stream.noun, outcome: outcomeOf(decided) });
           return decided;
         }),
@@ -112,22 +110,26 @@ const outcomeOf = <Reason extends string>(
 ): string => (decided.accepted ? 'accepted' : decided.reason);
 
 async function untilDecided<State, E extends DomainEvent, Reason extends string>(
-  store: EventStore,
-  task: Task<State, E, Reason>,
+  needs: Attempting,
+  { task, fresh: isFresh }: { readonly task: Task<State, E, Reason>; readonly fresh: boolean },
   pause: ReturnType<typeof pauses>,
 ): Promise<Decided<State, E, Reason>> {
   const { last: _last, ...again } = task;
+  let fresh = isFresh;
   let conflicts = 0;
   let failures = 0;
   const start = performance.now();
   while (true) {
     try {
-      const decided = await attempt(store, conflicts + failures === 0 ? task : again);
-      if (decided !== 'conflict') return decided;
+      const decided = await attempt(needs, fresh ? again : task, fresh);
+      if (typeof decided === 'object') return decided;
+      fresh = true;
+      if (decided === 'assumed') continue;
       conflicts++;
       if (conflicts === ATTEMPTS_MAX) throw new WriteContention(`writers meet on ${task.streamId}`);
       await pause.afterConflict(conflicts);
     } catch (error) {
+      fresh = true;
       // Whether the append was stored is unknown; with the same event ids the next try is safe.
       const lost =
         error instanceof EventStoreUnavailable && !(error instanceof EventStoreOverloaded);

@@ -9,7 +9,7 @@ import {
 } from '@cardea/auth';
 import { sealer, wrapKeys } from '@cardea/crypto';
 import type { Subscriber } from '@cardea/event-bus';
-import { streams, upcasting } from '@cardea/event-store';
+import { snapshotCache, streams, upcasting } from '@cardea/event-store';
 import { openPositions, type PositionBoard, postgresSubjectKeys } from '@cardea/read-models';
 import { commandOfRequest, commandOfSystem } from './command.ts';
 import { denial } from './denials.ts';
@@ -86,6 +86,7 @@ export function buildParts({
     clock,
     misses: keyMisses(limits),
   });
+  const snapshots = snapshotCache();
   const parts = definitions.map((definition): Part => {
     const { name } = definition;
     const log = shared.log.child({ area: name });
@@ -104,7 +105,7 @@ export function buildParts({
       log,
     });
     const subscriber = shared.subscriberFor(name);
-    const ownStreams = streams(store, { clock });
+    const ownStreams = streams(store, { clock, snapshots });
     const systemCommand = commandOfSystem({ service: name, clock });
     const needs: ServiceDependencies = {
       settings,

@@ -86,7 +86,7 @@ const driversOf = (settings: ServiceDependencies['settings']): IdentityDrivers =
 export function identityModules(given: ServiceDependencies, drivers: IdentityDrivers) {
   // Every decision revokes what it ends before the request is answered.
   const needs = { ...given, streams: revokingStreams(given) };
-  const snapshots = snapshotCache(needs.store);
+  const snapshots = snapshotCache(needs.streams);
   const outbox = mailOutbox({ ...needs, snapshots });
   const codeKeys = needs.derive('JWT_SECRET', 'otp/v1');
 

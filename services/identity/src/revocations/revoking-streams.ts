@@ -4,7 +4,7 @@
  * it.
  */
 import type { Revocations } from '@cardea/auth';
-import type { DomainEvent, Streams } from '@cardea/event-store';
+import type { Command, DomainEvent, Streams } from '@cardea/event-store';
 import type { ServiceDependencies } from '@cardea/service';
 import { users } from '../accounts/accounts.module.ts';
 import {
@@ -27,43 +27,66 @@ const TABLE_WAIT_MS = 2_000;
 
 export function revokingStreams(needs: Dependencies): Streams {
   const { streams } = needs;
-  const revoke = async (
-    decided: { readonly events: readonly DomainEvent[]; readonly position: bigint | undefined },
-    tenantId: string,
-  ): Promise<void> => {
-    const { events, position } = decided;
-    if (position === undefined) return;
-    for (const one of revocationsOf(events)) {
-      await carryOut(needs, one, { tenantId, position });
-    }
-  };
   return {
     ...streams,
     decideOn: async (stream, id, command, decide) => {
       const decided = await streams.decideOn(stream, id, command, decide);
-      await revoke(decided, command.metadata.tenantId);
+      await revoke(needs, [{ decided, command }]);
+      return decided;
+    },
+    decideOnNew: async (stream, id, command, decide) => {
+      const decided = await streams.decideOnNew(stream, id, command, decide);
+      await revoke(needs, [{ decided, command }]);
       return decided;
     },
     decideOnMany: async (stream, commands) => {
       const all = await streams.decideOnMany(stream, commands);
-      for (const [at, { command }] of commands.entries()) {
-        const decided = all[at];
-        if (decided !== undefined) await revoke(decided, command.metadata.tenantId);
-      }
+      const each = all.map((decided, at) => ({ decided, command: commands[at]?.command }));
+      await revoke(needs, each);
       return all;
     },
     decideFrom: async (stream, last, command, decide) => {
       const decided = await streams.decideFrom(stream, last, command, decide);
-      await revoke(decided, command.metadata.tenantId);
+      await revoke(needs, [{ decided, command }]);
       return decided;
     },
   };
 }
 
-async function carryOut(needs: Dependencies, one: Revocation, at: At): Promise<void> {
+type Outcome = {
+  readonly decided: {
+    readonly events: readonly DomainEvent[];
+    readonly position: bigint | undefined;
+  };
+  readonly command: Command | undefined;
+};
+
+/** Entries of one list go in one call; whatever has to be looked up follows, decision by decision. */
+async function revoke(needs: Dependencies, outcomes: readonly Outcome[]): Promise<void> {
+  const due = outcomes.flatMap(({ decided: { events, position }, command }) => {
+    if (position === undefined || command === undefined) return [];
+    const { tenantId } = command.metadata;
+    return revocationsOf(events).map((one) => ({ one, at: { tenantId, position } }));
+  });
+  const entries = due.flatMap(({ one }) => ('list' in one ? [one] : []));
+  const byList = Object.values(
+    Object.groupBy(entries, ({ list, before }) => `${list} ${before ?? ''}`),
+  );
+  await Promise.all(
+    byList.map(async (same = []) => {
+      const [first] = same;
+      const ids = same.map(({ id }) => id);
+      if (first !== undefined) await needs.revocations.mark(first.list, ids, first.before);
+    }),
+  );
+  for (const { one, at } of due) if (!('list' in one)) await carryOut(needs, one, at);
+}
+
+type LookedUp = Exclude<Revocation, { readonly list: unknown }>;
+
+async function carryOut(needs: Dependencies, one: LookedUp, at: At): Promise<void> {
   const { revocations } = needs;
   const { tenantId, position } = at;
-  if ('list' in one) return revocations.mark(one.list, [one.id], one.before);
   if ('lift' in one) return revocations.unmark(one.lift, [one.id]);
   if ('changed' in one) {
     const { changed: kind, id, narrows } = one;
@@ -87,8 +110,8 @@ async function endedStamps(
 }
 
 type OfSessions = Exclude<
-  Revocation,
-  { list: unknown } | { lift: unknown } | { changed: unknown } | { stampsOf: unknown }
+  LookedUp,
+  { lift: unknown } | { changed: unknown } | { stampsOf: unknown }
 >;
 
 async function endedSessions(

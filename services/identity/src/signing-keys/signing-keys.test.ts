@@ -30,9 +30,9 @@ function deployment() {
   let isAway = false;
   const breakable: EventStore = {
     ...store,
-    readStream: async (...given) => {
+    readStreams: async (...given) => {
       if (isAway) throw new EventStoreUnavailable('away');
-      return store.readStream(...given);
+      return store.readStreams(...given);
     },
   };
   const replica = async (cache: Cache, kek: DerivedKeys = keysOf(7)): Promise<SigningKeys> => {

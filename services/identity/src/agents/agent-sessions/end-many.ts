@@ -61,7 +61,7 @@ type Ending = {
   readonly position: bigint;
 };
 
-/** One by one, so that a failure leaves no more than one ended session without its revocation. */
+/** A page in one batch. Who is interrupted ends the same sessions again, and revokes those that had ended. */
 export async function endOpenSessions(
   needs: Dependencies & Pick<ServiceDependencies, 'positions'>,
   of: OpenOf,
@@ -77,32 +77,48 @@ export async function endOpenSessions(
     firstKey: '',
   });
   for await (const ids of pages) {
-    for (const id of ids) {
-      const one = { tenantId: of.tenantId, id, cause };
-      if (reason === undefined) await endIfOver(needs, one);
-      else await endOne(needs, { ...one, reason });
-    }
+    const all = ids.map((id) => ({ tenantId: of.tenantId, id, cause }));
+    const over =
+      reason === undefined ? await overOf(needs, all) : all.map((one) => ({ ...one, reason }));
+    await endAll(needs, over);
   }
 }
 
 type One = { readonly tenantId: string; readonly id: string; readonly cause: string };
 
+type Over = One & { readonly reason: EndReason };
+
 /** Ends a session whose user has ended what it rests on; any other goes on. */
-export async function endIfOver(needs: Dependencies, of: One): Promise<void> {
-  const { state } = await needs.streams.load(agentSessions, of);
-  if (state.status === 'none') return;
-  const at = { tenantId: of.tenantId, now: needs.clock.now() };
-  const reason = await whyEnded(needs, state, at);
-  if (reason !== undefined) await endOne(needs, { ...of, reason });
+export const endIfOver = async (needs: Dependencies, of: One): Promise<void> =>
+  endAll(needs, await overOf(needs, [of]));
+
+async function overOf(needs: Dependencies, all: readonly One[]): Promise<readonly Over[]> {
+  const over = all.map(async (one) => {
+    const { state } = await needs.streams.load(agentSessions, one);
+    if (state.status === 'none') return [];
+    const at = { tenantId: one.tenantId, now: needs.clock.now() };
+    const reason = await whyEnded(needs, state, at);
+    return reason === undefined ? [] : [{ ...one, reason }];
+  });
+  return (await Promise.all(over)).flat();
 }
 
-export async function endOne(
+export const endOne = (
   needs: Pick<Dependencies, 'streams' | 'systemCommand'>,
-  of: One & { readonly reason: EndReason },
+  of: Over,
+): Promise<void> => endAll(needs, [of]);
+
+async function endAll(
+  { streams, systemCommand }: Pick<Dependencies, 'streams' | 'systemCommand'>,
+  all: readonly Over[],
 ): Promise<void> {
-  const command = needs.systemCommand(of.tenantId, 'end agent session', uuidFrom(of.cause, of.id));
-  const end = { reason: of.reason, now: command.now };
-  await needs.streams.decideOn(agentSessions, of.id, command, (session) =>
-    endAgentSession(end, session),
+  if (all.length === 0) return;
+  await streams.decideOnMany(
+    agentSessions,
+    all.map(({ tenantId, id, cause, reason }) => {
+      const command = systemCommand(tenantId, 'end agent session', uuidFrom(cause, id));
+      const end = { reason, now: command.now };
+      return { id, command, decide: (session) => endAgentSession(end, session) };
+    }),
   );
 }

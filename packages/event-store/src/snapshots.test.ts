@@ -1,0 +1,140 @@
+import { type InMemoryLogs, inMemoryEventStore, inMemoryLogs } from '@cardea/testing';
+import { describe, expect, it } from 'vitest';
+import type { Command } from './command.ts';
+import { accept, refuse } from './decision.ts';
+import type { Stream, StreamRead } from './event-store.ts';
+import { streams } from './streams.ts';
+
+type Counted = { type: 'Counted'; data: { by: number } };
+const counter: Stream<number, Counted> = {
+  noun: 'counter',
+  initial: 0,
+  evolve: (count, event) => count + event.data.by,
+};
+const counted = (by: number): Counted => ({ type: 'Counted', data: { by } });
+const one = () => accept(counted(1));
+const command = (id: string, tenantId = 'acme'): Command => ({
+  id,
+  now: new Date(0),
+  metadata: { tenantId, actor: { type: 'user', id: 'ann' } },
+});
+const at = { tenantId: 'acme', id: 'a' };
+
+/** The commands of one replica, and what it has read and appended since it was asked last. */
+function replica(logs: InMemoryLogs = inMemoryLogs()) {
+  const inner = inMemoryEventStore('identity', logs);
+  let reads: StreamRead[] = [];
+  let appends = 0;
+  const commands = streams(
+    {
+      ...inner,
+      readStreams: async (asked) => {
+        reads.push(...asked);
+        return await inner.readStreams(asked);
+      },
+      append: async (asked) => {
+        appends += asked.length;
+        return await inner.append(asked);
+      },
+    },
+    { clock: { sleep: async () => {} } },
+  );
+  const trips = () => {
+    const taken = { reads: reads.map(({ from }) => from), appends };
+    reads = [];
+    appends = 0;
+    return taken;
+  };
+  return { ...commands, trips };
+}
+
+describe('a decision on a cached state', () => {
+  it('is one append and no read', async () => {
+    const { decideOn, trips } = replica();
+    await decideOn(counter, 'a', command('1'), one);
+    expect(trips()).toEqual({ reads: [1], appends: 1 });
+    const decided = await decideOn(counter, 'a', command('2'), (count) => accept(counted(count)));
+    expect(decided).toMatchObject({ state: 2, revision: 2 });
+    expect(trips()).toEqual({ reads: [], appends: 1 });
+  });
+
+  it('that another replica has changed is made again on what was read', async () => {
+    const logs = inMemoryLogs();
+    const [ours, theirs] = [replica(logs), replica(logs)];
+    await ours.decideOn(counter, 'a', command('1'), one);
+    await theirs.decideOn(counter, 'a', command('2'), () => accept(counted(4)));
+    ours.trips();
+    const decided = await ours.decideOn(counter, 'a', command('3'), (n) => accept(counted(n)));
+    expect(decided).toMatchObject({ state: 10, revision: 3 });
+    expect(ours.trips()).toEqual({ reads: [1], appends: 2 });
+  });
+
+  it('that appends nothing is made again on what was read', async () => {
+    const logs = inMemoryLogs();
+    const [ours, theirs] = [replica(logs), replica(logs)];
+    const full = (count: number) => (count < 2 ? refuse('early') : accept<Counted>());
+    await ours.decideOn(counter, 'a', command('1'), one);
+    await theirs.decideOn(counter, 'a', command('2'), one);
+    expect(await ours.decideOn(counter, 'a', command('3'), full)).toMatchObject({
+      accepted: true,
+      revision: 2,
+    });
+    const foreign = await ours.decideOn(counter, 'a', command('4', 'other'), full);
+    expect(foreign).toMatchObject({ reason: 'early', revision: 0 });
+  });
+
+  it('meets a command that was carried out before, whatever it would append now', async () => {
+    const { decideOn, decideOnMany } = replica();
+    const double = (count: number) =>
+      count === 0 ? one() : accept(counted(count), counted(count + 1));
+    await decideOn(counter, 'a', command('1'), double);
+    await decideOn(counter, 'a', command('2'), one);
+    const earlier = { repeated: true, events: [counted(1)], state: 2, position: 1n };
+    expect(await decideOn(counter, 'a', command('1'), double)).toMatchObject(earlier);
+    const again = await decideOnMany(counter, [
+      { id: 'b', command: command('3'), decide: one },
+      { id: 'a', command: command('1'), decide: double },
+    ]);
+    expect(again).toMatchObject([{ state: 1 }, earlier]);
+  });
+});
+
+describe('a stream that is said to be new', () => {
+  it('is appended to unread', async () => {
+    const { decideOnNew, decideOnMany, trips } = replica();
+    await decideOnNew(counter, 'a', command('1'), one);
+    await decideOnMany(counter, [
+      { id: 'b', command: command('2'), decide: one, isNew: true },
+      { id: 'c', command: command('3'), decide: one, isNew: true },
+    ]);
+    expect(trips()).toEqual({ reads: [], appends: 3 });
+  });
+
+  it('is read after all when it exists, or nothing would be appended', async () => {
+    const logs = inMemoryLogs();
+    await replica(logs).decideOn(counter, 'a', command('1'), one);
+    const { decideOnNew, trips } = replica(logs);
+    const first = (count: number) => (count === 0 ? one() : refuse('exists'));
+    expect(await decideOnNew(counter, 'a', command('2'), first)).toMatchObject({
+      reason: 'exists',
+      state: 1,
+    });
+    expect(trips()).toEqual({ reads: [1], appends: 1 });
+    const never = () => refuse('never');
+    expect(await decideOnNew(counter, 'b', command('3'), never)).toMatchObject({ revision: 0 });
+    expect(trips()).toEqual({ reads: [1], appends: 0 });
+  });
+});
+
+it('a load reads what came after the cached state', async () => {
+  const logs = inMemoryLogs();
+  const [ours, theirs] = [replica(logs), replica(logs)];
+  await ours.decideOn(counter, 'a', command('1'), () => accept(counted(1), counted(2)));
+  await theirs.decideOn(counter, 'a', command('2'), () => accept(counted(4)));
+  ours.trips();
+  expect(await ours.load(counter, at)).toEqual({ state: 7, revision: 3 });
+  expect(await ours.find(counter, 'a')).toEqual({ state: 7, revision: 3, tenantId: 'acme' });
+  expect(await ours.load(counter, { ...at, tenantId: 'other' })).toEqual({ state: 0, revision: 0 });
+  expect(await ours.find(counter, 'b')).toBeUndefined();
+  expect(ours.trips()).toEqual({ reads: [3, 4, 4, 1], appends: 0 });
+});

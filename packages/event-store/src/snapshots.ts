@@ -1,0 +1,102 @@
+/**
+ * The states of streams that this process has recently read or appended to, each with its revision. A
+ * cached state never replaces a read by itself: a load still reads the later events, and a decision on a
+ * cached state counts only when its append proves that nothing came later.
+ */
+import { expiringCache, systemClock } from '@cardea/runtime';
+import type { Loaded } from './command.ts';
+import {
+  type EventStore,
+  type Log,
+  type RecordedEvent,
+  type StreamRead,
+  streamIdOf,
+} from './event-store.ts';
+import { stateAfter } from './handlers.ts';
+
+/** Streams of all logs of the process together. */
+const CACHED_STREAMS_MAX = 10_000;
+const CACHED_MS = 600_000;
+
+/** A stream that exists, whose tenant is that of its events. */
+export type Snapshot<State> = Loaded<State> & { readonly tenantId: string };
+
+/** One for all logs of a process. */
+export interface SnapshotCache {
+  get(log: Log, streamId: string): Snapshot<unknown> | undefined;
+  /** Ignored when a later state is cached. */
+  put(log: Log, streamId: string, snapshot: Snapshot<unknown>): void;
+  drop(log: Log, streamId: string): void;
+}
+
+export function snapshotCache(): SnapshotCache {
+  const kept = expiringCache<string, Snapshot<unknown>>(systemClock, {
+    entriesMax: CACHED_STREAMS_MAX,
+    ttlMs: CACHED_MS,
+  });
+  const keyOf = (log: Log, streamId: string) => `${log} ${streamId}`;
+  return {
+    get: (log, streamId) => kept.get(keyOf(log, streamId)),
+    put: (log, streamId, snapshot) => {
+      const key = keyOf(log, streamId);
+      if ((kept.get(key)?.revision ?? 0) <= snapshot.revision) kept.set(key, snapshot);
+    },
+    drop: (log, streamId) => kept.delete(keyOf(log, streamId)),
+  };
+}
+
+/** Any stream, where only its state matters. */
+export type AnyStream = {
+  readonly noun: string;
+  readonly initial: unknown;
+  readonly evolve: (state: never, event: never) => unknown;
+  readonly stateCarrying?: boolean;
+};
+export type StateOf<S extends { readonly initial: unknown }> = S['initial'];
+
+/** The streams as they are now, read in one call; of a cached one only the later events. */
+export async function snapshotsOf(
+  { store, snapshots }: { readonly store: EventStore; readonly snapshots: SnapshotCache },
+  named: readonly { readonly stream: AnyStream; readonly id: string }[],
+): Promise<readonly (Snapshot<unknown> | undefined)[]> {
+  const asked = named.map(({ stream, id }) => {
+    const streamId = streamIdOf(stream, id);
+    const before = snapshots.get(store.log, streamId);
+    const from = stream.stateCarrying ? 'last' : (before?.revision ?? 0) + 1;
+    return { stream, before, read: { streamId, from } satisfies StreamRead };
+  });
+  const found = await store.readStreams(asked.map(({ read }) => read));
+  return asked.map(({ stream, before, read: { streamId } }, index) => {
+    const snapshot = snapshotAfter(stream, found[index] ?? [], before);
+    if (snapshot !== undefined) snapshots.put(store.log, streamId, snapshot);
+    return snapshot;
+  });
+}
+
+function snapshotAfter(
+  stream: AnyStream,
+  events: readonly RecordedEvent[],
+  before: Snapshot<unknown> | undefined,
+): Snapshot<unknown> | undefined {
+  const last = events.at(-1);
+  if (last === undefined || last.revision === before?.revision) return before;
+  const { evolve, initial, stateCarrying } = stream as AnyStream & {
+    readonly evolve: (state: unknown, event: object) => unknown;
+  };
+  const from = stateCarrying ? initial : (before?.state ?? initial);
+  return {
+    state: stateAfter({ initial, evolve }, events, from),
+    revision: last.revision,
+    tenantId: before?.tenantId ?? last.metadata.tenantId,
+  };
+}
+
+/** A stream of another tenant loads as one that does not exist. */
+export const ofTenant = <State>(
+  stream: { readonly initial: State },
+  snapshot: Snapshot<unknown> | undefined,
+  tenantId: string,
+): Loaded<State> =>
+  snapshot?.tenantId === tenantId
+    ? { state: snapshot.state as State, revision: snapshot.revision }
+    : { state: stream.initial, revision: 0 };

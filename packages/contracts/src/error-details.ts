@@ -20,21 +20,30 @@ const earlierId = Type.Object(
   { id: Type.String({ description: 'Id of what the first request with this key has made.' }) },
   { additionalProperties: false },
 );
-const missingGrants = Type.Object(
-  {
-    missing: Type.Array(
-      Type.Object(
-        { service_name: Type.String(), fields: Type.Array(Type.String()) },
-        { additionalProperties: false },
+const missingGrants = named(
+  'MissingGrants',
+  Type.Object(
+    {
+      missing: Type.Array(
+        named(
+          'MissingGrant',
+          Type.Object(
+            { service_name: Type.String(), fields: Type.Array(Type.String()) },
+            { additionalProperties: false },
+          ),
+        ),
+        { description: 'Services and fields that were asked for and may not be given.' },
       ),
-      { description: 'Services and fields that were asked for and may not be given.' },
-    ),
-  },
-  { additionalProperties: false },
+    },
+    { additionalProperties: false },
+  ),
 );
-const fieldNames = Type.Object(
-  { fields: Type.Array(Type.String(), { description: 'The fields that it is about.' }) },
-  { additionalProperties: false },
+const fieldNames = named(
+  'FieldNames',
+  Type.Object(
+    { fields: Type.Array(Type.String(), { description: 'The fields that it is about.' }) },
+    { additionalProperties: false },
+  ),
 );
 
 export const ERROR_DETAILS: { readonly [code: string]: TSchema } = {

@@ -2,6 +2,7 @@
  * `/health*` on the API port: whether the process responds, and whether its database and cache do
  * (`docs/contract.md` 1). Endpoint values like all others, so that gateway and document include them.
  */
+import { named } from '@cardea/contracts';
 import type { Clock } from '@cardea/runtime';
 import Type from 'typebox';
 import { type Endpoint, endpoint } from './endpoint.ts';
@@ -24,11 +25,14 @@ const common = {
   refusals: {},
 } as const;
 
-const Dependency = Type.Object({
-  status: Type.Union([Type.Literal('ok'), Type.Literal('unavailable')]),
-  latency_ms: Type.Number({ minimum: 0 }),
-  mode: Type.Optional(Type.Literal('in_process')),
-});
+const Dependency = named(
+  'DependencyHealth',
+  Type.Object({
+    status: Type.Enum(['ok', 'unavailable']),
+    latency_ms: Type.Number({ minimum: 0 }),
+    mode: Type.Optional(Type.Literal('in_process')),
+  }),
+);
 
 export function healthEndpoints({
   version,

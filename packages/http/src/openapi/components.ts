@@ -55,32 +55,32 @@ const text = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength }
 /** Printable ASCII without space and comma. */
 const tenant = { ...text(128), pattern: '^[\\x21-\\x2b\\x2d-\\x7e]+$' };
 export const headerParameters = {
-  Tenant: {
+  TenantHeader: {
     name: 'X-Service-Tenant',
     in: HEADER,
     required: true,
     description: 'The tenant; the one of the credential, where there is one.',
     schema: tenant,
   },
-  OptionalTenant: {
+  OptionalTenantHeader: {
     name: 'X-Service-Tenant',
     in: HEADER,
     description: 'May repeat the tenant that the credential names.',
     schema: tenant,
   },
-  App: {
+  AppHeader: {
     name: 'X-Service-App-Id',
     in: HEADER,
     description: 'Scopes the call to one application; an empty one is none.',
     schema: { type: 'string', maxLength: 128 },
   },
-  IdempotencyKey: {
+  IdempotencyKeyHeader: {
     name: 'Idempotency-Key',
     in: HEADER,
     description: 'A repeat with the same key within 24 hours is the same command.',
     schema: { ...text(128), pattern: '^[ -~]+$' },
   },
-  Consistency: {
+  ConsistencyHeader: {
     name: 'X-Service-Consistency',
     in: HEADER,
     description:

@@ -22,13 +22,15 @@ export class NamedTypes {
     return Object.fromEntries([...this.#schemas].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  #refer(name: string, { title: _, ...schema }: Json): Json {
+  #refer(name: string, { title: _, default: preset, ...schema }: Json): Json {
     const known = this.#schemas.get(name);
     if (known === undefined) this.#schemas.set(name, schema);
     else if (JSON.stringify(known) !== JSON.stringify(schema)) {
       throw new Error(`two shapes are called ${name}`);
     }
-    return { $ref: `#/components/schemas/${name}` };
+    // A default belongs to the use, not to the type.
+    const beside = preset === undefined ? {} : { default: preset };
+    return { $ref: `#/components/schemas/${name}`, ...beside };
   }
 
   #parts(schema: Json): Json {

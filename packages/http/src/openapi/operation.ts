@@ -48,12 +48,12 @@ function parametersOf(contract: Contract, types: NamedTypes): readonly unknown[]
   return [
     ...parametersIn(params, 'path', types),
     ...parametersIn(query, 'query', types),
-    ...(tenant === 'required' ? [parameterRef('Tenant')] : []),
-    ...(mayRepeat ? [parameterRef('OptionalTenant')] : []),
-    ...(who === 'anyone' ? [] : [parameterRef('App')]),
-    ...(contract.idempotent !== undefined ? [parameterRef('IdempotencyKey')] : []),
+    ...(tenant === 'required' ? [parameterRef('TenantHeader')] : []),
+    ...(mayRepeat ? [parameterRef('OptionalTenantHeader')] : []),
+    ...(who === 'anyone' ? [] : [parameterRef('AppHeader')]),
+    ...(contract.idempotent !== undefined ? [parameterRef('IdempotencyKeyHeader')] : []),
     ...(contract.reads !== undefined || contract.handlesConsistency === true
-      ? [parameterRef('Consistency')]
+      ? [parameterRef('ConsistencyHeader')]
       : []),
   ];
 }
@@ -95,9 +95,9 @@ function successes(contract: Contract, name: string, types: NamedTypes): Json {
   });
   const others = Object.entries(otherOk).map(([other, schema]) => [
     other,
-    one(schema, 'Otherwise.', `${name}Response${other}`),
+    one(schema, 'Otherwise.', `${name}Result${other}`),
   ]);
-  return { [status]: one(ok, 'Done.', `${name}Response`), ...Object.fromEntries(others) };
+  return { [status]: one(ok, 'Done.', `${name}Result`), ...Object.fromEntries(others) };
 }
 
 const jsonContent = (schema: Json, name: string, types: NamedTypes): Json => {

@@ -54,7 +54,7 @@ function responseOf(status: string, codes: readonly string[], types: NamedTypes)
 
 /** Only vending has codes in capitals, some of which others have in lower case. */
 const typeName = (code: string): string =>
-  code === code.toUpperCase() ? `Vend${pascal(code)}` : pascal(code);
+  code === code.toUpperCase() ? `Vend${pascal(code)}` : pascal(code.replace(/_error$/, ''));
 
 /** The error body with one code and its details. */
 function errorSchema(code: string): Json {

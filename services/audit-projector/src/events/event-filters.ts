@@ -1,5 +1,5 @@
 /** Which rows a list or an export asks for: the filters of `docs/contract.md` 4.7, and those that were added. */
-import { instantOf } from '@cardea/contracts';
+import { instantOf, named } from '@cardea/contracts';
 import { build } from '@cardea/read-models';
 import Type, { type Static } from 'typebox';
 import type { Cursor } from './cursor.ts';
@@ -19,19 +19,19 @@ const TYPE_CHARS_MAX = 100;
 const ID_CHARS_MAX = 1100;
 const TIME_CHARS_MAX = 40;
 
-const oneOf = <Name extends string>(names: readonly Name[]) =>
-  Type.Optional(Type.Unsafe<Name>(Type.String({ enum: [...names] })));
+const oneOf = <const Name extends string>(name: string, values: readonly Name[]) =>
+  Type.Optional(named(name, Type.Enum([...values])));
 const moment = Type.Optional(Type.String({ maxLength: TIME_CHARS_MAX, format: 'date-time' }));
 const text = (maxLength: number) => Type.Optional(Type.String({ minLength: 1, maxLength }));
 
 export const filterQuery = {
   type: text(TYPE_CHARS_MAX),
-  category: oneOf(CATEGORIES),
+  category: oneOf('AuditCategory', CATEGORIES),
   from: moment,
   to: moment,
   action: text(TYPE_CHARS_MAX),
-  result: oneOf(RESULTS),
-  actor_type: oneOf(ACTOR_TYPES),
+  result: oneOf('AuditResult', RESULTS),
+  actor_type: oneOf('AuditActorType', ACTOR_TYPES),
   actor_id: text(ID_CHARS_MAX),
   target_type: text(TYPE_CHARS_MAX),
   target_id: text(ID_CHARS_MAX),

@@ -13,7 +13,7 @@ const id = { minLength: 1, pattern: PRINTABLE, maxBytes: ID_BYTES_MAX };
 
 export const objectType = Type.String(type);
 export const objectId = Type.String(id);
-const relation = Type.Enum([...RELATIONS]);
+const relation = named('Relation', Type.Enum([...RELATIONS]));
 
 /** A check without its object's id. */
 export const questionShape = {

@@ -1,4 +1,5 @@
 /** The public keys that verify tokens (RFC 7517). */
+import { named } from '@cardea/contracts';
 import { sha256 } from '@cardea/crypto';
 import { type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
@@ -24,14 +25,17 @@ export const jwksRoute = (needs: Dependencies): Endpoint =>
       area: 'user',
       ok: Type.Object({
         keys: Type.Array(
-          Type.Object({
-            kty: Type.Literal('OKP'),
-            crv: Type.Literal('Ed25519'),
-            x: Type.String(),
-            kid: Type.String(),
-            alg: Type.Literal('EdDSA'),
-            use: Type.Literal('sig'),
-          }),
+          named(
+            'Jwk',
+            Type.Object({
+              kty: Type.Literal('OKP'),
+              crv: Type.Literal('Ed25519'),
+              x: Type.String(),
+              kid: Type.String(),
+              alg: Type.Literal('EdDSA'),
+              use: Type.Literal('sig'),
+            }),
+          ),
         ),
       }),
       okMediaType: 'application/json',

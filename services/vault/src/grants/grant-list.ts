@@ -1,5 +1,6 @@
 /** What the table says about grants, as administrators and the agent itself see it. */
 import type { Principal } from '@cardea/auth';
+import { named } from '@cardea/contracts';
 import type { Positions, Queryable } from '@cardea/read-models';
 import Type, { type Static } from 'typebox';
 
@@ -9,6 +10,8 @@ const instant = Type.String({ format: 'date-time' });
 export const GRANT_STATUSES = ['active', 'superseded', 'revoked', 'expired'] as const;
 export type GrantStatus = (typeof GRANT_STATUSES)[number];
 
+export const StatusShape = named('GrantStatus', Type.Enum([...GRANT_STATUSES]));
+
 export const grantFields = {
   grant_id: Type.String(),
   session_id: Type.String(),
@@ -17,12 +20,12 @@ export const grantFields = {
   service_name: Type.String(),
   credential_type: Type.String(),
   fields: Type.Array(Type.String()),
-  status: Type.Enum([...GRANT_STATUSES]),
+  status: StatusShape,
   granted_at: instant,
   expires_at: instant,
   revoked_at: nullable(instant),
   /** Of what was made for the grant elsewhere; a static value is known to whoever has seen it. */
-  revocation: Type.Union([Type.Literal('none'), Type.Literal('done'), Type.Literal('failed')]),
+  revocation: named('GrantRevocation', Type.Enum(['none', 'done', 'failed'])),
 };
 const GrantShape = Type.Object(grantFields);
 export type ShownGrant = Static<typeof GrantShape>;

@@ -12,7 +12,12 @@ const USE_MIN_S = 10;
 const AUTH_AGE_MAX_S = 86_400;
 const DEFAULT_S = 300;
 
-const severity = Type.Union([Type.Literal('low'), Type.Literal('medium'), Type.Literal('high')]);
+export const SeverityShape = named('Severity', Type.Enum(['low', 'medium', 'high']));
+/** A policy in force, as a decision refers to it. */
+export const PolicyVersion = named(
+  'ApprovalPolicyVersion',
+  Type.Object({ id: Type.String(), version: Type.Integer() }),
+);
 const namedOrAll = (longest: number) =>
   Type.Union([
     Type.Literal('*'),
@@ -27,9 +32,12 @@ export const ApproverShape = named(
   Type.Union([
     Type.Literal('session_user'),
     Type.Literal('agent_owner'),
-    Type.Object(
-      { user_id: Type.String({ minLength: 1, maxLength: ID_MAX }) },
-      { additionalProperties: false },
+    named(
+      'UserApprover',
+      Type.Object(
+        { user_id: Type.String({ minLength: 1, maxLength: ID_MAX }) },
+        { additionalProperties: false },
+      ),
     ),
   ]),
 );
@@ -39,9 +47,9 @@ const terms = {
   service_name: Type.String({ minLength: 1, maxLength: ID_MAX }),
   fields: namedOrAll(NAME_MAX),
   agent_ids: namedOrAll(ID_MAX),
-  effect: Type.Union([Type.Literal('require_approval'), Type.Literal('deny')]),
+  effect: named('ApprovalPolicyEffect', Type.Enum(['require_approval', 'deny'])),
   approver: ApproverShape,
-  severity,
+  severity: SeverityShape,
   ttl_seconds: Type.Integer({ minimum: WAIT_MIN_S, maximum: WAIT_MAX_S }),
   use_window_seconds: Type.Integer({ minimum: USE_MIN_S, maximum: WAIT_MAX_S }),
   max_auth_age_seconds: Type.Union([

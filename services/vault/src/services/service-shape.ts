@@ -27,7 +27,10 @@ export const changeable = {
   reveal: Type.Optional(Type.Boolean()),
 };
 export const Fields = Type.Array(
-  Type.Object({ name: FieldName, description: Type.Optional(Description) }),
+  named(
+    'VaultFieldDefinition',
+    Type.Object({ name: FieldName, description: Type.Optional(Description) }),
+  ),
   { minItems: 1, maxItems: FIELDS_MAX },
 );
 
@@ -40,14 +43,17 @@ export const ServiceShape = named(
     credential_type: Type.Literal('static'),
     description: NullableText,
     fields: Type.Array(
-      Type.Object({
-        name: Type.String(),
-        description: NullableText,
-        /** Whether there is a current version. */
-        set: Type.Boolean(),
-        version: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
-        updated_at: NullableTime,
-      }),
+      named(
+        'VaultField',
+        Type.Object({
+          name: Type.String(),
+          description: NullableText,
+          /** Whether there is a current version. */
+          set: Type.Boolean(),
+          version: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
+          updated_at: NullableTime,
+        }),
+      ),
     ),
     default_ttl_seconds: Type.Integer(),
     max_ttl_seconds: Type.Integer(),

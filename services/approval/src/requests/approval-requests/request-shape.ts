@@ -19,6 +19,9 @@ const closed = <Properties extends Parameters<typeof Type.Object>[0]>(properties
 const text = Type.String();
 const textOrNull = Type.Union([Type.String(), Type.Null()]);
 
+export const SeverityShape = named('Severity', Type.Enum(SEVERITIES));
+export const StatusShape = named('ApprovalStatus', Type.Enum(STATUSES));
+
 export const requestShape = named(
   'ApprovalRequest',
   closed({
@@ -29,26 +32,29 @@ export const requestShape = named(
     user_id: text,
     user_email: text,
     user_vouched: Type.Boolean(),
-    origin: Type.Enum(ORIGINS),
+    origin: named('ApprovalOrigin', Type.Enum(ORIGINS)),
     action: text,
     resource: Type.Optional(text),
     reason: Type.Optional(text),
-    severity: Type.Enum(SEVERITIES),
-    status: Type.Enum(STATUSES),
+    severity: SeverityShape,
+    status: StatusShape,
     expires_at: Time,
     responded_at: NullableTime,
     responded_by: textOrNull,
     created_at: Time,
     binding: Type.Optional(
-      closed({
-        session_id: text,
-        service_name: text,
-        fields: Type.Array(text),
-        number_match: Type.Boolean(),
-        max_auth_age_seconds: Type.Optional(Type.Integer()),
-        use_before: Type.Optional(Time),
-        consumed: Type.Boolean(),
-      }),
+      named(
+        'ApprovalBinding',
+        closed({
+          session_id: text,
+          service_name: text,
+          fields: Type.Array(text),
+          number_match: Type.Boolean(),
+          max_auth_age_seconds: Type.Optional(Type.Integer()),
+          use_before: Type.Optional(Time),
+          consumed: Type.Boolean(),
+        }),
+      ),
     ),
   }),
 );

@@ -9,7 +9,7 @@ export const PATH = '/api/v1/agent/sessions';
 export const SESSIONS = { tag: 'Agent sessions', tenant: 'required', area: 'agent' } as const;
 export const SessionId = AgentId;
 
-export const Status = Type.Union([Type.Literal('active'), Type.Literal('ended')]);
+export const Status = named('AgentSessionStatus', Type.Enum(['active', 'ended']));
 const sessionFields = {
   id: Type.String(),
   agent_id: Type.String(),

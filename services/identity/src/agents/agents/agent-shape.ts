@@ -9,7 +9,7 @@ import { ServiceGrants } from './service-grant.ts';
 
 export const NullableText = Type.Union([Type.String(), Type.Null()]);
 export const AgentId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
-export const AgentStatus = Type.Union([Type.Literal('active'), Type.Literal('suspended')]);
+export const AgentStatus = named('AgentStatus', Type.Enum(['active', 'suspended']));
 
 export const AgentShape = named(
   'Agent',

@@ -1,13 +1,20 @@
 /** What register and sign-up answer to an address that is taken, and how they hide that it is. */
+import { named } from '@cardea/contracts';
 import type { Command } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
+import Type from 'typebox';
+import { closed } from '../../http/answers.ts';
 import { registrationRefused, registrations } from './registration.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'streams'>;
 
 /** What tells nothing: the address may have been taken. */
 export const CHECK_YOUR_EMAIL = 'check your email to complete registration' as const;
+export const CheckYourEmail = named(
+  'CheckYourEmail',
+  closed({ status: Type.Literal(CHECK_YOUR_EMAIL), user_id: Type.Literal('') }),
+);
 
 /** The id that a taken registration drew is nobody's, so nobody acted. */
 export const unnamed = (command: Command): Command => ({

@@ -34,11 +34,7 @@ export const listKeysRoute = ({ signingKeys }: Pick<Dependencies, 'signingKeys'>
             'SigningKey',
             closed({
               kid: Type.String(),
-              state: Type.Union([
-                Type.Literal('pending'),
-                Type.Literal('active'),
-                Type.Literal('retired'),
-              ]),
+              state: named('SigningKeyState', Type.Enum(['pending', 'active', 'retired'])),
               created_at: Time,
               activated_at: NullableTime,
               retired_at: NullableTime,

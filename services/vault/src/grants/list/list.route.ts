@@ -4,12 +4,13 @@ import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { ADMIN, READS } from '../../administration.ts';
+import { PolicyVersion } from '../../policies/policy-shape.ts';
 import {
   agentOnly,
   findGrants,
-  GRANT_STATUSES,
   grantFields,
   grantsAreLevel,
+  StatusShape,
   shownGrant,
 } from '../grant-list.ts';
 
@@ -36,7 +37,7 @@ export const listGrantsRoute = (vault: ListGrantsDependencies): Endpoint =>
         session_id: Type.Optional(Text),
         agent_id: Type.Optional(Text),
         service_name: Type.Optional(Text),
-        status: Type.Optional(Type.Enum([...GRANT_STATUSES])),
+        status: Type.Optional(StatusShape),
       }),
       ok: Type.Object({
         grants: Type.Array(named('Grant', Type.Object(grantFields))),
@@ -75,17 +76,23 @@ export const getGrantRoute = (vault: ListGrantsDependencies): Endpoint =>
       params: Type.Object({ id: Text }),
       ok: Type.Object({
         ...grantFields,
-        why: Type.Object({
-          policies: Type.Array(Type.Object({ id: Type.String(), version: Type.Integer() })),
-          approval: nullable(
-            Type.Object({
-              id: Type.String(),
-              responded_by: nullable(Type.String()),
-              responded_at: NullableTime,
-            }),
-          ),
-          capability_jti: Type.String(),
-        }),
+        why: named(
+          'GrantReason',
+          Type.Object({
+            policies: Type.Array(PolicyVersion),
+            approval: nullable(
+              named(
+                'GrantApproval',
+                Type.Object({
+                  id: Type.String(),
+                  responded_by: nullable(Type.String()),
+                  responded_at: NullableTime,
+                }),
+              ),
+            ),
+            capability_jti: Type.String(),
+          }),
+        ),
       }),
       refusals: { grant_not_found: 404 },
     },

@@ -1,5 +1,5 @@
 /** Vending as agents see it (`docs/contract.md` 2.10, 4.5): bodies under `data`, codes in capitals. */
-import { Time } from '@cardea/contracts';
+import { named, Time } from '@cardea/contracts';
 import Type, { type Static } from 'typebox';
 
 const NAMES_MAX = 50;
@@ -19,26 +19,32 @@ export const VendBody = Type.Object({
 export type VendBody = Static<typeof VendBody>;
 
 export const Granted = Type.Object({
-  data: Type.Object({
-    grant_id: Type.String(),
-    service_name: Type.String(),
-    credential_type: Type.String(),
-    fields: Type.Record(Type.String(), Type.String()),
-    expires_at: Time,
-    session_id: Type.String(),
-    granted_at: Time,
-  }),
+  data: named(
+    'CredentialGrant',
+    Type.Object({
+      grant_id: Type.String(),
+      service_name: Type.String(),
+      credential_type: Type.String(),
+      fields: Type.Record(Type.String(), Type.String()),
+      expires_at: Time,
+      session_id: Type.String(),
+      granted_at: Time,
+    }),
+  ),
 });
 
 export const ApprovalRequired = Type.Object({
-  data: Type.Object({
-    approval_required: Type.Literal(true),
-    approval_id: Type.String(),
-    poll_url: Type.String(),
-    expires_in: Type.Integer({ minimum: 0 }),
-    interval: Type.Integer(),
-    binding_message: Type.String(),
-  }),
+  data: named(
+    'ApprovalRequired',
+    Type.Object({
+      approval_required: Type.Literal(true),
+      approval_id: Type.String(),
+      poll_url: Type.String(),
+      expires_in: Type.Integer({ minimum: 0 }),
+      interval: Type.Integer(),
+      binding_message: Type.String(),
+    }),
+  ),
 });
 
 export const VEND_REFUSALS = {

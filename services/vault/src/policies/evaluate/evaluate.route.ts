@@ -1,3 +1,4 @@
+import { named } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
@@ -6,7 +7,7 @@ import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { approverOf } from '../approver.ts';
 import { type ApprovalRequirement, evaluatePolicies } from '../evaluate-policies.ts';
 import { policySets } from '../policy.ts';
-import { ApproverShape } from '../policy-shape.ts';
+import { ApproverShape, PolicyVersion, SeverityShape } from '../policy-shape.ts';
 
 type EvaluateDependencies = Pick<ServiceDependencies, 'streams'> & {
   readonly facts: IdentityFacts;
@@ -31,19 +32,13 @@ export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint =>
         fields: Type.Array(text(64), { minItems: 1, maxItems: 50 }),
       }),
       ok: Type.Object({
-        effect: Type.Union([
-          Type.Literal('allow'),
-          Type.Literal('require_approval'),
-          Type.Literal('deny'),
-        ]),
-        matched: Type.Array(Type.Object({ id: Type.String(), version: Type.Integer() })),
+        effect: named('VendEffect', Type.Enum(['allow', 'require_approval', 'deny'])),
+        matched: Type.Array(PolicyVersion),
         /** Null if no approval is required, or nobody can give it. */
         approver: nullable(ApproverShape),
         /** Why nobody can give it, in cases that an administrator can correct. */
         reason: Type.Optional(Type.Literal('approver_not_vouched')),
-        severity: nullable(
-          Type.Union([Type.Literal('low'), Type.Literal('medium'), Type.Literal('high')]),
-        ),
+        severity: nullable(SeverityShape),
       }),
       refusals: {},
     },

@@ -1,4 +1,4 @@
-import { documented } from '@cardea/contracts';
+import { documented, named } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import { alreadyCreated, newId, reusedKey, type ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
@@ -25,7 +25,7 @@ type RegisterDependencies = Pick<ServiceDependencies, 'streams' | 'command' | 'i
 
 const CREDENTIAL_TYPES = ['static', 'oauth2', 'dynamic'] as const;
 /** 400 `unsupported_credential_type` for types that are announced but not supported yet. */
-const credentialType = documented(Type.Enum([...CREDENTIAL_TYPES]), {
+const credentialType = documented(named('NewCredentialType', Type.Enum([...CREDENTIAL_TYPES])), {
   not: { enum: ['oauth2', 'dynamic'] },
 });
 

@@ -1,3 +1,4 @@
+import { named } from '@cardea/contracts';
 import { WriteContention } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
@@ -24,6 +25,7 @@ const NAME_FORM = '^[^\\u0000]{1,64}$';
 /** Times that a write is encrypted again because another write took its version numbers. */
 const ATTEMPTS_MAX = 5;
 
+const Stage = named('SecretStage', Type.Enum(['current', 'pending']));
 const body = Type.Object({
   fields: Type.Record(
     Type.String({ pattern: NAME_FORM }),
@@ -36,7 +38,7 @@ const body = Type.Object({
       additionalProperties: false,
     }),
   ),
-  stage: Type.Optional(Type.Union([Type.Literal('current'), Type.Literal('pending')])),
+  stage: Type.Optional(Stage),
 });
 type Body = Static<typeof body>;
 
@@ -56,11 +58,14 @@ export const writeSecretsRoute = (vault: WriteSecretsDependencies): Endpoint =>
       ok: Type.Object({
         service_name: Type.String(),
         fields: Type.Array(
-          Type.Object({
-            name: Type.String(),
-            version: Type.Integer({ minimum: 1 }),
-            stage: Type.Union([Type.Literal('current'), Type.Literal('pending')]),
-          }),
+          named(
+            'SecretVersion',
+            Type.Object({
+              name: Type.String(),
+              version: Type.Integer({ minimum: 1 }),
+              stage: Stage,
+            }),
+          ),
         ),
       }),
       refusals: { unknown_field: 400, service_not_found: 404, version_conflict: 409 },

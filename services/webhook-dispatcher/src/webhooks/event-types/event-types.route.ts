@@ -1,4 +1,4 @@
-import { webhookPayloads } from '@cardea/contracts';
+import { named, webhookPayloads } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import Type from 'typebox';
 import { ENDPOINT_DEFAULTS } from '../webhook-shape.ts';
@@ -19,11 +19,14 @@ export const listEventTypesRoute = () =>
       path: '/api/v1/webhooks/event-types',
       ok: Type.Object({
         event_types: Type.Array(
-          Type.Object({
-            name: Type.String(),
-            description: Type.String(),
-            schema: Type.Object({}, { additionalProperties: true }),
-          }),
+          named(
+            'WebhookEventType',
+            Type.Object({
+              name: Type.String(),
+              description: Type.String(),
+              schema: Type.Object({}, { additionalProperties: true }),
+            }),
+          ),
         ),
       }),
       refusals: {},

@@ -11,8 +11,8 @@ import { isActive, patiently } from '../../user-directory/user-directory.ts';
 import type { Changes } from '../changes.ts';
 import { makeRequest, sealWord } from '../making.ts';
 import { readRequest, showRequest } from '../reading.ts';
-import { type ExistingRequest, type Origin, SEVERITIES } from '../request.ts';
-import { COMMON, isLive, NO_KEYS, requestShape } from '../request-shape.ts';
+import type { ExistingRequest, Origin } from '../request.ts';
+import { COMMON, isLive, NO_KEYS, requestShape, SeverityShape } from '../request-shape.ts';
 import { factsOf, originOf, readable, unreadable, type Wanted } from './create.ts';
 import { joinable } from './join.ts';
 
@@ -29,7 +29,7 @@ const body = Type.Object({
   action: name(64),
   resource: Type.Optional(name(200)),
   reason: Type.Optional(name(1_000)),
-  severity: Type.Optional(Type.Enum(SEVERITIES)),
+  severity: Type.Optional(SeverityShape),
   ttl_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: TTL_SECONDS_MAX })),
 });
 

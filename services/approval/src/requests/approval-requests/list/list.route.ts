@@ -2,8 +2,8 @@ import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import { STATUSES, type Status } from '../request.ts';
-import { COMMON, isImpersonated, NO_KEYS, requestShape } from '../request-shape.ts';
+import type { Status } from '../request.ts';
+import { COMMON, isImpersonated, NO_KEYS, requestShape, StatusShape } from '../request-shape.ts';
 import { readRows, showRows } from '../rows.ts';
 
 type ListDependencies = Pick<ServiceDependencies, 'database' | 'clock' | 'sealer' | 'streams'>;
@@ -23,7 +23,7 @@ export const listRequests = (approval: ListDependencies) =>
       path: '/api/v1/ciba/requests',
       who: ['admin'],
       notTaken: NO_KEYS,
-      query: Type.Object({ ...pageQuery, status: Type.Optional(Type.Enum(STATUSES)) }),
+      query: Type.Object({ ...pageQuery, status: Type.Optional(StatusShape) }),
       ok,
       refusals: { forbidden: 403 },
       reads: ['requests'],

@@ -1,4 +1,4 @@
-import { NullableTime, Time } from '@cardea/contracts';
+import { NullableTime, named, Time } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
@@ -6,8 +6,8 @@ import { INTERVAL_SECONDS } from '../../limits.ts';
 import type { Changes } from '../changes.ts';
 import type { Polls } from '../polls.ts';
 import { readRequest } from '../reading.ts';
-import { type ExistingRequest, STATUSES, useBefore } from '../request.ts';
-import { COMMON, maySee } from '../request-shape.ts';
+import { type ExistingRequest, useBefore } from '../request.ts';
+import { COMMON, maySee, StatusShape } from '../request-shape.ts';
 import { untilDecided } from '../until-decided.ts';
 
 type PollTokenDependencies = Pick<ServiceDependencies, 'streams' | 'clock' | 'systemCommand'> & {
@@ -21,15 +21,18 @@ const WAIT_SECONDS_MAX = 25;
 
 const ok = Type.Object(
   {
-    data: Type.Object(
-      {
-        approval_id: Type.String(),
-        status: Type.Enum(STATUSES),
-        expires_at: Time,
-        interval: Type.Integer(),
-        use_before: NullableTime,
-      },
-      { additionalProperties: false },
+    data: named(
+      'VendingApproval',
+      Type.Object(
+        {
+          approval_id: Type.String(),
+          status: StatusShape,
+          expires_at: Time,
+          interval: Type.Integer(),
+          use_before: NullableTime,
+        },
+        { additionalProperties: false },
+      ),
     ),
   },
   { additionalProperties: false },

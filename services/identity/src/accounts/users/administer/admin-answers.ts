@@ -13,7 +13,7 @@ type Dependencies = {
   readonly userDirectory: Pick<UserDirectory, 'open'>;
 };
 
-export const Status = Type.Union([Type.Literal('active'), Type.Literal('disabled')]);
+export const Status = named('UserStatus', Type.Enum(['active', 'disabled']));
 export const Roles = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
   minItems: 1,
   maxItems: 50,

@@ -1,4 +1,5 @@
 /** Who the caller is, in which tenant, and which applications the organization has there. */
+import { named } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
@@ -27,26 +28,38 @@ export const currentUserRoute = (needs: Dependencies): Endpoint =>
       tenant: 'optional',
       area: 'user',
       ok: closed({
-        user: closed({
-          id: Type.String(),
-          email: Type.String(),
-          display_name: Type.Union([Type.String(), Type.Null()]),
-          roles: Type.Array(Type.String()),
-        }),
-        tenant: closed({
-          id: Type.String(),
-          name: Type.String(),
-          slug: Type.String(),
-          display_name: Type.String(),
-          environment: Type.String(),
-          settings: Type.Object({}, { additionalProperties: true }),
-        }),
-        workspace: closed({
-          id: Type.String(),
-          applications: Type.Array(
-            closed({ id: Type.String(), name: Type.String(), environment: Type.String() }),
-          ),
-        }),
+        user: named(
+          'CurrentUser',
+          closed({
+            id: Type.String(),
+            email: Type.String(),
+            display_name: Type.Union([Type.String(), Type.Null()]),
+            roles: Type.Array(Type.String()),
+          }),
+        ),
+        tenant: named(
+          'CurrentTenant',
+          closed({
+            id: Type.String(),
+            name: Type.String(),
+            slug: Type.String(),
+            display_name: Type.String(),
+            environment: Type.String(),
+            settings: Type.Object({}, { additionalProperties: true }),
+          }),
+        ),
+        workspace: named(
+          'Workspace',
+          closed({
+            id: Type.String(),
+            applications: Type.Array(
+              named(
+                'WorkspaceApplication',
+                closed({ id: Type.String(), name: Type.String(), environment: Type.String() }),
+              ),
+            ),
+          }),
+        ),
       }),
       refusals: { not_found: 404 },
       notTaken: USERS_ONLY,

@@ -1,4 +1,5 @@
 /** The agent, its user or an administrator ends an agent session. */
+import { named } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
@@ -21,7 +22,7 @@ export const endAgentSessionRoute = (needs: Dependencies): Endpoint =>
       path: `${PATH}/{id}`,
       who: READERS,
       params: SessionId,
-      ok: closed({ data: closed({ status: Type.Literal('ended') }) }),
+      ok: closed({ data: named('AgentSessionEnded', closed({ status: Type.Literal('ended') })) }),
       refusals: { not_found: 404 },
       waitsFor: ['agent_sessions', 'revocations'],
     },

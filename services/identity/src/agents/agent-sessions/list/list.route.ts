@@ -1,5 +1,5 @@
 /** Agent sessions as their agent, their user and administrators see them; no tokens. */
-import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
+import { named, PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { Database } from '@cardea/read-models';
 import type { ServiceDependencies } from '@cardea/service';
@@ -36,7 +36,12 @@ export const listAgentSessionsRoute = ({
         status: Type.Optional(Status),
         agent_id: Type.Optional(Type.String({ maxLength: 128 })),
       }),
-      ok: closed({ data: closed({ sessions: Type.Array(SessionShape), ...pageAnswer }) }),
+      ok: closed({
+        data: named(
+          'AgentSessionPage',
+          closed({ sessions: Type.Array(SessionShape), ...pageAnswer }),
+        ),
+      }),
       refusals: {},
       reads: ['agent_sessions'],
     },

@@ -95,6 +95,7 @@ export const magicLinkPageRoute = (): Endpoint =>
   endpoint(
     {
       name: 'magic_link_page',
+      clientName: 'get_magic_link_page',
       summary: 'Page of the link to sign in by',
       tag: 'Authentication',
       method: 'get',

@@ -1,4 +1,5 @@
 /** Adds a user to a tenant. An address that is taken gets an answer of the same status and shape. */
+import { named } from '@cardea/contracts';
 import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { alreadyCreated, newId, type ServiceDependencies } from '@cardea/service';
@@ -24,7 +25,7 @@ import {
 import { begin, meet } from '../../attempts/attempt.ts';
 import type { EndAttempt } from '../../attempts/end-attempt.ts';
 import { appendsOf, step } from '../steps.ts';
-import { CHECK_YOUR_EMAIL, pad, unnamed } from '../taken-address.ts';
+import { CHECK_YOUR_EMAIL, CheckYourEmail, pad, unnamed } from '../taken-address.ts';
 import {
   answerOfRegistration,
   mailAfter,
@@ -59,14 +60,20 @@ type Body = Static<typeof Body>;
 type Asked = Request<object, object, Body>;
 
 const Ok = Type.Union([
-  closed({ user_id: Type.String(), ...tokenFields }),
-  closed({ user_id: Type.String(), verification_required: Type.Literal(true) }),
-  closed({ status: Type.Literal(CHECK_YOUR_EMAIL), user_id: Type.Literal('') }),
-  closed({
-    status: Type.Literal(CHECK_YOUR_EMAIL),
-    user_id: Type.Literal(''),
-    verification_required: Type.Literal(true),
-  }),
+  named('Registered', closed({ user_id: Type.String(), ...tokenFields })),
+  named(
+    'RegisteredUnverified',
+    closed({ user_id: Type.String(), verification_required: Type.Literal(true) }),
+  ),
+  CheckYourEmail,
+  named(
+    'CheckYourEmailToVerify',
+    closed({
+      status: Type.Literal(CHECK_YOUR_EMAIL),
+      user_id: Type.Literal(''),
+      verification_required: Type.Literal(true),
+    }),
+  ),
 ]);
 
 export const registerRoute = (needs: Dependencies): Endpoint =>

@@ -1,4 +1,5 @@
 /** Makes an organization, its tenant, its first administrator and the application `default`. */
+import { named } from '@cardea/contracts';
 import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { alreadyCreated, newId, type ServiceDependencies } from '@cardea/service';
@@ -32,7 +33,7 @@ import {
 import { begin, meet } from '../../attempts/attempt.ts';
 import type { EndAttempt } from '../../attempts/end-attempt.ts';
 import { appendsOf, step } from '../steps.ts';
-import { CHECK_YOUR_EMAIL, pad } from '../taken-address.ts';
+import { CheckYourEmail, pad } from '../taken-address.ts';
 import { answerOfSignUp, noticeIn, type SignUp, signUpOf, WITHOUT_TOKENS } from './sign-up.ts';
 
 type Dependencies = Pick<
@@ -69,13 +70,16 @@ export const signUpRoute = (needs: Dependencies): Endpoint =>
       area: 'user',
       body: Body,
       ok: Type.Union([
-        closed({
-          user_id: Type.String(),
-          tenant_id: Type.String(),
-          ...tokenFields,
-          email_verified: Type.Boolean(),
-        }),
-        closed({ status: Type.Literal(CHECK_YOUR_EMAIL), user_id: Type.Literal('') }),
+        named(
+          'SignedUp',
+          closed({
+            user_id: Type.String(),
+            tenant_id: Type.String(),
+            ...tokenFields,
+            email_verified: Type.Boolean(),
+          }),
+        ),
+        CheckYourEmail,
       ]),
       status: 201,
       refusals: {

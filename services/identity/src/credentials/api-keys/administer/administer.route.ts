@@ -34,7 +34,7 @@ const COMMON = {
   tenant: 'required',
   area: 'admin',
 } as const;
-const Environment = Type.Union([Type.Literal('live'), Type.Literal('test')]);
+const Environment = named('ApiKeyEnvironment', Type.Enum(['live', 'test']));
 const NullableText = Type.Union([Type.String(), Type.Null()]);
 const keyFields = {
   id: Type.String(),

@@ -1,4 +1,5 @@
 /** What a client may show before anybody has signed in, found by its publishable key. */
+import { named } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
@@ -33,16 +34,19 @@ export const identifyRoute = (needs: Dependencies): Endpoint =>
         display_name: Type.String(),
         environment: Type.String(),
         branding: Type.Object({}, { additionalProperties: true }),
-        auth_methods: closed({
-          password: Type.Boolean(),
-          passkeys: Type.Boolean(),
-          google: Type.Boolean(),
-          github: Type.Boolean(),
-          microsoft: Type.Boolean(),
-          magic_link: Type.Boolean(),
-          otp: Type.Boolean(),
-          mfa_policy: Type.String(),
-        }),
+        auth_methods: named(
+          'AuthMethods',
+          closed({
+            password: Type.Boolean(),
+            passkeys: Type.Boolean(),
+            google: Type.Boolean(),
+            github: Type.Boolean(),
+            microsoft: Type.Boolean(),
+            magic_link: Type.Boolean(),
+            otp: Type.Boolean(),
+            mfa_policy: Type.String(),
+          }),
+        ),
       }),
       refusals: { invalid_publishable_key: 401, rate_limited: 429 },
       reads: ['workspaces'],

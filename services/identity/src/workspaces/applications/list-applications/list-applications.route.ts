@@ -1,5 +1,5 @@
 /** The tenant's applications with their publishable keys. */
-import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery, Time } from '@cardea/contracts';
+import { named, PAGE_SIZE_DEFAULT, pageAnswer, pageQuery, Time } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
@@ -31,15 +31,18 @@ export const listApplicationsRoute = (needs: Dependencies): Endpoint =>
       query: Type.Object(pageQuery),
       ok: closed({
         applications: Type.Array(
-          closed({
-            id: Type.String(),
-            tenant_id: Type.String(),
-            name: Type.String(),
-            environment: Type.String(),
-            type: Type.String(),
-            publishable_key: Type.String(),
-            created_at: Time,
-          }),
+          named(
+            'Application',
+            closed({
+              id: Type.String(),
+              tenant_id: Type.String(),
+              name: Type.String(),
+              environment: Type.String(),
+              type: Type.String(),
+              publishable_key: Type.String(),
+              created_at: Time,
+            }),
+          ),
         ),
         ...pageAnswer,
       }),

@@ -26,7 +26,7 @@ const COMMON = {
     closed({
       id: Type.String(),
       name: Type.String(),
-      settings: closed({ audit_retention_days: Type.Integer() }),
+      settings: named('OrganizationSettings', closed({ audit_retention_days: Type.Integer() })),
       created_at: Time,
     }),
   ),

@@ -26,10 +26,10 @@ const LEAST_LENGTH_MIN = 8;
 const LEAST_LENGTH_MAX = 64;
 const passwordPolicy = {
   min: Type.Integer({ minimum: LEAST_LENGTH_MIN, maximum: LEAST_LENGTH_MAX }),
-  common: Type.Enum(['allow', 'refuse']),
+  common: named('CommonPasswords', Type.Enum(['allow', 'refuse'])),
 };
 const registration = {
-  mode: Type.Enum([...REGISTRATION_MODES]),
+  mode: named('RegistrationMode', Type.Enum([...REGISTRATION_MODES])),
   /** Null: uniform exactly if verification is required. */
   uniform_response: Type.Union([Type.Boolean(), Type.Null()]),
 };
@@ -42,20 +42,30 @@ const TenantShape = named(
     slug: Type.String(),
     display_name: Type.String(),
     environment: Type.String(),
-    settings: closed({
-      password_policy: closed(passwordPolicy),
-      registration: closed(registration),
-    }),
+    settings: named(
+      'TenantSettings',
+      closed({
+        password_policy: named('PasswordPolicy', closed(passwordPolicy)),
+        registration: named('RegistrationSettings', closed(registration)),
+      }),
+    ),
     created_at: Time,
   }),
 );
 /** Settings that are not named stay as they are. */
-const SettingsChange = Type.Object(
-  {
-    password_policy: Type.Optional(Type.Partial(closed(passwordPolicy))),
-    registration: Type.Optional(Type.Partial(closed(registration))),
-  },
-  { additionalProperties: false, minProperties: 1 },
+const SettingsChange = named(
+  'TenantSettingsChange',
+  Type.Object(
+    {
+      password_policy: Type.Optional(
+        named('PasswordPolicyChange', Type.Partial(closed(passwordPolicy))),
+      ),
+      registration: Type.Optional(
+        named('RegistrationSettingsChange', Type.Partial(closed(registration))),
+      ),
+    },
+    { additionalProperties: false, minProperties: 1 },
+  ),
 );
 
 export const getTenantRoute = (needs: Pick<Dependencies, 'workspaces'>): Endpoint =>

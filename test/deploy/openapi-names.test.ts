@@ -1,0 +1,50 @@
+/** Names in the OpenAPI document, as a generator of clients meets them. */
+import { describe, expect, it } from 'vitest';
+import { documentsOf, product } from '../../scripts/gateway/files.ts';
+
+type Node = { readonly [keyword: string]: unknown };
+type Document = {
+  readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } };
+  readonly components: {
+    readonly schemas: { readonly [name: string]: Node };
+    readonly parameters: { readonly [name: string]: Node };
+  };
+};
+type Operation = { readonly operationId: string };
+
+const document: Document = JSON.parse(documentsOf(await product()).get('openapi.json') ?? '');
+const { schemas, parameters } = document.components;
+
+describe('the types of the OpenAPI document', () => {
+  it('have one name for one list of values', () => {
+    const counts = new Map<string, number>();
+    for (const values of listsIn(document)) {
+      const key = JSON.stringify(values);
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+    expect([...counts].filter(([, uses]) => uses > 1).map(([key]) => key)).toEqual([]);
+  });
+
+  it('have names that no parameter has, nor the types that generators make of an operation', () => {
+    const taken = new Set([...Object.keys(parameters), ...operationIds().flatMap(generated)]);
+    expect(Object.keys(schemas).filter((name) => taken.has(name))).toEqual([]);
+  });
+});
+
+const operationIds = (): readonly string[] =>
+  Object.values(document.paths).flatMap((methods) =>
+    Object.values(methods).map(({ operationId }) => operationId),
+  );
+
+/** `logIn` becomes `LogInData`, `LogInResponse` and so on. */
+const generated = (id: string): readonly string[] =>
+  ['Data', 'Error', 'Errors', 'Response', 'Responses'].map(
+    (ending) => `${id.charAt(0).toUpperCase()}${id.slice(1)}${ending}`,
+  );
+
+/** Every list of values in a document; the names of fields are no keywords. */
+function listsIn(node: unknown): readonly unknown[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const own = 'enum' in node && Array.isArray(node.enum) ? [node.enum] : [];
+  return [...own, ...Object.values(node).flatMap(listsIn)];
+}

@@ -46,7 +46,7 @@ export function neverErased(sealed: Sealed | 'erased'): Sealed {
 /** What a sealer needs of a database: table `subject_keys` in the service's schema. */
 export interface SubjectKeyTable {
   read(subjectId: string): Promise<SubjectKeyRow | undefined>;
-  /** Inserts if absent and answers the row that stands. */
+  /** Inserts if absent and answers the row that stands; one trip, whether it was there or not. */
   insertIfAbsent(row: SubjectKeyRow): Promise<SubjectKeyRow>;
   erase(subjectId: string): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { wrapKeys } from './derive.ts';
 import { Tampered } from './envelope.ts';
 import { UnknownWrapKey } from './rewrap.ts';
-import { type FieldLocation, neverErased, type Sealer } from './sealed.ts';
+import { type FieldLocation, neverErased, type Sealer, type SubjectKeyRow } from './sealed.ts';
 import { inMemorySubjectKeys, sealer } from './sealer.ts';
 
 const OLD = 'aa11'.repeat(16);
@@ -99,6 +99,24 @@ describe('a sealed field', () => {
     for (const [n, sealed] of all.entries()) {
       expect(await fresh.open(sealed, place)).toBe(String(n));
     }
+  });
+
+  it('asks the table once for the key of a new subject', async () => {
+    const table = inMemorySubjectKeys();
+    const asked: string[] = [];
+    const watched = {
+      ...table,
+      read: (subject: string) => {
+        asked.push('read');
+        return table.read(subject);
+      },
+      insertIfAbsent: (row: SubjectKeyRow) => {
+        asked.push('insert');
+        return table.insertIfAbsent(row);
+      },
+    };
+    await sealedBy(of(watched), place, 'ann@example.com');
+    expect(asked).toEqual(['insert']);
   });
 
   it('S16 is read under the previous ENCRYPTION_KEY, and not without it', async () => {

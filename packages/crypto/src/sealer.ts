@@ -99,8 +99,7 @@ function keyring({ table, keys, clock, random = systemRandom }: SealerDependenci
 
   return {
     make: async (tenantId, subject) => {
-      let found = await cache.get(subject, read(subject));
-      if (found === 'absent') found = await cache.get(subject, insert(tenantId, subject));
+      const found = await cache.get(subject, insert(tenantId, subject));
       // Another caller's reading can stand where our insertion should; then ours comes after it.
       return found === 'absent' ? await insert(tenantId, subject)() : found;
     },

@@ -25,10 +25,17 @@ export function postgresSubjectKeys(database: Database, schema: string): Subject
     read,
     insertIfAbsent: async (row) => {
       const { rows } = await database.system.query<Row>(
-        `INSERT INTO ${table} (${columns}) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (subject_id) DO NOTHING RETURNING ${columns}`,
+        {
+          name: `${schema}_key_insert`,
+          text: `WITH inserted AS (
+            INSERT INTO ${table} (${columns}) VALUES ($1, $2, $3, $4)
+            ON CONFLICT (subject_id) DO NOTHING RETURNING ${columns})
+          SELECT ${columns} FROM inserted
+          UNION ALL SELECT ${columns} FROM ${table} WHERE subject_id = $1`,
+        },
         [row.subjectId, row.tenantId, row.wrapped, row.kekId],
       );
+      // A row that another transaction has inserted meanwhile is not visible to this statement.
       const standing = rows[0] === undefined ? await read(row.subjectId) : keyOf(rows[0]);
       if (standing === undefined)
         throw new Error('A subject key vanished; rows are never deleted.');

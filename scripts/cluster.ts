@@ -9,7 +9,7 @@ import {
   type Cluster,
   fetchKafka,
   lastOf,
-  missingParts,
+  missingPrograms,
   type Options,
   readOptions,
   ServiceEnded,
@@ -68,7 +68,7 @@ async function start(given: Options): Promise<void> {
     nginx: nginxCommand() === undefined,
     kafka: KAFKA_BROKERS === undefined,
   };
-  const missing = missingParts(needs);
+  const missing = missingPrograms(needs);
   if (missing !== '') return fail(missing, EXIT_CONFIGURATION);
   const unfetched = needs.kafka ? fetchKafka(say) : undefined;
   if (unfetched !== undefined) return fail(unfetched, EXIT_CONFIGURATION);

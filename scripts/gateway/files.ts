@@ -1,7 +1,7 @@
 /** The gateway's configuration template, which is generated and committed, and the documents that it serves. */
 import { type Documents, servedDocuments } from '@cardea/documents';
-import type { Described } from '@cardea/service';
-import { describedEndpoints } from '@cardea/standalone';
+import type { ListedEndpoints } from '@cardea/service';
+import { allEndpoints } from '@cardea/standalone';
 import packageJson from '../../package.json' with { type: 'json' };
 import { gatewayRoutes } from './routes.ts';
 import { nginxTemplate } from './template.ts';
@@ -11,12 +11,13 @@ export const TEMPLATE_FILE = 'nginx.conf.template';
 
 export const { version } = packageJson;
 
-export const product = (): Promise<Described> => describedEndpoints(version);
+export const product = (): Promise<ListedEndpoints> => allEndpoints(version);
 
-export const templateOf = (described: Described): string => nginxTemplate(gatewayRoutes(described));
+export const templateOf = (described: ListedEndpoints): string =>
+  nginxTemplate(gatewayRoutes(described));
 
 /** The endpoints of all services in one document. */
-export const documentsOf = ({ common, services }: Described): Documents =>
+export const documentsOf = ({ common, services }: ListedEndpoints): Documents =>
   servedDocuments({
     endpoints: [...common, ...services.flatMap(({ endpoints }) => endpoints)],
     version,

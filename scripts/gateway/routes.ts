@@ -1,7 +1,7 @@
 /** The routes of the gateway: each public path once, with its service and the largest body. */
 import type { ServiceName } from '@cardea/contracts';
 import { catalogue } from '@cardea/http';
-import type { Described } from '@cardea/service';
+import type { ListedEndpoints } from '@cardea/service';
 
 export type GatewayRoute = {
   /** With `{name}` for parameters, as in the contract. */
@@ -20,7 +20,7 @@ const HEALTH_SERVICE: ServiceName = 'identity';
 const NEVER = /^\/(internal|dev|metrics|livez|readyz|startupz|loglevel)(\/|$)/;
 
 /** In matching order: a literal segment before a parameter. */
-export function gatewayRoutes({ common, services }: Described): readonly GatewayRoute[] {
+export function gatewayRoutes({ common, services }: ListedEndpoints): readonly GatewayRoute[] {
   const owners = new Map([
     ...common.map(({ contract }) => [contract.name, HEALTH_SERVICE] as const),
     ...services.flatMap(({ service, endpoints }) =>

@@ -18,7 +18,7 @@ type Parameter = {
   readonly schema: Schema;
 };
 type Content = { readonly [mediaType: string]: { readonly schema?: Schema } };
-type Described = {
+type ListedEndpoints = {
   readonly 'x-callers'?: string | readonly string[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required?: boolean; readonly content: Content };
@@ -53,7 +53,7 @@ export const promisedBy = (document: Document): Promised =>
   Object.fromEntries(
     Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]): [string, Operation] => {
-        const described = resolved(operation, document) as Described;
+        const described = resolved(operation, document) as ListedEndpoints;
         return [
           `${method.toUpperCase()} ${path}`,
           {
@@ -87,7 +87,7 @@ function pointed(reference: string, document: Document): unknown {
   return found;
 }
 
-const inputsOf = ({ parameters = [], requestBody }: Described): Fields =>
+const inputsOf = ({ parameters = [], requestBody }: ListedEndpoints): Fields =>
   Object.fromEntries([
     ...parameters.flatMap((one) =>
       fields(one.schema, `${one.in} ${one.name}`, one.required === true),
@@ -97,7 +97,7 @@ const inputsOf = ({ parameters = [], requestBody }: Described): Fields =>
     ),
   ]);
 
-const answersOf = ({ responses }: Described): Operation['answers'] =>
+const answersOf = ({ responses }: ListedEndpoints): Operation['answers'] =>
   Object.fromEntries(
     Object.entries(responses).map(([status, { content = {} }]) => {
       const all = Object.values(content).flatMap(({ schema = {} }) => fields(schema, '', true));

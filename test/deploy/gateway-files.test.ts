@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { catalogue } from '@cardea/http';
-import type { Described } from '@cardea/service';
+import type { ListedEndpoints } from '@cardea/service';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   documentsOf,
@@ -24,7 +24,7 @@ import { needNginx } from '../need-nginx.ts';
 
 const template = readFileSync(new URL(TEMPLATE_FILE, GATEWAY_FOLDER), 'utf8');
 
-let described: Described;
+let described: ListedEndpoints;
 let folder: string;
 beforeAll(async () => {
   described = await product();
@@ -119,7 +119,7 @@ describe('routes of a gateway', () => {
           },
         },
       ],
-    }) as unknown as Described['services'][number];
+    }) as unknown as ListedEndpoints['services'][number];
 
   it.each(['/internal/approvals', '/dev/mailbox', '/metrics', '/readyz'])(
     'S25 are refused for %s, whatever its contract says',

@@ -1,6 +1,6 @@
 export { type Cluster, startCluster } from './cluster.ts';
 export { type Options, readOptions, USAGE } from './options.ts';
-export { fetchKafka, missingParts } from './parts.ts';
+export { fetchKafka, missingPrograms } from './required-programs.ts';
 export {
   FOLDERS,
   lastOf,

@@ -6,22 +6,22 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { whyNoKafka } from '@cardea/testing';
 
-type Part = { readonly program: string; readonly packages: string; readonly why: string };
+type Program = { readonly program: string; readonly packages: string; readonly why: string };
 
-const REDIS: Part = { program: 'redis-server', packages: 'redis-server', why: 'the cache' };
-const NGINX: Part = { program: 'nginx', packages: 'nginx', why: 'the gateway' };
-const JAVA: Part = { program: 'java 17', packages: 'openjdk-17-jre-headless', why: 'Kafka' };
-const MAVEN: Part = { program: 'mvn', packages: 'maven', why: 'fetches Kafka, once' };
+const REDIS: Program = { program: 'redis-server', packages: 'redis-server', why: 'the cache' };
+const NGINX: Program = { program: 'nginx', packages: 'nginx', why: 'the gateway' };
+const JAVA: Program = { program: 'java 17', packages: 'openjdk-17-jre-headless', why: 'Kafka' };
+const MAVEN: Program = { program: 'mvn', packages: 'maven', why: 'fetches Kafka, once' };
 const FETCH = fileURLToPath(new URL('../../../scripts/kafka/fetch.mjs', import.meta.url));
 
-export type NeededParts = {
+export type RequiredPrograms = {
   readonly redis: boolean;
   readonly nginx: boolean;
   readonly kafka: boolean;
 };
 
 /** Empty when nothing is missing; else one sentence per part and the command that installs them. */
-export function missingParts(needs: NeededParts): string {
+export function missingPrograms(needs: RequiredPrograms): string {
   const missing = [
     ...(needs.redis && !isOnPath(REDIS.program) ? [REDIS] : []),
     ...(needs.nginx ? [NGINX] : []),
@@ -33,7 +33,7 @@ export function missingParts(needs: NeededParts): string {
   return ['A part is missing:', ...lines, `Install with: apt-get install ${packages}`].join('\n');
 }
 
-function missingForKafka(): readonly Part[] {
+function missingForKafka(): readonly Program[] {
   const why = whyNoKafka();
   if (why === undefined) return [];
   if (/Java/.test(why)) return [JAVA, ...(isOnPath(MAVEN.program) ? [] : [MAVEN])];

@@ -5,7 +5,7 @@
 import type { ServiceName } from '@cardea/contracts';
 import type { Endpoint } from '@cardea/http';
 import type { Projection } from '@cardea/read-models';
-import { authenticationPipeline, probesOf } from './authentication-pipeline.ts';
+import { apiServer, managementServer } from './http-servers.ts';
 import { internalBearers } from './internal-bearer.ts';
 import { internalListener } from './internal-listener.ts';
 import { buildParts, degradedOf, type HostOptions, type Part } from './parts.ts';
@@ -63,8 +63,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
     if (failures.length > 0) throw failures[0];
   };
   try {
-    const door = authenticationPipeline(options, parts);
-    const probes = probesOf(options, parts, waitingFor);
+    const server = apiServer(options, parts);
+    const probes = managementServer(options, parts, waitingFor);
     const { port: managementPort } = await probes.start();
     started.push(probes);
     await options.before?.(waitingFor);
@@ -81,8 +81,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
       waitingFor.delete(part.definition.name);
     }
     const internalPort = await offer(options, parts, started);
-    const { port, onLoopback } = await door.start();
-    started.push(door);
+    const { port, onLoopback } = await server.start();
+    started.push(server);
     waitingFor.delete(DOOR);
     return {
       port,

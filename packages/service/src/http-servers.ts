@@ -13,7 +13,7 @@ import { internalBearers } from './internal-bearer.ts';
 import { measuring } from './measures.ts';
 import { degradedOf, type HostOptions, type Part } from './parts.ts';
 
-export function authenticationPipeline(options: HostOptions, parts: readonly Part[]): HttpServer {
+export function apiServer(options: HostOptions, parts: readonly Part[]): HttpServer {
   const { infrastructure: shared, definitions } = options;
   const { settings, version, clock, ids } = shared;
   const common = healthEndpoints({
@@ -53,7 +53,7 @@ export function authenticationPipeline(options: HostOptions, parts: readonly Par
   });
 }
 
-export function probesOf(
+export function managementServer(
   options: HostOptions,
   parts: readonly Part[],
   waitingFor: ReadonlySet<string>,

@@ -1,5 +1,5 @@
 export { actorOf, appOf } from './command.ts';
-export { type Described, describe } from './described.ts';
+export { listEndpoints, type ListedEndpoints } from './list-endpoints.ts';
 export { type FactCopies, factCopies, type UserFacts } from './fact-copies.ts';
 export { type Host, startHost } from './host.ts';
 export {

@@ -1,5 +1,5 @@
 /**
- * What services offer, without starting them: gateway and document are generated from it. Everything is
+ * The endpoints of services, without starting them: gateway and document are generated from it. Everything is
  * built as in a process, but nothing connects and no loop runs.
  */
 import type { ServiceName } from '@cardea/contracts';
@@ -8,7 +8,7 @@ import { type Given, infrastructure } from './infrastructure.ts';
 import { buildParts } from './parts.ts';
 import type { ServiceDefinition } from './service.ts';
 
-export type Described = {
+export type ListedEndpoints = {
   /** The endpoints that every process serves beside those of its services: health. */
   readonly common: readonly Endpoint[];
   readonly services: readonly {
@@ -17,10 +17,10 @@ export type Described = {
   }[];
 };
 
-export async function describe(
+export async function listEndpoints(
   given: Given,
   definitions: readonly ServiceDefinition[],
-): Promise<Described> {
+): Promise<ListedEndpoints> {
   const shared = infrastructure(given);
   try {
     const { parts } = buildParts({

@@ -2,14 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { logger, readSettings } from '@cardea/runtime';
-import { type Described, describe } from '@cardea/service';
+import { listEndpoints, type ListedEndpoints } from '@cardea/service';
 import { services } from './services.ts';
 
 /** Never connected to. */
 const NOWHERE = 'postgres://nobody:nothing@127.0.0.1:1/nothing';
 const SECRET_BYTES = 32;
 
-export function describedEndpoints(version: string): Promise<Described> {
+export function allEndpoints(version: string): Promise<ListedEndpoints> {
   const secret = () => randomBytes(SECRET_BYTES).toString('hex');
   const read = readSettings(
     {
@@ -23,5 +23,5 @@ export function describedEndpoints(version: string): Promise<Described> {
   );
   if ('faults' in read) throw new Error(read.faults.map(({ name }) => name).join(', '));
   const log = logger({ service: 'gateway', version, level: 'error' });
-  return describe({ settings: read.ok, version, log }, services);
+  return listEndpoints({ settings: read.ok, version, log }, services);
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { servedDocuments, subscriberDocuments, writeDocuments } from '@cardea/documents';
 import { documentation } from '@cardea/http';
 import packageJson from '../package.json' with { type: 'json' };
-import { describedEndpoints } from './described-endpoints.ts';
+import { allEndpoints } from './all-endpoints.ts';
 
 const USAGE_EXIT = 2;
 
@@ -17,7 +17,7 @@ if (folder === undefined) {
   process.exit(USAGE_EXIT);
 }
 const { version } = packageJson;
-const { common, services } = await describedEndpoints(version);
+const { common, services } = await allEndpoints(version);
 const endpoints = [...common, ...services.flatMap((each) => each.endpoints)];
 writeDocuments(folder, servedDocuments({ endpoints, version }));
 writeDocuments(folder, subscriberDocuments(version));

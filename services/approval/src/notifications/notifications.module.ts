@@ -9,7 +9,7 @@ export type NotificationsDependencies = Pick<
   ServiceDependencies,
   'streams' | 'database' | 'sealer' | 'clock' | 'ids' | 'log' | 'systemCommand' | 'settings'
 > &
-  Pick<RequestParts, 'people' | 'counters' | 'changes'> & {
+  Pick<RequestParts, 'identityFacts' | 'counters' | 'changes'> & {
     /** Used instead of the transport that the settings name. */
     readonly transport?: MailTransport | undefined;
   };

@@ -12,7 +12,7 @@ import {
   readRequest,
   requests,
   streamOf,
-  type UserDirectory,
+  type IdentityFacts,
 } from '../requests/requests.module.ts';
 import { batchedWith, dueJobs, finish, fold, type Job, putOff } from './jobs.ts';
 import { MAILS_PER_MINUTE_MAX, MINUTE_MS, NOTIFY_AGAIN_MS } from './limits.ts';
@@ -23,7 +23,7 @@ type NotifierDependencies = Pick<
   ServiceDependencies,
   'streams' | 'database' | 'sealer' | 'clock' | 'log' | 'systemCommand'
 > & {
-  readonly people: UserDirectory;
+  readonly identityFacts: IdentityFacts;
   readonly counters: Counters;
   readonly changes: Changes;
   /** Undefined if mail cannot be sent at all. */
@@ -47,7 +47,7 @@ export const notifier = (needs: NotifierDependencies, newJobs: WakeSignal): Loop
   );
 
 async function notify(needs: NotifierDependencies, job: Job): Promise<void> {
-  const { database, people, counters, clock, mail } = needs;
+  const { database, identityFacts, counters, clock, mail } = needs;
   const request = await pendingOf(needs, job);
   if (request === undefined) {
     await finish(database, job);
@@ -55,7 +55,7 @@ async function notify(needs: NotifierDependencies, job: Job): Promise<void> {
   }
   if (job.channel !== 'email') return settle(needs, job, failed(job, 'unsupported'));
   if (mail === undefined) return settle(needs, job, failed(job, 'not_configured'));
-  const user = await people.user(job.tenant_id, job.user_id);
+  const user = await identityFacts.user(job.tenant_id, job.user_id);
   if (user === undefined || user.email === '') throw new AddressUnknown();
   if (job.state === 'folded') return sendFolded(needs, job, { mail, to: user.email });
   const overMs = await counters.over(

@@ -39,7 +39,7 @@ export const approvalRelay = relay<RequestEvent | QueueChanged, typeof approvalE
     type: 'approval.decision_refused',
     data: { ...(await factsIn(tools)), cause: 'binding_code' },
   }),
-  ...ignoring('how people are told is private', 'NotificationSent', 'NotificationFailed'),
+  ...ignoring('how identityFacts are told is private', 'NotificationSent', 'NotificationFailed'),
   QueueChanged: ignored('what a queue keeps is for this service alone'),
 });
 

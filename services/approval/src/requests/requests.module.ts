@@ -20,19 +20,19 @@ import { PACE } from './limits.ts';
 import { muteOnDenials } from './queues/mute-on-denials.policy.ts';
 import { queues } from './queues/queue.ts';
 import { approvalRelay } from './relay.ts';
-import { identityConsumer } from './user-directory/identity.consumer.ts';
-import { type UserDirectory, userDirectory } from './user-directory/user-directory.ts';
+import { identityConsumer } from './identity-facts/identity.consumer.ts';
+import { type IdentityFacts, identityFacts } from './identity-facts/identity-facts.ts';
 
 export type { Changes } from './approval-requests/changes.ts';
-export { makeRequest, sealWord } from './approval-requests/making.ts';
-export { readRequest, showRequest } from './approval-requests/reading.ts';
+export { makeRequest, sealWord } from './approval-requests/make-request.ts';
+export { readRequest, showRequest } from './approval-requests/read-request.ts';
 export * from './approval-requests/request.ts';
 export type { Counters } from './counters.ts';
 export { COOL_DOWN_MS } from './limits.ts';
 export { askQueue } from './queues/asking.ts';
 export { cleaned, cut } from './sanitize-text.ts';
-export { patiently, type UserDirectory } from './user-directory/user-directory.ts';
-export { userValidity } from './user-directory/user-validity.ts';
+export { patiently, type IdentityFacts } from './identity-facts/identity-facts.ts';
+export { userValidity } from './identity-facts/user-validity.ts';
 
 export type RequestsDependencies = Pick<
   ServiceDependencies,
@@ -60,7 +60,7 @@ export type RequestsDependencies = Pick<
 
 /** What the sibling modules need of this one besides its functions. */
 export type RequestParts = {
-  readonly people: UserDirectory;
+  readonly identityFacts: IdentityFacts;
   readonly factCopies: Pick<ReturnType<typeof factCopies>, 'user'>;
   readonly counters: Counters;
   readonly changes: Changes;
@@ -72,7 +72,7 @@ export function requestsModule(needs: RequestsDependencies): {
 } {
   const { cache, clock, database, log, onRequested, expiresRequests } = needs;
   const parts: RequestParts = {
-    people: userDirectory(database),
+    identityFacts: identityFacts(database),
     factCopies: factCopies(needs, 'approval'),
     counters: counters(cache, clock),
     changes: changes(cache, log),

@@ -25,7 +25,7 @@ import {
   sealWord,
   showRequest,
   streamOf,
-  type UserDirectory,
+  type IdentityFacts,
   useBefore,
   userValidity,
 } from '../requests/requests.module.ts';
@@ -40,7 +40,7 @@ export type VaultRequestsDependencies = Pick<
   ServiceDependencies,
   'streams' | 'positions' | 'sealer' | 'clock' | 'ids' | 'random' | 'systemCommand'
 > & {
-  readonly people: UserDirectory;
+  readonly identityFacts: IdentityFacts;
   readonly factCopies: Pick<FactCopies, 'user'>;
   readonly counters: Counters;
   readonly changes: Changes;
@@ -61,12 +61,12 @@ async function openRequest(
   approval: VaultRequestsDependencies,
   open: OpenApproval,
 ): Promise<OpenedApproval> {
-  const { people, clock } = approval;
+  const { identityFacts, clock } = approval;
   const { tenant_id: tenantId, agent_id: agentId, user_id: userId } = open;
-  let around = await people.around(tenantId, userId, agentId);
+  let around = await identityFacts.around(tenantId, userId, agentId);
   if (around.user === undefined || around.agent === undefined) {
     await patiently(clock, async () => {
-      around = await people.around(tenantId, userId, agentId);
+      around = await identityFacts.around(tenantId, userId, agentId);
       return around.user && around.agent;
     });
   }

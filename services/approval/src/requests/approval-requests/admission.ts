@@ -6,13 +6,13 @@ import type { Admit, Request } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import type { Counters } from '../counters.ts';
 import { MINUTE_MS, REFUSALS_PER_MINUTE_MAX, REFUSED_DECISIONS_MAX } from '../limits.ts';
-import type { UserDirectory } from '../user-directory/user-directory.ts';
+import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
 import { type ApprovalRequest, type DecisionRefused, requests } from './request.ts';
 import { COMMON, isImpersonated, isLive, requestId, target } from './request-shape.ts';
 
-type DecidingDependencies = Pick<ServiceDependencies, 'streams' | 'command' | 'revocations'> & {
+type AdmissionDependencies = Pick<ServiceDependencies, 'streams' | 'command' | 'revocations'> & {
   readonly counters: Counters;
-  readonly people: UserDirectory;
+  readonly identityFacts: IdentityFacts;
 };
 
 /** Agents are let through authentication, so that their attempt to decide is recorded on the request. */
@@ -36,7 +36,7 @@ export const DECIDE_REFUSALS = {
 } as const;
 
 type Decider = AgentPrincipal | UserPrincipal;
-type OnlyPeople = Admit<
+type AdmitUsers = Admit<
   { readonly id: string },
   unknown,
   keyof typeof DECIDE_REFUSALS,
@@ -46,7 +46,7 @@ type OnlyPeople = Admit<
 
 /** Runs before the body is read: refuses agents, and records the attempt on the request. */
 export const usersOnly =
-  (approval: DecidingDependencies): OnlyPeople =>
+  (approval: AdmissionDependencies): AdmitUsers =>
   async (request) => {
     const { principal, params, tenantId } = request;
     if (principal.kind !== 'user' || isImpersonated(principal)) {
@@ -62,7 +62,7 @@ export const usersOnly =
  * Recorded on the request for the first few times; later ones, and ones without a request, as any refusal.
  */
 async function recordRefusal(
-  approval: DecidingDependencies,
+  approval: AdmissionDependencies,
   request: Request<{ readonly id: string }, unknown, undefined, Decider>,
 ): Promise<void> {
   const { streams } = approval;

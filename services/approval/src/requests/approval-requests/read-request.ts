@@ -1,6 +1,6 @@
 /** Requests read from their streams, with their texts decrypted; overdue ones are recorded as expired. */
 import type { ServiceDependencies } from '@cardea/service';
-import type { UserDirectory } from '../user-directory/user-directory.ts';
+import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
 import type { Changes } from './changes.ts';
 import { expire } from './expire/expire.ts';
 import {
@@ -95,13 +95,16 @@ export function snapshotOf(request: ExistingRequest): RequestSnapshot {
 
 /** The request as its readers see it. */
 export async function showRequest(
-  { people, sealer }: Pick<ServiceDependencies, 'sealer'> & { readonly people: UserDirectory },
+  {
+    identityFacts,
+    sealer,
+  }: Pick<ServiceDependencies, 'sealer'> & { readonly identityFacts: IdentityFacts },
   request: ExistingRequest,
 ): Promise<Shown> {
   const { facts } = request;
   const place = { streamId: streamOf(facts.id), field: 'reason' };
   const [user, reason] = await Promise.all([
-    people.user(facts.tenant_id, facts.user_id),
+    identityFacts.user(facts.tenant_id, facts.user_id),
     facts.reason === undefined ? null : sealer.open(facts.reason, place),
   ]);
   return shown(snapshotOf(request), {

@@ -3,7 +3,7 @@ import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import { NullableTime, named, Time } from '@cardea/contracts';
 import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
-import type { UserDirectory } from '../user-directory/user-directory.ts';
+import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
 import {
   type Binding,
   ORIGINS,
@@ -160,9 +160,9 @@ export function maySee(
 /** Disabled and deleted users are refused at once, even with a valid token. */
 export async function isLive(
   {
-    people,
+    identityFacts,
     revocations,
-  }: Pick<ServiceDependencies, 'revocations'> & { readonly people: UserDirectory },
+  }: Pick<ServiceDependencies, 'revocations'> & { readonly identityFacts: IdentityFacts },
   tenantId: string,
   userId: string,
 ): Promise<boolean> {
@@ -173,7 +173,7 @@ export async function isLive(
       .then(({ marked: [is] }) => is === true)
       // Without cache and identity, this process's own copy of the revocation list is used.
       .catch(() => revocations.isMarked(mark.kind, mark.id)),
-    people.user(tenantId, userId),
+    identityFacts.user(tenantId, userId),
   ]);
   return !marked && user?.status !== 'disabled';
 }

@@ -4,7 +4,7 @@ import type { Request } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import type { Changes } from './changes.ts';
 import type { Polls } from './polls.ts';
-import { readRequest } from './reading.ts';
+import { readRequest } from './read-request.ts';
 import type { ApprovalRequest, ExistingRequest } from './request.ts';
 
 type WaitDependencies = Pick<ServiceDependencies, 'streams' | 'clock' | 'systemCommand'> & {

@@ -22,7 +22,7 @@ type Around = {
   readonly channels: readonly string[];
 };
 
-export type UserDirectory = {
+export type IdentityFacts = {
   /** All rows that one request needs, in a single query. */
   around(tenantId: string, userId: string, agentId: string): Promise<Around>;
   user(tenantId: string, id: string): Promise<Person | undefined>;
@@ -63,7 +63,7 @@ const AROUND = `
   LEFT JOIN approval.agents a ON a.tenant_id = x.tenant_id AND a.agent_id = $3
   LEFT JOIN approval.tenants t ON t.tenant_id = x.tenant_id`;
 
-export function userDirectory(database: Database): UserDirectory {
+export function identityFacts(database: Database): IdentityFacts {
   const one = async <Row extends object>(
     tenantId: string,
     sql: string,

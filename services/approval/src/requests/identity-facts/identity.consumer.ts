@@ -8,7 +8,7 @@ import { ignoring } from '@cardea/event-store';
 import type { Transaction } from '@cardea/read-models';
 import { decideOnRows, type ServiceDependencies } from '@cardea/service';
 import type { Changes } from '../approval-requests/changes.ts';
-import { announceEnd, endOf } from '../approval-requests/reading.ts';
+import { announceEnd, endOf } from '../approval-requests/read-request.ts';
 import { type ExpiryCause, requests, subjectOf } from '../approval-requests/request.ts';
 import { cleaned } from '../sanitize-text.ts';
 

@@ -1,7 +1,7 @@
 /** Whether the tenant vouches for a user: by the row or, if it must be current, by asking identity. */
 import type { FactCopies } from '@cardea/service';
-import type { UserDirectory } from './user-directory.ts';
-import { isActive } from './user-directory.ts';
+import type { IdentityFacts } from './identity-facts.ts';
+import { isActive } from './identity-facts.ts';
 
 type Of = { readonly tenantId: string; readonly userId: string };
 type Standing = { readonly isActive: boolean; readonly isVouched: boolean };
@@ -9,13 +9,13 @@ type Standing = { readonly isActive: boolean; readonly isVouched: boolean };
 /** An unknown user counts as active, because a token proves that they exist, but never as vouched for. */
 export async function userValidity(
   {
-    people,
+    identityFacts,
     factCopies,
-  }: { readonly people: UserDirectory; readonly factCopies: Pick<FactCopies, 'user'> },
+  }: { readonly identityFacts: IdentityFacts; readonly factCopies: Pick<FactCopies, 'user'> },
   of: Of,
   vouchRequired: boolean,
 ): Promise<Standing> {
-  const row = () => people.user(of.tenantId, of.userId);
+  const row = () => identityFacts.user(of.tenantId, of.userId);
   const user = await (vouchRequired ? factCopies.user(of, row) : row());
   return { isActive: isActive(user), isVouched: user?.vouched === true };
 }

@@ -3,10 +3,10 @@ import { endpoint } from '@cardea/http';
 import type { FactCopies, ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import type { Counters } from '../../counters.ts';
-import type { UserDirectory } from '../../user-directory/user-directory.ts';
-import { userValidity } from '../../user-directory/user-validity.ts';
+import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
+import { userValidity } from '../../identity-facts/user-validity.ts';
 import type { Changes } from '../changes.ts';
-import { DECIDE_REFUSALS, DECIDES, usersOnly } from '../deciding.ts';
+import { DECIDE_REFUSALS, DECIDES, usersOnly } from '../admission.ts';
 import { type ApprovalRequest, type ExistingRequest, requests, streamOf } from '../request.ts';
 import { target } from '../request-shape.ts';
 import { type Approve, approve } from './approve.ts';
@@ -16,7 +16,7 @@ type ApproveDependencies = Pick<
   'streams' | 'command' | 'sealer' | 'revocations'
 > & {
   readonly changes: Changes;
-  readonly people: UserDirectory;
+  readonly identityFacts: IdentityFacts;
   readonly factCopies: Pick<FactCopies, 'user'>;
   readonly counters: Counters;
 };

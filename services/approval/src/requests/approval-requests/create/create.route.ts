@@ -6,11 +6,11 @@ import Type from 'typebox';
 import type { Counters } from '../../counters.ts';
 import { CALLER_PER_MINUTE_MAX, MINUTE_MS, TTL_SECONDS_MAX } from '../../limits.ts';
 import { askQueue } from '../../queues/asking.ts';
-import type { UserDirectory } from '../../user-directory/user-directory.ts';
-import { isActive, patiently } from '../../user-directory/user-directory.ts';
+import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
+import { isActive, patiently } from '../../identity-facts/identity-facts.ts';
 import type { Changes } from '../changes.ts';
-import { makeRequest, sealWord } from '../making.ts';
-import { readRequest, showRequest } from '../reading.ts';
+import { makeRequest, sealWord } from '../make-request.ts';
+import { readRequest, showRequest } from '../read-request.ts';
 import type { ExistingRequest, Origin } from '../request.ts';
 import { COMMON, isLive, NO_KEYS, requestShape, SeverityShape } from '../request-shape.ts';
 import { factsOf, originOf, readable, unreadable, type Wanted } from './create.ts';
@@ -19,7 +19,11 @@ import { joinable } from './join.ts';
 type CreateDependencies = Pick<
   ServiceDependencies,
   'streams' | 'clock' | 'systemCommand' | 'sealer' | 'revocations' | 'ids' | 'command'
-> & { readonly changes: Changes; readonly people: UserDirectory; readonly counters: Counters };
+> & {
+  readonly changes: Changes;
+  readonly identityFacts: IdentityFacts;
+  readonly counters: Counters;
+};
 
 const name = (most: number) => Type.String({ minLength: 1, maxLength: most });
 
@@ -111,15 +115,15 @@ async function fitToAsk(
   { principal, tenantId }: Asked,
   wanted: Wanted,
 ): Promise<Asker | Refused> {
-  const { people, clock } = approval;
+  const { identityFacts, clock } = approval;
   if (principal.kind === 'user' && !(await isLive(approval, tenantId, principal.id))) {
     return { refused: 'unauthenticated' };
   }
-  const lookAgent = () => people.agent(tenantId, wanted.agent_id);
+  const lookAgent = () => identityFacts.agent(tenantId, wanted.agent_id);
   const agent = principal.kind === 'agent' ? await patiently(clock, lookAgent) : await lookAgent();
   const said = originOf(principal, wanted, agent?.ownerUserId ?? null);
   if ('refused' in said) return said;
-  const lookUser = () => people.user(tenantId, wanted.user_id);
+  const lookUser = () => identityFacts.user(tenantId, wanted.user_id);
   const user = said.origin === 'self' ? await lookUser() : await patiently(clock, lookUser);
   if (said.origin !== 'self') {
     if (user === undefined) return { refused: 'user_not_found' };
@@ -167,7 +171,7 @@ async function make(
   const command = await commandOf(approval, request, asker.origin);
   const body_hash = await bodyHashOf(approval, request);
   const [channels, sealed] = await Promise.all([
-    approval.people.channels(tenantId),
+    approval.identityFacts.channels(tenantId),
     reason === undefined
       ? undefined
       : sealWord(approval, { tenantId, userId: wanted.user_id, requestId: id }, 'reason', reason),

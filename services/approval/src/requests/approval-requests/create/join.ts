@@ -4,7 +4,7 @@
 import type { ServiceDependencies } from '@cardea/service';
 import { entriesAt, queueIdOf, queues } from '../../queues/queue.ts';
 import type { Changes } from '../changes.ts';
-import { readRequest } from '../reading.ts';
+import { readRequest } from '../read-request.ts';
 import { type ExistingRequest, isUsable, VEND_ACTION } from '../request.ts';
 import type { Wanted } from './create.ts';
 

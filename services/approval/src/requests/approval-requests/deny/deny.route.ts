@@ -7,11 +7,11 @@ import { MINUTE_MS, MUTE_MINUTES_MAX } from '../../limits.ts';
 import { mute } from '../../queues/mute.ts';
 import { queueIdOf, queues } from '../../queues/queue.ts';
 import { cleaned } from '../../sanitize-text.ts';
-import type { UserDirectory } from '../../user-directory/user-directory.ts';
-import { userValidity } from '../../user-directory/user-validity.ts';
+import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
+import { userValidity } from '../../identity-facts/user-validity.ts';
 import type { Changes } from '../changes.ts';
-import { DECIDE_REFUSALS, DECIDES, usersOnly } from '../deciding.ts';
-import { sealWord } from '../making.ts';
+import { DECIDE_REFUSALS, DECIDES, usersOnly } from '../admission.ts';
+import { sealWord } from '../make-request.ts';
 import { requests } from '../request.ts';
 import { target } from '../request-shape.ts';
 import { deny } from './deny.ts';
@@ -21,7 +21,7 @@ type DenyDependencies = Pick<
   'streams' | 'command' | 'sealer' | 'revocations'
 > & {
   readonly changes: Changes;
-  readonly people: UserDirectory;
+  readonly identityFacts: IdentityFacts;
   readonly factCopies: Pick<FactCopies, 'user'>;
   readonly counters: Counters;
 };

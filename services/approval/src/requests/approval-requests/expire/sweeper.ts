@@ -5,7 +5,7 @@
 import type { Loop, ServiceDependencies } from '@cardea/service';
 import { SWEEP_EVERY_MS, SWEEP_ROWS_MAX } from '../../limits.ts';
 import type { Changes } from '../changes.ts';
-import { endRequest } from '../reading.ts';
+import { endRequest } from '../read-request.ts';
 
 type SweeperDependencies = Pick<
   ServiceDependencies,

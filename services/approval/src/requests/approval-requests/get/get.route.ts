@@ -1,8 +1,8 @@
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
-import type { UserDirectory } from '../../user-directory/user-directory.ts';
+import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import type { Changes } from '../changes.ts';
-import { readRequest, showRequest } from '../reading.ts';
+import { readRequest, showRequest } from '../read-request.ts';
 import { COMMON, maySee, NO_KEYS, requestId, requestShape } from '../request-shape.ts';
 
 type GetDependencies = Pick<
@@ -10,7 +10,7 @@ type GetDependencies = Pick<
   'streams' | 'clock' | 'systemCommand' | 'sealer'
 > & {
   readonly changes: Changes;
-  readonly people: UserDirectory;
+  readonly identityFacts: IdentityFacts;
 };
 
 export const getRequest = (approval: GetDependencies) =>

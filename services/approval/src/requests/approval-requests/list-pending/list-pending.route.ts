@@ -2,14 +2,14 @@ import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { PENDING_ROWS_MAX } from '../../limits.ts';
-import type { UserDirectory } from '../../user-directory/user-directory.ts';
+import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { COMMON, isImpersonated, isLive, requestShape, USERS_ONLY } from '../request-shape.ts';
 import { readRows, showRows } from '../rows.ts';
 
 type ListPendingDependencies = Pick<
   ServiceDependencies,
   'database' | 'clock' | 'sealer' | 'streams' | 'revocations'
-> & { readonly people: UserDirectory };
+> & { readonly identityFacts: IdentityFacts };
 
 export const listPending = (approval: ListPendingDependencies) =>
   endpoint(

@@ -5,7 +5,7 @@ import Type from 'typebox';
 import { INTERVAL_SECONDS } from '../../limits.ts';
 import type { Changes } from '../changes.ts';
 import type { Polls } from '../polls.ts';
-import { readRequest } from '../reading.ts';
+import { readRequest } from '../read-request.ts';
 import { type ExistingRequest, useBefore } from '../request.ts';
 import { COMMON, maySee, StatusShape } from '../request-shape.ts';
 import { untilDecided } from '../until-decided.ts';

@@ -1,10 +1,10 @@
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import { POLL_WAIT_MS } from '../../limits.ts';
-import type { UserDirectory } from '../../user-directory/user-directory.ts';
+import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import type { Changes } from '../changes.ts';
 import type { Polls } from '../polls.ts';
-import { readRequest, showRequest } from '../reading.ts';
+import { readRequest, showRequest } from '../read-request.ts';
 import { COMMON, maySee, NO_KEYS, requestId, requestShape } from '../request-shape.ts';
 import { untilDecided } from '../until-decided.ts';
 
@@ -13,7 +13,7 @@ type PollDependencies = Pick<
   'streams' | 'clock' | 'systemCommand' | 'sealer'
 > & {
   readonly changes: Changes;
-  readonly people: UserDirectory;
+  readonly identityFacts: IdentityFacts;
   readonly polls: Polls;
   readonly pollWaitMs?: number;
 };

@@ -164,6 +164,20 @@ describe('what comments and documents point at', () => {
   });
 });
 
+describe('a request, file by file', () => {
+  const FILES_MAX = 20;
+
+  it('is a login in at most 20 files, one below the other', () => {
+    const [, section = ''] = text('docs/architecture.md').split('### Three requests, file by file');
+    const numbers = [...section.matchAll(/^\| (\d+) +\| `/gm)].map(([, number]) => Number(number));
+    const lastOfLogin = numbers.findIndex((number, at) => (numbers[at + 1] ?? 0) < number);
+    const login = numbers.slice(0, lastOfLogin + 1);
+    expect(login).toEqual(login.map((_, at) => at + 1));
+    expect(login.length).toBeGreaterThan(0);
+    expect(login.length).toBeLessThanOrEqual(FILES_MAX);
+  });
+});
+
 const CONSTANT = /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g;
 
 /** All suffixes of the path: a reference may leave out leading folders. */

@@ -34,7 +34,7 @@ export type TenantIndexesDependencies = {
 
 type Entry = LoadedTuples & { usedAtMs: number; version: number };
 /** What the follower handed on while the tenant was being read. */
-type Loading = { readonly arrived: RecordedEvent[]; isSpoilt: boolean; done: Promise<Entry> };
+type Loading = { readonly arrived: RecordedEvent[]; isStale: boolean; done: Promise<Entry> };
 
 const BYTES_PER_TUPLE = 140;
 const BYTES_PER_TENANT = 8 * 1024;
@@ -82,7 +82,7 @@ export class TenantIndexes {
   /** The table was changed by something other than the log: everything is loaded again. */
   forgetAll(): void {
     this.#entries.clear();
-    for (const loading of this.#loading.values()) loading.isSpoilt = true;
+    for (const loading of this.#loading.values()) loading.isStale = true;
   }
 
   #touch(tenantId: string, entry: Entry): void {
@@ -97,7 +97,7 @@ export class TenantIndexes {
   #startLoading(tenantId: string): Loading {
     const loading: Loading = {
       arrived: [],
-      isSpoilt: false,
+      isStale: false,
       done: Promise.resolve(undefined as never),
     };
     this.#loading.set(tenantId, loading);
@@ -110,18 +110,18 @@ export class TenantIndexes {
     const followed = this.#needs.position();
     let atLeast = 0n;
     for (let attempt = 1; attempt <= LOADS_MAX; attempt++) {
-      loading.isSpoilt = false;
+      loading.isStale = false;
       const read = await this.#needs.load(tenantId, atLeast);
       const entry: Entry = { ...read, usedAtMs: this.#needs.monotonicMs(), version: 0 };
       const tail: RecordedEvent[] = [];
       for await (const event of this.#needs.eventsBetween(entry.position, followed)) {
         if (event.metadata.tenantId === tenantId) tail.push(event);
       }
-      const behind = [...tail, ...loading.arrived];
-      const isReadable = behind.every((event) => this.#applyTo(entry, event));
+      const newer = [...tail, ...loading.arrived];
+      const isReadable = newer.every((event) => this.#applyTo(entry, event));
       // By that position the table has parked the streams of unreadable events.
-      if (!isReadable) atLeast = behind.at(-1)?.position ?? atLeast;
-      if (!isReadable || loading.isSpoilt) continue;
+      if (!isReadable) atLeast = newer.at(-1)?.position ?? atLeast;
+      if (!isReadable || loading.isStale) continue;
       this.#entries.set(tenantId, entry);
       this.#loading.delete(tenantId);
       this.#makeRoom();

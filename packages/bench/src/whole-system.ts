@@ -11,10 +11,9 @@ import { SERVICE_NAMES, topicOf } from '@cardea/contracts';
 import { kafkaClient } from '@cardea/event-bus';
 import { startLocalPostgres } from '@cardea/local-postgres';
 import { logger } from '@cardea/runtime';
-import { temporaryInstance } from '@cardea/testing';
+import { endsOfTables, type TopicEnds, temporaryInstance, untilLevel } from '@cardea/testing';
 import { Client } from 'pg';
 import type { BenchContext } from './harness.ts';
-import { endsOfTables, type TopicEnds, untilLevel } from './level.ts';
 import { familyMs, processorMs } from './processor-time.ts';
 
 /** Nothing is refused for being asked often, and tokens outlive the run. */

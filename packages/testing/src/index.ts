@@ -76,5 +76,6 @@ export {
   type TestRedis,
   testRedis,
 } from './test-redis.ts';
+export { endsOfTables, type TopicEnds, untilLevel } from './until-level.ts';
 export { untilTrue } from './until-true.ts';
 export { type Received, type SinkAnswer, type WebhookSink, webhookSink } from './webhook-sink.ts';

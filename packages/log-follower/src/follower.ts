@@ -66,6 +66,8 @@ export type FollowerDependencies = {
   };
   /** How long to wait for a notice before polling. */
   readonly idleWaitMs?: number;
+  /** Waits after a notice, so that the next batch takes along what happens meanwhile. */
+  readonly pace?: (signal: AbortSignal) => Promise<void>;
 };
 
 type Read<Prepared> = Batch<Prepared> & {
@@ -126,7 +128,10 @@ export class LogFollower<Prepared = undefined> {
     try {
       const { isFull, generation } = await this.#takeNext(active);
       const { reader, idleWaitMs = IDLE_WAIT_MS } = this.#needs;
-      const rest = () => reader.changed(generation, idleWaitMs, active.until);
+      const rest = async (): Promise<void> => {
+        await reader.changed(generation, idleWaitMs, active.until);
+        await this.#needs.pace?.(active.until);
+      };
       return { degraded: this.#degraded, rest: isFull ? undefined : rest };
     } catch (error) {
       const isEnded = active.until.aborted;

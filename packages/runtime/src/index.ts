@@ -29,6 +29,7 @@ export {
   transactionTag,
 } from './open-transaction.ts';
 export { Outage } from './outage.ts';
+export { type Pacing, pacing } from './pacing.ts';
 export { type PlaintextServer, plaintextServers, warnOfPlaintext } from './plaintext.ts';
 export type {
   Cache,

@@ -17,6 +17,15 @@ export type BusRecord = {
 /** Delivers at least once, in order per `tenantId:streamId`. Resolves when all events are durable on the topic. */
 export interface Publisher {
   publish(topic: string, events: readonly IntegrationEvent[]): Promise<void>;
+  /**
+   * The same, and the relay's checkpoint with it; only where the topics stand in the checkpoint's database.
+   * Durable: consumers in another database may have stored the offsets by the time of a crash.
+   */
+  publishThrough?(
+    topic: string,
+    events: readonly IntegrationEvent[],
+    checkpoint: { readonly log: Log; readonly position: bigint },
+  ): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -28,8 +37,15 @@ export type Consumer = {
   /** Group name, e.g. `vault`; positions are kept under it. */
   readonly name: string;
   readonly topics: readonly string[];
-  /** Only these types reach `handle`; undefined = all. */
+  /** Only these types are read, others are skipped; undefined = all. */
   readonly types?: readonly string[];
+  /** Only events of these types are given to `prepare`; undefined = all. */
+  readonly preparedTypes?: readonly string[];
+  /**
+   * Only events of these types are given to `handle`; undefined = all. Others have taken effect with
+   * `prepare`: where nothing else is due their position is stored later, so a crash repeats `prepare`.
+   */
+  readonly appliedTypes?: readonly string[];
   /**
    * Runs outside of any transaction, before `handle` gets the same events or some of them: this is where
    * a consumer waits, reads other tables, decrypts, decides and appends, under command ids derived from the

@@ -13,7 +13,9 @@ export {
   type ConsumerDependencies,
   consumerCore,
   type KindOf,
+  type Looked,
   type RawRecord,
+  type SkippedRecord,
 } from './consuming/consumer-core.ts';
 export type { AppliedOffsets } from './consuming/consumer-positions.ts';
 export { type DeadLetter, type DeadLetters, deadLetterTopicOf } from './consuming/dead-letter.ts';
@@ -31,6 +33,7 @@ export { type KafkaSubscriberDependencies, kafkaSubscriber } from './kafka/subsc
 export { checkTopics, createTopics, kafkaAnswers, TopicsMisfit } from './kafka/topics.ts';
 export { keyOf, partitionOf } from './partition.ts';
 export { hasPassed, type PartitionEnds } from './partition-ends.ts';
+export { busMembers, type Members } from './postgres/members.ts';
 export { type BusMigration, busMigrations } from './postgres/migrations.ts';
 export { postgresPublisher } from './postgres/publisher.ts';
 export { forgetOldRecords, retentionLoop } from './postgres/retention.ts';

@@ -11,6 +11,7 @@ import { type Logger, loops, systemClock } from '@cardea/runtime';
 import { Client } from 'pg';
 import Type from 'typebox';
 import {
+  busMembers,
   type Consumer,
   type ConsumerDependencies,
   type DeadLetters,
@@ -33,6 +34,8 @@ export const quiet: Logger = {
 /** The events of the bus tests: each carries a number that grows per stream, so that order and repeats show. */
 export const testEvents = integrationEvents('identity', {
   'thing.counted': Type.Object({ number: Type.Integer() }),
+  'thing.noted': Type.Object({ number: Type.Integer() }),
+  'thing.ignored': Type.Object({ number: Type.Integer() }),
 });
 export const kindOfTest = (_source: string, type: string, version: number) =>
   testEvents.kind(type, version);
@@ -66,6 +69,11 @@ export const countedEvent = (
   data: { number, context },
 });
 
+export const ofType = (type: string, event: IntegrationEvent): IntegrationEvent => ({
+  ...event,
+  type,
+});
+
 /** `count` events, round robin over `streams` streams; the numbers of each stream are 1, 2, 3 … */
 export const countedEvents = (count: number, streams: number): readonly IntegrationEvent[] =>
   Array.from({ length: count }, (_, index) =>
@@ -85,6 +93,8 @@ export const EFFECTS = `
   CREATE SCHEMA effects;
   CREATE TABLE effects.seen (
     nth bigint GENERATED ALWAYS AS IDENTITY, consumer text, stream_id text, number int, event_id uuid);
+  CREATE TABLE effects.prepared (
+    consumer text, event_id uuid, times int NOT NULL, PRIMARY KEY (consumer, event_id));
   GRANT USAGE ON SCHEMA effects TO cardea_system;
   GRANT ALL ON ALL TABLES IN SCHEMA effects TO cardea_system`;
 
@@ -120,6 +130,18 @@ export const effectsOf = async (
   return new Map(rows.map((row) => [row.stream_id, row.numbers]));
 };
 
+/** How often each event was prepared, by event id. */
+export const preparedBy = async (
+  client: Client,
+  consumer: string,
+): Promise<ReadonlyMap<string, number>> => {
+  const { rows } = await client.query<{ event_id: string; times: number }>(
+    'SELECT event_id, times FROM effects.prepared WHERE consumer = $1',
+    [consumer],
+  );
+  return new Map(rows.map((row) => [row.event_id, row.times]));
+};
+
 export const countOf = (effects: ReadonlyMap<string, readonly number[]>): number =>
   [...effects.values()].reduce((sum, numbers) => sum + numbers.length, 0);
 
@@ -147,13 +169,14 @@ export const postgresSide = (url: string): BusSide & { database: Database; locks
     schema: 'identity',
     deadLetters: publisher,
     kindOf: kindOfTest,
+    clock: systemClock,
     log: quiet,
   };
   const subscriber = postgresSubscriber({
     ...needs,
     bus: database,
     locks,
-    clock: systemClock,
+    members: busMembers({ ...needs, bus: database, locks, loops: watched }),
     loops: watched,
   });
   return {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { armFailPoints, parseFailPoints } from '@cardea/runtime';
-import { untilTrue } from '@cardea/testing';
+import { type ProcessFixture, untilTrue } from '@cardea/testing';
 import type { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -19,10 +19,12 @@ import {
   countOf,
   effectsOf,
   isLevel,
+  preparedBy,
   recordEffects,
   upTo,
 } from './bus-fixture.ts';
 import { describePreparing } from './preparing-suite.ts';
+import { describeSkipping } from './skipping-suite.ts';
 
 /** What the suite needs of an adapter. Each adapter runs the same tests under the same names. */
 export type BusFixture = {
@@ -36,6 +38,10 @@ export type BusFixture = {
   putForeign(topic: string, key: string, value: unknown): Promise<void>;
   /** Reads effects. */
   client(): Client;
+  readonly url: string;
+  readonly processes: ProcessFixture;
+  /** For a process of its own; empty: the topics are tables. */
+  readonly brokers: string;
 };
 
 export function describeBus(adapter: string, fixture: () => BusFixture): void {
@@ -244,6 +250,14 @@ export function describeBus(adapter: string, fixture: () => BusFixture): void {
     });
 
     describePreparing(() => ({ open, effects, allOf, topic, name }));
+
+    describeSkipping(() => ({
+      ...{ open, effects, allOf, topic, name },
+      ...{ url: fixture().url, brokers: fixture().brokers, processes: fixture().processes },
+      createTopics: async (topics) => fixture().createTopics?.(topics),
+      effectsOfConsumer: (consumer) => effectsOf(fixture().client(), consumer),
+      prepared: (consumer) => preparedBy(fixture().client(), consumer),
+    }));
 
     it('puts a record without an envelope away and goes on', async () => {
       const { publisher, subscriber } = open();

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { type Database, openDatabase } from '@cardea/read-models';
+import { type Database, leaderLocks, openDatabase } from '@cardea/read-models';
 import { inProcessCache, loops, systemClock } from '@cardea/runtime';
 import {
   createTopics,
@@ -27,6 +27,7 @@ export const kafkaSide = (
   const sockets = cuttable();
   const client = kafkaClient({ brokers, log: quiet, socketFactory: sockets.open });
   const database = openDatabase({ connectionString: url, log: quiet });
+  const locks = leaderLocks({ connectionString: url, clock: systemClock, log: quiet });
   const watched = loops(systemClock);
   const publisher = kafkaPublisher(client);
   const needs = {
@@ -34,14 +35,15 @@ export const kafkaSide = (
     schema: 'identity',
     deadLetters: publisher,
     kindOf: kindOfTest,
+    clock: systemClock,
     log: quiet,
     ...over,
   };
   const subscriber = kafkaSubscriber({
     client,
     cache: inProcessCache(systemClock),
-    clock: systemClock,
     loops: watched,
+    locks,
     sessionMs: SESSION_MS,
     ...needs,
   });
@@ -56,6 +58,7 @@ export const kafkaSide = (
     close: async () => {
       await subscriber.close();
       await publisher.close();
+      await locks.close();
       await database.close();
     },
   };

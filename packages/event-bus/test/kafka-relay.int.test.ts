@@ -58,6 +58,7 @@ describeRelay('Kafka', () => ({
   client,
   processes,
   brokers: brokers().join(','),
+  publishesOnce: false,
   openBus: () => kafkaSide(database.url, brokers()),
   eventsOn: async (topic) =>
     (await readTopic(clientOf(), topic)).map(({ event }) => event as IntegrationEvent),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { testDatabase, testKafka, untilTrue } from '@cardea/testing';
+import { processFixture, testDatabase, testKafka, untilTrue } from '@cardea/testing';
 import { ConfigResourceTypes, type PartitionAssigner } from 'kafkajs';
 import type { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -32,6 +32,7 @@ import { type KafkaSide, kafkaSide, makeTopics, topicsOfConsumer } from './kafka
 
 const testing = testDatabase();
 const kafka = testKafka();
+const processes = processFixture();
 let client: Client;
 beforeAll(async () => {
   client = await connect(testing.url);
@@ -42,6 +43,9 @@ afterAll(() => client?.end());
 const clientOf = () => kafkaClient({ brokers: kafka.brokers, log: quiet });
 
 describeBus('Kafka', () => ({
+  url: testing.url,
+  processes,
+  brokers: kafka.brokers.join(','),
   createTopics: (topics) => makeTopics(kafka.brokers, topics),
   open: () => kafkaSide(testing.url, kafka.brokers),
   client: () => client,

@@ -104,11 +104,11 @@ const playSeed = async (seed: number, side: BusSide): Promise<number> => {
   for (let from = 0; from < records.length; ) {
     const batch = records.slice(from, from + 1 + roll(BATCH_MAX));
     dies = roll(3) === 0;
-    if (dies) await core.apply(batch).catch(() => {});
+    if (dies) await core.apply({ records: batch, skipped: [] }).catch(() => {});
     dies = false;
-    await core.apply(batch);
+    await core.apply({ records: batch, skipped: [] });
     // A consumer that crashed after the commit, before it got the result, applies the batch again.
-    if (roll(3) === 0) await core.apply(batch);
+    if (roll(3) === 0) await core.apply({ records: batch, skipped: [] });
     from += batch.length;
   }
   return records.length - EVENTS;

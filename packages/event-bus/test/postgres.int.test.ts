@@ -1,5 +1,4 @@
-import { testDatabase, untilTrue } from '@cardea/testing';
-
+import { processFixture, testDatabase, untilTrue } from '@cardea/testing';
 import type { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { forgetOldRecords, keyOf, partitionOf } from '../src/index.ts';
@@ -7,6 +6,7 @@ import { connect, countedEvents, EFFECTS, isLevel, postgresSide } from './bus-fi
 import { describeBus } from './conformance.ts';
 
 const testing = testDatabase();
+const processes = processFixture();
 let client: Client;
 beforeAll(async () => {
   client = await connect(testing.url);
@@ -15,6 +15,9 @@ beforeAll(async () => {
 afterAll(() => client?.end());
 
 describeBus('Postgres', () => ({
+  url: testing.url,
+  processes,
+  brokers: '',
   open: () => postgresSide(testing.url),
   client: () => client,
   recordsOf: async (topic) =>

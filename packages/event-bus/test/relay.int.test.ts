@@ -19,6 +19,7 @@ describeRelay('Postgres', () => ({
   client,
   processes,
   brokers: '',
+  publishesOnce: true,
   openBus: () => postgresSide(database.url),
   eventsOn: async (topic) => {
     const { rows } = await client.query<{ value: IntegrationEvent }>(

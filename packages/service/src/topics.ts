@@ -1,6 +1,7 @@
 /** The topics of a process: Kafka's where brokers are named, else tables of the database. */
 import { kindOf, type ServiceName } from '@cardea/contracts';
 import {
+  busMembers,
   kafkaClient,
   kafkaPublisher,
   kafkaSubscriber,
@@ -42,12 +43,11 @@ export function topicsOf({ settings, ...shared }: Dependencies): Topics {
   };
   if (settings.KAFKA_BROKERS === undefined) {
     const publisher = postgresPublisher(database);
+    const members = busMembers({ ...shared, bus: database });
+    const bus = { bus: database, members, deadLetters: publisher };
     return {
       publisher,
-      subscriberFor: (schema) =>
-        kept(
-          postgresSubscriber({ ...shared, schema, bus: database, deadLetters: publisher, kindOf }),
-        ),
+      subscriberFor: (schema) => kept(postgresSubscriber({ ...shared, ...bus, schema, kindOf })),
       close: () => close(publisher),
     };
   }

@@ -30,6 +30,27 @@ export const isNewer = (
   return position > seen.position || (position === seen.position && (event.part ?? 0) > seen.part);
 };
 
+/** The higher of both, offset and position each for itself: what a store makes of a row. */
+export const raised = (before: LanePosition, to: LanePosition): LanePosition => {
+  const isFurther = to.offset > before.offset;
+  const isAfter =
+    to.position > before.position || (to.position === before.position && to.part > before.part);
+  const { position, part } = isAfter ? to : before;
+  return { offset: (isFurther ? to : before).offset, position, part };
+};
+
+/** Each lane once. */
+export const raisedTogether = (
+  moved: readonly (Lane & LanePosition)[],
+): readonly (Lane & LanePosition)[] => {
+  const lanes = new Map<string, Lane & LanePosition>();
+  for (const each of moved) {
+    const before = lanes.get(laneKey(each)) ?? each;
+    lanes.set(laneKey(each), { ...each, ...raised(before, each) });
+  }
+  return [...lanes.values()];
+};
+
 type Row = {
   topic: string;
   partition: number;
@@ -47,8 +68,17 @@ export type ConsumerPositions = {
   lock(transaction: Transaction, lanes: readonly Lane[]): Promise<Map<string, LanePosition>>;
   /** Locks all rows of this consumer. */
   lockAll(transaction: Transaction): Promise<void>;
+  /** Only raises; each lane at most once. */
   store(transaction: Transaction, moved: readonly (Lane & LanePosition)[]): Promise<void>;
-  read(transaction: Queryable, topics: readonly string[]): Promise<Map<string, LanePosition>>;
+  /** The same without an effect: what a crash of the database forgets is looked at again. */
+  storeLate(sql: Queryable, moved: readonly (Lane & LanePosition)[]): Promise<void>;
+  read(sql: Queryable, topics: readonly string[]): Promise<Map<string, LanePosition>>;
+  /** Positions, and which of these streams are parked, without a lock. */
+  readDue(
+    sql: Queryable,
+    topics: readonly string[],
+    streams: readonly string[],
+  ): Promise<{ readonly seen: Map<string, LanePosition>; readonly parked: readonly string[] }>;
 };
 
 const MINE = `
@@ -69,18 +99,46 @@ export const consumerPositions = (schema: string, consumer: string): ConsumerPos
            FROM unnest($2::text[], $3::int[]) AS lane(topic, partition)
            ORDER BY 2, 3 ON CONFLICT DO NOTHING`,
   };
-  const storeRows = {
-    name: `${schema}_store_consumer_positions`,
-    text: `UPDATE ${table} AS p
-           SET "offset" = GREATEST(p."offset", moved."offset"), position = moved.position,
-               part = moved.part, updated_at = now()
-           FROM unnest($2::text[], $3::int[], $4::bigint[], $5::bigint[], $6::int[])
-                AS moved(topic, partition, "offset", position, part)
-           WHERE p.consumer = $1 AND p.topic = moved.topic AND p.partition = moved.partition`,
+  const storeText = `
+    INSERT INTO ${table} AS p (consumer, topic, partition, "offset", position, part)
+    SELECT $1, moved.*
+    FROM unnest($2::text[], $3::int[], $4::bigint[], $5::bigint[], $6::int[])
+         AS moved(topic, partition, "offset", position, part)
+    ORDER BY moved.topic, moved.partition
+    ON CONFLICT (consumer, topic, partition) DO UPDATE SET
+      "offset" = GREATEST(p."offset", excluded."offset"),
+      position = GREATEST(p.position, excluded.position),
+      part = CASE WHEN (excluded.position, excluded.part) > (p.position, p.part)
+             THEN excluded.part ELSE p.part END,
+      updated_at = now()`;
+  const storeRows = { name: `${schema}_store_consumer_positions`, text: storeText };
+  const storeRowsLate = {
+    name: `${schema}_store_consumer_positions_late`,
+    text: `${storeText} RETURNING set_config('synchronous_commit', 'off', true)`,
+  };
+  const readRows = {
+    name: `${schema}_read_consumer_positions`,
+    text: `SELECT topic, partition, "offset", position, part FROM ${table}
+           WHERE consumer = $1 AND topic = ANY($2)`,
+  };
+  const readDue = {
+    name: `${schema}_read_due_of_consumer`,
+    text: `SELECT topic, partition, "offset", position, part, NULL AS stream FROM ${table}
+           WHERE consumer = $1 AND topic = ANY($2)
+           UNION ALL
+           SELECT DISTINCT NULL, NULL::int, NULL::bigint, NULL::bigint, NULL::int, stream_id
+           FROM ${schema}.parked_events WHERE owner = $3 AND stream_id = ANY($4)`,
   };
   const columns = (lanes: readonly Lane[]) => [
     lanes.map(({ topic }) => topic),
     lanes.map(({ partition }) => partition),
+  ];
+  const movedColumns = (moved: readonly (Lane & LanePosition)[]) => [
+    consumer,
+    ...columns(moved),
+    moved.map(({ offset }) => String(offset)),
+    moved.map(({ position }) => String(position)),
+    moved.map(({ part }) => part),
   ];
   return {
     lock: async (transaction, lanes) => {
@@ -97,21 +155,23 @@ export const consumerPositions = (schema: string, consumer: string): ConsumerPos
       );
     },
     store: async (transaction, moved) => {
-      await transaction.query(storeRows, [
-        consumer,
-        ...columns(moved),
-        moved.map(({ offset }) => String(offset)),
-        moved.map(({ position }) => String(position)),
-        moved.map(({ part }) => part),
-      ]);
+      await transaction.query(storeRows, movedColumns(moved));
     },
-    read: async (transaction, topics) => {
-      const { rows } = await transaction.query<Row>(
-        `SELECT topic, partition, "offset", position, part FROM ${table}
-         WHERE consumer = $1 AND topic = ANY($2)`,
-        [consumer, topics],
-      );
-      return byLane(rows);
+    storeLate: async (sql, moved) => {
+      await sql.query(storeRowsLate, movedColumns(moved));
+    },
+    read: async (sql, topics) => byLane((await sql.query<Row>(readRows, [consumer, topics])).rows),
+    readDue: async (sql, topics, streams) => {
+      const { rows } = await sql.query<Row & { stream: string | null }>(readDue, [
+        consumer,
+        topics,
+        `consumer:${consumer}`,
+        streams,
+      ]);
+      return {
+        seen: byLane(rows.filter(({ stream }) => stream === null)),
+        parked: rows.flatMap(({ stream }) => stream ?? []),
+      };
     },
   };
 };

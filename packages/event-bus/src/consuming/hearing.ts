@@ -56,10 +56,14 @@ export function consumer<const From extends Events>(definition: {
 }): Total<Consumer> {
   const { name, from, on, onCommitted } = definition;
   const effects = withoutIgnored<Effect<IntegrationEvent>>(on);
+  const typesWith = (half: keyof Effect<IntegrationEvent>): readonly string[] =>
+    [...effects].flatMap(([type, effect]) => (effect[half] === undefined ? [] : [type]));
   return madeTotal<Consumer>({
     name,
     topics: from.map(({ source }) => topicOf(source)),
     types: [...effects.keys()],
+    preparedTypes: typesWith('prepare'),
+    appliedTypes: typesWith('apply'),
     prepare: async (events) => {
       for (const event of events) await effects.get(event.type)?.prepare?.(event);
     },

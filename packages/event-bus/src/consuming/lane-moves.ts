@@ -6,13 +6,16 @@ import {
   type LanePosition,
   laneKey,
   NOTHING_APPLIED,
+  raised,
 } from './consumer-positions.ts';
 import { streamName } from './waiting-events.ts';
 
-/** A record after parsing; without an event where the envelope was not readable. */
+/** A record after parsing; without an event where it was skipped or its envelope was not readable. */
 export type Opened = Lane & {
   readonly offset: bigint;
   readonly event: IntegrationEvent | undefined;
+  /** Of a skipped record, in the source's log. */
+  readonly skipped?: Pick<LanePosition, 'position' | 'part'>;
 };
 
 /** Each lane once, in the order of the records. */
@@ -40,7 +43,7 @@ export const advance = (
   records.filter((record) => {
     const partition = laneKey(record);
     const before = seen.get(partition) ?? NOTHING_APPLIED;
-    seen.set(partition, { ...before, offset: max(before.offset, record.offset) });
+    seen.set(partition, raised(before, { ...before, ...record.skipped, offset: record.offset }));
     if (record.event === undefined) return false;
     const lane = laneKey(positionLane(record));
     const last = seen.get(lane) ?? NOTHING_APPLIED;
@@ -52,8 +55,6 @@ export const advance = (
 
 export const movedOf = (records: readonly Opened[], seen: Map<string, LanePosition>) =>
   lanesOf(records).map((lane) => ({ ...lane, ...(seen.get(laneKey(lane)) ?? NOTHING_APPLIED) }));
-
-const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 /** Every topic under which a position is stored, including those for single streams that the relay had parked. */
 export const topicsOf = (records: readonly Opened[]): readonly string[] => [

@@ -1,13 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { RawRecord } from '../consuming/consumer-core.ts';
+import type { Pacing } from '@cardea/runtime';
+import type { Looked } from '../consuming/consumer-core.ts';
 
 /**
  * Applies the records that arrive from several partitions at the same time in one transaction, since a
  * commit costs the same for one record as for a thousand.
  */
-export type Batching = (records: readonly RawRecord[]) => Promise<void>;
+export type Batching = (looked: Looked) => Promise<void>;
 
-export const batching = (apply: Batching): Batching => {
+export const batching = (pace: Pacing, apply: Batching): Batching => {
   let waiting: Waiting[] = [];
   let applying = false;
 
@@ -16,9 +17,13 @@ export const batching = (apply: Batching): Batching => {
     // The batches of one fetch response are delivered one after another within this turn of the event loop.
     await nextTurn();
     while (waiting.length > 0) {
+      await pace.next();
       const taken = take();
       try {
-        await apply(taken.flatMap(({ records }) => records));
+        await apply({
+          records: taken.flatMap(({ looked }) => looked.records),
+          skipped: taken.flatMap(({ looked }) => looked.skipped),
+        });
         for (const { done } of taken) done();
       } catch (error) {
         for (const { failed } of taken) failed(error);
@@ -28,23 +33,23 @@ export const batching = (apply: Batching): Batching => {
   };
   const take = (): readonly Waiting[] => {
     let count = 0;
-    const end = waiting.findIndex(({ records }) => {
-      count += records.length;
+    const end = waiting.findIndex(({ looked }) => {
+      count += looked.records.length;
       return count > TOGETHER_RECORDS_MAX;
     });
     const taken = waiting.slice(0, end < 0 ? waiting.length : Math.max(end, 1));
     waiting = waiting.slice(taken.length);
     return taken;
   };
-  return (records) =>
+  return (looked) =>
     new Promise((done, failed) => {
-      waiting.push({ records, done, failed });
+      waiting.push({ looked, done, failed });
       if (!applying) void applyAll();
     });
 };
 
 type Waiting = {
-  readonly records: readonly RawRecord[];
+  readonly looked: Looked;
   readonly done: () => void;
   readonly failed: (error: unknown) => void;
 };

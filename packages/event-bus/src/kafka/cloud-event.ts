@@ -69,6 +69,21 @@ export const eventIn = (record: {
   };
 };
 
+/** The type of a record with an envelope, without a look at its value. */
+export const typeIn = ({ headers }: Pick<Message, 'headers'>): string | undefined =>
+  headers?.['ce_specversion'] === undefined ? undefined : textOf(headers['ce_type']);
+
+/** Its position in the source's log; none where it was sent late, for that is not its partition's. */
+export const placeIn = ({
+  headers,
+}: Pick<Message, 'headers'>): { readonly position?: string; readonly part?: number } => {
+  const position = textOf(headers?.['ce_position']);
+  const isReadable = position !== undefined && POSITION.test(position);
+  if (!isReadable || textOf(headers?.['ce_released']) === 'true') return {};
+  return { position, part: Number(textOf(headers?.['ce_part']) ?? 0) };
+};
+
+const POSITION = /^[0-9]{1,19}$/;
 const SPEC_VERSION = '1.0';
 
 const given = <T extends string | number | boolean>(name: string, value: T | undefined) =>

@@ -1,18 +1,24 @@
-import { backOff, errorCode, runUntil, type Turn } from '@cardea/log-follower';
-import type { Clock, Loops, LoopWatch } from '@cardea/runtime';
+import {
+  backOff,
+  errorCode,
+  type Leases,
+  PARKED_CHANNEL,
+  runUntil,
+  type Turn,
+} from '@cardea/log-follower';
+import { type Clock, type Loops, type LoopWatch, pacing } from '@cardea/runtime';
 import type { EachBatchPayload, Consumer as KafkaConsumer } from 'kafkajs';
 import type { Consumer, RunningConsumer } from '../bus.ts';
 import {
   type ConsumerCore,
   type ConsumerDependencies,
   consumerCore,
-  type RawRecord,
 } from '../consuming/consumer-core.ts';
 import { type Batching, batching } from './batching.ts';
 import { boundedEnd } from './bounded.ts';
-import { eventIn } from './cloud-event.ts';
 import type { KafkaClient } from './kafka-client.ts';
 import { type Lanes, lanesOf } from './lanes.ts';
+import { lookedAt } from './looked-at.ts';
 import type { TopicEnds } from './topic-ends.ts';
 
 /**
@@ -28,6 +34,10 @@ export const runConsumer = (
   const stopped = new AbortController();
   const watch = loops.watch(`consumer:${consumer.name}`);
   const core = consumerCore(consumer, needs);
+  const unlisten = needs.locks.listen(PARKED_CHANNEL, (payload) => {
+    if (payload !== undefined && payload !== `${needs.schema} consumer:${consumer.name}`) return;
+    core.lookAgain();
+  });
   let member: Member | undefined;
 
   const turn = async (): Promise<Turn> => {
@@ -54,6 +64,8 @@ export const runConsumer = (
       stopped.abort();
       await boundedEnd(turning);
       await member?.leave();
+      await core.settle();
+      unlisten();
       watch.stop();
     },
   };
@@ -62,8 +74,9 @@ export const runConsumer = (
 export type KafkaConsumerDependencies = ConsumerDependencies & {
   readonly client: KafkaClient;
   readonly ends: TopicEnds;
-  readonly clock: Clock;
   readonly loops: Loops;
+  /** Hears of streams that were released. */
+  readonly locks: Pick<Leases, 'listen'>;
   /** Called when the driver has stopped a consumer for good; ends the process by default. */
   readonly onCrash?: (error: unknown) => void;
   /** The session timeout: how long a member that sends no heartbeat keeps its partitions. */
@@ -74,10 +87,10 @@ const LOOK_MS = 1000;
 const SESSION_MS = 30_000;
 const HEARTBEAT_MS = 3000;
 const REBALANCE_MS = 60_000;
-const FETCH_WAIT_MS = 250;
-/** A fetch returns four times a second, even without records. */
+const FETCH_WAIT_MS = 1000;
+/** A fetch returns once a second, even without records. */
 const SILENCE_MS_MAX = 5000;
-const SILENCE_AT_END_MS_MAX = 1000;
+const SILENCE_AT_END_MS_MAX = 2000;
 /** A member that joins waits until a dead one has timed out; no other request of the driver is pending longer. */
 const STUCK_MS = REBALANCE_MS + 15_000;
 /** Partitions whose batches may be combined into one transaction. */
@@ -121,8 +134,8 @@ const joinGroup = ({ consumer, core, needs, watch, signal }: Joining): Member =>
     gotOn: failing.gone,
     failed: failing.failed,
   });
-  const apply = batching(async (records) => {
-    await core.apply(records, tick);
+  const apply = batching(pacing(clock), async (looked) => {
+    await core.apply(looked, tick);
     failing.gone();
   });
   listen(kafka, lanes, {
@@ -143,7 +156,8 @@ const joinGroup = ({ consumer, core, needs, watch, signal }: Joining): Member =>
       autoCommit: false,
       eachBatchAutoResolve: false,
       partitionsConsumedConcurrently: TOGETHER_PARTITIONS_MAX,
-      eachBatch: (payload) => applyBatch(payload, { lanes, apply, failed: failing.failed }),
+      eachBatch: (payload) =>
+        applyBatch(payload, { consumer, lanes, apply, failed: failing.failed }),
     });
   };
   begin().catch((error: unknown) => {
@@ -157,8 +171,7 @@ const joinGroup = ({ consumer, core, needs, watch, signal }: Joining): Member =>
         return 'no answer from Kafka: it is away, or still waits for a member that was killed';
       const { size } = lanes.lapsed;
       if (size > 0) return `records lapsed before they were read in ${size} partitions`;
-      const waiting = failing.reason() === undefined ? await core.parked() : [];
-      return waiting.length === 0 ? failing.reason() : `parked streams: ${waiting.length}`;
+      return failing.reason() ?? (await core.parkedReason());
     },
     leave: async () => {
       lanes.stop();
@@ -220,6 +233,7 @@ const failureNote = (needs: {
 };
 
 type Applying = {
+  readonly consumer: Consumer;
   readonly lanes: Lanes;
   readonly apply: Batching;
   readonly failed: (error: unknown) => Promise<boolean>;
@@ -228,22 +242,15 @@ type Applying = {
 /** Applies the batch in slices; when the partition was reassigned meanwhile, the rest is left to its new member. */
 const applyBatch = async (payload: EachBatchPayload, applying: Applying): Promise<void> => {
   const { batch, heartbeat, isRunning, isStale, resolveOffset } = payload;
-  const { lanes, apply, failed } = applying;
+  const { consumer, lanes, apply, failed } = applying;
   const lane = { topic: batch.topic, partition: batch.partition };
   const isOurs = () => isRunning() && !isStale();
   for (let from = 0; from < batch.messages.length; ) {
-    const records = batch.messages.slice(from, from + SLICE_RECORDS_MAX).map(
-      ({ offset, key, headers, value }): RawRecord => ({
-        ...lane,
-        offset,
-        key: key?.toString() ?? '',
-        value: eventIn({ headers, value }),
-      }),
-    );
-    const last = records.at(-1)?.offset ?? '-1';
+    const messages = batch.messages.slice(from, from + SLICE_RECORDS_MAX);
+    const last = messages.at(-1)?.offset ?? '-1';
     try {
-      if (!isOurs() || !(await lanes.mayApply(lane, BigInt(records[0]?.offset ?? -1)))) return;
-      await apply(records);
+      if (!isOurs() || !(await lanes.mayApply(lane, BigInt(messages[0]?.offset ?? -1)))) return;
+      await apply(lookedAt(consumer, lane, messages));
     } catch (error) {
       if (!(await failed(error))) return;
       await heartbeat();
@@ -252,6 +259,6 @@ const applyBatch = async (payload: EachBatchPayload, applying: Applying): Promis
     lanes.applied(lane, BigInt(last));
     resolveOffset(last);
     await heartbeat();
-    from += records.length;
+    from += messages.length;
   }
 };

@@ -38,6 +38,7 @@ export const lanesOf = ({ consumer, core, ends, log, gotOn, failed }: Dependenci
 
   const takeUp = async (lanes: readonly Lane[], join: number): Promise<void> => {
     const topics = [...new Set(lanes.map(({ topic }) => topic))];
+    await core.settle();
     const stored = await core.offsets();
     const found = new Map((await ends.of(topics)).map((each) => [laneKey(each), each]));
     if (join !== joins) return;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { migration as topics } from '../../migrations/0001-topics.ts';
+import { migration as types } from '../../migrations/0002-types.ts';
 
 export type BusMigration = {
   readonly name: string;
@@ -11,9 +12,10 @@ export type BusMigration = {
 /** The migrations of schema `bus`, run by the owner role, forward only. */
 export const busMigrations: readonly BusMigration[] = [
   { name: '0001-topics', source: sourceOf('0001-topics'), ...topics },
+  { name: '0002-types', source: sourceOf('0002-types'), ...types },
 ];
 
-/** The NOTIFY channel for new records; its payload is the topic. */
+/** The NOTIFY channel for new records; its payload is the topic, and the types of the records where they are few. */
 export const BUS_NOTICES = 'cardea_bus';
 
 function sourceOf(name: string): string {

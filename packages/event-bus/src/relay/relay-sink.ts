@@ -33,8 +33,8 @@ export type RelaySinkDependencies = {
 
 /**
  * The relay as a sink of its log. A batch is mapped while the previous one is being sent, and the
- * checkpoint of the previous one is stored while this one is sent, so a crash repeats events and never
- * skips any. Of a parked stream only the position is stored at which it stopped: its later events are read
+ * checkpoint of the previous one is stored while this one is sent, or together with it where topics and
+ * checkpoint stand in one database, so a crash repeats events and never skips any. Of a parked stream only the position is stored at which it stopped: its later events are read
  * from the log again.
  */
 export function relaySink({
@@ -64,17 +64,23 @@ export function relaySink({
     },
     isIdle: ({ prepared }) => prepared.length === 0,
     apply: async ({ events, prepared, through, isFull }: Batch<Outgoing>, checkpoint) => {
-      await span('relay', () => needs.publisher.publish(topic, prepared), {
+      const { publisher } = needs;
+      const moves = { log: definition.log, position: through };
+      const publish = () =>
+        publisher.publishThrough?.(topic, prepared, moves) ?? publisher.publish(topic, prepared);
+      await span('relay', publish, {
         attributes: { topic, events: prepared.length },
         links: prepared.map(({ traceparent }) => traceparent),
       });
       await failpoint('relay.after_publish');
       checkpoint.position = through;
       await failpoint('relay.before_checkpoint');
-      await storing;
-      storing = stored.save(through);
-      storing.catch(() => {}); // the next batch gets the error
-      if (!isFull) await storing;
+      if (publisher.publishThrough === undefined) {
+        await storing;
+        storing = stored.save(through);
+        storing.catch(() => {}); // the next batch gets the error
+        if (!isFull) await storing;
+      }
       const oldestMs = needs.clock.now().getTime() - (events[0]?.time.getTime() ?? 0);
       needs.counted?.({ topic, read: events.length, published: prepared.length, oldestMs });
     },

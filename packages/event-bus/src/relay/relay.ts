@@ -1,4 +1,5 @@
 import { idleCheckpoints, LogFollower, openLogReader } from '@cardea/log-follower';
+import { pacing } from '@cardea/runtime';
 import type { RelayDefinition } from '../bus.ts';
 import { positionNote } from './position-note.ts';
 import { relayCheckpoint } from './relay-checkpoint.ts';
@@ -31,10 +32,11 @@ export const startRelay = (definition: RelayDefinition, needs: RelayDependencies
     },
   });
   const sink = relaySink({ definition, needs, stored, idle, note });
+  const pace = pacing(clock).next;
   const lead = { leases, lease: name, parkedNotice: `${schema} ${name}` };
   const follow = async (): Promise<void> => {
     const reader = await openLogReader(store, definition.log, { clock });
-    const by = { name, reader, clock, log, watch, lead, idleWaitMs: IDLE_WAIT_MS };
+    const by = { name, reader, clock, log, watch, lead, idleWaitMs: IDLE_WAIT_MS, pace };
     await new LogFollower(sink, by).run(stopped.signal);
     await reader.close();
   };

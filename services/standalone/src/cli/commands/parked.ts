@@ -160,6 +160,7 @@ async function release(
         schema,
         deadLetters: { putAway: async () => {} },
         kindOf,
+        clock: shared().clock,
         log: shared().log,
       });
       return released(() => core.release(streamId));

@@ -31,6 +31,7 @@ const DECISIONS_MAX = 256;
 export const scheduleDeliveries = (needs: Dependencies) =>
   batchConsumer(payloads, {
     name: 'webhooks',
+    appliedTypes: ['user.deleted'],
     prepare: async (events) => {
       const { store, index, streams } = needs;
       if (!(await index.reached(await store.head(store.log), INDEX_WAIT_MS))) {

@@ -1,0 +1,42 @@
+/** Applies the events of a parked stream, in order, and ends its parking. */
+import { PARKED_CHANNEL } from '@cardea/log-follower';
+import type { Transaction } from '@cardea/read-models';
+import { type At, ofTypes } from './applying.ts';
+import { inTwoHalves, MovedMeanwhile } from './two-halves.ts';
+import { firstWaiting, forgetWaiting } from './waiting-events.ts';
+
+const RELEASED_EVENTS_MAX = 200;
+
+/** Throws when an event fails again. */
+export const release = async (at: At, stream: string): Promise<void> => {
+  while ((await releaseSome(at, stream)) === RELEASED_EVENTS_MAX) {}
+  const { schema, owner } = at.parked;
+  await at.needs.database.system.query(`SELECT pg_notify('${PARKED_CHANNEL}', $1)`, [
+    `${schema} ${owner}`,
+  ]);
+};
+
+/**
+ * One transaction over the first waiting events. `apply` looks for parked streams in a transaction that
+ * holds the partition's row lock, so this transaction takes that lock too.
+ */
+const releaseSome = async (at: At, stream: string): Promise<number> => {
+  const { consumer, needs, positions, parked } = at;
+  const waitingIn = (sql: Transaction) => firstWaiting(sql, parked, stream, RELEASED_EVENTS_MAX);
+  const events = await inTwoHalves({
+    due: () => needs.database.asSystem(waitingIn),
+    prepare: async (waiting) => consumer.prepare?.(ofTypes(consumer.preparedTypes, waiting)),
+    apply: (isPrepared) =>
+      needs.database.asSystem(async (transaction) => {
+        await positions.lockAll(transaction);
+        const waiting = await waitingIn(transaction);
+        if (!waiting.every(isPrepared)) throw new MovedMeanwhile();
+        const toApply = ofTypes(consumer.appliedTypes, waiting);
+        if (toApply.length > 0) await consumer.handle(toApply, transaction);
+        await forgetWaiting(transaction, parked, waiting);
+        return waiting;
+      }),
+  });
+  if (events.length > 0) consumer.onCommitted?.(events);
+  return events.length;
+};

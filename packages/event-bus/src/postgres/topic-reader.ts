@@ -1,0 +1,149 @@
+/** Reads the partitions that this member holds, and applies what it finds, one batch per iteration. */
+import type { Turn } from '@cardea/log-follower';
+import type { Database } from '@cardea/read-models';
+import { type Logger, pacing } from '@cardea/runtime';
+import type { Consumer } from '../bus.ts';
+import type { ConsumerCore, Looked, RawRecord, SkippedRecord } from '../consuming/consumer-core.ts';
+import { type Lane, laneKey } from '../consuming/consumer-positions.ts';
+import type { Membership } from './members.ts';
+import type { TopicNotices } from './topic-notices.ts';
+
+const BATCH_RECORDS_MAX = 1000;
+
+type Reading = {
+  readonly consumer: Consumer;
+  readonly bus: Database;
+  readonly clock: Parameters<typeof pacing>[0];
+  readonly log: Logger;
+  readonly members: Membership;
+  readonly notices: TopicNotices;
+  readonly core: ConsumerCore;
+  readonly signal: AbortSignal;
+  readonly tick: () => void;
+};
+
+const READ = {
+  name: 'bus_read_types',
+  text: 'SELECT * FROM bus.read($1::text[], $2::smallint[], $3::bigint[], $4::text[], $5)',
+};
+
+type Row = Lane & {
+  readonly offset: string;
+  readonly first: string;
+  readonly is_kept: boolean;
+  readonly key: string;
+  readonly value: unknown;
+  readonly position: string | null;
+  readonly part: number | null;
+};
+
+export type TopicReader = {
+  readonly turn: () => Promise<Turn>;
+};
+
+export const topicReader = (reading: Reading): TopicReader => {
+  const { consumer, members, core, notices } = reading;
+  const pace = pacing(reading.clock);
+  let ours: ReadonlySet<number> = new Set();
+  /** The next offset of each lane that this member reads; empty: to be loaded. */
+  let next = new Map<string, bigint>();
+  let lanes: Lane[] = [];
+  const lapsed = new Set<string>();
+
+  const takeUp = async (): Promise<void> => {
+    const held = members.partitions();
+    if (held !== ours) {
+      await core.settle();
+      next = new Map();
+      ours = held;
+    }
+    if (next.size > 0 || ours.size === 0) return;
+    const applied = await core.offsets();
+    lanes = consumer.topics.flatMap((topic) =>
+      [...ours].map((partition) => ({ topic, partition })),
+    );
+    next = new Map(
+      lanes.map((lane) => [laneKey(lane), (applied.get(laneKey(lane))?.offset ?? -1n) + 1n]),
+    );
+  };
+  const read = async (): Promise<readonly Row[]> => {
+    const open = lanes.filter((lane) => !lapsed.has(laneKey(lane)));
+    if (ours.size === 0 || open.length === 0) return [];
+    const { rows } = await reading.bus.system.query<Row>(READ, [
+      open.map(({ topic }) => topic),
+      open.map(({ partition }) => partition),
+      open.map((lane) => String(next.get(laneKey(lane)))),
+      consumer.types ?? null,
+      BATCH_RECORDS_MAX,
+    ]);
+    // The query fills a batch lane by lane: rotating the list gives each lane its turn to be first.
+    lanes.push(...lanes.splice(0, Math.ceil(lanes.length / 3)));
+    return rows;
+  };
+  /**
+   * A lane that was read before must continue without a gap, else its next records were deleted before they
+   * were read.
+   */
+  const withoutLapsed = (rows: readonly Row[]): readonly Row[] => {
+    const before = lapsed.size;
+    for (const row of rows) {
+      const wanted = next.get(laneKey(row)) ?? 0n;
+      if (wanted > 0n && BigInt(row.first) > wanted) lapsed.add(laneKey(row));
+    }
+    if (lapsed.size === before) return rows;
+    reading.log.error(
+      { consumer: consumer.name, lanes: [...lapsed] },
+      'records lapsed before they were read; the partition stands still',
+    );
+    return rows.filter((row) => !lapsed.has(laneKey(row)));
+  };
+  const apply = async (rows: readonly Row[]): Promise<void> => {
+    try {
+      await core.apply(lookedOf(rows), reading.tick);
+    } catch (error) {
+      next = new Map(); // part of the batch may have been applied
+      throw error;
+    }
+    for (const row of rows) next.set(laneKey(row), BigInt(row.offset) + 1n);
+  };
+
+  return {
+    turn: async () => {
+      await pace.next(reading.signal);
+      await takeUp();
+      const isLate = notices.isLate();
+      const found = await read();
+      const rows = withoutLapsed(found);
+      if (rows.length > 0) await apply(rows);
+      // What was published more than a second ago has waited long enough for its position.
+      if (isLate && !rows.some((row) => row.is_kept)) await core.settle();
+      const degraded =
+        lapsed.size > 0
+          ? `records lapsed before they were read in ${lapsed.size} partitions`
+          : await core.parkedReason();
+      const isFull = countOf(found) >= BATCH_RECORDS_MAX;
+      return { degraded, rest: isFull ? undefined : () => notices.rest(reading.signal) };
+    },
+  };
+};
+
+const lookedOf = (rows: readonly Row[]): Looked => ({
+  records: rows.filter((row) => row.is_kept) satisfies readonly RawRecord[],
+  skipped: rows
+    .filter((row) => !row.is_kept)
+    .map(
+      ({ topic, partition, offset, position, part }): SkippedRecord => ({
+        ...{ topic, partition, offset },
+        position: position ?? undefined,
+        part: part ?? undefined,
+      }),
+    ),
+});
+
+/** How many records were looked at: offsets of a partition have no holes. */
+const countOf = (rows: readonly Row[]): number => {
+  const counts = new Map(
+    rows.map((row) => [laneKey(row), Number(BigInt(row.offset) - BigInt(row.first)) + 1]),
+  );
+  return [...counts.values()].reduce((sum, count) => sum + count, 0);
+};

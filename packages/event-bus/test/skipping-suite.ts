@@ -1,0 +1,166 @@
+/** The tests of what a consumer ignores, for every adapter; part of the suite of the bus. */
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import type { IntegrationEvent } from '@cardea/contracts';
+import { type ProcessFixture, testForm, untilTrue } from '@cardea/testing';
+import { expect, it } from 'vitest';
+import { deadLetterTopicOf } from '../src/index.ts';
+import {
+  type BusSide,
+  countedEvent,
+  countingConsumer,
+  countOf,
+  isLevel,
+  ofType,
+  recordEffects,
+  upTo,
+} from './bus-fixture.ts';
+import { lateConsumerOf } from './late-consumer.ts';
+
+type Fixture = {
+  readonly open: () => BusSide;
+  readonly effects: () => Promise<ReadonlyMap<string, readonly number[]>>;
+  readonly allOf: (count: number) => Promise<unknown>;
+  readonly topic: string;
+  readonly name: string;
+  readonly url: string;
+  /** For a process of its own; empty: the topics are tables. */
+  readonly brokers: string;
+  readonly processes: ProcessFixture;
+  readonly createTopics: (topics: readonly string[]) => Promise<void>;
+  /** How often each event was prepared, by event id. */
+  readonly prepared: (consumer: string) => Promise<ReadonlyMap<string, number>>;
+  readonly effectsOfConsumer: (name: string) => Promise<ReadonlyMap<string, readonly number[]>>;
+};
+
+const SEEDS = testForm.long ? 100 : 3;
+const SEED_MS_MAX = 60_000;
+const STORED_MS_MAX = 30_000;
+
+const ignored = (streamId: string, number: number, position: number): IntegrationEvent =>
+  ofType('thing.ignored', countedEvent(streamId, number, position));
+
+export function describeSkipping(fixture: () => Fixture): void {
+  it('skips what it does not handle, and stores how far it has looked', async () => {
+    const { open, effects, allOf, topic, name } = fixture();
+    const { publisher, subscriber } = open();
+    const seen = new Set<string>();
+    await publisher.publish(
+      topic,
+      upTo(200).map((number) => {
+        const stream = `thing-${number % 7}`;
+        return number % 10 === 0
+          ? countedEvent(stream, number, number)
+          : ignored(stream, number, number);
+      }),
+    );
+    await subscriber.run({
+      ...countingConsumer(name, topic, async (events, transaction) => {
+        for (const { type } of events) seen.add(type);
+        await recordEffects(name, events, transaction);
+      }),
+      types: ['thing.counted'],
+    });
+    await allOf(20);
+    await untilTrue(() => isLevel(subscriber, name, [topic]), { deadlineMs: STORED_MS_MAX });
+    expect([...seen]).toEqual(['thing.counted']);
+    expect(countOf(await effects())).toBe(20);
+    expect(await subscriber.appliedThrough(name, topic)).toBe(200n);
+    expect(await subscriber.lag(name, [topic])).toEqual(new Map([[topic, 0]]));
+  });
+
+  it('stores its position though it ignores everything, and goes on from there', async () => {
+    const { open, effects, topic, name } = fixture();
+    const { publisher, subscriber } = open();
+    const consumer = { ...countingConsumer(name, topic), types: ['thing.counted'] };
+    const running = await subscriber.run(consumer);
+    await publisher.publish(
+      topic,
+      upTo(30).map((number) => ignored(`thing-${number}`, 1, number)),
+    );
+    await untilTrue(() => isLevel(subscriber, name, [topic]), { deadlineMs: STORED_MS_MAX });
+    expect(await subscriber.lag(name, [topic])).toEqual(new Map([[topic, 0]]));
+    await running.stop();
+    // At the stop too: this one is stored by it or by the next start.
+    await publisher.publish(topic, [ignored('thing-1', 2, 31), countedEvent('thing-1', 3, 32)]);
+    await subscriber.run(consumer);
+    await untilTrue(async () => countOf(await effects()) === 1);
+    await untilTrue(() => isLevel(subscriber, name, [topic]), { deadlineMs: STORED_MS_MAX });
+    expect((await effects()).get('thing-1')).toEqual([3]);
+  });
+
+  it('opens no transaction for an event that was done with when it was prepared', async () => {
+    const { open, allOf, topic, name } = fixture();
+    const { publisher, subscriber } = open();
+    const prepared: string[] = [];
+    const handled: string[] = [];
+    await subscriber.run({
+      ...countingConsumer(name, topic, async (events, transaction) => {
+        handled.push(...events.map(({ type }) => type));
+        await recordEffects(name, events, transaction);
+      }),
+      types: ['thing.counted', 'thing.noted'],
+      preparedTypes: ['thing.noted'],
+      appliedTypes: ['thing.counted'],
+      prepare: async (events) => {
+        prepared.push(...events.flatMap(({ type, id }) => (type === 'thing.noted' ? [id] : [])));
+      },
+    });
+    const noted = upTo(5).map((number) =>
+      ofType('thing.noted', countedEvent('thing-1', number, number)),
+    );
+    await publisher.publish(topic, noted);
+    await untilTrue(() => prepared.length === 5);
+    await untilTrue(() => isLevel(subscriber, name, [topic]), { deadlineMs: STORED_MS_MAX });
+    expect(handled).toEqual([]);
+    await publisher.publish(topic, [countedEvent('thing-1', 6, 6)]);
+    await allOf(1);
+    expect(prepared).toEqual(noted.map(({ id }) => id));
+  });
+
+  it('a kill before a late position is stored repeats, and never loses', {
+    timeout: (SEEDS + 1) * SEED_MS_MAX,
+  }, async () => {
+    const { open, url, brokers, processes, createTopics, prepared, effectsOfConsumer } = fixture();
+    const script = fileURLToPath(new URL('./late-process.ts', import.meta.url));
+    const { publisher, subscriber } = open();
+    let repeats = 0;
+    for (const seed of upTo(SEEDS).map((each) => each + testForm.seed)) {
+      const name = `l${randomUUID().slice(0, 8)}`;
+      const topic = `cardea.${name}.events.v1`;
+      await createTopics([topic, deadLetterTopicOf(name)]);
+      const victim = await processes.start({
+        name: `late ${seed}`,
+        script,
+        args: [url, topic, name, `position.before_store=kill@${1 + (seed % 2)}`, brokers],
+        ready: /ready/,
+      });
+      let ended = false;
+      void victim.ended.then(() => {
+        ended = true;
+      });
+      const sent: IntegrationEvent[] = [];
+      for (let position = 1; !ended; position += 1) {
+        const stream = `thing-${(position * seed) % 5}`;
+        const event = countedEvent(stream, position, position);
+        const type = ['thing.noted', 'thing.ignored', 'thing.counted'][(position + seed) % 3] ?? '';
+        // Silence in between, so that positions are stored late.
+        const sends = position % 4 === 0 ? 'thing.ignored' : type;
+        sent.push(ofType(sends, event));
+        await publisher.publish(topic, sent.slice(-1));
+        await new Promise((resolve) => setTimeout(resolve, ((position * seed) % 5) * 60));
+      }
+      expect(await victim.ended).toBe('SIGKILL');
+      const running = await subscriber.run(lateConsumerOf(name, topic, open().needs));
+      await untilTrue(() => isLevel(subscriber, name, [topic]), { deadlineMs: SEED_MS_MAX });
+      await running.stop();
+      const of = (type: string) => sent.filter((event) => event.type === type);
+      const seen = [...(await effectsOfConsumer(name)).values()].flat().sort((a, b) => a - b);
+      expect(seen).toEqual(of('thing.counted').map(({ data }) => data['number']));
+      const times = await prepared(name);
+      expect(of('thing.noted').filter(({ id }) => !times.has(id))).toEqual([]);
+      repeats += [...times.values()].filter((count) => count > 1).length;
+    }
+    expect(repeats).toBeGreaterThan(0);
+  });
+}

@@ -11,6 +11,7 @@ import type { ServiceName } from '@cardea/contracts';
 import { needKafka, needRedis, type RestDriver, restDriver } from '@cardea/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest';
 import { nginxCommand, startGateway } from '../scripts/gateway/start.ts';
+import { CHEAP_HASHES } from './faults/instance.ts';
 
 /** Many times what an idle machine takes. */
 const START_MS_MAX = 400_000;
@@ -51,6 +52,7 @@ export function testCluster(of: {
         JWT_SECRET: randomBytes(32).toString('hex'),
         ENCRYPTION_KEY: randomBytes(32).toString('hex'),
         CARDEA_DATA: folder,
+        ...CHEAP_HASHES,
         ...of.env,
       },
     });

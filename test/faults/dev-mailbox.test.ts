@@ -5,7 +5,7 @@ import { instance } from './instance.ts';
 
 const fixture = processFixture();
 /** No administrator is configured, so the start creates one. */
-const OWN_ADMIN = { ADMIN_EMAIL: '', ADMIN_PASSWORD: '', ARGON2_MEMORY: '64', ARGON2_TIME: '1' };
+const OWN_ADMIN = { ADMIN_EMAIL: '', ADMIN_PASSWORD: '' };
 
 /** Node's own client, because fetch does not allow setting Host. */
 const statusOf = (

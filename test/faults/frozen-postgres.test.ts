@@ -43,11 +43,7 @@ it('R12 a database that stands still for 3 s leaves no delivery behind, and none
 }, async () => {
   postgres = await startLocalPostgres({ dataFolder: folder, password: 'for-this-test' });
   await postgres.createDatabase('cardea');
-  const cardea = await instance(fixture, {
-    DATABASE_URL: postgres.connectionString('cardea'),
-    ARGON2_MEMORY: '8',
-    ARGON2_TIME: '1',
-  });
+  const cardea = await instance(fixture, { DATABASE_URL: postgres.connectionString('cardea') });
   const running = await cardea.start();
   const admin = cardea.rest.as(await cardea.admin());
   for (let at = 0; at < RECEIVERS; at += 1) {

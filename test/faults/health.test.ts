@@ -10,7 +10,6 @@ const ANSWER_MS_MAX = 20_000;
 const TURNS_OF_START_MAX = 1_000;
 /** It continues after the test. */
 const STUCK_MS = 600_000;
-const CHEAP_HASHES = { ARGON2_MEMORY: '8', ARGON2_TIME: '1' };
 
 type Readiness = {
   readonly code: number;
@@ -38,7 +37,6 @@ describe('O8 R20 a loop that has stopped turning', () => {
   it('makes the process not ready within 20 s, by its name', async () => {
     const cardea = await instance(fixture, {
       DATABASE_URL: database.url,
-      ...CHEAP_HASHES,
       // The start is over by then; each sign-in makes all projections of identity turn.
       CARDEA_FAILPOINT: `loop.stuck=delay:${STUCK_MS}@${TURNS_OF_START_MAX}`,
     });

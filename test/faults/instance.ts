@@ -10,10 +10,11 @@ import {
   type RestDriver,
   restDriver,
 } from '@cardea/testing';
-import { afterAll } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('../../services/standalone/src/main.ts', import.meta.url));
 const START_MS_MAX = 180_000;
+/** What a hash costs is tested elsewhere; at its price the load of a test would be mostly hashes. */
+export const CHEAP_HASHES = { ARGON2_MEMORY: '8', ARGON2_TIME: '1' };
 
 export const ADMIN = { email: 'root@example.com', password: 'a password for the tests' };
 
@@ -28,18 +29,12 @@ export type Instance = {
   admin(): Promise<{ readonly bearer: string; readonly tenant: string }>;
 };
 
-/** Removed after all tests of a file, when none of their processes runs any more. */
-const folders: string[] = [];
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
-
 export async function instance(
   fixture: ProcessFixture,
   env: { readonly [name: string]: string },
 ): Promise<Instance> {
   const folder = mkdtempSync(join(tmpdir(), 'cardea-faults-'));
-  folders.push(folder);
+  fixture.onEnd(() => rmSync(folder, { recursive: true, force: true }));
   const [port = 0, managementPort = 0] = await freePorts(2);
   const base = `http://127.0.0.1:${port}`;
   const rest = restDriver({ baseUrl: base });
@@ -58,6 +53,7 @@ export async function instance(
           MANAGEMENT_PORT: String(managementPort),
           ADMIN_EMAIL: ADMIN.email,
           ADMIN_PASSWORD: ADMIN.password,
+          ...CHEAP_HASHES,
           ...env,
         },
         ready: /Tenant\s+(\S+)[\s\S]*Ctrl-C/,

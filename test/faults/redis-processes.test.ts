@@ -15,6 +15,7 @@ import {
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { nginxCommand, startGateway } from '../../scripts/gateway/start.ts';
 import { addresses, company, LIVE, REVOKED, revokeEach, triesOf, untilRevoked } from './company.ts';
+import { CHEAP_HASHES } from './instance.ts';
 
 const AWAY_MS = 3_000;
 /** An idle machine takes a second or two; a process that never retries never recovers. */
@@ -45,6 +46,7 @@ beforeAll(async () => {
       JWT_SECRET: randomBytes(32).toString('hex'),
       ENCRYPTION_KEY: randomBytes(32).toString('hex'),
       CARDEA_DATA: folder,
+      ...CHEAP_HASHES,
     },
   });
 }, START_MS_MAX);

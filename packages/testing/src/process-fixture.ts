@@ -7,13 +7,18 @@ import { join } from 'node:path';
 import { afterAll, afterEach } from 'vitest';
 import { type FixtureProcess, type ProcessToStart, startProcess } from './child-process.ts';
 
-export type ProcessFixture = { start(what: ProcessToStart): Promise<FixtureProcess> };
+export type ProcessFixture = {
+  start(what: ProcessToStart): Promise<FixtureProcess>;
+  /** Called after all tests of the file, when none of its processes runs any more. */
+  onEnd(work: () => void): void;
+};
 
 const FAILURES = '.cache/failures';
 
 /** Call it once at the top of a file. */
 export function processFixture(): ProcessFixture {
   const started: FixtureProcess[] = [];
+  const atEnd: (() => void)[] = [];
   const killAll = (): void => {
     for (const each of started) each.signal('SIGKILL');
   };
@@ -25,8 +30,12 @@ export function processFixture(): ProcessFixture {
     killAll();
     await Promise.all(started.map((each) => each.ended));
     process.off('exit', killAll);
+    for (const work of atEnd) work();
   });
-  return { start: (what) => startProcess(what, (running) => started.push(running)) };
+  return {
+    start: (what) => startProcess(what, (running) => started.push(running)),
+    onEnd: (work) => atEnd.push(work),
+  };
 }
 
 function keepLogs(test: string, processes: readonly FixtureProcess[]): void {

@@ -7,6 +7,7 @@ import { player } from '../../scripts/tour/player.ts';
 import { playStory } from '../../scripts/tour/story.ts';
 import { company, testCluster } from '../cluster-fixture.ts';
 import { expectWoken } from '../woken-poll.ts';
+import { wrongAnswers } from './every-endpoint.ts';
 
 const PAIRS = 1_000;
 /** Time for three requests, on a busy machine. */
@@ -46,6 +47,10 @@ describe('two processes of each service', () => {
   it('Q5 tell the same story as one process does', async () => {
     const { gateway, mailbox } = processes.cluster.addresses();
     await playStory(player(gateway, quiet), mailbox);
+  });
+
+  it('R0 answer each endpoint through nginx, by a process of its own service', async () => {
+    expect(await wrongAnswers(processes.cluster)).toEqual([]);
   });
 
   it('R24 show a write to whoever brings its token to the other replica', {

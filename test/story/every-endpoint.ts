@@ -1,24 +1,30 @@
-/** Every endpoint through nginx, in front of six processes with Redis and Kafka between them. */
-import { type RestDriver, restDriver, webhookSink } from '@cardea/testing';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+/** Every endpoint through nginx, in front of the processes of a cluster. */
+import type { Cluster } from '@cardea/cluster';
+import { type RestDriver, restDriver, type WebhookSink, webhookSink } from '@cardea/testing';
 import { product } from '../../scripts/gateway/files.ts';
-import { testCluster } from '../cluster-fixture.ts';
 import { knockers } from '../security/callers.ts';
 import { catalogueOf, successOf } from '../security/catalogue.ts';
 import { type Fortress, houseOf } from '../security/fortress.ts';
 import { send, titleOf } from '../security/sample.ts';
 import { usersOf } from '../security/users.ts';
 
-const processes = testCluster({ replicas: 1, env: { ARGON2_MEMORY: '8', ARGON2_TIME: '1' } });
 /** The parts of a world that the samples use; callers who are refused are not tested here. */
 type World = Pick<Fortress, 'rest' | 'a' | 'b' | 'receiver' | 'newEmail' | 'signUp' | 'addUser'>;
-let receiver: Awaited<ReturnType<typeof webhookSink>>;
-beforeAll(async () => {
-  receiver = await webhookSink();
-});
-afterAll(() => receiver.close());
 
-it('R0 each endpoint is answered through nginx by the process of its own service', async () => {
+/** What is wrong with the answers of all endpoints, a sentence each. */
+export async function wrongAnswers(cluster: Cluster): Promise<readonly string[]> {
+  const receiver = await webhookSink();
+  try {
+    return await wrongAnswersWith(cluster, receiver);
+  } finally {
+    await receiver.close();
+  }
+}
+
+async function wrongAnswersWith(
+  cluster: Cluster,
+  receiver: WebhookSink,
+): Promise<readonly string[]> {
   const { services } = await product();
   const owners = new Map(
     services.flatMap(({ service, endpoints }) =>
@@ -26,8 +32,9 @@ it('R0 each endpoint is answered through nginx by the process of its own service
     ),
   );
   const endpoints = services.flatMap((each) => each.endpoints);
-  const { gateway, mailbox } = processes.cluster.addresses();
-  const world = await worldAt(withMail(restDriver({ baseUrl: gateway, endpoints }), mailbox));
+  const { gateway, mailbox } = cluster.addresses();
+  const rest = withMail(restDriver({ baseUrl: gateway, endpoints }), mailbox);
+  const world = await worldAt(rest, receiver);
   const wrong: string[] = [];
   const callers = knockers(world);
   for (const entry of catalogueOf({ host: { endpoints } as unknown as Fortress['host'] })) {
@@ -45,8 +52,8 @@ it('R0 each endpoint is answered through nginx by the process of its own service
     }
     if (by !== owner) wrong.push(`${titleOf(endpoint)}: by ${by}, not ${owner}`);
   }
-  expect(wrong).toEqual([]);
-});
+  return wrong;
+}
 
 /** The mailbox is a separate server, which the gateway does not expose. */
 function withMail(rest: RestDriver, mailbox: string): RestDriver {
@@ -57,7 +64,7 @@ function withMail(rest: RestDriver, mailbox: string): RestDriver {
   };
 }
 
-async function worldAt(rest: Fortress['rest']): Promise<Fortress> {
+async function worldAt(rest: Fortress['rest'], receiver: WebhookSink): Promise<Fortress> {
   const people = usersOf(rest);
   const a = await houseOf({ rest }, people, await people.signUp('Acme'));
   const b = await houseOf({ rest }, people, await people.signUp('Bolt'));

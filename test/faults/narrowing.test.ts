@@ -17,11 +17,13 @@ import {
   restDriver,
   startRedis,
   testDatabase,
+  testForm,
   untilTrue,
 } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { CHEAP_HASHES } from './instance.ts';
 
-const ROUNDS = 100;
+const ROUNDS = testForm.long ? 100 : 40;
 const ROUNDS_PER_AGENT = 40;
 /** Vends that begin after each answer, on each replica. */
 const LATER_VENDS = 5;
@@ -57,6 +59,7 @@ beforeAll(async () => {
     RATE_LIMIT_FACTOR: '1000',
     PUBLIC_URL: `http://${HOST}:${portsOf[0]?.api}`,
     SHUTDOWN_DELAY: '0s',
+    ...CHEAP_HASHES,
     JWT_SECRET: randomBytes(32).toString('hex'),
     ENCRYPTION_KEY: randomBytes(32).toString('hex'),
     CARDEA_DATA: folder,

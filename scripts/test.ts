@@ -1,5 +1,5 @@
 /**
- * `npm test`: every step of a run, one after another, and what they came to.
+ * `npm test`: every step of a run, and what they came to.
  *
  *   npm test                             all steps
  *   npm test -- --project int -t R23     tests of one or more projects, by name; further words are file filters
@@ -7,7 +7,7 @@
  *   npm run test:long [-- --only R1,S5 --minutes N --seed S]
  */
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
   handDown,
@@ -18,13 +18,12 @@ import {
   startRedisOfRun,
 } from '@cardea/testing';
 import { migrateTemplate } from '../test/migrate-template.ts';
-import { interruption, type Ran, run } from './test/run.ts';
-import { type Failure, NOTHING, sum, summary, type Tally } from './test/tally.ts';
+import { interruption, run } from './test/run.ts';
+import { type Failure, NOTHING, type Step, sum, summary, type Tally } from './test/tally.ts';
 
-/** In the order in which they run. */
 const PROJECTS = ['unit', 'deploy', 'int', 'story', 'security', 'fuzz', 'faults'];
 const WITHOUT_SERVERS = ['unit', 'deploy'];
-const TALLIES = '.cache/test';
+const TALLY_FILE = '.cache/test/tallies.json';
 /** Of all processes that tests start, vitest's own included. */
 const COMPILED = resolve('.cache/compiled');
 const BENCH = 'scripts/bench.ts';
@@ -35,38 +34,32 @@ const filtered = values.testNamePattern !== undefined || values.only !== undefin
 const chosen = values.project ?? PROJECTS;
 const isWholeRun = !filtered && values.project === undefined && positionals.length === 0;
 
-const tallies: Tally[] = [];
-const times: { step: string; seconds: number; tally: Tally }[] = [];
-/** Started by the first project that needs them. */
-let servers: { readonly env: NodeJS.ProcessEnv; stop(): Promise<void> } | undefined;
+const steps: Step[] = [];
+const started = performance.now();
 
-mkdirSync(TALLIES, { recursive: true });
+mkdirSync(dirname(TALLY_FILE), { recursive: true });
 process.exitCode = await everything();
 
 async function everything(): Promise<number> {
   const checksHold = !(isWholeRun || values.check) || (await step('check', check));
   if (checksHold && !values.check) {
-    try {
-      for (const project of chosen) await step(project, () => tests(project));
-    } finally {
-      await servers?.stop();
-    }
-    if (isWholeRun && existsSync(BENCH)) await step('bench smoke', benchSmoke);
+    // The benches only have to work: what they measure beside the tests says nothing, and is not held.
+    const smoke = isWholeRun ? step('bench smoke', benchSmoke) : undefined;
+    if (interruption.code === undefined) steps.push(...(await tests()));
+    await smoke;
   }
   report();
-  const failed = tallies.some((tally) => tally.failed > 0);
+  const failed = steps.some(({ tally }) => tally.failed > 0);
   return interruption.code ?? (failed ? 1 : 0);
 }
 
 /** Answers whether nothing failed. */
 async function step(name: string, work: () => Promise<Tally>): Promise<boolean> {
   if (interruption.code !== undefined) return false;
-  const started = performance.now();
+  const began = performance.now();
   console.log(`\n── ${name}`);
   const tally = await work().catch((error: unknown) => failure(name, error));
-  const seconds = (performance.now() - started) / 1000;
-  tallies.push(tally);
-  times.push({ step: name, seconds, tally });
+  steps.push({ step: name, seconds: (performance.now() - began) / 1000, tally });
   return tally.failed === 0;
 }
 
@@ -93,46 +86,54 @@ async function check(): Promise<Tally> {
   return { ...NOTHING, failed: failures.length, failures };
 }
 
-async function tests(project: string): Promise<Tally> {
-  if (!WITHOUT_SERVERS.includes(project)) servers ??= await startServers();
-  const file = `${TALLIES}/${project}.json`;
-  rmSync(file, { force: true });
+/** One run of vitest for all projects: a worker that is done with one goes on with the next. */
+async function tests(): Promise<readonly Step[]> {
+  console.log(`\n── ${chosen.join(', ')}`);
+  rmSync(TALLY_FILE, { force: true });
   const pattern = values.testNamePattern ?? onlyRows(values.only);
-  const ran = await run(
-    process.execPath,
-    [
-      'node_modules/vitest/vitest.mjs',
-      'run',
-      ...['--project', project],
-      ...['--reporter', 'default', '--reporter', './scripts/test/tally-reporter.ts'],
-      ...(pattern === undefined ? [] : ['-t', pattern]),
-      ...positionals,
-    ],
-    {
-      env: {
-        TALLY_FILE: file,
-        NODE_COMPILE_CACHE: COMPILED,
-        ...(filtered ? { TALLY_FILTERED: 'yes' } : {}),
-        ...servers?.env,
-        ...testForm(),
+  let servers: Awaited<ReturnType<typeof startServers>> | undefined;
+  try {
+    if (!chosen.every((each) => WITHOUT_SERVERS.includes(each))) servers = await startServers();
+    const { code } = await run(
+      process.execPath,
+      [
+        'node_modules/vitest/vitest.mjs',
+        'run',
+        ...chosen.flatMap((project) => ['--project', project]),
+        ...['--reporter', 'default', '--reporter', './scripts/test/tally-reporter.ts'],
+        ...(pattern === undefined ? [] : ['-t', pattern]),
+        ...positionals,
+      ],
+      {
+        env: {
+          TALLY_FILE,
+          NODE_COMPILE_CACHE: COMPILED,
+          ...(filtered ? { TALLY_FILTERED: 'yes' } : {}),
+          ...servers?.env,
+          ...testForm(),
+        },
       },
-    },
-  );
-  return tallyOf(project, file, ran);
+    );
+    return stepsOf(code);
+  } catch (error) {
+    return [{ step: 'tests', seconds: 0, tally: failure('tests', error) }];
+  } finally {
+    await servers?.stop();
+  }
 }
 
 async function startServers() {
-  const started: { stop(): Promise<void> }[] = [];
+  const running: { stop(): Promise<void> }[] = [];
   const stop = async (): Promise<void> => {
-    for (const server of started.toReversed()) await server.stop();
+    for (const server of running.toReversed()) await server.stop();
   };
   try {
     const postgres = await startPostgresOfRun(migrateTemplate);
-    started.push(postgres);
+    running.push(postgres);
     const redis = await startRedisOfRun();
-    started.push(redis);
+    running.push(redis);
     const kafka = await startKafkaOfRun();
-    started.push(kafka);
+    running.push(kafka);
     const env = {
       ...handDown(postgres.info),
       ...handDownRedis(redis.info),
@@ -145,17 +146,22 @@ async function startServers() {
   }
 }
 
-function tallyOf(project: string, file: string, { code }: Ran): Tally {
-  const tally: Tally = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : NOTHING;
-  if (code === 0 || tally.failed > 0) return tally;
+function stepsOf(code: number): readonly Step[] {
+  const told: readonly Step[] = existsSync(TALLY_FILE)
+    ? JSON.parse(readFileSync(TALLY_FILE, 'utf8'))
+    : [];
+  if (code === 0 || told.some(({ tally }) => tally.failed > 0)) return told;
   // Broke before or beside its tests: a setup, a reporter, a signal.
-  return { ...tally, failed: 1, failures: [{ test: project, why: `exit ${code}` }] };
+  const failures = [{ test: 'vitest', why: `exit ${code}` }];
+  return [...told, { step: 'vitest', seconds: 0, tally: { ...NOTHING, failed: 1, failures } }];
 }
 
 async function benchSmoke(): Promise<Tally> {
-  const { code } = await run(process.execPath, [BENCH, '--smoke'], {
+  const { code, output } = await run(process.execPath, [BENCH, '--smoke'], {
     env: { NODE_COMPILE_CACHE: COMPILED },
+    quiet: true,
   });
+  console.log(`\n── what the benches printed\n${output.trim()}`);
   return code === 0 ? NOTHING : failure('bench smoke', `The benchmarks ended with ${code}.`);
 }
 
@@ -173,13 +179,15 @@ function onlyRows(rows: string | undefined): string | undefined {
 }
 
 function report(): void {
-  for (const { step: name, seconds, tally } of times) {
+  for (const { step: name, seconds, tally } of steps) {
     const counts = `${tally.passed} passed, ${tally.failed} failed, ${tally.skipped.length} skipped`;
     console.log(`\n${name}: ${seconds.toFixed(1)} s; ${counts}`);
     for (const { test, ms } of tally.slowest)
       console.log(`  ${String(ms).padStart(6)} ms  ${test}`);
   }
-  console.log(`\n${summary(sum(tallies))}`);
+  const minutes = (performance.now() - started) / 60_000;
+  console.log(`\nall of it: ${minutes.toFixed(1)} min`);
+  console.log(`\n${summary(sum(steps.map(({ tally }) => tally)))}`);
 }
 
 function readArguments() {

@@ -1,21 +1,51 @@
-/** Writes the result of every test of a vitest run into the file that TALLY_FILE names. */
+/** Writes the results of a vitest run, by project, into the file that TALLY_FILE names. */
 import { writeFileSync } from 'node:fs';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
-import { type Failure, SLOWEST_SHOWN, type Tally } from './tally.ts';
+import { type Failure, NOTHING, SLOWEST_SHOWN, type Step, type Tally } from './tally.ts';
 
 const WHY_CHARS_MAX = 300;
 /** Tests that `-t` excludes count as skipped too, but need not be listed. */
 const isFiltered = process.env['TALLY_FILTERED'] === 'yes';
 
 export default class TallyReporter implements Reporter {
+  /** When the first file of a project began and the last one ended. */
+  readonly #times = new Map<string, { fromMs: number; toMs: number }>();
+
+  onTestModuleQueued({ project }: TestModule): void {
+    const nowMs = performance.now();
+    if (!this.#times.has(project.name)) {
+      this.#times.set(project.name, { fromMs: nowMs, toMs: nowMs });
+    }
+  }
+
+  onTestModuleEnd({ project }: TestModule): void {
+    const times = this.#times.get(project.name);
+    if (times !== undefined) times.toMs = performance.now();
+  }
+
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {
     const file = process.env['TALLY_FILE'];
     if (file === undefined) return;
-    writeFileSync(file, JSON.stringify(tallyOf(modules, unhandled)));
+    const steps: Step[] = [...this.#times].map(([step, { fromMs, toMs }]) => ({
+      step,
+      seconds: (toMs - fromMs) / 1000,
+      tally: tallyOf(modules.filter(({ project }) => project.name === step)),
+    }));
+    if (unhandled.length > 0) steps.push(uncaught(unhandled));
+    writeFileSync(file, JSON.stringify(steps));
   }
 }
 
-function tallyOf(modules: readonly TestModule[], unhandled: readonly unknown[]): Tally {
+function uncaught(errors: readonly unknown[]): Step {
+  const failures = errors.map((error) => failed('an error that no test caught', error));
+  return {
+    step: 'errors beside tests',
+    seconds: 0,
+    tally: { ...NOTHING, failed: failures.length, failures },
+  };
+}
+
+function tallyOf(modules: readonly TestModule[]): Tally {
   const tests = modules.flatMap((module) => [...module.children.allTests()]);
   const named = (test: TestCase): string => `${test.module.relativeModuleId} > ${test.fullName}`;
   const failures: readonly Failure[] = [
@@ -23,7 +53,6 @@ function tallyOf(modules: readonly TestModule[], unhandled: readonly unknown[]):
       .filter((test) => test.result().state === 'failed')
       .map((test) => failed(named(test), test.result().errors?.[0])),
     ...modules.flatMap(brokenParts),
-    ...unhandled.map((error) => failed('an error that no test caught', error)),
   ];
   return {
     passed: tests.filter((test) => test.result().state === 'passed').length,

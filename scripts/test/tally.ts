@@ -6,6 +6,8 @@ export type Tally = {
   readonly slowest: readonly { readonly test: string; readonly ms: number }[];
   readonly failures: readonly Failure[];
 };
+/** A part of a run: a project's tests, or a check. Projects overlap by the workers that go on with the next. */
+export type Step = { readonly step: string; readonly seconds: number; readonly tally: Tally };
 /** `why`: the first line of its error, where it has one. */
 export type Failure = { readonly test: string; readonly why?: string };
 export type Skipped = { readonly test: string; readonly why: string };

@@ -146,7 +146,7 @@ const propertiesOf = ({ dataDir, port, proxiedPort, proxyPort, controller }: Por
   ].join('\n');
 
 function format(properties: string): void {
-  const args = ['-cp', classPath(), 'kafka.tools.StorageTool', 'format'];
+  const args = [...JVM, '-cp', classPath(), 'kafka.tools.StorageTool', 'format'];
   const { status, stderr } = spawnSync('java', [...args, '-t', CLUSTER_ID, '-c', properties], {
     encoding: 'utf8',
   });

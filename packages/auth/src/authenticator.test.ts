@@ -30,9 +30,9 @@ const agentKey: IntrospectedKey = {
 
 function rig() {
   const clock = fakeClock('2026-01-01T00:00:00Z');
-  const marked = new Set<string>();
+  const revoked = new Set<string>();
   const known = new Map<string, IntrospectedKey>();
-  const stretch: { now: number | undefined } = { now: 0 };
+  const subscriptionEpoch: { now: number | undefined } = { now: 0 };
   const looked: Revocation[] = [];
   const live = new Set<string>();
   let asked = 0;
@@ -44,12 +44,12 @@ function rig() {
       return known.get(credential);
     },
     revocations: {
-      isMarked: (kind, id) => marked.has(`${kind}:${id}`),
-      stretch: () => stretch.now,
-      look: async (marks) => {
-        looked.push(...marks);
+      isRevoked: (kind, id) => revoked.has(`${kind}:${id}`),
+      subscriptionEpoch: () => subscriptionEpoch.now,
+      look: async (list) => {
+        looked.push(...list);
         return {
-          marked: marks.map(({ kind, id }) => live.has(`${kind}:${id}`)),
+          revoked: list.map(({ kind, id }) => live.has(`${kind}:${id}`)),
           values: undefined,
         };
       },
@@ -65,10 +65,10 @@ function rig() {
   });
   return {
     clock,
-    marked,
+    revoked,
     known,
     door,
-    stretch,
+    subscriptionEpoch,
     live,
     looked,
     asked: () => asked,
@@ -141,7 +141,7 @@ describe('an opaque key', () => {
   });
 
   it('S9 that is not taken is counted, and one that is taken is not', async () => {
-    const { known, marked, door, counted } = rig();
+    const { known, revoked, door, counted } = rig();
     const [svc, agk] = [issueKey('svc', 'live').text, issueKey('agk', 'live').text];
     known.set(svc, apiKey).set(agk, agentKey);
     await door.authenticate(svc, HERE);
@@ -151,7 +151,7 @@ describe('an opaque key', () => {
     await door.authenticate('svc_live_typo', HERE);
     await door.authenticate(issueKey('svc', 'live').text, HERE);
     await door.authenticate(agk, '198.51.100.1');
-    marked.add('key:key-1');
+    revoked.add('key:key-1');
     await door.authenticate(svc, HERE);
     expect(counted()).toBe(4);
   });
@@ -185,8 +185,8 @@ describe('an opaque key', () => {
     expect(await door.authenticate(text, HERE)).toMatchObject({ id: 'key-1' });
   });
 
-  it('ends with its mark, its agent and its time though it is remembered', async () => {
-    const { clock, marked, known, door } = rig();
+  it('ends with its revocation, its agent and its time though it is cached', async () => {
+    const { clock, revoked, known, door } = rig();
     const [svc, agk] = [issueKey('svc', 'live').text, issueKey('agk', 'test').text];
     known.set(svc, { ...apiKey, expiresAt: clock.now().getTime() / 1000 + 10 });
     known.set(agk, agentKey);
@@ -195,45 +195,45 @@ describe('an opaque key', () => {
       (await door.authenticate(agk, HERE)) !== undefined,
     ];
     expect(await live()).toEqual([true, true]);
-    marked.add('key:key-1').add('agent:agent-1');
+    revoked.add('key:key-1').add('agent:agent-1');
     expect(await live()).toEqual([false, false]);
-    marked.clear();
-    marked.add('key:akid-1');
+    revoked.clear();
+    revoked.add('key:akid-1');
     expect(await live()).toEqual([true, false]);
     await clock.advance(10_000);
     expect(await live()).toEqual([false, false]);
   });
 
   it('is asked for again once its secret was rotated, and lives on by what is said then', async () => {
-    const { marked, known, door, asked } = rig();
+    const { revoked, known, door, asked } = rig();
     const { text } = issueKey('svc', 'live');
     known.set(text, { ...apiKey, stamp: 'key-1.0.current' });
     const principal = await door.authenticate(text, HERE);
     expect(principal).toBeDefined();
     expect(principal).not.toHaveProperty('stamp');
     known.set(text, { ...apiKey, stamp: 'key-1.1.previous' });
-    marked.add('key:key-1.0.current');
+    revoked.add('key:key-1.0.current');
     expect(await door.authenticate(text, HERE)).toBeDefined();
     expect(asked()).toBe(2);
     known.delete(text);
-    marked.add('key:key-1.1.previous');
+    revoked.add('key:key-1.1.previous');
     expect(await door.authenticate(text, HERE)).toBeUndefined();
   });
 
-  it('is asked for every time while marks may be missed, and anew after that', async () => {
-    const { known, door, stretch, asked } = rig();
+  it('is asked for every time while revocations may be missed, and anew after that', async () => {
+    const { known, door, subscriptionEpoch, asked } = rig();
     const { text } = issueKey('svc', 'live');
     known.set(text, apiKey);
     const isLive = async () => (await door.authenticate(text, HERE)) !== undefined;
     expect([await isLive(), await isLive(), asked()]).toEqual([true, true, 1]);
-    stretch.now = undefined;
+    subscriptionEpoch.now = undefined;
     expect([await isLive(), await isLive(), asked()]).toEqual([true, true, 3]);
     known.delete(text);
     expect(await isLive()).toBe(false);
     known.set(text, apiKey);
-    stretch.now = 0;
+    subscriptionEpoch.now = 0;
     expect([await isLive(), asked()]).toEqual([true, 5]);
-    stretch.now = 1;
+    subscriptionEpoch.now = 1;
     known.delete(text);
     expect(await isLive()).toBe(false);
   });

@@ -25,7 +25,7 @@ export type AuthenticatorDependencies = {
   readonly verifier: TokenVerifier;
   /** Identity's answer on an opaque key; undefined = inactive. Throws when identity cannot be asked. */
   readonly introspect: (credential: string) => Promise<IntrospectedKey | undefined>;
-  readonly revocations: Pick<Revocations, 'isMarked' | 'stretch' | 'look'>;
+  readonly revocations: Pick<Revocations, 'isRevoked' | 'subscriptionEpoch' | 'look'>;
   readonly misses: KeyMisses;
   readonly clock: Clock;
 };
@@ -44,7 +44,7 @@ export function authenticator(needs: AuthenticatorDependencies): Authenticator {
     },
     confirm: async (principal) => {
       if (principal.kind !== 'user') return principal;
-      const marks = [principal.id, principal.impersonatedBy].flatMap((id): Revocation[] =>
+      const list = [principal.id, principal.impersonatedBy].flatMap((id): Revocation[] =>
         id === null
           ? []
           : [
@@ -52,8 +52,8 @@ export function authenticator(needs: AuthenticatorDependencies): Authenticator {
               { kind: 'rank', id, at: principal.issuedAt },
             ],
       );
-      const { marked } = await needs.revocations.look(marks);
-      return marked.includes(true) ? undefined : principal;
+      const { revoked } = await needs.revocations.look(list);
+      return revoked.includes(true) ? undefined : principal;
     },
     capability: async (token) => {
       const verified = await needs.verifier.verify('capability', token);
@@ -113,7 +113,7 @@ type Held = {
    * The subscription epoch in which it was cached; in a later epoch a revocation of it may have been
    * missed.
    */
-  readonly stretch: number | undefined;
+  readonly subscriptionEpoch: number | undefined;
 };
 
 /**
@@ -136,34 +136,36 @@ function introspections({ introspect, revocations, clock }: AuthenticatorDepende
   };
   const isLive = (key: IntrospectedKey): boolean =>
     (key.expiresAt === null || key.expiresAt > clock.now().getTime() / 1000) &&
-    !isRevoked(key, revocations) &&
-    !(key.stamp !== undefined && revocations.isMarked('key', key.stamp));
+    !isKeyRevoked(key, revocations) &&
+    !(key.stamp !== undefined && revocations.isRevoked('key', key.stamp));
 
   const current = (name: string): Held | undefined => {
     const known = held.get(name);
     if (known === undefined) return undefined;
-    const stretch = revocations.stretch();
-    const isFresh = stretch !== undefined && known.stretch === stretch;
+    const subscriptionEpoch = revocations.subscriptionEpoch();
+    const isFresh =
+      subscriptionEpoch !== undefined && known.subscriptionEpoch === subscriptionEpoch;
     return isFresh && isLive(known.key) ? known : undefined;
   };
   const find = async (credential: string, name: string): Promise<Held | undefined> => {
-    const stretch = revocations.stretch();
-    const key = stretch === undefined ? await introspect(credential) : await ask(name, credential);
+    const subscriptionEpoch = revocations.subscriptionEpoch();
+    const key =
+      subscriptionEpoch === undefined ? await introspect(credential) : await ask(name, credential);
     if (key === undefined || !isLive(key)) {
       held.delete(name);
       return undefined;
     }
-    const found = { key, principalFrom: principalsOf(key), stretch };
-    if (stretch !== undefined) held.set(name, found);
+    const found = { key, principalFrom: principalsOf(key), subscriptionEpoch };
+    if (subscriptionEpoch !== undefined) held.set(name, found);
     return found;
   };
   return { current, find, wasKnown: (name: string) => held.wasSet(name) };
 }
 
-function isRevoked(key: IntrospectedKey, marks: Pick<Revocations, 'isMarked'>): boolean {
-  if (key.kind === 'api_key') return marks.isMarked('key', key.id);
+function isKeyRevoked(key: IntrospectedKey, list: Pick<Revocations, 'isRevoked'>): boolean {
+  if (key.kind === 'api_key') return list.isRevoked('key', key.id);
   return (
-    marks.isMarked('agent', key.id) || (key.keyId !== null && marks.isMarked('key', key.keyId))
+    list.isRevoked('agent', key.id) || (key.keyId !== null && list.isRevoked('key', key.keyId))
   );
 }
 

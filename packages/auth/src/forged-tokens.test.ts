@@ -23,21 +23,21 @@ const jwk = publicJwk(key.privateKey);
 const stranger = generateSigningKey();
 const strangerJwk = publicJwk(stranger.privateKey);
 const genuine = signer({ active: () => key });
-const unmarked = {
-  isMarked: () => false,
-  stretch: () => 0,
-  look: async () => ({ marked: [], values: undefined }),
+const removed = {
+  isRevoked: () => false,
+  subscriptionEpoch: () => 0,
+  look: async () => ({ revoked: [], values: undefined }),
 };
 const verifier = tokenVerifier({
   jwks: async () => ({ keys: [jwk] }),
   issuer: ISSUER,
   clock,
-  revocations: unmarked,
+  revocations: removed,
 });
 const door = authenticator({
   verifier,
   introspect: async () => undefined,
-  revocations: unmarked,
+  revocations: removed,
   misses: { recall: () => ({ allowed: true }), count: async () => ({ allowed: true }) },
   clock,
 });

@@ -140,8 +140,8 @@ export interface Revocations {
    * When it resolves, the revocation is in the cache and published to all processes. While the cache is
    * away, it is a pending write until the cache is back, in processes that keep the list filled.
    */
-  mark(kind: RevocationKind, ids: readonly string[], at?: number): Promise<void>;
-  unmark(kind: RevocationKind, ids: readonly string[]): Promise<void>;
+  add(kind: RevocationKind, ids: readonly string[], at?: number): Promise<void>;
+  remove(kind: RevocationKind, ids: readonly string[]): Promise<void>;
   /**
    * A fact that others keep copies of was changed: in the cache when it resolves, or a pending write, as
    * a revocation.
@@ -149,16 +149,16 @@ export interface Revocations {
   changed(change: FactChange): Promise<void>;
   /**
    * Looked up in this process's copy, without a round trip. True is always right; false is right while
-   * {@link stretch} is a number.
+   * {@link subscriptionEpoch} is a number.
    */
-  isMarked(kind: RevocationKind, id: string, at?: number): boolean;
+  isRevoked(kind: RevocationKind, id: string, at?: number): boolean;
   /**
    * The number of the current subscription epoch; undefined while revocations may have been missed. What
    * was cached in another epoch must not be used.
    */
-  stretch(): number | undefined;
+  subscriptionEpoch(): number | undefined;
   /** Live: from the shared cache, else from identity. Throws when neither answers. */
-  look(marks: readonly Revocation[], keys?: readonly string[]): Promise<Looked>;
+  look(list: readonly Revocation[], keys?: readonly string[]): Promise<Looked>;
   /**
    * Identity, which can read all revocations from its tables, passes the function that does so before its
    * first request; from then on they are written again whenever the cache has lost them. Resolves when
@@ -167,9 +167,9 @@ export interface Revocations {
   keepFilled(all: RefillRevocations): Promise<void>;
 }
 export type Looked = {
-  readonly marked: readonly boolean[];
+  readonly revoked: readonly boolean[];
   /** Of the further keys; undefined where the cache cannot be believed. */
   readonly values: readonly (string | undefined)[] | undefined;
 };
 /** What identity's streams say: which of these are revoked, ended, disabled or deleted. Throws when it cannot be asked. */
-export type Ended = (marks: readonly Revocation[]) => Promise<readonly boolean[]>;
+export type Ended = (list: readonly Revocation[]) => Promise<readonly boolean[]>;

@@ -9,38 +9,38 @@ import { CHANNEL, writeNotice } from './revocations-notice.ts';
 
 export type Hearing = ReturnType<typeof hearingOf>;
 
-export function hearingOf({ cache }: { readonly cache: Cache }, marks: Mirror) {
+export function hearingOf({ cache }: { readonly cache: Cache }, list: Mirror) {
   /** A cache inside the process loses no message. */
   let whole = cache.mode === 'in_process';
-  let deaf = false;
+  let disconnected = false;
   let losses = 0;
-  let asked: { readonly name: string; readonly since: number } | undefined;
+  let question: { readonly name: string; readonly since: number } | undefined;
   return {
-    isDeaf: () => deaf,
-    stretch: () => (whole ? losses : undefined),
+    isDisconnected: () => disconnected,
+    subscriptionEpoch: () => (whole ? losses : undefined),
     lost: (): void => {
-      deaf = true;
+      disconnected = true;
       whole = false;
       losses += 1;
-      asked = undefined;
+      question = undefined;
     },
     healed: (): void => {
-      deaf = false;
+      disconnected = false;
     },
     ask: async (): Promise<void> => {
-      asked ??= { name: randomUUID(), since: marks.now() };
-      await cache.publish(CHANNEL, writeNotice({ word: '?', names: [asked.name] }));
+      question ??= { name: randomUUID(), since: list.now() };
+      await cache.publish(CHANNEL, writeNotice({ word: '?', names: [question.name] }));
     },
-    toldAll: (names: readonly string[]): void => {
-      if (asked === undefined || !names.includes(asked.name)) return;
-      marks.dropUntold(asked.since);
+    confirmed: (names: readonly string[]): void => {
+      if (question === undefined || !names.includes(question.name)) return;
+      list.dropUnconfirmed(question.since);
       whole = true;
-      asked = undefined;
+      question = undefined;
     },
     /** All revocations were read from the tables, starting when the number of losses was this one. */
     filled: (since: number, lossesThen: number): void => {
-      if (deaf || losses !== lossesThen) return;
-      marks.dropUntold(since);
+      if (disconnected || losses !== lossesThen) return;
+      list.dropUnconfirmed(since);
       whole = true;
     },
     losses: () => losses,

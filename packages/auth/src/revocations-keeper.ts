@@ -7,41 +7,41 @@ import { CHANNEL, GENERATION, KINDS, type Notice, writeNotice } from './revocati
 
 const IDS_PER_NOTICE = 500;
 /** Beyond it the oldest are dropped: what they revoke ends by itself, only later. */
-const OWED_UNMARKS_MAX = 10_000;
+const PENDING_REMOVALS_MAX = 10_000;
 
 type Dependencies = { readonly cache: Cache; readonly clock: Clock; readonly ttlMs: number };
-type Own = { readonly marks: Mirror; readonly hearing: Hearing };
+type Own = { readonly list: Mirror; readonly hearing: Hearing };
 
-export function keeperOf(needs: Dependencies, { marks, hearing }: Own) {
+export function keeperOf(needs: Dependencies, { list, hearing }: Own) {
   const { cache, clock } = needs;
   let refill: RefillRevocations | undefined;
-  /** Marks that the cache did not take, and others that it did not give up. */
-  let owed = false;
-  const owedUnmarks = new Map<string, Revocation>();
+  /** Revocations that the cache did not take, and others that it did not give up. */
+  let writesPending = false;
+  const pendingRemovals = new Map<string, Revocation>();
   /** Withdrawn while the list is being read, which may have been too early to see it. */
-  let unmarkedMeanwhile: Set<string> | undefined;
+  let removedMeanwhile: Set<string> | undefined;
 
   const { write, writeAll, erase } = writerOf(needs);
   const fillOnce = async (read: RefillRevocations): Promise<void> => {
-    const [since, losses] = [marks.now(), hearing.losses()];
-    owed = false;
-    const unmarked = new Set<string>();
-    unmarkedMeanwhile = unmarked;
+    const [since, losses] = [list.now(), hearing.losses()];
+    writesPending = false;
+    const removed = new Set<string>();
+    removedMeanwhile = removed;
     try {
-      for (const [key, { kind, id }] of [...owedUnmarks]) {
+      for (const [key, { kind, id }] of [...pendingRemovals]) {
         await erase(kind, [id]);
-        owedUnmarks.delete(key);
+        pendingRemovals.delete(key);
       }
       const all = await read();
-      const standing = all.filter(({ kind, id }) => !unmarked.has(revocationKey(kind, id)));
-      for (const { kind, id, at } of standing) marks.add(kind, id, at);
-      await writeAll(standing);
+      const current = all.filter(({ kind, id }) => !removed.has(revocationKey(kind, id)));
+      for (const { kind, id, at } of current) list.add(kind, id, at);
+      await writeAll(current);
       await cache.set(GENERATION, clock.now().toISOString());
     } catch (error) {
-      owed = true;
+      writesPending = true;
       throw error;
     } finally {
-      unmarkedMeanwhile = undefined;
+      removedMeanwhile = undefined;
     }
     hearing.filled(since, losses);
   };
@@ -52,50 +52,50 @@ export function keeperOf(needs: Dependencies, { marks, hearing }: Own) {
    * The change itself is durable: while the cache is away, processes ask identity, and get the revocation
    * later.
    */
-  const orOwe = async (work: Promise<void>): Promise<boolean> => {
+  const orRetryLater = async (work: Promise<void>): Promise<boolean> => {
     try {
       await work;
       return true;
     } catch (error) {
       if (refill === undefined) throw error;
       // Whatever went wrong, it is made good at the next check: nobody may ask for it again.
-      owed = true;
+      writesPending = true;
       unlessAway(error);
       return false;
     }
   };
   return {
     isKept: () => refill !== undefined,
-    owes: () => owed || owedUnmarks.size > 0,
+    hasPendingWrites: () => writesPending || pendingRemovals.size > 0,
     fill,
     keepFilled: async (all: RefillRevocations): Promise<void> => {
       refill = all;
-      // Always at first: whoever kept them before may have owed some.
+      // Always at first: whoever kept them before may have left some unwritten.
       await fill().catch(unlessAway);
     },
-    mark: async (kind: RevocationKind, ids: readonly string[], at?: number): Promise<void> => {
+    add: async (kind: RevocationKind, ids: readonly string[], at?: number): Promise<void> => {
       // First here: whatever becomes of the cache, this process knows.
       for (const id of ids) {
-        marks.add(kind, id, at);
-        owedUnmarks.delete(revocationKey(kind, id));
-        unmarkedMeanwhile?.delete(revocationKey(kind, id));
+        list.add(kind, id, at);
+        pendingRemovals.delete(revocationKey(kind, id));
+        removedMeanwhile?.delete(revocationKey(kind, id));
       }
-      await orOwe(write(kind, marksOf(kind, ids, at)));
+      await orRetryLater(write(kind, revocationsOf(kind, ids, at)));
     },
-    unmark: async (kind: RevocationKind, ids: readonly string[]): Promise<void> => {
+    remove: async (kind: RevocationKind, ids: readonly string[]): Promise<void> => {
       for (const id of ids) {
-        marks.remove(kind, id);
-        unmarkedMeanwhile?.add(revocationKey(kind, id));
+        list.remove(kind, id);
+        removedMeanwhile?.add(revocationKey(kind, id));
       }
-      for (const id of ids) owe(owedUnmarks, { kind, id });
-      if (!(await orOwe(erase(kind, ids)))) return;
-      for (const id of ids) owedUnmarks.delete(revocationKey(kind, id));
+      for (const id of ids) keepPending(pendingRemovals, { kind, id });
+      if (!(await orRetryLater(erase(kind, ids)))) return;
+      for (const id of ids) pendingRemovals.delete(revocationKey(kind, id));
     },
-    orOwe,
-    heardUnmarked: (kind: RevocationKind, ids: readonly string[]): void => {
-      for (const id of ids) unmarkedMeanwhile?.add(revocationKey(kind, id));
+    orRetryLater,
+    heardRemoved: (kind: RevocationKind, ids: readonly string[]): void => {
+      for (const id of ids) removedMeanwhile?.add(revocationKey(kind, id));
     },
-    tellAll: (names: readonly string[]): void => {
+    confirm: (names: readonly string[]): void => {
       if (refill === undefined) return;
       // This one starts after the question, so it misses nothing. Who got no answer asks again.
       fill()
@@ -105,22 +105,22 @@ export function keeperOf(needs: Dependencies, { marks, hearing }: Own) {
   };
 }
 
-const marksOf = (
+const revocationsOf = (
   kind: RevocationKind,
   ids: readonly string[],
   at?: number,
 ): readonly Revocation[] => ids.map((id) => (at === undefined ? { kind, id } : { kind, id, at }));
 
-function owe(unmarks: Map<string, Revocation>, mark: Revocation): void {
-  unmarks.set(revocationKey(mark.kind, mark.id), mark);
-  const [oldest] = unmarks.keys();
-  if (unmarks.size > OWED_UNMARKS_MAX && oldest !== undefined) unmarks.delete(oldest);
+function keepPending(removals: Map<string, Revocation>, revocation: Revocation): void {
+  removals.set(revocationKey(revocation.kind, revocation.id), revocation);
+  const [oldest] = removals.keys();
+  if (removals.size > PENDING_REMOVALS_MAX && oldest !== undefined) removals.delete(oldest);
 }
 
 /** Each change is written to the cache first, then published. */
 function writerOf({ cache, ttlMs }: Dependencies) {
-  type Told = Extract<Notice, { readonly kind: RevocationKind }>;
-  const tell = async (notice: Told): Promise<void> => {
+  type Change = Extract<Notice, { readonly kind: RevocationKind }>;
+  const announce = async (notice: Change): Promise<void> => {
     for (const ids of chunks(notice.ids)) {
       await cache.publish(CHANNEL, writeNotice({ ...notice, ids }));
     }
@@ -128,30 +128,30 @@ function writerOf({ cache, ttlMs }: Dependencies) {
   const writeRank = async ({ kind, id, at = 0 }: Revocation): Promise<void> => {
     // What another process has written meanwhile may be later than what was read here.
     await cache.raise(revocationKey(kind, id), BigInt(at), ttlMs);
-    await tell({ word: '+', kind, ids: [id], at });
+    await announce({ word: '+', kind, ids: [id], at });
   };
   const write = async (kind: RevocationKind, all: readonly Revocation[]): Promise<void> => {
     if (kind === 'rank') {
-      for (const mark of all) await writeRank(mark);
+      for (const revocation of all) await writeRank(revocation);
       return;
     }
     const ids = all.map(({ id }) => id);
     for (const some of chunks(ids)) {
       await cache.setMany(some.map((id) => ({ key: revocationKey(kind, id), value: '1', ttlMs })));
     }
-    await tell({ word: '+', kind, ids });
+    await announce({ word: '+', kind, ids });
   };
-  const writeAll = async (marks: readonly Revocation[]): Promise<void> => {
+  const writeAll = async (list: readonly Revocation[]): Promise<void> => {
     for (const kind of KINDS) {
       await write(
         kind,
-        marks.filter((mark) => mark.kind === kind),
+        list.filter((revocation) => revocation.kind === kind),
       );
     }
   };
   const erase = async (kind: RevocationKind, ids: readonly string[]): Promise<void> => {
     for (const id of ids) await cache.delete(revocationKey(kind, id));
-    await tell({ word: '-', kind, ids });
+    await announce({ word: '-', kind, ids });
   };
   return { write, writeAll, erase };
 }

@@ -3,7 +3,7 @@ import type { Clock } from '@cardea/runtime';
 import type { RevocationKind } from './principal.ts';
 
 /** Beyond it the oldest go, and are looked up live where it matters. */
-const MARKS_MAX = 500_000;
+const REVOCATIONS_MAX = 500_000;
 /** A revocation of these kinds may be withdrawn, and the message of that may be missed. */
 const REVERSIBLE: readonly RevocationKind[] = ['user', 'agent'];
 
@@ -15,48 +15,48 @@ export interface Mirror {
   /** A point in the order in which revocations were added. */
   now(): number;
   /** Drops what could have been taken back and was not added since. */
-  dropUntold(since: number): void;
+  dropUnconfirmed(since: number): void;
 }
 
 export const revocationKey = (kind: RevocationKind, id: string): string => `rev:${kind}:${id}`;
 
 /** The order of the map is the order in which the revocations end. */
 export function mirror(clock: Pick<Clock, 'monotonicMs'>, ttlMs: number): Mirror {
-  type Held = {
+  type Entry = {
     readonly endsMs: number;
     readonly kind: RevocationKind;
     readonly added: number;
     readonly at: number;
   };
-  const held = new Map<string, Held>();
+  const entries = new Map<string, Entry>();
   let added = 0;
   const dropEnded = (): void => {
-    for (const [key, { endsMs }] of held) {
-      if (endsMs > clock.monotonicMs() && held.size <= MARKS_MAX) return;
-      held.delete(key);
+    for (const [key, { endsMs }] of entries) {
+      if (endsMs > clock.monotonicMs() && entries.size <= REVOCATIONS_MAX) return;
+      entries.delete(key);
     }
   };
   return {
     add: (kind, id, time = 0) => {
       const key = revocationKey(kind, id);
-      const at = Math.max(time, held.get(key)?.at ?? 0);
+      const at = Math.max(time, entries.get(key)?.at ?? 0);
       added += 1;
-      held.delete(key);
-      held.set(key, { endsMs: clock.monotonicMs() + ttlMs, kind, added, at });
+      entries.delete(key);
+      entries.set(key, { endsMs: clock.monotonicMs() + ttlMs, kind, added, at });
       dropEnded();
     },
     remove: (kind, id) => {
-      held.delete(revocationKey(kind, id));
+      entries.delete(revocationKey(kind, id));
     },
     has: (kind, id, at = 0) => {
-      const mark = held.get(revocationKey(kind, id));
-      if (mark === undefined || mark.endsMs <= clock.monotonicMs()) return false;
-      return kind !== 'rank' || at < mark.at;
+      const revocation = entries.get(revocationKey(kind, id));
+      if (revocation === undefined || revocation.endsMs <= clock.monotonicMs()) return false;
+      return kind !== 'rank' || at < revocation.at;
     },
     now: () => added,
-    dropUntold: (since) => {
-      for (const [key, mark] of held) {
-        if (mark.added <= since && REVERSIBLE.includes(mark.kind)) held.delete(key);
+    dropUnconfirmed: (since) => {
+      for (const [key, revocation] of entries) {
+        if (revocation.added <= since && REVERSIBLE.includes(revocation.kind)) entries.delete(key);
       }
     },
   };

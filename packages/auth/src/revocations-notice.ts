@@ -8,7 +8,7 @@ export const CHANNEL = 'rev';
 export const KINDS: readonly RevocationKind[] = ['sid', 'user', 'key', 'agent', 'asid', 'rank'];
 
 export type Notice =
-  /** These were marked (`at`: those of `rank`, for that time); these no longer are. */
+  /** These were revoked (`at`: those of `rank`, for that time); these no longer are. */
   | {
       readonly word: '+' | '-';
       readonly kind: RevocationKind;

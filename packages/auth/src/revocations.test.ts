@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000;
 async function rig() {
   const clock = fakeClock('2026-01-01T00:00:00Z');
   const cache = inProcessCache(clock);
-  const ended = async (marks: readonly Revocation[]) => marks.map(({ id }) => id === 'ended');
+  const ended = async (list: readonly Revocation[]) => list.map(({ id }) => id === 'ended');
   const of = () => revocations({ cache, clock, ttlMs: HOUR_MS, ended });
   const [here, there] = [of(), of()];
   await here.start();
@@ -16,46 +16,46 @@ async function rig() {
 }
 
 const live = async (of: MirroredRevocations, kind: RevocationKind, id: string) =>
-  (await of.look([{ kind, id }])).marked[0];
+  (await of.look([{ kind, id }])).revoked[0];
 
 describe('a revocation', () => {
   it('is known in every process once the revoking call has answered', async () => {
     const { here, there } = await rig();
-    await here.mark('agent', ['a1', 'a2']);
+    await here.add('agent', ['a1', 'a2']);
     for (const each of [here, there]) {
-      expect(each.isMarked('agent', 'a2')).toBe(true);
-      expect(each.isMarked('user', 'a2')).toBe(false);
+      expect(each.isRevoked('agent', 'a2')).toBe(true);
+      expect(each.isRevoked('user', 'a2')).toBe(false);
     }
     const looked = await there.look([
       { kind: 'agent', id: 'a1' },
       { kind: 'key', id: 'a1' },
     ]);
-    expect(looked).toEqual({ marked: [true, false], values: [] });
-    await there.unmark('agent', ['a1']);
-    expect([here.isMarked('agent', 'a1'), there.isMarked('agent', 'a1')]).toEqual([false, false]);
+    expect(looked).toEqual({ revoked: [true, false], values: [] });
+    await there.remove('agent', ['a1']);
+    expect([here.isRevoked('agent', 'a1'), there.isRevoked('agent', 'a1')]).toEqual([false, false]);
     expect(await live(here, 'agent', 'a1')).toBe(false);
   });
 
   it('of many at once reaches all', async () => {
     const { here, there } = await rig();
     const ids = Array.from({ length: 1200 }, (_, n) => `s${n}`);
-    await here.mark('sid', ids);
-    expect(ids.every((id) => there.isMarked('sid', id))).toBe(true);
+    await here.add('sid', ids);
+    expect(ids.every((id) => there.isRevoked('sid', id))).toBe(true);
   });
 
   it('is forgotten once nothing is left that it could revoke', async () => {
     const { clock, here, there } = await rig();
-    await here.mark('user', ['u1']);
+    await here.add('user', ['u1']);
     await clock.advance(HOUR_MS);
-    expect([here.isMarked('user', 'u1'), there.isMarked('user', 'u1')]).toEqual([false, false]);
+    expect([here.isRevoked('user', 'u1'), there.isRevoked('user', 'u1')]).toEqual([false, false]);
     expect(await live(here, 'user', 'u1')).toBe(false);
   });
 
   it('counts in the revoking process though the cache is away', async () => {
     const { cache, here } = await rig();
     await cache.close();
-    await expect(here.mark('key', ['k1'])).rejects.toThrow(CacheUnavailable);
-    expect(here.isMarked('key', 'k1')).toBe(true);
+    await expect(here.add('key', ['k1'])).rejects.toThrow(CacheUnavailable);
+    expect(here.isRevoked('key', 'k1')).toBe(true);
   });
 
   it('is looked up at identity while the cache is away, and beside it what else is asked', async () => {
@@ -66,11 +66,11 @@ describe('a revocation', () => {
       { kind: 'user', id: 'u1' },
     ] as const;
     expect(await here.look(asked, ['word', 'other'])).toEqual({
-      marked: [false, false],
+      revoked: [false, false],
       values: ['x', undefined],
     });
     await cache.close();
-    expect(await here.look(asked, ['word'])).toEqual({ marked: [true, false], values: undefined });
+    expect(await here.look(asked, ['word'])).toEqual({ revoked: [true, false], values: undefined });
   });
 
   it('is told to whoever asks from a reading that began after the question', async () => {
@@ -111,7 +111,7 @@ describe('a revocation', () => {
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
-    await here.mark('user', ['u1', 'u2']);
+    await here.add('user', ['u1', 'u2']);
     const filling = here.keepFilled(async () => {
       await held;
       return [
@@ -119,20 +119,20 @@ describe('a revocation', () => {
         { kind: 'user', id: 'u2' },
       ];
     });
-    await here.unmark('user', ['u1']);
+    await here.remove('user', ['u1']);
     release();
     await filling;
     expect([await live(there, 'user', 'u1'), await live(there, 'user', 'u2')]).toEqual([
       false,
       true,
     ]);
-    expect([there.isMarked('user', 'u1'), there.isMarked('user', 'u2')]).toEqual([false, true]);
+    expect([there.isRevoked('user', 'u1'), there.isRevoked('user', 'u2')]).toEqual([false, true]);
   });
 
-  it('is written again when the cache has lost its marks', async () => {
+  it('is written again when the cache has lost its revocations', async () => {
     const { cache, clock, here, there, of } = await rig();
     await here.keepFilled(async () => [{ kind: 'agent', id: 'a1' }]);
-    expect(there.isMarked('agent', 'a1')).toBe(true);
+    expect(there.isRevoked('agent', 'a1')).toBe(true);
     await cache.delete('rev:generation');
     await cache.delete('rev:agent:a1');
     const late = of();
@@ -146,7 +146,7 @@ describe('a revocation', () => {
     );
     await clock.advance(1000);
     expect(await live(late, 'agent', 'a1')).toBe(true);
-    expect(late.isMarked('agent', 'a1')).toBe(true);
+    expect(late.isRevoked('agent', 'a1')).toBe(true);
     expect(turns).toBeGreaterThan(0);
     stop.abort();
     await running;
@@ -158,30 +158,30 @@ describe('a revocation', () => {
     const late = of();
     await late.start();
     await clock.advance(0);
-    expect(late.isMarked('user', 'u1')).toBe(true);
+    expect(late.isRevoked('user', 'u1')).toBe(true);
   });
 
   it('of a rank ends the tokens that were issued before its time, and the latest time counts', async () => {
     const { here, there } = await rig();
-    await here.mark('rank', ['u1'], 100);
-    await there.mark('rank', ['u1'], 90);
+    await here.add('rank', ['u1'], 100);
+    await there.add('rank', ['u1'], 90);
     for (const each of [here, there]) {
-      const at = (at: number) => each.isMarked('rank', 'u1', at);
+      const at = (at: number) => each.isRevoked('rank', 'u1', at);
       expect([at(89), at(99), at(100)]).toEqual([true, true, false]);
       const asked = [99, 100].map((at) => ({ kind: 'rank', id: 'u1', at }) as const);
-      expect((await each.look(asked)).marked).toEqual([true, false]);
+      expect((await each.look(asked)).revoked).toEqual([true, false]);
     }
   });
 
   it('of a rank stands with its latest time though an earlier one is written again', async () => {
     const { cache, here, there } = await rig();
-    await there.mark('rank', ['u1'], 100);
+    await there.add('rank', ['u1'], 100);
     await here.keepFilled(async () => [
       { kind: 'rank', id: 'u1', at: 90 },
       { kind: 'rank', id: 'u2', at: 95 },
     ]);
     const live = async (id: string, at: number) =>
-      (await there.look([{ kind: 'rank', id, at }])).marked[0];
+      (await there.look([{ kind: 'rank', id, at }])).revoked[0];
     expect([await live('u1', 99), await live('u2', 94), await live('u2', 95)]).toEqual([
       true,
       true,
@@ -193,7 +193,7 @@ describe('a revocation', () => {
     await cache.delete('rev:generation');
     await here.check();
     expect(await live('u1', 89)).toBe(true);
-    expect(here.isMarked('rank', 'u1', 99)).toBe(true);
+    expect(here.isRevoked('rank', 'u1', 99)).toBe(true);
   });
 
   it('is not made up from notices of others', async () => {
@@ -210,6 +210,6 @@ describe('a revocation', () => {
     ]) {
       await cache.publish('rev', text);
     }
-    expect(here.isMarked('user', '7')).toBe(false);
+    expect(here.isRevoked('user', '7')).toBe(false);
   });
 });

@@ -38,17 +38,18 @@ export interface MirroredRevocations extends Revocations {
 
 export function revocations(needs: RevocationsDependencies): MirroredRevocations {
   const { cache, clock } = needs;
-  const marks = mirror(clock, needs.ttlMs);
-  const hearing = hearingOf(needs, marks);
-  const keeper = keeperOf(needs, { marks, hearing });
+  const list = mirror(clock, needs.ttlMs);
+  const hearing = hearingOf(needs, list);
+  const keeper = keeperOf(needs, { list, hearing });
   let leave: (() => Promise<void>) | undefined;
 
   const check = async (): Promise<void> => {
     const whole = (await cache.get(GENERATION)) !== undefined;
-    if (hearing.isDeaf()) throw new CacheUnavailable('Nothing is heard.');
+    if (hearing.isDisconnected()) throw new CacheUnavailable('Nothing is heard.');
     if (keeper.isKept()) {
-      if (!whole || keeper.owes() || hearing.stretch() === undefined) await keeper.fill();
-    } else if (hearing.stretch() === undefined) {
+      if (!whole || keeper.hasPendingWrites() || hearing.subscriptionEpoch() === undefined)
+        await keeper.fill();
+    } else if (hearing.subscriptionEpoch() === undefined) {
       await hearing.ask();
     }
   };
@@ -62,30 +63,31 @@ export function revocations(needs: RevocationsDependencies): MirroredRevocations
       case undefined:
         return;
       case '+':
-        for (const id of notice.ids) marks.add(notice.kind, id, notice.at);
+        for (const id of notice.ids) list.add(notice.kind, id, notice.at);
         return;
       case '-':
-        for (const id of notice.ids) marks.remove(notice.kind, id);
-        keeper.heardUnmarked(notice.kind, notice.ids);
+        for (const id of notice.ids) list.remove(notice.kind, id);
+        keeper.heardRemoved(notice.kind, notice.ids);
         return;
       case '?':
-        keeper.tellAll(notice.names);
+        keeper.confirm(notice.names);
         return;
       case '!':
-        hearing.toldAll(notice.names);
+        hearing.confirmed(notice.names);
         return;
     }
   };
 
   return {
-    mark: keeper.mark,
-    unmark: keeper.unmark,
+    add: keeper.add,
+    remove: keeper.remove,
     changed: async (change) => {
-      await keeper.orOwe(tellChange(cache, change));
+      await keeper.orRetryLater(tellChange(cache, change));
     },
-    isMarked: marks.has,
-    stretch: hearing.stretch,
-    look: (asked, keys) => look({ ...needs, marks, stretch: hearing.stretch }, asked, keys),
+    isRevoked: list.has,
+    subscriptionEpoch: hearing.subscriptionEpoch,
+    look: (asked, keys) =>
+      look({ ...needs, list, subscriptionEpoch: hearing.subscriptionEpoch }, asked, keys),
     start: async () => {
       if (leave !== undefined) return;
       leave = await cache.subscribe(CHANNEL, hear, {
@@ -95,7 +97,7 @@ export function revocations(needs: RevocationsDependencies): MirroredRevocations
           mend();
         },
       });
-      if (!hearing.isDeaf()) await hearing.ask().catch(unlessAway);
+      if (!hearing.isDisconnected()) await hearing.ask().catch(unlessAway);
     },
     keepFilled: keeper.keepFilled,
     check,
@@ -103,9 +105,10 @@ export function revocations(needs: RevocationsDependencies): MirroredRevocations
       while (!signal.aborted) {
         tick();
         const fault = await check().then(
-          () => (hearing.stretch() === undefined ? 'marks may be missing' : undefined),
+          () =>
+            hearing.subscriptionEpoch() === undefined ? 'revocations may be missing' : undefined,
           (error: unknown) =>
-            error instanceof CacheUnavailable ? 'the cache is away' : 'marks are not kept',
+            error instanceof CacheUnavailable ? 'the cache is away' : 'revocations are not kept',
         );
         told(fault);
         await clock.sleep(CHECK_MS, signal);
@@ -123,27 +126,27 @@ async function look(
   {
     cache,
     ended,
-    marks,
-    stretch,
+    list,
+    subscriptionEpoch,
   }: RevocationsDependencies & {
-    readonly marks: Mirror;
-    readonly stretch: () => number | undefined;
+    readonly list: Mirror;
+    readonly subscriptionEpoch: () => number | undefined;
   },
   asked: readonly Revocation[],
   keys: readonly string[] = [],
 ): Promise<Looked> {
   const names = [GENERATION, ...asked.map(({ kind, id }) => revocationKey(kind, id)), ...keys];
   const [generation, ...found] =
-    stretch() === undefined ? [] : await cache.getMany(names).catch(noneIfAway);
+    subscriptionEpoch() === undefined ? [] : await cache.getMany(names).catch(noneIfAway);
   if (generation !== undefined || (found.length > 0 && cache.mode === 'in_process')) {
     return {
-      marked: asked.map((mark, at) => isEnded(mark, found[at])),
+      revoked: asked.map((revocation, at) => isEnded(revocation, found[at])),
       values: found.slice(asked.length),
     };
   }
   const words = await ended(asked);
-  const marked = asked.map(({ kind, id, at }, n) => words[n] !== false || marks.has(kind, id, at));
-  return { marked, values: undefined };
+  const revoked = asked.map(({ kind, id, at }, n) => words[n] !== false || list.has(kind, id, at));
+  return { revoked, values: undefined };
 }
 
 const isEnded = ({ kind, at = 0 }: Revocation, value: string | undefined): boolean =>

@@ -15,7 +15,7 @@ const claimsAt = (clock: Clock, more: object = {}) => {
 
 function rig() {
   const clock = fakeClock('2026-01-01T00:00:00Z');
-  const marked = new Set<string>();
+  const revoked = new Set<string>();
   const ranks = new Map<string, number>();
   const ended = new Set<string>();
   const missing = { are: false };
@@ -32,12 +32,12 @@ function rig() {
     issuer: ISSUER,
     clock,
     revocations: {
-      isMarked: (kind, id, at = 0) =>
-        kind === 'rank' ? at < (ranks.get(id) ?? 0) : marked.has(`${kind}:${id}`),
-      stretch: () => (missing.are ? undefined : 0),
-      look: async (marks) => {
-        looked.push(marks);
-        return { marked: marks.map(({ id }) => ended.has(id)), values: undefined };
+      isRevoked: (kind, id, at = 0) =>
+        kind === 'rank' ? at < (ranks.get(id) ?? 0) : revoked.has(`${kind}:${id}`),
+      subscriptionEpoch: () => (missing.are ? undefined : 0),
+      look: async (list) => {
+        looked.push(list);
+        return { revoked: list.map(({ id }) => ended.has(id)), values: undefined };
       },
     },
   });
@@ -45,7 +45,7 @@ function rig() {
     signer({ active: () => key ?? generateSigningKey() })('at+jwt', claimsAt(clock, more));
   return {
     clock,
-    marked,
+    revoked,
     ranks,
     ended,
     missing,
@@ -75,7 +75,7 @@ describe('the verifier of a process', () => {
     expect(await verifier.verify('access', token(undefined, ofAgent))).toMatchObject(OK);
   });
 
-  it('asks for every mark that may end a token while marks may be missed here', async () => {
+  it('asks for every revocation that may end a token while revocations may be missed here', async () => {
     const { clock, verifier, token, missing, ended, looked } = rig();
     const own = token(undefined, { act: { sub: 'agent-1' }, agent_session_id: 'as-1' });
     expect(await verifier.verify('access', own)).toMatchObject(OK);
@@ -168,8 +168,8 @@ describe('the verifier of a process', () => {
     });
   });
 
-  it('asks a remembered token for its time and its marks at every use', async () => {
-    const { clock, marked, verifier, token } = rig();
+  it('asks a cached token for its time and its revocations at every use', async () => {
+    const { clock, revoked, verifier, token } = rig();
     const short = token(undefined, { exp: clock.now().getTime() / 1000 + 5 });
     expect(await verifier.verify('access', short)).toMatchObject(OK);
     await clock.advance(34_999);
@@ -184,12 +184,12 @@ describe('the verifier of a process', () => {
       sid: 'sid-1',
     });
     expect(await verifier.verify('access', agent)).toMatchObject(OK);
-    for (const mark of ['user:user-1', 'agent:agent-1', 'asid:as-1']) {
-      marked.add(mark);
+    for (const revocation of ['user:user-1', 'agent:agent-1', 'asid:as-1']) {
+      revoked.add(revocation);
       expect(await verifier.verify('access', agent)).toEqual({ bad: 'invalid' });
-      marked.clear();
+      revoked.clear();
     }
-    marked.add('sid:sid-1');
+    revoked.add('sid:sid-1');
     expect(await verifier.verify('access', agent)).toMatchObject(OK);
   });
 

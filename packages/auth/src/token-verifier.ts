@@ -30,7 +30,7 @@ export interface TokenVerifier {
 }
 
 /** The process's own copy of the revocation list, and whom to ask where that is not complete. */
-export type LiveRevocations = Pick<Revocations, 'isMarked' | 'stretch' | 'look'>;
+export type LiveRevocations = Pick<Revocations, 'isRevoked' | 'subscriptionEpoch' | 'look'>;
 
 /**
  * The public keys, the recently verified tokens, and the revocation list: what a service needs to accept
@@ -109,16 +109,16 @@ function isRevoked(
   claims: VerifiedClaims,
   revocations: LiveRevocations,
 ): boolean | Promise<boolean> {
-  const marks = revocationsOf(claims);
-  if (marks.some(({ kind, id, at }) => revocations.isMarked(kind, id, at))) return true;
-  if (revocations.stretch() !== undefined) return false;
-  return revocations.look(marks).then(({ marked }) => marked.includes(true));
+  const list = revocationsOf(claims);
+  if (list.some(({ kind, id, at }) => revocations.isRevoked(kind, id, at))) return true;
+  if (revocations.subscriptionEpoch() !== undefined) return false;
+  return revocations.look(list).then(({ revoked }) => revoked.includes(true));
 }
 
 function revocationsOf(claims: VerifiedClaims): readonly Revocation[] {
-  const marks: Revocation[] = [];
+  const list: Revocation[] = [];
   const add = (kind: RevocationKind, id: unknown, at?: number) => {
-    if (typeof id === 'string') marks.push(at === undefined ? { kind, id } : { kind, id, at });
+    if (typeof id === 'string') list.push(at === undefined ? { kind, id } : { kind, id, at });
   };
   const actor = (claims['act'] as { sub?: unknown } | undefined)?.sub;
   add('user', claims.sub);
@@ -130,5 +130,5 @@ function revocationsOf(claims: VerifiedClaims): readonly Revocation[] {
     add('rank', claims.sub, claims.iat);
     add('rank', actor, claims.iat);
   }
-  return marks;
+  return list;
 }

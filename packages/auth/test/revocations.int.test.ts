@@ -1,4 +1,4 @@
-/** Marks between processes when the Redis between them goes, comes back empty, or comes back as it was. */
+/** Revocations between processes when the Redis between them goes, comes back empty, or comes back as it was. */
 import { type Cache, redisCache, systemClock } from '@cardea/runtime';
 import { needRedis, type RedisServer, silentLogger, startRedis, untilTrue } from '@cardea/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 type Process = {
-  readonly marks: MirroredRevocations;
+  readonly list: MirroredRevocations;
   readonly cache: Cache;
   stop(): Promise<void>;
 };
@@ -34,30 +34,30 @@ type Process = {
 async function start(of: { readonly keeps?: true; readonly url?: string } = {}): Promise<Process> {
   const url = of.url ?? server.url;
   const cache = redisCache({ url, clock: systemClock, log: silentLogger });
-  const marks = revocations({
+  const list = revocations({
     cache,
     clock: systemClock,
     ttlMs: HOUR_MS,
     ended: async (all) => {
       asked += 1;
-      return all.map((mark) => tables.some((has) => isSame(has, mark)));
+      return all.map((revocation) => tables.some((has) => isSame(has, revocation)));
     },
   });
-  await marks.start();
-  if (of.keeps) await marks.keepFilled(async () => [...tables]);
+  await list.start();
+  if (of.keeps) await list.keepFilled(async () => [...tables]);
   const stopped = new AbortController();
-  const running = marks.run(
+  const running = list.run(
     stopped.signal,
     () => {},
     () => {},
   );
   const process: Process = {
-    marks,
+    list,
     cache,
     stop: async () => {
       stopped.abort();
       await running;
-      await marks.stop();
+      await list.stop();
       await cache.close();
     },
   };
@@ -68,28 +68,28 @@ async function start(of: { readonly keeps?: true; readonly url?: string } = {}):
 const isSame = (a: Revocation, b: Revocation): boolean => a.kind === b.kind && a.id === b.id;
 
 /** As identity does: the event first, then the revocation. */
-async function revoke(identity: Process, ...marks: readonly Revocation[]): Promise<void> {
-  tables.push(...marks);
-  for (const { kind, id } of marks) await identity.marks.mark(kind, [id]);
+async function revoke(identity: Process, ...list: readonly Revocation[]): Promise<void> {
+  tables.push(...list);
+  for (const { kind, id } of list) await identity.list.add(kind, [id]);
 }
-async function restore(identity: Process, mark: Revocation): Promise<void> {
-  tables = tables.filter((each) => !isSame(each, mark));
-  await identity.marks.unmark(mark.kind, [mark.id]);
+async function restore(identity: Process, revocation: Revocation): Promise<void> {
+  tables = tables.filter((each) => !isSame(each, revocation));
+  await identity.list.remove(revocation.kind, [revocation.id]);
 }
 
 /** As a service sees it: in the copy where that is complete, else by asking. */
-async function isRevoked({ marks }: Process, mark: Revocation): Promise<boolean> {
-  if (marks.isMarked(mark.kind, mark.id)) return true;
-  if (marks.stretch() !== undefined) return false;
-  return (await marks.look([mark])).marked[0] === true;
+async function isRevoked({ list }: Process, revocation: Revocation): Promise<boolean> {
+  if (list.isRevoked(revocation.kind, revocation.id)) return true;
+  if (list.subscriptionEpoch() !== undefined) return false;
+  return (await list.look([revocation])).revoked[0] === true;
 }
-const isRevokedLive = async ({ marks }: Process, mark: Revocation): Promise<boolean> =>
-  (await marks.look([mark])).marked[0] === true;
+const isRevokedLive = async ({ list }: Process, revocation: Revocation): Promise<boolean> =>
+  (await list.look([revocation])).revoked[0] === true;
 
 const untilWhole = (...all: readonly Process[]) =>
-  untilTrue(() => all.every(({ marks }) => marks.stretch() !== undefined), {
+  untilTrue(() => all.every(({ list }) => list.subscriptionEpoch() !== undefined), {
     deadlineMs: WELL_AGAIN_MS,
-    what: 'every process has heard all marks',
+    what: 'every process has heard all list',
   });
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
@@ -105,7 +105,7 @@ describe('a revocation between processes', () => {
     await untilWhole(identity, other);
     asked = 0;
     await revoke(identity, KEY);
-    await untilTrue(() => other.marks.isMarked('key', 'k1'));
+    await untilTrue(() => other.list.isRevoked('key', 'k1'));
     expect(await isRevokedLive(other, KEY)).toBe(true);
     expect(await isRevokedLive(other, ANN)).toBe(false);
     expect(asked).toBe(0);
@@ -117,7 +117,7 @@ describe('a revocation between processes', () => {
     const late = await start();
     expect(await isRevoked(late, KEY)).toBe(true);
     await untilWhole(late);
-    expect(late.marks.isMarked('key', 'k1')).toBe(true);
+    expect(late.list.isRevoked('key', 'k1')).toBe(true);
   });
 
   it('holds while Redis is away, also one that is made meanwhile, and after it is back empty', async () => {
@@ -127,23 +127,23 @@ describe('a revocation between processes', () => {
     const { port } = server;
     await server.kill();
     await revoke(identity, SESSION, ANN);
-    for (const mark of [KEY, AGENT, SESSION, ANN]) {
+    for (const revocation of [KEY, AGENT, SESSION, ANN]) {
       for (const process of [identity, other]) {
-        expect(await isRevoked(process, mark)).toBe(true);
-        expect(await isRevokedLive(process, mark)).toBe(true);
+        expect(await isRevoked(process, revocation)).toBe(true);
+        expect(await isRevokedLive(process, revocation)).toBe(true);
       }
     }
     server = await startRedis({ port });
     const untilBack = performance.now() + WELL_AGAIN_MS;
     do {
       await nextTurn();
-      for (const mark of [KEY, AGENT, SESSION, ANN]) {
-        expect(await isRevoked(other, mark)).toBe(true);
-        expect(await isRevokedLive(other, mark)).toBe(true);
+      for (const revocation of [KEY, AGENT, SESSION, ANN]) {
+        expect(await isRevoked(other, revocation)).toBe(true);
+        expect(await isRevokedLive(other, revocation)).toBe(true);
       }
-    } while (other.marks.stretch() === undefined && performance.now() < untilBack);
+    } while (other.list.subscriptionEpoch() === undefined && performance.now() < untilBack);
     await untilWhole(identity, other);
-    expect(other.marks.isMarked('user', 'ann')).toBe(true);
+    expect(other.list.isRevoked('user', 'ann')).toBe(true);
     expect(await other.cache.getMany(['rev:user:ann', 'rev:key:k1', 'rev:agent:a1'])).toEqual([
       '1',
       '1',
@@ -155,7 +155,7 @@ describe('a revocation between processes', () => {
     const [identity, other] = [await start({ keeps: true }), await start()];
     await untilWhole(identity, other);
     await revoke(identity, ANN, AGENT);
-    await untilTrue(() => other.marks.isMarked('agent', 'a1'));
+    await untilTrue(() => other.list.isRevoked('agent', 'a1'));
     const { port } = server;
     await server.kill();
     await restore(identity, ANN);
@@ -182,7 +182,7 @@ describe('a revocation between processes', () => {
     await untilWhole(identity, other);
     // Where nothing noticed the pause, each revocation is published after it was written.
     await untilTrue(
-      () => other.marks.isMarked('key', 'k1') && !other.marks.isMarked('user', 'ann'),
+      () => other.list.isRevoked('key', 'k1') && !other.list.isRevoked('user', 'ann'),
     );
   });
 
@@ -206,13 +206,13 @@ describe('a revocation between processes', () => {
     expect(await isRevoked(other, ANN)).toBe(false);
     server = await startRedis({ port: server.port });
     await untilWhole(identity, other);
-    expect(other.marks.isMarked('key', 'k1')).toBe(true);
+    expect(other.list.isRevoked('key', 'k1')).toBe(true);
   });
 
-  it('is asked about at identity every time where nobody answers for all marks', async () => {
+  it('is asked about at identity every time where nobody answers for all revocations', async () => {
     const lonely = await start();
-    await lonely.marks.check();
-    expect(lonely.marks.stretch()).toBeUndefined();
+    await lonely.list.check();
+    expect(lonely.list.subscriptionEpoch()).toBeUndefined();
     tables.push(KEY);
     expect([await isRevoked(lonely, KEY), await isRevoked(lonely, ANN), asked]).toEqual([
       true,

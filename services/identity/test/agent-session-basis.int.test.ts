@@ -92,7 +92,7 @@ async function tokenWithoutSession({ tenantId, userId, email }: Account): Promis
   }
 }
 
-const isMarked = async (id: string) =>
+const isRevoked = async (id: string) =>
   (await fixture.shared.cache.get(`rev:asid:${id}`)) !== undefined;
 
 describe('what an agent session on behalf of a user rests on', () => {
@@ -114,7 +114,7 @@ describe('what an agent session on behalf of a user rests on', () => {
     const { id, user_id } = started.data as unknown as AgentSessionFacts;
     expect(user_id).toBe(bob.userId);
     expect(await reasonOf(id)).toBe('password_set');
-    expect(await isMarked(id)).toBe(true);
+    expect(await isRevoked(id)).toBe(true);
   });
 
   it('does not come back with a user who is disabled and enabled again before anybody has ended the session', async () => {
@@ -129,7 +129,7 @@ describe('what an agent session on behalf of a user rests on', () => {
     try {
       expect((await fixture.as(ann).patch(path, { status: 'disabled' })).status).toBe(200);
       expect((await fixture.as(ann).patch(path, { status: 'active' })).status).toBe(200);
-      expect(await isMarked(id)).toBe(true);
+      expect(await isRevoked(id)).toBe(true);
     } finally {
       release();
     }
@@ -143,7 +143,7 @@ describe('what an agent session on behalf of a user rests on', () => {
     expect((await renew(id)).status).toBe(201);
     expect((await fixture.as(bob).delete('/api/v1/me/sessions')).status).toBe(200);
     expect((await renew(id)).code).toBe('session_ended');
-    expect(await isMarked(id)).toBe(true);
+    expect(await isRevoked(id)).toBe(true);
     expect((await start({ subject_token: token })).code).toBe('invalid_subject_token');
     fixture.clock.move(2_000);
     const later = await start({ subject_token: await tokenWithoutSession(bob) });
@@ -167,15 +167,15 @@ describe('what an agent session on behalf of a user rests on', () => {
       release = resolve;
     });
     // Neither in a revocation list nor ended: as on a replica that was not notified.
-    const { mark, isMarked } = needs.revocations;
-    Object.assign(needs.revocations, { mark: async () => undefined, isMarked: () => false });
+    const { add, isRevoked } = needs.revocations;
+    Object.assign(needs.revocations, { add: async () => undefined, isRevoked: () => false });
     beforeAppend = { type: 'AgentSessionEnded', hold: () => held };
     try {
       expect((await changePassword(bob)).status).toBe(200);
       expect(await ended()).toEqual([true, false]);
       expect(await reasonOf(id)).toBeNull();
     } finally {
-      Object.assign(needs.revocations, { mark, isMarked });
+      Object.assign(needs.revocations, { add, isRevoked });
       release();
     }
     await untilTrue(async () => (await reasonOf(id)) === 'password_set', { what: 'its end' });
@@ -199,7 +199,7 @@ describe('what an agent session on behalf of a user rests on', () => {
     expect((await renew(before)).status).toBe(201);
     expect((await fixture.as(bob).delete('/api/v1/me/sessions')).status).toBe(200);
     expect(await renew(before)).toMatchObject({ status: 410, code: 'session_ended' });
-    expect(await isMarked(before)).toBe(true);
+    expect(await isRevoked(before)).toBe(true);
     await untilTrue(async () => (await reasonOf(before)) === 'sessions_revoked', {
       what: 'its end',
     });

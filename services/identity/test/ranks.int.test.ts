@@ -82,7 +82,7 @@ describe('a role that was taken', () => {
     await cache.delete('rev:generation');
     await untilTrue(async () => (await cache.get(key)) === before, { what: 'it is written again' });
     const mark = { kind: 'rank', id: admin.userId, at: claimsOf(admin.access).iat } as const;
-    expect((await revocations.look([mark])).marked).toEqual([true]);
+    expect((await revocations.look([mark])).revoked).toEqual([true]);
     expect((await there().as(admin).get('/api/v1/admin/users')).status).toBe(401);
   });
 

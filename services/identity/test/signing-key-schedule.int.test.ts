@@ -91,9 +91,9 @@ const kids = ({ keys }: { readonly keys: readonly PublicJwk[] }) => keys.map(({ 
 
 function verifierOf(replica: () => Replica, clock: FakeClock) {
   const revocations = {
-    isMarked: () => false,
-    stretch: () => 0,
-    look: async () => ({ marked: [], values: undefined }),
+    isRevoked: () => false,
+    subscriptionEpoch: () => 0,
+    look: async () => ({ revoked: [], values: undefined }),
   };
   return tokenVerifier({ jwks: async () => replica().jwks(), issuer: ISSUER, clock, revocations });
 }

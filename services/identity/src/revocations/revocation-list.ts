@@ -19,7 +19,7 @@ export async function revocationList(needs: Dependencies): Promise<readonly Revo
   const { cache, database, settings, clock, store, positions } = needs;
   const head = await store.head('identity');
   if (!(await positions.reached(['revocations', 'users', 'sessions'], head, CATCH_UP_MS))) {
-    throw new NotCaughtUp('the tables are behind the log, so the marks would not be whole');
+    throw new NotCaughtUp('the tables lag behind the log, so revocations would be missing');
   }
   await cache.set(CHANGES_FLOOR, String(head));
   const since = new Date(clock.now().getTime() - settings.JWT_EXPIRY * 1000 - MARGIN_MS);

@@ -30,7 +30,7 @@ export const revokedByStream =
       marks.map(
         // An entry that this process has just added may not be in any stream yet.
         async (mark) =>
-          needs.revocations.isMarked(mark.kind, mark.id, mark.at) || isOver(needs, mark),
+          needs.revocations.isRevoked(mark.kind, mark.id, mark.at) || isOver(needs, mark),
       ),
     ),
   });

@@ -18,7 +18,7 @@ import { endedLogins } from '../sessions/sessions.module.ts';
 import { type Revocation, revocationsOf } from './revocation-rules.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'positions' | 'streams'> & {
-  readonly revocations: Pick<Revocations, 'mark' | 'unmark' | 'changed'>;
+  readonly revocations: Pick<Revocations, 'add' | 'remove' | 'changed'>;
 };
 type At = { readonly tenantId: string; readonly position: bigint };
 
@@ -76,7 +76,7 @@ async function revoke(needs: Dependencies, outcomes: readonly Outcome[]): Promis
     byList.map(async (same = []) => {
       const [first] = same;
       const ids = same.map(({ id }) => id);
-      if (first !== undefined) await needs.revocations.mark(first.list, ids, first.before);
+      if (first !== undefined) await needs.revocations.add(first.list, ids, first.before);
     }),
   );
   for (const { one, at } of due) if (!('list' in one)) await carryOut(needs, one, at);
@@ -87,14 +87,14 @@ type LookedUp = Exclude<Revocation, { readonly list: unknown }>;
 async function carryOut(needs: Dependencies, one: LookedUp, at: At): Promise<void> {
   const { revocations } = needs;
   const { tenantId, position } = at;
-  if ('lift' in one) return revocations.unmark(one.lift, [one.id]);
+  if ('lift' in one) return revocations.remove(one.lift, [one.id]);
   if ('changed' in one) {
     const { changed: kind, id, narrows } = one;
     return revocations.changed({ tenantId, kind, id, position, narrows });
   }
-  if ('stampsOf' in one) return revocations.mark('key', await endedStamps(needs, one, tenantId));
+  if ('stampsOf' in one) return revocations.add('key', await endedStamps(needs, one, tenantId));
   const ids = await endedSessions(needs, one, at);
-  return revocations.mark('loginsOf' in one ? 'sid' : 'asid', ids);
+  return revocations.add('loginsOf' in one ? 'sid' : 'asid', ids);
 }
 
 async function endedStamps(

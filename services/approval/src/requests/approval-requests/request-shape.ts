@@ -166,14 +166,14 @@ export async function isLive(
   tenantId: string,
   userId: string,
 ): Promise<boolean> {
-  const mark = { kind: 'user', id: userId } as const;
-  const [marked, user] = await Promise.all([
+  const revocation = { kind: 'user', id: userId } as const;
+  const [isRevoked, user] = await Promise.all([
     revocations
-      .look([mark])
-      .then(({ marked: [is] }) => is === true)
+      .look([revocation])
+      .then(({ revoked: [is] }) => is === true)
       // Without cache and identity, this process's own copy of the revocation list is used.
-      .catch(() => revocations.isMarked(mark.kind, mark.id)),
+      .catch(() => revocations.isRevoked(revocation.kind, revocation.id)),
     identityFacts.user(tenantId, userId),
   ]);
-  return !marked && user?.status !== 'disabled';
+  return !isRevoked && user?.status !== 'disabled';
 }

@@ -12,20 +12,20 @@ const agent: AgentPrincipal = {
   keyId: 'k1',
   appId: null,
 };
-const marked = [false, false, false, false];
+const revoked = [false, false, false, false];
 
-function look(stretch: number | undefined, looked: Looked) {
-  const revocations = { stretch: () => stretch, look: async () => looked };
+function look(subscriptionEpoch: number | undefined, looked: Looked) {
+  const revocations = { subscriptionEpoch: () => subscriptionEpoch, look: async () => looked };
   const of = { agent, sessionId: 's1', capability: undefined, guessedKey: 'vault:slot:x' };
   return liveRevocations({ revocations }, of);
 }
 
 describe('what is remembered of a tenant', () => {
-  it('holds for one epoch in one stretch of hearing: a change during an outage may be in neither', async () => {
+  it('holds for one epoch in one subscriptionEpoch of hearing: a change during an outage may be in neither', async () => {
     const values = ['e1', 'x1', '7', '5', undefined, 'g1'];
-    const before = await look(0, { marked, values });
-    const again = await look(0, { marked, values });
-    const after = await look(1, { marked, values });
+    const before = await look(0, { revoked, values });
+    const again = await look(0, { revoked, values });
+    const after = await look(1, { revoked, values });
     expect(before).toMatchObject({ cachedGrantId: 'g1' });
     expect(before.changes).toMatchObject({ floor: 7n, agent: 5n, session: 0n });
     expect(after.changes?.epoch).not.toBe(before.changes?.epoch);
@@ -34,9 +34,9 @@ describe('what is remembered of a tenant', () => {
   });
 
   it('is nothing without an epoch, or without the cache', async () => {
-    const none = await look(0, { marked, values: [undefined, undefined] });
+    const none = await look(0, { revoked, values: [undefined, undefined] });
     expect(none).toMatchObject({ epoch: undefined, changes: { floor: 0n, agent: 0n } });
-    const away = await look(undefined, { marked, values: undefined });
+    const away = await look(undefined, { revoked, values: undefined });
     expect(away).toMatchObject({ epoch: undefined, changes: undefined, cachedGrantId: undefined });
   });
 });
@@ -50,7 +50,7 @@ describe('a mark', () => {
         session,
         user,
       } = await look(0, {
-        marked: marked.map((_, index) => index === at),
+        revoked: revoked.map((_, index) => index === at),
         values,
       });
       return [key, session, user];

@@ -23,7 +23,7 @@ export type LiveRevocations = {
   readonly cachedGrantId: string | undefined;
 };
 
-export type Marked = {
+export type RevocationLookUp = {
   readonly agent: AgentPrincipal;
   readonly sessionId: string;
   readonly capability: Capability | undefined;
@@ -36,12 +36,12 @@ export type Marked = {
 
 /** One round trip to the cache, or else to identity. Throws if neither can be reached. */
 export async function liveRevocations(
-  { revocations }: { readonly revocations: Pick<Revocations, 'look' | 'stretch'> },
-  { agent, sessionId, capability, guessedKey }: Marked,
+  { revocations }: { readonly revocations: Pick<Revocations, 'look' | 'subscriptionEpoch'> },
+  { agent, sessionId, capability, guessedKey }: RevocationLookUp,
 ): Promise<LiveRevocations> {
   // What was cached before the connection was lost is not used afterwards: changes may have been missed.
-  const stretch = revocations.stretch();
-  const { marked, values } = await revocations.look(
+  const subscriptionEpoch = revocations.subscriptionEpoch();
+  const { revoked, values } = await revocations.look(
     [
       { kind: 'key', id: agent.keyId ?? '' },
       { kind: 'agent', id: agent.id },
@@ -57,18 +57,18 @@ export async function liveRevocations(
       ...(guessedKey === undefined ? [] : [guessedKey]),
     ],
   );
-  const [key, owner, session, user] = marked;
+  const [key, owner, session, user] = revoked;
   const [epoch, authority, floor, agentChanged, sessionChanged, cachedGrantId] = values ?? [];
   return {
     agent: key === true || owner === true,
     session: session === true,
     user: user === true,
-    epoch: epoch === undefined ? undefined : `${stretch} ${epoch}`,
+    epoch: epoch === undefined ? undefined : `${subscriptionEpoch} ${epoch}`,
     changes:
       values === undefined
         ? undefined
         : {
-            epoch: `${stretch} ${authority}`,
+            epoch: `${subscriptionEpoch} ${authority}`,
             floor: BigInt(floor ?? 0),
             agent: BigInt(agentChanged ?? 0),
             session: BigInt(sessionChanged ?? 0),

@@ -45,6 +45,8 @@ export type Management = {
 };
 
 const EVENT_LOOP_DELAY_MAX_MS = 10_000;
+/** Each look wakes the process, also when it has nothing to do. */
+const EVENT_LOOP_LOOK_MS = 1_000;
 /** A pool that gives out no connection for so long while callers wait has lost its connections for good. */
 const POOL_SILENT_MAX_MS = 30_000;
 const DATABASE_UNSEEN_MAX_MS = 5_000;
@@ -65,7 +67,7 @@ const UNAUTHENTICATED: Answer = [401, 'unauthenticated', { 'WWW-Authenticate': '
 
 export function management(needs: ManagementDependencies): Management {
   const state = { draining: false, databaseSeenMs: Number.NEGATIVE_INFINITY };
-  const delay = monitorEventLoopDelay({ resolution: 20 });
+  const delay = monitorEventLoopDelay({ resolution: EVENT_LOOP_LOOK_MS });
   const levels = levelChanger(needs);
   const server = createServer(
     { requestTimeout: REQUEST_WAIT_MS, headersTimeout: REQUEST_WAIT_MS },

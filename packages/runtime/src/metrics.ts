@@ -118,8 +118,9 @@ export const metrics = {
   buildInfo: gauge('build_info', 'Always 1; the version is in the label.', 'version'),
 } as const;
 
-const NANOSECONDS = 1e9;
-const DELAY_RESOLUTION_MS = 20;
+/** Each look wakes the process, also when it has nothing to do. */
+const DELAY_LOOK_MS = 100;
+const NANOSECONDS_PER_MS = 1e6;
 
 type Process = { readonly version: string; readonly loops: Loops; readonly clock: Clock };
 let measured: Process | undefined;
@@ -132,14 +133,20 @@ export function measureProcess(of: Process): void {
 }
 
 function register(of: Process): void {
-  collectDefaultMetrics({ register: registry, prefix: PREFIX });
+  collectDefaultMetrics({
+    register: registry,
+    prefix: PREFIX,
+    eventLoopMonitoringPrecision: DELAY_LOOK_MS,
+  });
   metrics.buildInfo.set({ version: of.version }, 1);
-  const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
+  const delay = monitorEventLoopDelay({ resolution: DELAY_LOOK_MS });
   delay.enable();
   new Gauge({
     ...at('event_loop_delay_seconds', 'Longest delay of the event loop since the last scrape.', []),
     collect() {
-      this.set(delay.max / NANOSECONDS);
+      // What is recorded is the time between two looks.
+      const delayMs = delay.max / NANOSECONDS_PER_MS - DELAY_LOOK_MS;
+      this.set(Math.max(0, delayMs) / 1000);
       delay.reset();
     },
   });

@@ -7,8 +7,10 @@ import { type ConnectionOptions, connection } from './connection.ts';
 import { logNumber } from './log-number.ts';
 
 const CHANNEL = 'cardea_events';
-/** A notice may be lost with its process or connection; the poll then finds the events. */
-const POLL_EVERY_MS = 1000;
+/** A lost session is opened again by then, and the heads are looked at. */
+const HEARTBEAT_MS = 3000;
+/** A notice may be lost with the process that was to send it; the poll then finds the events. */
+const POLL_EVERY_BEATS = 3;
 /** The shortest time between two notices for one log. */
 const NOTICE_GAP_MS = 10;
 
@@ -41,6 +43,7 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
   };
 
   let ownPid: number | null = null;
+  let beatsToPoll = 0;
   const line = connection({ ...options, settings: '-c synchronous_commit=off' }, async (client) => {
     client.on('notification', ({ processId, payload }) => {
       const log = SERVICE_NAMES.find((name) => String(logNumber(name)) === payload);
@@ -48,6 +51,7 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
     });
     const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
     ownPid = rows[0]?.pid ?? null;
+    beatsToPoll = 0; // notices may have been missed
     if (listeners.size > 0) await client.query(`LISTEN ${CHANNEL}`);
   });
 
@@ -60,8 +64,16 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
 
   const tellOthers = teller(say, stopping.signal);
 
-  const pollOnce = async () => {
+  const beat = async () => {
     await say({ text: `LISTEN ${CHANNEL}` }); // also reopens a broken connection
+    if (beatsToPoll > 0) {
+      beatsToPoll -= 1;
+      return;
+    }
+    await pollOnce();
+    beatsToPoll = POLL_EVERY_BEATS - 1;
+  };
+  const pollOnce = async () => {
     const before = new Map(seen);
     for (const [log, head] of await heads([...listeners.keys()])) {
       const known = before.get(log);
@@ -72,10 +84,8 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
   };
   const poll = async () => {
     while (!stopping.signal.aborted) {
-      await pollOnce().catch(() => logger?.debug({}, 'the event store was not heard of'));
-      await sleep(POLL_EVERY_MS, undefined, { signal: stopping.signal, ref: false }).catch(
-        () => {},
-      );
+      await beat().catch(() => logger?.debug({}, 'the event store was not heard of'));
+      await sleep(HEARTBEAT_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
     }
   };
 

@@ -21,7 +21,10 @@ export class Fenced extends Error {
   override readonly name = 'Fenced';
 }
 
-/** NOTIFY with `<schema> <name> <position>`: a projection has passed a position. */
+/**
+ * NOTIFY with `<schema> <name> <position>`: a projection has applied events up to a position. Those that
+ * had nothing to apply are told together, as `<schema>:<name>=<position>,…`.
+ */
 export const POSITIONS_CHANNEL = 'cardea_positions';
 
 /** Names a checkpoint: `<schema>.<kind>_checkpoints`, and `<kind>:<name>` in `parked_events`. */
@@ -115,9 +118,10 @@ export async function moveCheckpoints(
   // Nobody waits for a policy, and a policy may have the same name as a projection.
   const notice =
     of.kind === 'projection'
-      ? `, pg_notify('${POSITIONS_CHANNEL}', concat_ws(' ', '${of.schema}', name, position))`
+      ? `, pg_notify('${POSITIONS_CHANNEL}',
+          '${of.schema}:' || string_agg(concat(name, '=', position), ','))`
       : '';
-  const { rows } = await sql.query<{ name: string }>(
+  const { rows } = await sql.query<{ names: readonly string[] }>(
     {
       name: `${of.schema}_idle_${of.kind}_checkpoints`,
       text: `WITH moved AS (
@@ -125,7 +129,8 @@ export async function moveCheckpoints(
           FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS m (name, before, epoch, after)
           WHERE c.name = m.name AND c.position = m.before AND c.epoch = m.epoch
           RETURNING c.name, c.position)
-        SELECT name, set_config('synchronous_commit', 'off', true)${notice} FROM moved`,
+        SELECT array_agg(name) AS names, set_config('synchronous_commit', 'off', true)${notice}
+        FROM moved HAVING count(*) > 0`,
     },
     [
       all.map(([name]) => name),
@@ -134,5 +139,5 @@ export async function moveCheckpoints(
       all.map(([, { to }]) => String(to)),
     ],
   );
-  return new Set(rows.map(({ name }) => name));
+  return new Set(rows[0]?.names);
 }

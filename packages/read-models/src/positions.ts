@@ -15,6 +15,8 @@ const LOOK_MS = 250;
 export interface PositionBoard extends Positions {
   /** Never moves back. */
   advance(projection: string, position: bigint): void;
+  /** Calls the listener when another process has applied events, or may have. */
+  onApplied(projection: string, listener: () => void): void;
   close(): Promise<void>;
 }
 
@@ -31,6 +33,7 @@ export function openPositions(options: PositionsOptions): PositionBoard {
   const known = new Map<string, bigint>();
   const waiting = waiters(clock, WAITERS_MAX);
   const closing = new AbortController();
+  const listeners = new Map<string, (() => void)[]>();
   let looking: Promise<void> | undefined;
 
   const passed = (projection: string): bigint => known.get(projection) ?? 0n;
@@ -63,17 +66,24 @@ export function openPositions(options: PositionsOptions): PositionBoard {
   const unlisten = options.leader.listen(POSITIONS_CHANNEL, (payload) => {
     if (payload === undefined) {
       look().catch(() => {}); // the session is new; callers that wait poll again
+      for (const listener of [...listeners.values()].flat()) listener();
       return;
     }
-    const [of, name, position] = payload.split(' ');
-    if (of === schema && name !== undefined && position !== undefined) {
-      advance(name, BigInt(position));
+    const notice = readNotice(payload);
+    if (notice?.schema !== schema) return;
+    for (const [name, position] of notice.positions) {
+      const isNew = position > passed(name);
+      advance(name, position);
+      if (isNew && notice.haveApplied) for (const listener of listeners.get(name) ?? []) listener();
     }
   });
 
   return {
     passed,
     advance,
+    onApplied: (projection, listener) => {
+      listeners.set(projection, [...(listeners.get(projection) ?? []), listener]);
+    },
     reached: async (projections, position, timeoutMs) => {
       const isThere = (): boolean => projections.every((name) => passed(name) >= position);
       if (isThere()) return true;
@@ -89,4 +99,28 @@ export function openPositions(options: PositionsOptions): PositionBoard {
       await looking;
     },
   };
+}
+
+type Notice = {
+  readonly schema: string;
+  readonly positions: readonly (readonly [name: string, position: bigint])[];
+  /** False when there was nothing to apply. */
+  readonly haveApplied: boolean;
+};
+
+/** Undefined for what another version of the program may send. */
+function readNotice(payload: string): Notice | undefined {
+  const applied = /^(\w+) (\w+) (\d+)$/.exec(payload);
+  if (applied !== null) {
+    const [, schema = '', name = '', position = ''] = applied;
+    return { schema, positions: [[name, BigInt(position)]], haveApplied: true };
+  }
+  const idle = /^(\w+):((?:\w+=\d+,?)+)$/.exec(payload);
+  if (idle === null) return undefined;
+  const [, schema = '', moved = ''] = idle;
+  const positions = moved.split(',').map((each) => {
+    const [name = '', position = '0'] = each.split('=');
+    return [name, BigInt(position)] as const;
+  });
+  return { schema, positions, haveApplied: false };
 }

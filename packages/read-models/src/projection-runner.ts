@@ -64,6 +64,9 @@ export async function runProjections(options: RunnerOptions): Promise<RunningPro
   const running = projections.map((projection) => {
     const reader = readers.get(projection.log);
     if (reader === undefined) throw new Error(`No reader for log ${projection.log}.`);
+    if (projection.onAppliedElsewhere !== undefined) {
+      positions.onApplied(projection.name, projection.onAppliedElsewhere);
+    }
     const { follower, run } = runOne(options, projection, { reader, idle });
     return { name: projection.name, follower, ended: run(stop.signal) };
   });

@@ -70,6 +70,8 @@ export type Projection = {
   readonly onParked?: (streamId: string) => readonly TableChange[];
   /** Called in the process that ran the batch, after its commit. */
   readonly onCommitted?: (events: readonly RecordedEvent[]) => void;
+  /** Called in the others, where the batch's events are not known; and when such a call may be missing. */
+  readonly onAppliedElsewhere?: () => void;
 };
 
 /**
@@ -106,7 +108,7 @@ export const projection =
 
 type Definition<E extends DomainEvent, Applied extends E['type']> = Pick<
   Projection,
-  'name' | 'log' | 'tables' | 'onParked'
+  'name' | 'log' | 'tables' | 'onParked' | 'onAppliedElsewhere'
 > & {
   readonly on: ProjectionHandlers<E, Applied>;
   readonly apply?: {

@@ -71,6 +71,7 @@ export const requestsTable = (wake: () => void) =>
     onCommitted: (events) => {
       if (events.some(isRequested)) wake();
     },
+    onAppliedElsewhere: wake,
   });
 
 const isRequested = (event: Recorded<RequestEvent>): event is Of<'ApprovalRequested'> =>

@@ -22,7 +22,7 @@ const rows = table('mail_queue', {
   },
 });
 
-/** `wake` is called in the process that ran the batch when there is new mail. */
+/** `wake` is called in every process when there may be new mail. */
 export const mailQueueProjection = (wake: () => void) =>
   projection<MailboxEvent>()({
     name: 'mail_queue',
@@ -47,4 +47,5 @@ export const mailQueueProjection = (wake: () => void) =>
     onCommitted: (events) => {
       if (events.some((event) => event.type === 'MailRequested')) wake();
     },
+    onAppliedElsewhere: wake,
   });

@@ -23,7 +23,12 @@ function rig(send: (job: Job) => Promise<void>, more: Partial<Outbox<Job>> = {})
   const queue: Job[] = [];
   const outbox: Outbox<Job> = {
     name: 'mail',
-    due: async (now, limit) => queue.filter(({ at }) => at <= now).slice(0, limit),
+    due: async (until, limit) =>
+      queue
+        .filter(({ at }) => at <= until)
+        .sort((a, b) => a.at.getTime() - b.at.getTime())
+        .slice(0, limit),
+    dueAt: ({ at }) => at,
     lineOf: ({ line }) => line,
     send: async (job) => {
       await send(job);
@@ -35,17 +40,23 @@ function rig(send: (job: Job) => Promise<void>, more: Partial<Outbox<Job>> = {})
   };
   const add = (id: number, line = String(id)) =>
     void queue.push({ id, line, attempts: 0, at: new Date(START) });
+  const rests: number[] = [];
   /** Runs until the queue has no more work at this time. */
   const turn = async (): Promise<void> => {
     const stop = new AbortController();
-    const signal = { rest: async () => stop.abort() };
+    const signal = {
+      rest: async (ms: number) => {
+        rests.push(ms);
+        stop.abort();
+      },
+    };
     await outboxLoop(outbox, { clock, log, signal }).run(
       stop.signal,
       () => {},
       () => {},
     );
   };
-  return { clock, said, warned, queue, add, turn };
+  return { clock, said, warned, queue, add, turn, rests };
 }
 
 describe('mail that waits', () => {
@@ -62,6 +73,17 @@ describe('mail that waits', () => {
     await turn();
     expect(sent).toEqual([3, 1, 2]);
     expect(queue).toEqual([]);
+  });
+
+  it('is waited for until the next is due, and looked for after 10 s', async () => {
+    const { add, turn, queue, rests } = rig(async () => {});
+    await turn();
+    add(1);
+    for (const job of queue) job.at = new Date(Date.parse(START) + 4_000);
+    await turn();
+    for (const job of queue) job.at = new Date(Date.parse(START) + 60_000);
+    await turn();
+    expect(rests).toEqual([10_000, 4_000, 10_000]);
   });
 
   it('is sent batch after batch without a pause', async () => {

@@ -6,12 +6,17 @@ import type { Clock, Logger, WakeSignal } from '@cardea/runtime';
 import type { Loop } from '@cardea/service';
 
 const BATCH_MAX = 16;
+/** The pause after a round of work, and the shortest one: what failed may still be in the queue. */
 const POLL_MS = 1_000;
+/** The longest pause: whoever adds a job wakes the loop, but the call may be lost. */
+const REST_MS = 10_000;
 
 export type Outbox<Job extends { readonly attempts: number }> = {
   /** The name of the loop. */
   readonly name: string;
-  readonly due: (now: Date, limit: number) => Promise<readonly Job[]>;
+  /** Jobs that are due until then, the earliest first. */
+  readonly due: (until: Date, limit: number) => Promise<readonly Job[]>;
+  readonly dueAt: (job: Job) => Date;
   /** Jobs of one line are sent one after another, different lines at the same time. */
   readonly lineOf: (job: Job) => string;
   /** What the log says of a job besides its queue and its attempts. */
@@ -48,13 +53,19 @@ export function outboxLoop<Job extends { readonly attempts: number }>(
       let told = false;
       while (!signal.aborted) {
         tick();
-        const due = await outbox.due(needs.clock.now(), BATCH_MAX);
+        const now = needs.clock.now();
+        const jobs = await outbox.due(new Date(now.getTime() + REST_MS), BATCH_MAX);
+        const due = jobs.filter((job) => outbox.dueAt(job) <= now);
         if (outbox.cannotSend !== undefined && due.length > 0 && !told) {
           needs.log.error({}, outbox.cannotSend);
           told = true;
         }
         const moved = outbox.cannotSend === undefined && (await sendAll(outbox, needs, due));
-        if (!moved || due.length < BATCH_MAX) await needs.signal.rest(POLL_MS, signal);
+        if (moved && due.length === BATCH_MAX) continue;
+        const next = jobs[due.length];
+        const untilNextMs =
+          next === undefined ? REST_MS : outbox.dueAt(next).getTime() - now.getTime();
+        await needs.signal.rest(due.length > 0 ? POLL_MS : Math.max(untilNextMs, 1), signal);
       }
     },
   };

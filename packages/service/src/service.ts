@@ -23,7 +23,7 @@ export type Loop = {
   /** Runs on one replica at a time (advisory lock). */
   readonly leader?: boolean;
   /**
-   * Runs until the signal aborts; ticks at least every 5 s, and may report why it is blocked. A throw is
+   * Runs until the signal aborts; ticks at least every 10 s, and may report why it is blocked. A throw is
    * logged and the loop restarted with back-off.
    */
   readonly run: (

@@ -2,12 +2,11 @@
 import type { Clock } from '@cardea/runtime';
 import type { Loop } from './service.ts';
 
-/** A loop has to tick more often than it sweeps, or it would count as stuck. */
-const TICK_EVERY_MS = 3000;
+/** A loop that sweeps rarely has to tick meanwhile, or it would count as stuck. */
+const TICK_EVERY_MS = 10_000;
 
 export type Sweep = {
   readonly name: string;
-  /** Rounded to the next tick. */
   readonly everyMs: number;
   readonly clock: Clock;
   /** Calls `tick` itself where it takes long. */
@@ -26,7 +25,8 @@ export const sweeping = ({ name, everyMs, clock, sweep }: Sweep): Loop => ({
         sweptMs = nowMs;
         await sweep(signal, tick);
       }
-      await clock.sleep(TICK_EVERY_MS, signal);
+      const untilNextMs = everyMs - (clock.monotonicMs() - sweptMs);
+      await clock.sleep(Math.max(1, Math.min(untilNextMs, TICK_EVERY_MS)), signal);
     }
   },
 });

@@ -7,6 +7,7 @@ export type Job = {
   readonly channel: string;
   readonly user_id: string;
   readonly attempts: number;
+  readonly run_at: Date;
   /** `folded`: the user had enough mail this minute and gets one mail about several requests. */
   readonly state: 'waiting' | 'folded';
 };
@@ -16,12 +17,16 @@ type Sql = Pick<Database, 'system'>;
 const OF_JOB = 'tenant_id = $1 AND request_id = $2 AND channel = $3';
 const keyOf = (job: Job) => [job.tenant_id, job.request_id, job.channel];
 
-export async function dueJobs({ system }: Sql, now: Date, limit: number): Promise<readonly Job[]> {
+export async function dueJobs(
+  { system }: Sql,
+  until: Date,
+  limit: number,
+): Promise<readonly Job[]> {
   const { rows } = await system.query<Job>(
-    `SELECT tenant_id, request_id, channel, user_id, attempts, state
+    `SELECT tenant_id, request_id, channel, user_id, attempts, state, run_at
      FROM approval.notification_jobs WHERE run_at <= $1
      ORDER BY run_at LIMIT $2`,
-    [now, limit],
+    [until, limit],
   );
   return rows;
 }
@@ -29,7 +34,7 @@ export async function dueJobs({ system }: Sql, now: Date, limit: number): Promis
 /** All folded jobs of the same user, this one included. */
 export async function batchedWith({ system }: Sql, job: Job): Promise<readonly Job[]> {
   const { rows } = await system.query<Job>(
-    `SELECT tenant_id, request_id, channel, user_id, attempts, state
+    `SELECT tenant_id, request_id, channel, user_id, attempts, state, run_at
      FROM approval.notification_jobs
      WHERE tenant_id = $1 AND user_id = $2 AND channel = $3 AND state = 'folded'`,
     [job.tenant_id, job.user_id, job.channel],

@@ -35,7 +35,8 @@ export const notifier = (needs: NotifierDependencies, newJobs: WakeSignal): Loop
   outboxLoop<Job>(
     {
       name: 'approval.notifications',
-      due: (now, limit) => dueJobs(needs.database, now, limit),
+      due: (until, limit) => dueJobs(needs.database, until, limit),
+      dueAt: ({ run_at }) => run_at,
       // One user's jobs run one after another, so that the limit counts each; different users' run in
       // parallel.
       lineOf: ({ tenant_id, user_id }) => `${tenant_id} ${user_id}`,

@@ -47,7 +47,9 @@ export const PACE = { capacity: 12, refillMs: 2_500 } as const;
 /** Pauses before reading again a row that has not arrived over the bus yet. */
 export const LATE_ROW_PAUSES_MS = [200, 800] as const;
 
-export const SWEEP_EVERY_MS = 1_000;
+/** The sweeper's pause after it has found something, and its longest one. */
+export const SWEEP_AGAIN_MS = 1_000;
+export const SWEEP_REST_MS = 10_000;
 export const SWEEP_ROWS_MAX = 500;
 
 /** Rows of `GET /pending`. */

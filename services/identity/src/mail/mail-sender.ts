@@ -34,6 +34,7 @@ type Waiting = {
   readonly generation: number;
   readonly tenant_id: string;
   readonly attempts: number;
+  readonly due_at: Date;
 };
 
 /** Who may be written to, and in whose name. */
@@ -56,7 +57,7 @@ export type Recipients = {
 };
 
 type Dependencies = Recipients & {
-  readonly database: Pick<Database, 'asSystem'>;
+  readonly database: Pick<Database, 'system'>;
   readonly streams: Streams;
   readonly sealer: Sealer;
   /** Derived for `otp/v1`. */
@@ -75,7 +76,8 @@ export const mailSender = (needs: Dependencies, newMail: WakeSignal): Loop =>
   outboxLoop<Waiting>(
     {
       name: 'identity.mail',
-      due: (now, limit) => dueMail(needs, now, limit),
+      due: (until, limit) => dueMail(needs, until, limit),
+      dueAt: ({ due_at }) => due_at,
       // No mail waits for another.
       lineOf: ({ mailbox, purpose, generation }) => `${mailbox} ${purpose} ${generation}`,
       loggedOf: ({ purpose }) => ({ purpose }),
@@ -90,15 +92,13 @@ export const mailSender = (needs: Dependencies, newMail: WakeSignal): Loop =>
 
 async function dueMail(
   { database }: Dependencies,
-  now: Date,
+  until: Date,
   limit: number,
 ): Promise<readonly Waiting[]> {
-  const { rows } = await database.asSystem((sql) =>
-    sql.query<Waiting>(
-      `SELECT mailbox, purpose, generation, tenant_id, attempts FROM identity.mail_queue
-       WHERE due_at <= $1 ORDER BY due_at LIMIT $2`,
-      [now, limit],
-    ),
+  const { rows } = await database.system.query<Waiting>(
+    `SELECT mailbox, purpose, generation, tenant_id, attempts, due_at FROM identity.mail_queue
+     WHERE due_at <= $1 ORDER BY due_at LIMIT $2`,
+    [until, limit],
   );
   return rows;
 }

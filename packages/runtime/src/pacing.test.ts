@@ -14,6 +14,7 @@ describe('pacing', () => {
         await clock.sleep(4); // a batch takes its time
       }
     })();
+    await clock.advance(0); // the loop is asleep now
     await clock.advance(100);
     await loop;
     await pace.next();

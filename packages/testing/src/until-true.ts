@@ -3,6 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** Far above what anything takes on a calm machine: a busy one is no reason to fail. */
 const DEADLINE_MS = 90_000;
 const POLL_MS = 20;
+/** What takes long is looked at less often: a look is often a request, and takes processor time from what it waits for. */
+const POLL_MS_MAX = 100;
+const POLL_SHARE = 0.05;
 
 /**
  * Waits for a condition, never for a length of time. Answers the first truthy value; fails after the
@@ -14,7 +17,8 @@ export async function untilTrue<T>(
   options: { readonly deadlineMs?: number; readonly what?: string } = {},
 ): Promise<NonNullable<T>> {
   const { deadlineMs = DEADLINE_MS, what = condition.toString() } = options;
-  const deadline = performance.now() + deadlineMs;
+  const began = performance.now();
+  const deadline = began + deadlineMs;
   let lastError: unknown;
   for (;;) {
     const isLast = performance.now() >= deadline;
@@ -26,6 +30,7 @@ export async function untilTrue<T>(
       lastError = error;
     }
     if (isLast) throw new Error(`Not true within ${deadlineMs} ms: ${what}`, { cause: lastError });
-    await pause(POLL_MS);
+    const waitedMs = performance.now() - began;
+    await pause(Math.min(Math.max(POLL_MS, waitedMs * POLL_SHARE), POLL_MS_MAX));
   }
 }

@@ -38,6 +38,15 @@ describe('an agent session', () => {
     const more = await agent.as.post(`/api/v1/agent/sessions/${session.id}/tokens`);
     expect(more).toMatchObject({ status: 410, code: 'session_ended' });
   });
+  it('for a user whom nobody is, by an id of any form, is refused', async () => {
+    const agent = await newAgent();
+    const start = (user_id: string) =>
+      agent.as.post('/api/v1/agent/sessions', { services: reach('region'), user_id });
+    const nobody = { status: 403, code: 'user_inactive' };
+    expect(await start('01a1ff78-5d3c-7b7e-9c3e-6f2d1b0a4c55')).toMatchObject(nobody);
+    expect(await start('nobody')).toMatchObject(nobody);
+    expect(await start('(\u00cc\u{a6150}')).toMatchObject(nobody);
+  });
   it('identity 14 is no wider than grant, delegation and the session before', async () => {
     const agent = await newAgent([{ service_name: 'warehouse', fields: ['*'] }]);
     const bob = await fixture().register(ann().tenantId);

@@ -26,12 +26,12 @@ export async function grantBasisAuthority(needs: Dependencies, of: GrantBasis): 
   const { tenantId, agentId, userId, since, now } = of;
   const agent = await snapshots.load(agents, { tenantId, id: agentId });
   if (userId === null) return authorityOf({ agent, user: undefined, since, now });
-  const [account, delegation] = await Promise.all([
-    userDirectory.byId(tenantId, userId),
-    agent.status === 'active'
-      ? snapshots.load(delegations, { tenantId, id: delegationId(userId, agentId) })
-      : ({ status: 'none' } as const),
-  ]);
+  const account = await userDirectory.byId(tenantId, userId);
+  // An id that nobody has need not even be a UUID, and names no delegation.
+  const delegation =
+    agent.status === 'active' && account.status === 'active'
+      ? await snapshots.load(delegations, { tenantId, id: delegationId(userId, agentId) })
+      : ({ status: 'none' } as const);
   const user = { account, delegation, needsDelegation: of.via === 'delegation' };
   return authorityOf({ agent, user, since, now });
 }

@@ -1,4 +1,5 @@
-/** Names in the OpenAPI document, as a generator of clients meets them. */
+/** The types of the OpenAPI document, as a generator of clients meets them: their names, and their examples. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { documentsOf, product } from '../../scripts/gateway/files.ts';
 
@@ -10,7 +11,14 @@ type Document = {
     readonly parameters: { readonly [name: string]: Node };
   };
 };
-type Operation = { readonly operationId: string };
+type Operation = {
+  readonly operationId: string;
+  readonly requestBody?: Answer;
+  readonly responses: { readonly [status: string]: Answer };
+};
+type Answer = {
+  readonly content?: { readonly 'application/json'?: { readonly example?: unknown } };
+};
 
 const document: Document = JSON.parse(documentsOf(await product()).get('openapi.json') ?? '');
 const { schemas, parameters } = document.components;
@@ -29,7 +37,35 @@ describe('the types of the OpenAPI document', () => {
     const taken = new Set([...Object.keys(parameters), ...operationIds().flatMap(generated)]);
     expect(Object.keys(schemas).filter((name) => taken.has(name))).toEqual([]);
   });
+
+  it('accept the examples that are shown for them', () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(document, 'api');
+    const refused = examples().filter(
+      ({ at, example }) => ajv.validate({ $ref: `api#${at}/schema` }, example) !== true,
+    );
+    expect(refused.map(({ at }) => at)).toEqual([]);
+  });
 });
+
+/** With pointers to the contents that they belong to. */
+const examples = () =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { requestBody = {}, responses }]) => {
+      const operation = `/paths/${path.replaceAll('/', '~1')}/${method}`;
+      const answers = Object.entries(responses);
+      return [
+        { at: `${operation}/requestBody`, content: requestBody.content },
+        ...answers.map(([status, { content }]) => ({
+          at: `${operation}/responses/${status}`,
+          content,
+        })),
+      ].flatMap(({ at, content }) => {
+        const json = content?.['application/json'];
+        if (json?.example === undefined) return [];
+        return { at: encodeURI(`${at}/content/application~1json`), example: json.example };
+      });
+    }),
+  );
 
 const operationIds = (): readonly string[] =>
   Object.values(document.paths).flatMap((methods) =>

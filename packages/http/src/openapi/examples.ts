@@ -57,9 +57,29 @@ const SAMPLES: { readonly [name: string]: string } = {
   tenant_slug: 'analytical-engines',
   slug: 'analytical-engines',
   environment: 'production',
-  credential_type: 'api_key',
+  credential_type: 'static',
+  target_type: 'user',
+  source_user_agent: 'Mozilla/5.0',
+  source_geo_city: 'London',
+  source_geo_country: 'GB',
   poll_url: `/api/v1/ciba/token/${ID}`,
   token: 'Zm9yIHRoZSBleGFtcGxlIG9ubHk',
+};
+
+/** By field name; other numbers are the smallest that are valid. */
+const NUMBERS: { readonly [name: string]: number } = {
+  expires_in: 900,
+  interval: 5,
+  ttl_seconds: 300,
+  use_window_seconds: 300,
+  max_auth_age_seconds: 3_600,
+  default_ttl_seconds: 900,
+  max_ttl_seconds: 3_600,
+  limit: 50,
+  status_code: 200,
+  duration_ms: 84,
+  latency_ms: 1.2,
+  audit_retention_days: 90,
 };
 
 type Schema = {
@@ -90,7 +110,7 @@ function sample(schema: Schema, name: string): unknown {
       return [sample(schema.items ?? {}, name)];
     case 'integer':
     case 'number':
-      return schema.minimum ?? 1;
+      return Object.hasOwn(NUMBERS, name) ? NUMBERS[name] : (schema.minimum ?? 1);
     case 'boolean':
       return true;
     case 'null':

@@ -1,4 +1,5 @@
 /** One operation of the document, generated from its contract. */
+import { STATUS_CODES } from 'node:http';
 import type { TSchema } from 'typebox';
 import type { CatalogueEntry } from '../catalogue.ts';
 import { type Contract, retryOf } from '../endpoint.ts';
@@ -85,8 +86,8 @@ function successes(contract: Contract, name: string, types: NamedTypes): Json {
       ? {}
       : { 'X-Service-Consistency': headerRef('Consistency') }),
   };
-  const one = (schema: TSchema, description: string, typeName: string) => ({
-    description,
+  const one = (schema: TSchema, answered: number | string, typeName: string) => ({
+    description: `${STATUS_CODES[answered]}.`,
     headers,
     content:
       okMediaType === JSON_TYPE
@@ -95,9 +96,9 @@ function successes(contract: Contract, name: string, types: NamedTypes): Json {
   });
   const others = Object.entries(otherOk).map(([other, schema]) => [
     other,
-    one(schema, 'Otherwise.', `${name}Result${other}`),
+    one(schema, other, `${name}Result${other}`),
   ]);
-  return { [status]: one(ok, 'Done.', `${name}Result`), ...Object.fromEntries(others) };
+  return { [status]: one(ok, status, `${name}Result`), ...Object.fromEntries(others) };
 }
 
 const jsonContent = (schema: Json, name: string, types: NamedTypes): Json => {

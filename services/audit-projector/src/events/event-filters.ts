@@ -19,19 +19,20 @@ const TYPE_CHARS_MAX = 100;
 const ID_CHARS_MAX = 1100;
 const TIME_CHARS_MAX = 40;
 
-const oneOf = <const Name extends string>(name: string, values: readonly Name[]) =>
-  Type.Optional(named(name, Type.Enum([...values])));
+export const Category = named('AuditCategory', Type.Enum([...CATEGORIES]));
+export const Result = named('AuditResult', Type.Enum([...RESULTS]));
+export const ActorType = named('AuditActorType', Type.Enum([...ACTOR_TYPES]));
 const moment = Type.Optional(Type.String({ maxLength: TIME_CHARS_MAX, format: 'date-time' }));
 const text = (maxLength: number) => Type.Optional(Type.String({ minLength: 1, maxLength }));
 
 export const filterQuery = {
   type: text(TYPE_CHARS_MAX),
-  category: oneOf('AuditCategory', CATEGORIES),
+  category: Type.Optional(Category),
   from: moment,
   to: moment,
   action: text(TYPE_CHARS_MAX),
-  result: oneOf('AuditResult', RESULTS),
-  actor_type: oneOf('AuditActorType', ACTOR_TYPES),
+  result: Type.Optional(Result),
+  actor_type: Type.Optional(ActorType),
   actor_id: text(ID_CHARS_MAX),
   target_type: text(TYPE_CHARS_MAX),
   target_id: text(ID_CHARS_MAX),

@@ -6,9 +6,12 @@ import Type, { type Static } from 'typebox';
 import { type Cursor, printCursor, readCursor } from '../cursor.ts';
 import { AUDIT } from '../endpoint-defaults.ts';
 import {
+  ActorType,
+  Category,
   type FilterQuery,
   type Filters,
   filterQuery,
+  Result,
   readFilters,
   select,
 } from '../event-filters.ts';
@@ -29,10 +32,10 @@ const AuditEvent = named(
     app_id: textOrNull,
     timestamp: Time,
     type: Type.String(),
-    category: Type.String(),
+    category: Category,
     action: Type.String(),
-    result: Type.String(),
-    actor_type: Type.String(),
+    result: Result,
+    actor_type: ActorType,
     actor_id: Type.String(),
     actor_agent_id: textOrNull,
     target_type: Type.String(),

@@ -23,19 +23,22 @@ const ServiceGrantShape = named(
     }),
   }),
 );
-/** The grants of a session, which name each field: 400 `services concrete`. */
-export const ConcreteGrants = Type.Array(
-  documented(ServiceGrantShape, {
-    title: 'ConcreteServiceGrant',
-    properties: {
-      service_name: ServiceGrantShape.properties.service_name,
-      fields: {
-        ...ServiceGrantShape.properties.fields,
-        items: { type: 'string', pattern: NAMED_FIELD },
+/** The grants of a session, which name each field: 400 `services concrete`, `services min_items`. */
+export const ConcreteGrants = documented(
+  Type.Array(
+    documented(ServiceGrantShape, {
+      title: 'ConcreteServiceGrant',
+      properties: {
+        service_name: ServiceGrantShape.properties.service_name,
+        fields: {
+          ...ServiceGrantShape.properties.fields,
+          items: { type: 'string', pattern: NAMED_FIELD },
+        },
       },
-    },
-  }),
-  { maxItems: SERVICES_MAX },
+    }),
+    { maxItems: SERVICES_MAX },
+  ),
+  { minItems: 1 },
 );
 export const ServiceGrants = Type.Array(ServiceGrantShape, { maxItems: SERVICES_MAX });
 

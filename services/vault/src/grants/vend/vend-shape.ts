@@ -7,15 +7,18 @@ const NAMES_MAX = 50;
 /**
  * No patterns: a malformed name is treated as an unregistered one and does not make the request malformed.
  */
-export const VendBody = Type.Object({
-  service_name: Type.String({ minLength: 1, maxLength: 128 }),
-  fields: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
-    minItems: 1,
-    maxItems: NAMES_MAX,
-  }),
-  approval_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-  force_refresh: Type.Optional(Type.Boolean()),
-});
+export const VendBody = Type.Object(
+  {
+    service_name: Type.String({ minLength: 1, maxLength: 128 }),
+    fields: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+      minItems: 1,
+      maxItems: NAMES_MAX,
+    }),
+    approval_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    force_refresh: Type.Optional(Type.Boolean()),
+  },
+  { examples: [{ service_name: 'erp', fields: ['api_key'] }] },
+);
 export type VendBody = Static<typeof VendBody>;
 
 export const Granted = Type.Object({

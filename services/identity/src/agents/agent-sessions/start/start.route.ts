@@ -46,13 +46,27 @@ const PURPOSE_MAX = 200;
 const TOKEN_MAX = 8_192;
 const MS = 1_000;
 
-const Body = closed({
-  services: documented(ConcreteGrants, { minItems: 1 }),
-  subject_token: Type.Optional(Type.String({ maxLength: TOKEN_MAX })),
-  user_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-  ttl_seconds: Type.Optional(Ttl),
-  purpose: Type.Optional(Type.String({ maxLength: PURPOSE_MAX })),
-});
+/** For a user by their token, for one by a delegation, or for nobody: 400 `user_id exclusive`. */
+const Body = documented(
+  closed({
+    services: ConcreteGrants,
+    subject_token: Type.Optional(Type.String({ maxLength: TOKEN_MAX })),
+    user_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    ttl_seconds: Type.Optional(Ttl),
+    purpose: Type.Optional(Type.String({ maxLength: PURPOSE_MAX })),
+  }),
+  {
+    not: { required: ['subject_token', 'user_id'] },
+    examples: [
+      {
+        services: [{ service_name: 'erp', fields: ['api_key'] }],
+        user_id: '01a1ff78-5d3c-7b7e-9c3e-6f2d1b0a4c55',
+        ttl_seconds: 3_600,
+        purpose: 'File the invoices of November',
+      },
+    ],
+  },
+);
 type StartBody = Static<typeof Body>;
 type Asked = Request<unknown, unknown, StartBody, AgentPrincipal>;
 

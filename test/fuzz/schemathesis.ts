@@ -24,6 +24,8 @@ export type Finding = {
   readonly code: string | undefined;
   /** For an `invalid_request`: `field rule`. */
   readonly fault: string | undefined;
+  /** Headers that were sent, each as `Name: value`. */
+  readonly headers: readonly string[];
   /** The request and the answer, for the reader of a report. */
   readonly what: string;
 };
@@ -32,6 +34,8 @@ export type Played = {
   readonly findings: readonly Finding[];
   /** Operations that never accepted the credential, and returned nothing else. */
   readonly unreached: readonly string[];
+  /** Requests that were not answered in time, or could not be made. */
+  readonly unanswered: readonly string[];
 };
 
 /** The command, undefined if it is not installed. */
@@ -47,6 +51,9 @@ export function schemathesisCommand(): string | undefined {
   });
 }
 
+/** Longer than the longest poll. */
+const ANSWER_WAIT_SECONDS = 60;
+
 export async function play(options: Play): Promise<Played> {
   const { command, folder, name, document, url, headers } = options;
   const own = join(folder, name);
@@ -58,6 +65,8 @@ export async function play(options: Play): Promise<Played> {
   const args = [
     ...['run', file, '--url', url, '--checks', 'all', '--continue-on-failure', '--no-color'],
     ...['--max-examples', String(options.requestsPerOperation), '--seed', String(options.seed)],
+    ...['--request-timeout', String(ANSWER_WAIT_SECONDS), '--workers', '1'],
+    ...['--max-response-time', String(ANSWER_WAIT_SECONDS)],
     ...['--generation-database', 'none', '--suppress-health-check', 'all', '--warnings', 'off'],
     ...['--report', 'ndjson', '--report-ndjson-path', report, '--output-sanitize', 'false'],
     ...options.operationIds.flatMap((id) => ['--include-operation-id', id]),
@@ -106,7 +115,10 @@ type Recorder = {
   };
   readonly interactions?: { readonly [id: string]: Interaction };
 };
-type Line = { readonly ScenarioFinished?: { readonly recorder?: Recorder } };
+type Line = {
+  readonly ScenarioFinished?: { readonly recorder?: Recorder };
+  readonly NonFatalError?: { readonly label: string; readonly value: { readonly type: string } };
+};
 
 const UNAUTHENTICATED = 401;
 const CHARACTERS_SHOWN_MAX = 600;
@@ -116,10 +128,11 @@ const CHARACTERS_SHOWN_MAX = 600;
  * checks.
  */
 function readReport(text: string): Played {
-  const recorders = text
+  const lines = text
     .split('\n')
-    .filter((line) => line.startsWith('{"ScenarioFinished"'))
-    .flatMap((line) => (JSON.parse(line) as Line).ScenarioFinished?.recorder ?? []);
+    .filter((line) => /^\{"(?:ScenarioFinished|NonFatalError)"/.test(line))
+    .map((line) => JSON.parse(line) as Line);
+  const recorders = lines.flatMap(({ ScenarioFinished }) => ScenarioFinished?.recorder ?? []);
   const played = recorders.flatMap(({ cases, checks, interactions = {} }) =>
     Object.entries(interactions).flatMap(([id, { request, response }]) => {
       const sent = cases[id]?.value;
@@ -137,6 +150,9 @@ function readReport(text: string): Played {
   return {
     requests: played.length,
     unreached: [...tried].filter((title) => !reached.has(title)).sort(),
+    unanswered: lines.flatMap(({ NonFatalError: error }) =>
+      error === undefined ? [] : `${error.label} ${error.value.type}`,
+    ),
     findings: played.flatMap(({ sent, request, response, checks }) =>
       checks
         .filter(({ status }) => status === 'failure')
@@ -164,6 +180,7 @@ function finding(
     status: response?.status_code,
     code: /"code":"(\w+)"/.exec(answer)?.[1],
     fault: /"field":"([^"]+)","rule":"([^"]+)"/.exec(answer)?.slice(1).join(' '),
+    headers: Object.entries(headers).map(([name, values]) => `${name}: ${String(values)}`),
     what: `${request.uri.replace(/^http:..[^/]+/, '')} ${JSON.stringify(headers)} ${body} -> ${answer.slice(0, CHARACTERS_SHOWN_MAX)}`,
   };
 }

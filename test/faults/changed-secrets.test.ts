@@ -108,7 +108,7 @@ type Traffic = {
 let traffic: Traffic | undefined;
 
 /** Vends, fresh and reused, sign-ins and refreshes, at one replica after the other, until it is stopped. */
-function startTraffic(people: Users, owner: Person, member: Person, key: string): Traffic {
+function startTraffic(users: Users, owner: Person, member: Person, key: string): Traffic {
   const failures: string[] = [];
   const underWay = new Map<ServiceFixture, number>();
   let done = 0;
@@ -138,7 +138,7 @@ function startTraffic(people: Users, owner: Person, member: Person, key: string)
     }
     const made = await fixture.rest.post(
       '/api/v1/admin/users',
-      { email: people.newEmail(), roles: ['member'] },
+      { email: users.newEmail(), roles: ['member'] },
       { tenant, bearer: signedIn.body.access_token },
     );
     note('create user', made.status, made.text);
@@ -170,9 +170,9 @@ beforeAll(async () => {
   await sql.connect();
   for (const _ of [0, 1]) replicas.push(await replica(secrets('A')));
   const [one] = replicas as [ServiceFixture];
-  const people = usersOf(one.rest);
-  const owner = await people.signUp('Acme');
-  const member = await people.addUser(owner, ['member']);
+  const users = usersOf(one.rest);
+  const owner = await users.signUp('Acme');
+  const member = await users.addUser(owner, ['member']);
   const by = one.rest.as({ bearer: owner.access, tenant: owner.tenantId });
   const service = { name: 'billing', credential_type: 'static', fields: [{ name: 'api_key' }] };
   expectStatus(await by.post('/api/v1/vault/services', service), 201);
@@ -184,7 +184,7 @@ beforeAll(async () => {
     const place = { subject: `user:many-${nth}`, streamId: 'user-x', field: 'email' };
     await sealer.seal(owner.tenantId, place, 'somebody@example.com');
   }
-  traffic = startTraffic(people, owner, await people.logIn(member), agent.key);
+  traffic = startTraffic(users, owner, await users.logIn(member), agent.key);
 }, TEST_MS_MAX);
 afterAll(async () => {
   await traffic?.stop();

@@ -31,11 +31,11 @@ export async function company(rest: RestDriver, tenant: string, account: Account
   const login = await must(200, rest.post('/api/v1/auth/login', account, { tenant }));
   const admin = rest.as({ bearer: login.body.access_token, tenant });
   const open = rest.as({ tenant });
-  let people = 0;
+  let users = 0;
 
   const person = async (): Promise<Person> => {
-    people += 1;
-    const email = `person${people}@example.com`;
+    users += 1;
+    const email = `person${users}@example.com`;
     const body = { email, password: PASSWORD, email_verified: true };
     const made = await must(201, admin.post('/api/v1/admin/users', body));
     const { access_token: token } = (
@@ -49,11 +49,11 @@ export async function company(rest: RestDriver, tenant: string, account: Account
   };
   /** An agent with a session, for itself or on behalf of the user whose token it gets. */
   const machine = async (token?: string): Promise<Machine> => {
-    people += 1;
+    users += 1;
     const services = [SERVICE, GATED].map((service_name) => ({ service_name, fields: ['*'] }));
     const agent = await must(
       201,
-      admin.post('/api/v1/agents', { name: `agent${people}`, services }),
+      admin.post('/api/v1/agents', { name: `agent${users}`, services }),
     );
     const key = await must(201, admin.post(`/api/v1/agents/${agent.body.id}/keys`, { name: 'k' }));
     const asked = [SERVICE, GATED].map((service_name) => ({ service_name, fields: ['password'] }));

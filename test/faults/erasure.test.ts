@@ -70,8 +70,8 @@ afterAll(async () => {
 });
 
 async function storyOfThePerson(): Promise<void> {
-  const people = usersOf(fixture.rest);
-  owner = await people.signUp('Acme');
+  const users = usersOf(fixture.rest);
+  owner = await users.signUp('Acme');
   const { tenantId: tenant } = owner;
   const events = ['user.created', 'user.login', 'approval.requested', 'approval.denied'];
   const hook = { url: `${receiver.url}/hook`, events };
@@ -79,7 +79,7 @@ async function storyOfThePerson(): Promise<void> {
   const { email, display_name, avatar_url } = PERSON;
   const made = { email, password: PASSWORD, display_name, roles: ['member'] };
   expectStatus(await byOwner().post('/api/v1/admin/users', made), 201);
-  person = await people.logIn({ tenantId: tenant, email });
+  person = await users.logIn({ tenantId: tenant, email });
   const own = fixture.rest.as({ bearer: person.access, tenant });
   const profile = { display_name: PERSON.renamed, avatar_url };
   expectStatus(await own.patch('/api/v1/user/profile', profile), 200);

@@ -20,14 +20,14 @@ export async function openPolls(
 ): Promise<OpenPolls> {
   const asAdmin = rest.as(admin);
   const agent = await asAdmin.post('/api/v1/agents', { name: 'asker' });
-  const people: Person[] = [];
-  // One after another: a burst of password hashes is refused on machines with few cores.
+  const users: Person[] = [];
+  // One after another: a burst of password hashes is refused on agentsAndKeys with few cores.
   for (let index = 0; index < count / POLLS_PER_PERSON; index += 1) {
     const of = { asAdmin, rest, agentId: agent.body.id, tenant: admin.tenant };
-    people.push(await person({ ...of, name: `poller-${index}` }));
+    users.push(await person({ ...of, name: `poller-${index}` }));
   }
   const polls = Array.from({ length: count }, (_, index) => {
-    const { driver, path } = people[index % people.length] as Person;
+    const { driver, path } = users[index % users.length] as Person;
     return driver.get(path);
   });
   const answers = Promise.all(polls);

@@ -64,9 +64,9 @@ it('R8 no process of six lets in who was revoked before or while Redis was away,
   const account = { email: 'first@example.com', password: 'a password for the tests' };
   const signedUp = await rest.post('/api/v1/auth/signup', { ...account, company_name: 'First' });
   const tenant: string = signedUp.body.tenant_id;
-  const people = await company(rest, tenant, account);
+  const users = await company(rest, tenant, account);
   const at = addresses(rest, tenant);
-  const [before, during] = [await revokeEach(people), await revokeEach(people)];
+  const [before, during] = [await revokeEach(users), await revokeEach(users)];
   expect(await triesOf(at, before)).toEqual(LIVE);
   expect(await triesOf(at, during)).toEqual(LIVE);
   await before.revoke();
@@ -76,7 +76,7 @@ it('R8 no process of six lets in who was revoked before or while Redis was away,
   await redis.kill();
   await during.revoke();
   const backMs = performance.now() + AWAY_MS;
-  const key = await people.apiKey();
+  const key = await users.apiKey();
   do {
     expect(await triesOf(at, before)).toEqual(REVOKED);
     expect(await triesOf(at, during)).toEqual(REVOKED);

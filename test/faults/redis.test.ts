@@ -51,7 +51,7 @@ let both: readonly {
   readonly own: Instance;
   readonly running: FixtureProcess;
 }[];
-let people: Company;
+let users: Company;
 const restartRedis = async (): Promise<void> => {
   redis = await startRedis({ port: redis.port });
 };
@@ -74,7 +74,7 @@ beforeAll(async () => {
     at: addresses(own.rest, tenant),
     running: running[at] as FixtureProcess,
   }));
-  people = await company(a.rest, tenant);
+  users = await company(a.rest, tenant);
 }, START_MS_MAX);
 afterAll(async () => {
   await redis?.kill();
@@ -82,8 +82,8 @@ afterAll(async () => {
 
 /** A user with a pending approval request of an agent. */
 async function asked() {
-  const person = await people.person();
-  const machine = await people.machine(person.token);
+  const person = await users.person();
+  const machine = await users.machine(person.token);
   const answer = await both[0]?.at.vendGated(machine);
   expect(answer?.status, answer?.text).toBe(202);
   return { person, machine, approvalId: answer?.body.data.approval_id as string };
@@ -134,8 +134,8 @@ const fromNow = (running: FixtureProcess): (() => string) => {
 it('R8 O8 with Redis killed and back empty, work goes on, what was revoked stays revoked and limits hold', {
   timeout: TEST_MS_MAX,
 }, async () => {
-  const before = await revokeEach(people);
-  const during = await revokeEach(people);
+  const before = await revokeEach(users);
+  const during = await revokeEach(users);
   for (const { at } of both) {
     expect(await triesOf(at, before)).toEqual(LIVE);
     expect(await triesOf(at, during)).toEqual(LIVE);
@@ -143,8 +143,8 @@ it('R8 O8 with Redis killed and back empty, work goes on, what was revoked stays
   await before.revoke();
   for (const { at } of both) await untilRevoked(at, before);
   const logs = both.map(({ running }) => fromNow(running));
-  const work = await traffic(both, people);
-  const refreshTokens = [await people.revokedRefreshToken()];
+  const work = await traffic(both, users);
+  const refreshTokens = [await users.revokedRefreshToken()];
   const decided = await asked();
   const [one, other] = both.map(({ at }) => at) as [Addresses, Addresses];
 
@@ -165,7 +165,7 @@ it('R8 O8 with Redis killed and back empty, work goes on, what was revoked stays
     expect(said.status).toBe(200);
   }
   await during.revoke();
-  refreshTokens.push(await people.revokedRefreshToken());
+  refreshTokens.push(await users.revokedRefreshToken());
   // Without the cache every poll reads again each second.
   await expectWoken(both[1]?.own.management ?? '', async () => {
     const { person, approvalId } = await asked();
@@ -209,10 +209,10 @@ it('R8 O8 with Redis killed and back empty, work goes on, what was revoked stays
 it('R8 with Redis flapping, no more wrong passwords and polls pass than with it, and all is well after', {
   timeout: TEST_MS_MAX,
 }, async () => {
-  const revoked = await revokeEach(people);
+  const revoked = await revokeEach(users);
   const { person, machine, approvalId } = await asked();
   const logs = both.map(({ running }) => fromNow(running));
-  const work = await traffic(both, people);
+  const work = await traffic(both, users);
   const polled: number[] = [];
   const guessed: number[] = [];
   const tryLimits = async (): Promise<void> => {
@@ -262,12 +262,12 @@ it('R8 an instance that starts while Redis is away serves, and knows who was rev
   timeout: TEST_MS_MAX,
 }, async () => {
   const [one, other] = both as [(typeof both)[number], (typeof both)[number]];
-  const revoked = await revokeEach(people);
+  const revoked = await revokeEach(users);
   await revoked.revoke();
   await redis.kill();
   expect(await other.running.end('SIGTERM')).toBe(0);
   const again = await other.own.start();
-  const key = await people.apiKey();
+  const key = await users.apiKey();
   expect((await other.at.check(key.key, 'ann')).body.allowed).toBe(true);
   expect(await triesOf(other.at, revoked)).toEqual(REVOKED);
   await restartRedis();

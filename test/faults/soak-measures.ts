@@ -66,7 +66,7 @@ function memorySlope(looks: readonly Look[]): number {
   return under === 0 ? 0 : (over / under) * MINUTE_MS;
 }
 
-/** Lines for people to read. */
+/** Lines for users to read. */
 export function report(
   times: ReadonlyMap<string, readonly Timed[]>,
   { looks, poolTimeouts, nestedConnections }: Figures,

@@ -18,12 +18,12 @@ export type Traffic = {
 /** Runs until it is stopped. */
 export async function traffic(
   all: readonly { readonly at: Addresses }[],
-  people: Company,
+  users: Company,
 ): Promise<Traffic> {
   const failures: string[] = [];
   let count = 0;
   let running = true;
-  const [key, machine] = [await people.apiKey(), await people.machine()];
+  const [key, machine] = [await users.apiKey(), await users.machine()];
   const workers = all.flatMap(({ at }, number) => {
     const each = async (
       what: string,
@@ -43,7 +43,7 @@ export async function traffic(
       each(
         'refresh',
         async () => {
-          token ??= await people.refreshToken();
+          token ??= await users.refreshToken();
           const answer = await at.refresh(token);
           token = answer.body?.refresh_token;
           return not200(answer);

@@ -1,7 +1,7 @@
 /** Slightly malformed requests: each is answered as its contract says, and nothing breaks. */
 import { ContractBroken, seededRandom, testDatabase, testForm } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Knocker, knockers } from '../security/callers.ts';
+import { type TestCaller, testCallers } from '../security/callers.ts';
 import { catalogueOf, type Entry, successOf } from '../security/catalogue.ts';
 import { type Fortress, fortress } from '../security/fortress.ts';
 import { type Ask, pathOf, send, titleOf } from '../security/sample.ts';
@@ -29,10 +29,10 @@ afterAll(async () => {
   await world?.stop();
 });
 
-type Target = Entry & { readonly ask: Ask; readonly as: Knocker | undefined };
+type Target = Entry & { readonly ask: Ask; readonly as: TestCaller | undefined };
 
 it(`F1 no request that is almost right breaks anything (FUZZ_SEED=${SEED})`, async () => {
-  const everyone = knockers(world);
+  const everyone = testCallers(world);
   const targets: Target[] = [];
   for (const entry of catalogueOf(world)) {
     if (SPARED.has(entry.endpoint.contract.name)) continue;
@@ -51,7 +51,7 @@ it(`F1 no request that is almost right breaks anything (FUZZ_SEED=${SEED})`, asy
 it('F1 every endpoint answers a valid request afterwards', async () => {
   const wrong: string[] = [];
   for (const entry of catalogueOf(world)) {
-    const as = knockers(world).find(({ name }) => name === entry.sample.by);
+    const as = testCallers(world).find(({ name }) => name === entry.sample.by);
     const ask = await entry.sample.ask(world);
     const { status, text } = await send(world, entry.endpoint, ask, {
       as,

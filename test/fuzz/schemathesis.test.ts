@@ -45,7 +45,7 @@ it(`F7 the document is as strict as the service (TEST_SEED=${testForm.seed})`, {
     requestsPerOperation: REQUESTS_PER_OPERATION,
   };
   const tenant = { 'X-Service-Tenant': a.tenantId };
-  const { agent, keys } = a.machines;
+  const { agent, keys } = a.agentsAndKeys;
   const { key, capability } = agent;
   const asAgent = { ...tenant, Authorization: `Bearer ${key}`, 'X-Service-Token': capability };
   const asKey = { ...tenant, Authorization: `Bearer ${keys.write}` };

@@ -25,7 +25,7 @@ const database = testDatabase();
 const folder = mkdtempSync(join(tmpdir(), 'cardea-agent-sessions-'));
 const replicas: ServiceFixture[] = [];
 let stopRedis: (() => Promise<unknown>) | undefined;
-let people: Users;
+let users: Users;
 let owner: Person;
 let agent: { readonly id: string; readonly key: string };
 
@@ -46,8 +46,8 @@ beforeAll(async () => {
     },
   };
   replicas.push(await serviceFixture(options), await serviceFixture(options));
-  people = usersOf(at(0).rest);
-  owner = await people.signUp('Acme');
+  users = usersOf(at(0).rest);
+  owner = await users.signUp('Acme');
   const admin = by(0, owner);
   const service = { name: SERVICE, credential_type: 'static', fields: [{ name: 'password' }] };
   expectStatus(await admin.post('/api/v1/vault/services', service), 201);
@@ -149,13 +149,13 @@ it.each<{ what: string; start: (person: Person) => Promise<Session>; end: End }>
   {
     what: 'its user ends all other sessions than the login it came from',
     start: byToken,
-    end: async (person) => endAll(await people.logIn(person)),
+    end: async (person) => endAll(await users.logIn(person)),
   },
   {
     what: 'its user ends the login it came from',
     start: byToken,
     end: async (person) =>
-      by(0, await people.logIn(person)).delete(`/api/v1/me/sessions/${sidOf(person)}`),
+      by(0, await users.logIn(person)).delete(`/api/v1/me/sessions/${sidOf(person)}`),
   },
   { what: 'a thief shows the refresh token of that login', start: byToken, end: replayRefresh },
   {
@@ -165,7 +165,7 @@ it.each<{ what: string; start: (person: Person) => Promise<Session>; end: End }>
   },
   { what: 'by a delegation, its user ends all sessions', start: byDelegation, end: endAll },
 ])('S11 identity 7 an agent session gets nothing at any replica once $what', async (row) => {
-  const person = await people.addUser(owner, ['member']);
+  const person = await users.addUser(owner, ['member']);
   const session = await row.start(person);
   expect(await seen(session)).toEqual(GOES_ON);
   const ended = await row.end(person);
@@ -194,14 +194,14 @@ it.each<{ what: string; start: (person: Person) => Promise<Session>; end: End }>
     end: changePassword,
   },
 ])('an agent session goes on when $what', async ({ start, end }) => {
-  const person = await people.addUser(owner, ['member']);
+  const person = await users.addUser(owner, ['member']);
   const session = await start(person);
   expect((await end(person)).status).toBe(200);
   expect(await seen(session)).toEqual(GOES_ON);
 });
 
 it('a delegation that stands starts a new session after all were ended', async () => {
-  const person = await people.addUser(owner, ['member']);
+  const person = await users.addUser(owner, ['member']);
   await byDelegation(person);
   expect((await endAll(person)).status).toBe(200);
   expect(await seen(await startSession({ user_id: person.userId }))).toEqual(GOES_ON);

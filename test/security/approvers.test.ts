@@ -56,7 +56,7 @@ async function register(): Promise<Person> {
 }
 
 async function session(person: Person) {
-  const { key } = world.a.machines.agent;
+  const { key } = world.a.agentsAndKeys.agent;
   const { sessionId, capability } = await startSession(world.rest, person, key);
   const vend = (more: object = {}) =>
     world.rest.post(
@@ -141,7 +141,7 @@ describe('S12 an agent that is its own human', () => {
   });
 
   it('S12 gets it by its owner where a policy asks the owner, whoever stands behind the session', async () => {
-    const { id } = world.a.machines.agent;
+    const { id } = world.a.agentsAndKeys.agent;
     const stranger = await register();
     const owns = async (owner_user_id: string | null) =>
       expectStatus(await adminOfA().patch(`/api/v1/agents/${id}`, { owner_user_id }), 200);

@@ -2,7 +2,7 @@
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { access } from './access.ts';
-import { type CallerName, type Knocker, knockers, type Verdict, verdict } from './callers.ts';
+import { type CallerName, type TestCaller, testCallers, type Verdict, verdict } from './callers.ts';
 import { catalogueOf, type Entry, successOf } from './catalogue.ts';
 import { type Fortress, fortress } from './fortress.ts';
 import { type Ask, send, titleOf } from './sample.ts';
@@ -73,20 +73,20 @@ async function row(entry: Entry): Promise<readonly string[]> {
   const { endpoint, sample } = entry;
   const tenant = world.a.tenantId;
   const isPublic = endpoint.contract.who === 'anyone';
-  const all = knockers(world)
+  const all = testCallers(world)
     .filter(({ name }) => !isPublic || SOME.includes(name))
-    .map((who) => ({ who, said: verdict(endpoint.contract, who, tenant) }));
+    .map((who) => ({ who, expected: verdict(endpoint.contract, who, tenant) }));
   const surprises: string[] = [];
   const shared = await sample.ask(world);
-  const refusals = all.map(({ who, said }) =>
-    said.passes ? [] : refusedCell(entry, shared, { who, said }),
+  const refusals = all.map(({ who, expected }) =>
+    expected.passes ? [] : refusedCell(entry, shared, { who, expected }),
   );
   surprises.push(...(await Promise.all(refusals)).flat());
   const rightful = all.find(({ who }) => who.name === sample.by)?.who;
   if (rightful === undefined) throw new Error(`nobody here is ${sample.by}`);
   surprises.push(...(await passingCell(entry, shared, rightful)));
-  for (const { who, said } of all) {
-    if (!said.passes || who === rightful) continue;
+  for (const { who, expected } of all) {
+    if (!expected.passes || who === rightful) continue;
     surprises.push(...(await passingCell(entry, await sample.ask(world), who)));
   }
   return surprises;
@@ -95,20 +95,23 @@ async function row(entry: Entry): Promise<readonly string[]> {
 async function refusedCell(
   { endpoint }: Entry,
   ask: Ask,
-  { who, said }: { readonly who: Knocker; readonly said: Extract<Verdict, { passes: false }> },
+  {
+    who,
+    expected,
+  }: { readonly who: TestCaller; readonly expected: Extract<Verdict, { passes: false }> },
 ): Promise<readonly string[]> {
   const answer = await send(world, endpoint, ask, { as: who, tenant: world.a.tenantId });
   const { status, code, body } = answer;
   const cell = `${titleOf(endpoint)} as ${who.name}`;
-  if (status !== said.status || code !== said.code) {
-    return [`${cell}: ${said.status} ${said.code} expected, got ${status} ${code}`];
+  if (status !== expected.status || code !== expected.code) {
+    return [`${cell}: ${expected.status} ${expected.code} expected, got ${status} ${code}`];
   }
-  return said.scope === undefined || body.error.details?.scope === said.scope
+  return expected.scope === undefined || body.error.details?.scope === expected.scope
     ? []
-    : [`${cell}: the scope ${said.scope} is not named`];
+    : [`${cell}: the scope ${expected.scope} is not named`];
 }
 
-async function passingCell(entry: Entry, ask: Ask, who: Knocker): Promise<readonly string[]> {
+async function passingCell(entry: Entry, ask: Ask, who: TestCaller): Promise<readonly string[]> {
   const { endpoint, sample } = entry;
   const tenant = world.a.tenantId;
   const { status, text } = await send(world, endpoint, ask, { as: who, tenant });

@@ -31,14 +31,14 @@ type Kind =
   | { readonly is: 'api_key'; readonly scopes: readonly string[] }
   | { readonly is: 'agent'; readonly via: 'key' | 'token' };
 
-export type Knocker = {
+export type TestCaller = {
   readonly name: CallerName;
   readonly kind: Kind;
   readonly tenantId: string;
   readonly credentials: Pick<Call, 'bearer' | 'headers'>;
 };
 
-export function knockers(world: Fortress): readonly Knocker[] {
+export function testCallers(world: Fortress): readonly TestCaller[] {
   const { a, b } = world;
   return [
     nobody(a, 'none', undefined),
@@ -53,13 +53,13 @@ export function knockers(world: Fortress): readonly Knocker[] {
     person('member of B', b.member),
     nobody(a, 'expired', world.expired),
     nobody(a, 'forged', forged(a.owner.access)),
-    ...machines(a, b),
+    ...agentsAndKeys(a, b),
   ];
 }
 
-function machines(a: House, b: House): readonly Knocker[] {
-  const { keys, agent } = a.machines;
-  const apiKey = (name: CallerName, bearer: string, scopes: readonly string[]): Knocker => ({
+function agentsAndKeys(a: House, b: House): readonly TestCaller[] {
+  const { keys, agent } = a.agentsAndKeys;
+  const apiKey = (name: CallerName, bearer: string, scopes: readonly string[]): TestCaller => ({
     name,
     kind: { is: 'api_key', scopes },
     tenantId: a.tenantId,
@@ -71,7 +71,7 @@ function machines(a: House, b: House): readonly Knocker[] {
     apiKey('key read', keys.read, scopesOf('read')),
     apiKey('key write', keys.write, scopesOf('write')),
     apiKey('key scopeless', keys.scopeless, []),
-    { ...apiKey('key of B', b.machines.keys.write, scopesOf('write')), tenantId: b.tenantId },
+    { ...apiKey('key of B', b.agentsAndKeys.keys.write, scopesOf('write')), tenantId: b.tenantId },
     { name: 'agent key', kind: byKey, tenantId: a.tenantId, credentials: { bearer: agent.key } },
     {
       name: 'agent key with capability',
@@ -80,25 +80,25 @@ function machines(a: House, b: House): readonly Knocker[] {
       credentials: { bearer: agent.key, headers: capability },
     },
     agentToken('agent token', a.tenantId, agent.token),
-    agentToken('agent token of B', b.tenantId, b.machines.agent.token),
+    agentToken('agent token of B', b.tenantId, b.agentsAndKeys.agent.token),
   ];
 }
 
-const agentToken = (name: CallerName, tenantId: string, bearer: string): Knocker => ({
+const agentToken = (name: CallerName, tenantId: string, bearer: string): TestCaller => ({
   name,
   kind: { is: 'agent', via: 'token' },
   tenantId,
   credentials: { bearer },
 });
 
-const nobody = ({ tenantId }: House, name: CallerName, bearer: string | undefined): Knocker => ({
+const nobody = ({ tenantId }: House, name: CallerName, bearer: string | undefined): TestCaller => ({
   name,
   kind: { is: 'nobody' },
   tenantId,
   credentials: { bearer },
 });
 
-const person = (name: CallerName, { roles, tenantId, access }: Person): Knocker => ({
+const person = (name: CallerName, { roles, tenantId, access }: Person): TestCaller => ({
   name,
   kind: { is: 'user', roles },
   tenantId,
@@ -126,7 +126,11 @@ export type Verdict =
  * What the authentication pipeline answers to a caller who sends tenant A's header, in its own order:
  * authentication, kinds that are answered 401, tenant, kind, role or scope.
  */
-export function verdict(contract: Contract, { kind, tenantId }: Knocker, tenant: string): Verdict {
+export function verdict(
+  contract: Contract,
+  { kind, tenantId }: TestCaller,
+  tenant: string,
+): Verdict {
   const { who } = contract;
   if (who === 'anyone') return { passes: true };
   if (kind.is === 'nobody') return refused(contract, 401, 'unauthenticated');

@@ -6,7 +6,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type RestAnswer, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { knockers } from './callers.ts';
+import { testCallers } from './callers.ts';
 import { catalogueOf } from './catalogue.ts';
 import { dumpOf } from './dump.ts';
 import { type Fortress, fortress } from './fortress.ts';
@@ -96,8 +96,8 @@ async function storyOfPeople(): Promise<void> {
 async function storyOfMachines(): Promise<void> {
   const { a, b } = world;
   const admin = adminOfA();
-  for (const { machines } of [a, b]) {
-    const { keys, agent } = machines;
+  for (const { agentsAndKeys } of [a, b]) {
+    const { keys, agent } = agentsAndKeys;
     for (const [name, key] of Object.entries(keys)) remember(`API key ${name}`, key);
     remember('agent key', agent.key);
     remember('agent token', agent.token);
@@ -123,7 +123,7 @@ async function storyOfTheVault(): Promise<void> {
   refused(await admin.put(secrets, { fields: { unknown: VAULT_VALUE } }), 400);
   refused(await admin.put(secrets, { fields: { api_key: VAULT_VALUE }, [VAULT_VALUE]: 1 }), 400);
   remember('vault value', VAULT_VALUE);
-  const { agent } = a.machines;
+  const { agent } = a.agentsAndKeys;
   const vended = await rest.post(
     `/api/v1/agent/sessions/${agent.sessionId}/credentials`,
     { service_name: 'billing', fields: ['api_key'] },
@@ -156,7 +156,7 @@ async function storyOfMistakes(): Promise<void> {
   const { a, rest } = world;
   const { tenantId: tenant, owner } = a;
   const login = '/api/v1/auth/login';
-  const secrets = [MISTYPED, owner.access, a.machines.keys.write, a.machines.agent.key];
+  const secrets = [MISTYPED, owner.access, a.agentsAndKeys.keys.write, a.agentsAndKeys.agent.key];
   for (const secret of secrets) {
     refused(await rest.post(login, { email: owner.email, password: secret }, { tenant }), 401);
     refused(await rest.post(login, { email: secret, password: 1 }, { tenant }), 400);
@@ -270,7 +270,7 @@ it('S15 no list, export, metric or delivery shows a secret again', async () => {
   for (const { endpoint, sample } of catalogueOf(world)) {
     const { method, path } = endpoint.contract;
     if (method !== 'get' || path.startsWith('/dev/') || path.includes('{')) continue;
-    const as = knockers(world).find(({ name }) => name === sample.by);
+    const as = testCallers(world).find(({ name }) => name === sample.by);
     const ask = { ...(await sample.ask(world)), query: {} };
     const { text } = await send(world, endpoint, ask, { as, tenant: world.a.tenantId });
     places.push({ name: titleOf(endpoint), text });

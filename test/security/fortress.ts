@@ -30,7 +30,7 @@ export type House = {
   readonly owner: Person;
   readonly admin: Person;
   readonly member: Person;
-  readonly machines: AgentsAndKeys;
+  readonly agentsAndKeys: AgentsAndKeys;
 };
 
 export type Fortress = ServiceFixture &
@@ -72,26 +72,26 @@ export async function fortress({ databaseUrl, env = {} }: Options): Promise<Fort
     },
     onLog: (line) => lines.push(line),
   });
-  const people = usersOf(fixture.rest);
+  const users = usersOf(fixture.rest);
   clock.shift(LONG_AGO_MS);
-  const founder = await people.signUp('Acme');
+  const founder = await users.signUp('Acme');
   const expired = founder.access;
   clock.shift(0);
-  const a = await houseOf(fixture, people, await people.logIn(founder));
-  const b = await houseOf(fixture, people, await people.signUp('Bolt'));
-  const revoked = await people.logIn(a.member);
+  const a = await houseOf(fixture, users, await users.logIn(founder));
+  const b = await houseOf(fixture, users, await users.signUp('Bolt'));
+  const revoked = await users.logIn(a.member);
   await endSession(fixture.rest, revoked);
   return {
     ...fixture,
     a,
     b,
-    systemAdmin: await systemAdminOf(fixture, people, a),
+    systemAdmin: await systemAdminOf(fixture, users, a),
     expired,
     revoked,
     lines,
     mailFolder,
     receiver,
-    ...people,
+    ...users,
     async stop() {
       await fixture.stop();
       await receiver.close();
@@ -120,10 +120,10 @@ const userStreams: Stream<undefined, DomainEvent> = {
 /** As the first administrator of a deployment gets the role: not by a request. */
 async function systemAdminOf(
   { host }: Pick<ServiceFixture, 'host'>,
-  people: Users,
+  users: Users,
   { owner }: House,
 ): Promise<Person> {
-  const made = await people.addUser(owner, ['admin']);
+  const made = await users.addUser(owner, ['admin']);
   const { streams, systemCommand, clock } = host.needsOf('identity');
   const roles = ['system_admin', 'owner', 'admin'];
   const data = { id: made.userId, roles, at: clock.now().toISOString() };
@@ -131,29 +131,29 @@ async function systemAdminOf(
   await streams.decideOn(userStreams, made.userId, command, () =>
     accept({ type: 'RolesChanged', data }),
   );
-  return people.logIn(made);
+  return users.logIn(made);
 }
 
 /** Created over HTTP alone, so that it can be used in any instance. */
 export async function houseOf(
   fixture: Pick<ServiceFixture, 'rest'>,
-  people: Users,
+  users: Users,
   owner: Person,
 ): Promise<House> {
   const { tenantId } = owner;
   const rest = fixture.rest.as({ bearer: owner.access, tenant: tenantId });
   const { body } = await rest.get('/api/v1/admin/applications');
-  const member = await people.addUser(owner, ['member']);
+  const member = await users.addUser(owner, ['member']);
   const house = {
     tenantId,
     publishableKey: body.applications[0].publishable_key,
     owner,
-    admin: await people.addUser(owner, ['admin']),
+    admin: await users.addUser(owner, ['admin']),
     member,
     // The agent acts for a user whom no sample touches, because setting a password ends their session.
-    machines: await agentsAndKeysOf(fixture.rest, {
+    agentsAndKeys: await agentsAndKeysOf(fixture.rest, {
       owner,
-      member: await people.addUser(owner, ['member']),
+      member: await users.addUser(owner, ['member']),
     }),
   };
   await untilHeard(rest, house);
@@ -161,8 +161,8 @@ export async function houseOf(
 }
 
 /** Approval gets the users and agents of identity over a topic. */
-async function untilHeard(rest: RestDriver, { member, machines }: House): Promise<void> {
-  const body = { agent_id: machines.agent.id, user_id: member.userId, action: 'write_data' };
+async function untilHeard(rest: RestDriver, { member, agentsAndKeys }: House): Promise<void> {
+  const body = { agent_id: agentsAndKeys.agent.id, user_id: member.userId, action: 'write_data' };
   await untilTrue(
     async () => {
       expectStatus(await rest.post('/api/v1/ciba/requests', body), 201);

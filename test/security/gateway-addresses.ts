@@ -25,9 +25,9 @@ export async function openAddresses(world: Fortress): Promise<Addresses> {
   const servers: HttpServer[] = [];
   const upstreams = {} as { [name in ServiceName]: readonly string[] };
   for (const service of SERVICE_NAMES) {
-    const door = doorOf(world, service, owners);
-    servers.push(door);
-    upstreams[service] = [`127.0.0.1:${(await door.start()).port}`];
+    const upstream = upstreamOf(world, service, owners);
+    servers.push(upstream);
+    upstreams[service] = [`127.0.0.1:${(await upstream.start()).port}`];
   }
   const gateway = await startGateway({ upstreams, workers: 1 });
   return {
@@ -40,7 +40,7 @@ export async function openAddresses(world: Fortress): Promise<Addresses> {
   };
 }
 
-function doorOf(
+function upstreamOf(
   { host, shared, settings }: Fortress,
   service: ServiceName,
   owners: ReadonlyMap<string, ServiceName>,

@@ -17,11 +17,11 @@ const command = needNginx();
 const sockets = testForm.long ? 500 : 200;
 const PATH = '/api/v1/auth/login';
 let gateway: Gateway;
-let door: ReturnType<typeof doorOf>;
+let upstream: ReturnType<typeof upstreamOf>;
 beforeAll(async () => {
   if (command === undefined) return;
-  door = doorOf();
-  const { port } = await door.start();
+  upstream = upstreamOf();
+  const { port } = await upstream.start();
   const none: readonly string[] = [];
   const identity = [`127.0.0.1:${port}`];
   const others = { authz: none, vault: none, approval: none, webhooks: none, audit: none };
@@ -29,10 +29,10 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gateway?.stop();
-  await door?.stop();
+  await upstream?.stop();
 });
 
-const doorOf = () =>
+const upstreamOf = () =>
   serve({
     services: [
       {
@@ -139,5 +139,5 @@ it('S7 slow ones are cut in 15 s, and others are served meanwhile', async () => 
   // A client that receives anything before the end receives the timeout's refusal.
   const heard = ended.filter(({ got }) => got !== '').map(({ got }) => readAnswer(got));
   expect(heard.filter(({ status }) => status !== 408)).toEqual([]);
-  expect(heard.filter(({ body: said }) => !said.includes('"request_timeout"'))).toEqual([]);
+  expect(heard.filter(({ body: answer }) => !answer.includes('"request_timeout"'))).toEqual([]);
 });

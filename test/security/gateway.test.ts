@@ -3,7 +3,7 @@ import { type RestAnswer, restDriver, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { needNginx } from '../need-nginx.ts';
 import { askRaw } from '../raw-http.ts';
-import { knockers } from './callers.ts';
+import { testCallers } from './callers.ts';
 import { catalogueOf, successOf } from './catalogue.ts';
 import { type Fortress, fortress } from './fortress.ts';
 import { type Addresses, openAddresses } from './gateway-addresses.ts';
@@ -13,21 +13,21 @@ import { expectStatus } from './users.ts';
 const command = needNginx();
 const database = testDatabase();
 let world: Fortress;
-let doors: Addresses;
+let addresses: Addresses;
 let through: Fortress;
 let poll: ReturnType<typeof undecidedPoll>;
 beforeAll(async () => {
   if (command === undefined) return;
   world = await fortress({ databaseUrl: database.url });
-  doors = await openAddresses(world);
+  addresses = await openAddresses(world);
   const { endpoints } = world.host;
-  through = { ...world, rest: restDriver({ baseUrl: doors.gateway.url, endpoints }) };
+  through = { ...world, rest: restDriver({ baseUrl: addresses.gateway.url, endpoints }) };
   // It takes as long as a poll may, so it runs in parallel with all others.
   poll = undecidedPoll(through);
   poll.catch(() => undefined); // handled where it is awaited
 });
 afterAll(async () => {
-  await doors?.stop();
+  await addresses?.stop();
   await world?.stop();
 });
 
@@ -35,7 +35,11 @@ async function undecidedPoll({
   rest,
   a,
 }: Fortress): Promise<{ readonly answer: RestAnswer; readonly seconds: number }> {
-  const body = { agent_id: a.machines.agent.id, user_id: a.member.userId, action: 'write_data' };
+  const body = {
+    agent_id: a.agentsAndKeys.agent.id,
+    user_id: a.member.userId,
+    action: 'write_data',
+  };
   const { tenantId: tenant } = a;
   const made = await rest.post('/api/v1/ciba/requests', body, { bearer: a.owner.access, tenant });
   expectStatus(made, 201);
@@ -47,7 +51,7 @@ async function undecidedPoll({
 
 it('R0 O5 each endpoint is answered through nginx by its own service, in the shape of its contract', async () => {
   const wrong: string[] = [];
-  const callers = knockers(world);
+  const callers = testCallers(world);
   for (const entry of catalogueOf(world)) {
     const { endpoint, sample } = entry;
     if (endpoint.contract.internal === true) continue;
@@ -58,7 +62,7 @@ it('R0 O5 each endpoint is answered through nginx by its own service, in the sha
       tenant: world.a.tenantId,
     });
     const by = headers.get('x-served-by');
-    const owner = doors.ownerOf(endpoint.contract.name);
+    const owner = addresses.ownerOf(endpoint.contract.name);
     if (status !== successOf(entry)) wrong.push(`${titleOf(endpoint)}: ${status} ${text}`);
     if (by !== owner) wrong.push(`${titleOf(endpoint)}: by ${by}, not ${owner}`);
   }
@@ -75,7 +79,7 @@ it('R0 each endpoint refuses through nginx as it does without', async () => {
     if (led.status !== straight.status || led.code !== straight.code) {
       wrong.push(`${titleOf(endpoint)}: ${led.status} ${led.code}, not ${straight.status}`);
     }
-    if (led.headers.get('x-served-by') !== doors.ownerOf(endpoint.contract.name)) {
+    if (led.headers.get('x-served-by') !== addresses.ownerOf(endpoint.contract.name)) {
       wrong.push(`${titleOf(endpoint)}: by ${led.headers.get('x-served-by')}`);
     }
   }
@@ -88,7 +92,7 @@ it('R0 a large body that nobody will read does not hide the refusal', async () =
   const headers = ['Content-Type: application/json', `Content-Length: ${size}`];
   const body = ' '.repeat(size);
   for (let n = 0; n < 10; n += 1) {
-    const answer = await askRaw(doors.gateway.port, path, { method: 'PUT', headers, body });
+    const answer = await askRaw(addresses.gateway.port, path, { method: 'PUT', headers, body });
     expect([answer.status, answer.headers['x-served-by']]).toEqual([401, 'vault']);
   }
 });
@@ -102,7 +106,7 @@ it('R0 says by identity that it is healthy', async () => {
 
 it('S21 refuses through nginx each method that a path does not take', async () => {
   for (const path of ['/health', '/api/v1/auth/me', '/api/v1/webhooks/x', '/api/v1/fga/check']) {
-    const answer = await askRaw(doors.gateway.port, path, { method: 'OPTIONS' });
+    const answer = await askRaw(addresses.gateway.port, path, { method: 'OPTIONS' });
     expect([path, answer.status]).toEqual([path, 405]);
     expect(answer.headers['allow']).toMatch(/^[A-Z, ]+$/);
   }
@@ -111,7 +115,7 @@ it('S21 refuses through nginx each method that a path does not take', async () =
 it('S25 serves the mailbox of development to nobody through nginx', async () => {
   const straight = await world.rest.get('/dev/mailbox');
   expect(straight.status).toBe(200);
-  expect((await askRaw(doors.gateway.port, '/dev/mailbox')).status).toBe(404);
+  expect((await askRaw(addresses.gateway.port, '/dev/mailbox')).status).toBe(404);
 });
 
 it('R0 a service hears from the gateway who asks it, and not from the client', async () => {

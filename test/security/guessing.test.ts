@@ -34,7 +34,7 @@ const DOORS = [
 let redis: RedisServer;
 let both: readonly ServiceFixture[] = [];
 let owner: Person;
-let machines: AgentsAndKeys;
+let agentsAndKeys: AgentsAndKeys;
 
 beforeAll(async () => {
   redis = await startRedis();
@@ -50,11 +50,11 @@ beforeAll(async () => {
   const start = () => serviceFixture({ databaseUrl: database.url, definitions: services, env });
   both = [await start(), await start()];
   const { rest } = both[0] as ServiceFixture;
-  const people = usersOf(rest);
-  owner = await people.signUp('Acme');
-  machines = await agentsAndKeysOf(rest, {
+  const users = usersOf(rest);
+  owner = await users.signUp('Acme');
+  agentsAndKeys = await agentsAndKeysOf(rest, {
     owner,
-    member: await people.addUser(owner, ['member']),
+    member: await users.addUser(owner, ['member']),
   });
 });
 afterAll(async () => {
@@ -63,7 +63,7 @@ afterAll(async () => {
 });
 
 /** Alternately at the two instances. */
-const knock = async (number: number, path: string, of: { bearer: string; ip: string }) => {
+const call = async (number: number, path: string, of: { bearer: string; ip: string }) => {
   const { rest } = both[number % both.length] as ServiceFixture;
   const headers = { 'x-forwarded-for': of.ip };
   const call = { bearer: of.bearer, tenant: owner.tenantId, headers };
@@ -82,7 +82,7 @@ describe('S9 whoever guesses keys', () => {
       const statuses: number[] = [];
       for (let number = 0; number < 2 * MISSES_MAX; number += 1) {
         const ip = `2001:db8:${site}:1::${number.toString(16)}`;
-        const { status, headers } = await knock(number, path, { bearer: guess(), ip });
+        const { status, headers } = await call(number, path, { bearer: guess(), ip });
         statuses.push(status);
         if (status === 429) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
       }
@@ -95,7 +95,7 @@ describe('S9 whoever guesses keys', () => {
     for (let number = 0; number < 10 * MISSES_MAX; number += 1) {
       const ip = `2001:db8:aa:${(number % 16).toString(16)}::1`;
       const path = DOORS[number % DOORS.length]?.path ?? '';
-      statuses.push((await knock(number, path, { bearer: guess(), ip })).status);
+      statuses.push((await call(number, path, { bearer: guess(), ip })).status);
     }
     expect(count(statuses, 401)).toBe(SITE_FACTOR * MISSES_MAX);
   });
@@ -103,19 +103,19 @@ describe('S9 whoever guesses keys', () => {
   it('stops no key that was taken at this instance before, nor any that comes from elsewhere', async () => {
     const { path } = DOORS[0];
     const [here, elsewhere] = ['2001:db8:bb:1::1', '2001:db8:cc:1::1'];
-    const read = { bearer: machines.keys.read, ip: here };
-    for (const instance of [0, 1]) expect((await knock(instance, path, read)).status).toBe(200);
+    const read = { bearer: agentsAndKeys.keys.read, ip: here };
+    for (const instance of [0, 1]) expect((await call(instance, path, read)).status).toBe(200);
     for (let number = 0; number <= MISSES_MAX + 1; number += 1) {
-      await knock(number, path, { bearer: guess(), ip: here });
+      await call(number, path, { bearer: guess(), ip: here });
     }
-    const fresh = { bearer: machines.keys.write, ip: here };
+    const fresh = { bearer: agentsAndKeys.keys.write, ip: here };
     for (const instance of [0, 1]) {
-      expect((await knock(instance, path, read)).status).toBe(200);
-      expect(await knock(instance, path, fresh)).toMatchObject({
+      expect((await call(instance, path, read)).status).toBe(200);
+      expect(await call(instance, path, fresh)).toMatchObject({
         status: 429,
         code: 'rate_limited',
       });
-      const away = await knock(instance, path, { ...fresh, ip: elsewhere });
+      const away = await call(instance, path, { ...fresh, ip: elsewhere });
       expect([200, 403]).toContain(away.status);
     }
   });

@@ -17,7 +17,7 @@ const OWN_IDS_MAX = 3;
 
 const TOO_MUCH = ['an administrator', 'somebody else', 'another key'];
 
-type Held = {
+type Found = {
   readonly what: string;
   readonly bearer: string;
   readonly headers?: { readonly [name: string]: string };
@@ -26,17 +26,17 @@ export type Reached = {
   /** `METHOD /path`, by the credential it was called with: `the key`, `a member`, `an administrator`, … */
   readonly calls: ReadonlyMap<string, ReadonlySet<string>>;
   /** The credentials obtained in the end, and `a secret` if a value of the vault was returned. */
-  readonly held: ReadonlySet<string>;
+  readonly found: ReadonlySet<string>;
 };
-export type Victims = { readonly people: readonly Person[]; readonly agentIds: readonly string[] };
+export type Victims = { readonly users: readonly Person[]; readonly agentIds: readonly string[] };
 type Search = {
   readonly world: Fortress;
   readonly victims: Victims;
   readonly secret: string;
-  readonly held: Map<string, Held>;
+  readonly found: Map<string, Found>;
   readonly ids: Map<string, string[]>;
   readonly emails: Set<string>;
-  readonly doors: Map<string, boolean>;
+  readonly answered: Map<string, boolean>;
   readonly tried: Set<string>;
   readonly calls: Map<string, Set<string>>;
   secretSeen: boolean;
@@ -51,10 +51,10 @@ export async function reachOf(
   const search: Search = {
     world,
     ...of,
-    held: new Map([[key, { what: 'the key', bearer: key }]]),
+    found: new Map([[key, { what: 'the key', bearer: key }]]),
     ids: new Map(),
-    emails: new Set(of.victims.people.map(({ email }) => email)),
-    doors: new Map(),
+    emails: new Set(of.victims.users.map(({ email }) => email)),
+    answered: new Map(),
     tried: new Set(),
     calls: new Map(),
     secretSeen: false,
@@ -69,63 +69,63 @@ export async function reachOf(
   }
   // Last, because otherwise what was created would be deleted before it was used.
   await tryAll(search, last);
-  const held = new Set([...search.held.values()].map(({ what }) => what));
-  return { calls: search.calls, held: search.secretSeen ? held.add('a secret') : held };
+  const found = new Set([...search.found.values()].map(({ what }) => what));
+  return { calls: search.calls, found: search.secretSeen ? found.add('a secret') : found };
 }
 
 /** More than any one scope may give; a caller who has it needs no further search. */
-const isFound = ({ held, secretSeen }: Search): boolean =>
-  secretSeen || [...held.values()].some(({ what }) => TOO_MUCH.includes(what));
+const isFound = ({ found, secretSeen }: Search): boolean =>
+  secretSeen || [...found.values()].some(({ what }) => TOO_MUCH.includes(what));
 
-const sizeOf = ({ held, ids }: Search): number => held.size + [...ids.values()].flat().length;
+const sizeOf = ({ found, ids }: Search): number => found.size + [...ids.values()].flat().length;
 
 async function tryAll(search: Search, entries: readonly Entry[]): Promise<void> {
-  for (const held of [...search.held.values()]) {
+  for (const found of [...search.found.values()]) {
     for (const entry of entries) {
       if (isFound(search)) return;
-      if (await isLetIn(search, held, entry)) await tryEntry(search, held, entry);
+      if (await isLetIn(search, found, entry)) await tryEntry(search, found, entry);
     }
   }
 }
 
 /** The pipeline answers before it reads the body, so one request tells whether more can succeed. */
-async function isLetIn(search: Search, held: Held, { endpoint }: Entry): Promise<boolean> {
-  const attempt = `${nameOf(held)} ${titleOf(endpoint)}`;
-  const known = search.doors.get(attempt);
+async function isLetIn(search: Search, found: Found, { endpoint }: Entry): Promise<boolean> {
+  const attempt = `${nameOf(found)} ${titleOf(endpoint)}`;
+  const known = search.answered.get(attempt);
   if (known !== undefined) return known;
   const names = [...endpoint.contract.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const params = Object.fromEntries(names.map((name) => [name, 'nobody']));
   // No JSON, so that it has no effect.
   const body = endpoint.contract.method === 'get' ? {} : { body: 'nothing' as unknown as object };
-  const { status } = await asHolder(search, held, endpoint, { params, ...body });
+  const { status } = await asHolder(search, found, endpoint, { params, ...body });
   const isIn = status !== 401 && status !== 403;
-  search.doors.set(attempt, isIn);
+  search.answered.set(attempt, isIn);
   return isIn;
 }
 
-async function tryEntry(search: Search, held: Held, entry: Entry): Promise<void> {
+async function tryEntry(search: Search, found: Found, entry: Entry): Promise<void> {
   const { endpoint, sample } = entry;
   const title = titleOf(endpoint);
   const { method, path, body } = endpoint.contract;
   for (const id of [undefined, ...idsFor(search, path)]) {
     for (const power of powersFor(search, body)) {
-      const attempt = `${nameOf(held)} ${title} ${id} ${JSON.stringify(power)}`;
+      const attempt = `${nameOf(found)} ${title} ${id} ${JSON.stringify(power)}`;
       // An unchanged sample changes its own resource: it may suspend what the search still needs.
       const isForItsOwn = method === 'patch' && id !== undefined && power === undefined;
       if (search.tried.has(attempt) || isForItsOwn) continue;
       search.tried.add(attempt);
       const ask = attemptOf(await sample.ask(search.world), id, power);
-      const answer = await asHolder(search, held, endpoint, ask);
+      const answer = await asHolder(search, found, endpoint, ask);
       if (answer.status >= 300) continue;
-      search.calls.set(title, (search.calls.get(title) ?? new Set()).add(held.what));
-      await learn(search, held, { entry, ask, body: answer.body, text: answer.text });
+      search.calls.set(title, (search.calls.get(title) ?? new Set()).add(found.what));
+      await learn(search, found, { entry, ask, body: answer.body, text: answer.text });
     }
   }
 }
 
-const nameOf = ({ bearer, headers }: Held): string => `${bearer} ${JSON.stringify(headers ?? {})}`;
+const nameOf = ({ bearer, headers }: Found): string => `${bearer} ${JSON.stringify(headers ?? {})}`;
 
-function asHolder({ world }: Search, { bearer, headers }: Held, endpoint: Endpoint, ask: Ask) {
+function asHolder({ world }: Search, { bearer, headers }: Found, endpoint: Endpoint, ask: Ask) {
   const as = { credentials: { bearer, headers: { ...ask.headers, ...headers } } };
   return send(world, endpoint, ask, { as, tenant: world.a.tenantId });
 }
@@ -149,7 +149,7 @@ function idsFor({ ids, victims }: Search, path: string): readonly string[] {
   const own = ids.get(collectionOf(path)) ?? [];
   switch (collectionOf(path)) {
     case '/api/v1/admin/users':
-      return [...own, ...victims.people.map(({ userId }) => userId)];
+      return [...own, ...victims.users.map(({ userId }) => userId)];
     case '/api/v1/agents':
       return [...own, ...victims.agentIds];
     default:
@@ -165,13 +165,13 @@ function powersFor(
   { world, victims, ids }: Search,
   body: TSchema | undefined,
 ): readonly (object | undefined)[] {
-  const people = victims.people.map(({ userId }) => userId);
+  const users = victims.users.map(({ userId }) => userId);
   const worth: { readonly [field: string]: readonly unknown[] } = {
     roles: [['admin'], ['member', 'owner'], ['system_admin', 'owner', 'admin']],
     scopes: [['users:write', 'agents:write', 'vault:grant', 'vault:write']],
     services: [[SERVICE_GRANT]],
-    owner_user_id: people,
-    user_id: people,
+    owner_user_id: users,
+    user_id: users,
     agent_id: ids.get('/api/v1/agents') ?? [],
     vouched: [true],
     status: ['active'],
@@ -201,7 +201,7 @@ type Learnt = {
   readonly text: string;
 };
 
-async function learn(search: Search, by: Held, { entry, ask, body, text }: Learnt): Promise<void> {
+async function learn(search: Search, by: Found, { entry, ask, body, text }: Learnt): Promise<void> {
   if (text.includes(search.secret)) search.secretSeen = true;
   const data = ((body as { data?: object } | undefined)?.data ?? body ?? {}) as {
     readonly [field: string]: unknown;
@@ -219,9 +219,9 @@ async function learn(search: Search, by: Held, { entry, ask, body, text }: Learn
   const capability = data['capability_token'];
   if (typeof capability === 'string') {
     const headers = { 'x-service-token': capability };
-    if (![...search.held.values()].some(({ headers: known }) => known !== undefined)) {
+    if (![...search.found.values()].some(({ headers: known }) => known !== undefined)) {
       const what = 'an agent with a capability';
-      search.held.set(capability, { what, bearer: by.bearer, headers });
+      search.found.set(capability, { what, bearer: by.bearer, headers });
     }
   }
   const { email, password, new_password } = (ask.body ?? {}) as { readonly [name: string]: string };
@@ -244,8 +244,8 @@ async function signIn(search: Search): Promise<void> {
 /** One of a kind is enough, except of kinds that nobody should get. */
 function hold(search: Search, bearer: string): void {
   const what = kindOf(search, bearer);
-  const known = [...search.held.values()].filter((held) => held.what === what).length;
-  if (known < OWN_IDS_MAX) search.held.set(bearer, { what, bearer });
+  const known = [...search.found.values()].filter((found) => found.what === what).length;
+  if (known < OWN_IDS_MAX) search.found.set(bearer, { what, bearer });
 }
 
 function kindOf({ victims }: Search, bearer: string): string {
@@ -253,7 +253,7 @@ function kindOf({ victims }: Search, bearer: string): string {
   if (bearer.startsWith('agk_')) return 'an agent key';
   const claims = claimsOf(bearer);
   if (claims['agent_id'] !== undefined) return 'an agent';
-  if (victims.people.some(({ userId }) => userId === claims['sub'])) return 'somebody else';
+  if (victims.users.some(({ userId }) => userId === claims['sub'])) return 'somebody else';
   const roles = claims['roles'] as readonly string[];
   return roles.every((role) => role === 'member') ? 'a member' : 'an administrator';
 }
@@ -261,11 +261,11 @@ function kindOf({ victims }: Search, bearer: string): string {
 /** What must not have happened to users who existed before. */
 export async function harmTo(
   { rest, a, logIn }: Fortress,
-  { people }: Victims,
+  { users }: Victims,
 ): Promise<readonly string[]> {
   const admin = rest.as({ bearer: a.owner.access, tenant: a.tenantId });
   const harm: string[] = [];
-  for (const person of people) {
+  for (const person of users) {
     const { status, body } = await admin.get(`/api/v1/admin/users/${person.userId}`);
     const isMember = person.roles.every((role) => role === 'member');
     if (status !== 200 || body.status !== 'active') {

@@ -3,7 +3,7 @@ import type { Endpoint } from '@cardea/http';
 import { testDatabase } from '@cardea/testing';
 import type { TSchema } from 'typebox';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { inCodesOf, knockers } from './callers.ts';
+import { inCodesOf, testCallers } from './callers.ts';
 import { catalogueOf, type Entry, successOf } from './catalogue.ts';
 import { type Fortress, fortress } from './fortress.ts';
 import { send, titleOf } from './sample.ts';
@@ -45,7 +45,7 @@ async function row(entry: Entry): Promise<readonly string[]> {
   const { contract } = endpoint;
   const own = fieldsOf(contract.body);
   const ask = await sample.ask(world);
-  const as = knockers(world).find(({ name }) => name === sample.by);
+  const as = testCallers(world).find(({ name }) => name === sample.by);
   const tenant = world.a.tenantId;
   const surprises: string[] = [];
   for (const [field, value] of Object.entries(READ_ONLY)) {

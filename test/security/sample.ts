@@ -1,7 +1,7 @@
 /** One valid request to an endpoint, who may make it, and how it is sent. */
 import type { Endpoint } from '@cardea/http';
 import type { Call, RestAnswer } from '@cardea/testing';
-import type { CallerName, Knocker } from './callers.ts';
+import type { CallerName, TestCaller } from './callers.ts';
 import type { Fortress } from './fortress.ts';
 
 export type Ask = {
@@ -27,7 +27,7 @@ export type Sample = {
 export type Samples = { readonly [operation: string]: Sample };
 
 type Sending = {
-  readonly as?: Pick<Knocker, 'credentials'> | undefined;
+  readonly as?: Pick<TestCaller, 'credentials'> | undefined;
   readonly tenant?: string | undefined;
 };
 

@@ -72,15 +72,15 @@ afterAll(async () => {
 async function victims(): Promise<Victims> {
   const { rest, a, addUser } = world;
   const admin = rest.as({ bearer: a.owner.access, tenant: a.tenantId });
-  const people = [
+  const users = [
     await addUser(a.owner, ['admin']),
     await addUser(a.owner, ['owner', 'admin']),
     await addUser(a.owner, ['member']),
   ];
-  const body = { name: `victim of ${people[0]?.userId}`.slice(0, 60), services: [SERVICE_GRANT] };
+  const body = { name: `victim of ${users[0]?.userId}`.slice(0, 60), services: [SERVICE_GRANT] };
   const made = await admin.post('/api/v1/agents', body);
   expectStatus(made, 201);
-  return { people, agentIds: [made.body.id] };
+  return { users, agentIds: [made.body.id] };
 }
 
 async function reach(...scopes: readonly string[]): Promise<Reached & { harm: readonly string[] }> {
@@ -93,9 +93,12 @@ async function reach(...scopes: readonly string[]): Promise<Reached & { harm: re
   return { ...reached, harm: await harmTo(world, of.victims) };
 }
 
-function unnamed({ calls, held, harm }: Awaited<ReturnType<typeof reach>>, description: string) {
+function unnamed(
+  { calls, found: reached, harm }: Awaited<ReturnType<typeof reach>>,
+  description: string,
+) {
   const found: string[] = [...harm];
-  for (const what of held) if (HELD[what]?.test(description) !== true) found.push(what);
+  for (const what of reached) if (HELD[what]?.test(description) !== true) found.push(what);
   for (const [title, by] of calls) {
     if (!by.has('the key')) continue;
     const path = title.replace('/api/v1', '');
@@ -111,9 +114,9 @@ describe('S1 an API key', () => {
   });
 
   it('with agents:write and vault:grant reaches the secrets, as vault:grant says', async () => {
-    const { held, harm } = await reach('agents:write', 'vault:grant');
-    expect(held).toContain('a secret');
-    expect(held).toContain('an agent with a capability');
+    const { found: reached, harm } = await reach('agents:write', 'vault:grant');
+    expect(reached).toContain('a secret');
+    expect(reached).toContain('an agent with a capability');
     expect(harm).toEqual([]);
     expect(descriptions['vault:grant']).toMatch(/with agents:write.*read every secret/is);
   });

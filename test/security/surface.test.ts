@@ -3,7 +3,7 @@ import type { ErrorBody } from '@cardea/contracts';
 import { catalogue, healthEndpoints } from '@cardea/http';
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { knockers } from './callers.ts';
+import { testCallers } from './callers.ts';
 import { catalogueOf, successOf } from './catalogue.ts';
 import { type Fortress, fortress } from './fortress.ts';
 import { pathOf, send, titleOf } from './sample.ts';
@@ -109,7 +109,7 @@ it('S20 every answer is dressed the same, and none that asks who calls may be ke
     const { endpoint, sample } = entry;
     const { contract } = endpoint;
     const tenant = world.a.tenantId;
-    const as = knockers(world).find(({ name }) => name === sample.by);
+    const as = testCallers(world).find(({ name }) => name === sample.by);
     const ask = await sample.ask(world);
     const answers = [
       await send(

@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import type { Endpoint } from '@cardea/http';
 import { numberedId, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { inCodesOf, type Knocker, knockers } from './callers.ts';
+import { inCodesOf, type TestCaller, testCallers } from './callers.ts';
 import { catalogueOf, type Entry, successOf } from './catalogue.ts';
 import { type Fortress, fortress } from './fortress.ts';
 import { type Ids, references } from './references.ts';
@@ -11,16 +11,16 @@ import { type Ask, pathOf, send, titleOf } from './sample.ts';
 
 const database = testDatabase();
 let world: Fortress;
-let everyone: readonly Knocker[];
+let everyone: readonly TestCaller[];
 beforeAll(async () => {
   world = await fortress({ databaseUrl: database.url });
-  everyone = knockers(world);
+  everyone = testCallers(world);
 });
 afterAll(async () => {
   await world?.stop();
 });
 
-const named = (name: string): Knocker => {
+const named = (name: string): TestCaller => {
   const found = everyone.find((each) => each.name === name);
   if (found === undefined) throw new Error(`nobody here is ${name}`);
   return found;
@@ -115,8 +115,8 @@ const IDS_OF_NOBODY: Ids = {
 };
 
 async function idsOfA(): Promise<Ids> {
-  const { member, machines } = world.a;
-  const { agent } = machines;
+  const { member, agentsAndKeys } = world.a;
+  const { agent } = agentsAndKeys;
   const hook = catalogueOf(world).find(({ endpoint }) => endpoint.contract.name === 'test_webhook');
   const { params } = (await hook?.sample.ask(world)) ?? {};
   const webhookId = params?.['id'] ?? '';
@@ -144,12 +144,12 @@ async function foreignRow({ endpoint, sample }: Entry): Promise<readonly string[
 }
 
 /** The caller who has in B the right that this caller has in A. */
-function counterpart(name: string): Knocker {
+function counterpart(name: string): TestCaller {
   const { b } = world;
   const there = { 'system admin': b.owner, owner: b.owner, admin: b.admin, member: b.member }[name];
   const credentials = there === undefined ? undefined : { bearer: there.access };
-  const agent = b.machines.agent;
-  const ofAgent: { readonly [name: string]: Knocker['credentials'] | undefined } = {
+  const agent = b.agentsAndKeys.agent;
+  const ofAgent: { readonly [name: string]: TestCaller['credentials'] | undefined } = {
     'agent token': { bearer: agent.token },
     'agent key': { bearer: agent.key },
     'agent key with capability': {
@@ -170,7 +170,7 @@ const alike = (id: string): string =>
 
 const withoutRequestId = (text: string): string => text.replace(/"request_id":"[^"]+"/, '');
 
-type Raw = { readonly as: Knocker; readonly tenants: readonly string[] };
+type Raw = { readonly as: TestCaller; readonly tenants: readonly string[] };
 
 /** Headers as lines, because `fetch` would join two of the same name. */
 function rawSend(

@@ -223,13 +223,13 @@ describe('two processes of each service', () => {
     expect(await statuses(refreshed.body.access_token)).toEqual(asked.map(() => 200));
   });
 
-  it('S25 show what they offer to each other neither at the gateway nor at their own doors', async () => {
+  it('S25 show what they offer to each other neither at the gateway nor at their own addresses', async () => {
     const { addresses } = processes.cluster;
-    const doors = [addresses().gateway, ...processes.cluster.processes.map(({ api }) => api)];
+    const servers = [addresses().gateway, ...processes.cluster.processes.map(({ api }) => api)];
     for (const path of ['/internal/v1/introspect', '/internal/v1/approval/open', '/internal']) {
-      for (const door of doors) {
-        const answer = await fetch(`${door}${path}`, { method: 'POST', body: '{}' });
-        expect(answer.status, `${door}${path}`).toBe(404);
+      for (const server of servers) {
+        const answer = await fetch(`${server}${path}`, { method: 'POST', body: '{}' });
+        expect(answer.status, `${server}${path}`).toBe(404);
       }
     }
     for (const { internal } of processes.cluster.processes) {

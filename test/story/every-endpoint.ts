@@ -2,7 +2,7 @@
 import type { Cluster } from '@cardea/cluster';
 import { type RestDriver, restDriver, type WebhookSink, webhookSink } from '@cardea/testing';
 import { product } from '../../scripts/gateway/files.ts';
-import { knockers } from '../security/callers.ts';
+import { testCallers } from '../security/callers.ts';
 import { catalogueOf, successOf } from '../security/catalogue.ts';
 import { type Fortress, houseOf } from '../security/fortress.ts';
 import { send, titleOf } from '../security/sample.ts';
@@ -36,7 +36,7 @@ async function wrongAnswersWith(
   const rest = withMail(restDriver({ baseUrl: gateway, endpoints }), mailbox);
   const world = await worldAt(rest, receiver);
   const wrong: string[] = [];
-  const callers = knockers(world);
+  const callers = testCallers(world);
   for (const entry of catalogueOf({ host: { endpoints } as unknown as Fortress['host'] })) {
     const { endpoint, sample } = entry;
     if (endpoint.contract.internal === true) continue;
@@ -65,10 +65,10 @@ function withMail(rest: RestDriver, mailbox: string): RestDriver {
 }
 
 async function worldAt(rest: Fortress['rest'], receiver: WebhookSink): Promise<Fortress> {
-  const people = usersOf(rest);
-  const a = await houseOf({ rest }, people, await people.signUp('Acme'));
-  const b = await houseOf({ rest }, people, await people.signUp('Bolt'));
-  const world: World = { rest, a, b, receiver, ...people };
+  const users = usersOf(rest);
+  const a = await houseOf({ rest }, users, await users.signUp('Acme'));
+  const b = await houseOf({ rest }, users, await users.signUp('Bolt'));
+  const world: World = { rest, a, b, receiver, ...users };
   return {
     ...world,
     expired: '',

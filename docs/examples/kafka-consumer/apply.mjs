@@ -26,7 +26,7 @@ export function apply(state, partition, event) {
   const type = `${event.type}@${event.version}`;
   const effect = EFFECTS[type];
   if (effect === undefined) {
-    // It counts as read all the same, or everything behind it would wait for a newer program.
+    // It counts as read all the same, or everything after it would wait for a newer program.
     state.unknown[type] = (state.unknown[type] ?? 0) + 1;
     return 'unknown';
   }
@@ -50,23 +50,23 @@ function enterEpoch(state, logEpoch) {
 
 /** Moves the position over the event; false when it was applied already. */
 function advance(state, partition, { id, tenant, stream, position, part, released }) {
-  const [places, place] = released
+  const [positions, key] = released
     ? [state.released, `${tenant}:${stream}`]
     : [state.partitions, String(partition)];
-  if (!isBehind(places[place], { position, part })) return false;
+  if (!isNewer(positions[key], { position, part })) return false;
   // Set anew, so that the order of the keys is that of their last use.
-  delete places[place];
-  places[place] = { position, part };
+  delete positions[key];
+  positions[key] = { position, part };
   if (released) {
-    for (const old of Object.keys(places).slice(0, -RELEASED_STREAMS_MAX)) delete places[old];
+    for (const old of Object.keys(positions).slice(0, -RELEASED_STREAMS_MAX)) delete positions[old];
   }
   if (state.recentIds.includes(id)) return false;
   state.recentIds = [...state.recentIds, id].slice(-RECENT_IDS_MAX);
   return true;
 }
 
-/** Positions may be greater than a Number holds exactly. */
-function isBehind(last, { position, part }) {
+/** True if the event comes after the last one applied. Positions may be greater than a Number holds exactly. */
+function isNewer(last, { position, part }) {
   if (last === undefined) return true;
   const [was, is] = [BigInt(last.position), BigInt(position)];
   return was < is || (was === is && last.part < part);

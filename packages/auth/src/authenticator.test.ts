@@ -28,7 +28,7 @@ const agentKey: IntrospectedKey = {
   allowedCidrs: ['192.0.2.0/24', '2001:db8::/32'],
 };
 
-function rig() {
+function fixture() {
   const clock = fakeClock('2026-01-01T00:00:00Z');
   const revoked = new Set<string>();
   const known = new Map<string, IntrospectedKey>();
@@ -37,7 +37,7 @@ function rig() {
   const live = new Set<string>();
   let asked = 0;
   let counted = 0;
-  const door = authenticator({
+  const subject = authenticator({
     verifier: { verify: async () => ({ bad: 'invalid' }), drop: () => {} },
     introspect: async (credential) => {
       asked += 1;
@@ -67,7 +67,7 @@ function rig() {
     clock,
     revoked,
     known,
-    door,
+    subject,
     subscriptionEpoch,
     live,
     looked,
@@ -97,102 +97,102 @@ describe('a caller whose role is asked for', () => {
   };
 
   it('is looked up live, whatever this process remembers', async () => {
-    const { door, live, looked } = rig();
-    expect(await door.confirm(admin)).toBe(admin);
+    const { subject, live, looked } = fixture();
+    expect(await subject.confirm(admin)).toBe(admin);
     expect(looked).toEqual([
       { kind: 'user', id: 'ann' },
       { kind: 'rank', id: 'ann', at: 100 },
     ]);
     live.add('rank:ann');
-    expect(await door.confirm(admin)).toBeUndefined();
+    expect(await subject.confirm(admin)).toBeUndefined();
   });
 
   it('falls with the admin who looks through their eyes', async () => {
-    const { door, live } = rig();
+    const { subject, live } = fixture();
     const seen = { ...admin, impersonatedBy: 'root' };
-    expect(await door.confirm(seen)).toBe(seen);
+    expect(await subject.confirm(seen)).toBe(seen);
     live.add('rank:root');
-    expect(await door.confirm(seen)).toBeUndefined();
+    expect(await subject.confirm(seen)).toBeUndefined();
   });
 
   it('is not looked up where it has no role to lose', async () => {
-    const { door, looked } = rig();
-    expect(await door.confirm(apiKey)).toBe(apiKey);
+    const { subject, looked } = fixture();
+    expect(await subject.confirm(apiKey)).toBe(apiKey);
     expect(looked).toEqual([]);
   });
 });
 
 describe('an opaque key', () => {
   it('is asked for once in 30 s, and a typo never', async () => {
-    const { clock, known, door, asked } = rig();
+    const { clock, known, subject, asked } = fixture();
     const { text } = issueKey('svc', 'live');
     known.set(text, apiKey);
     const { expiresAt: _, ...principal } = apiKey;
-    const all = await Promise.all([1, 2, 3].map(() => door.authenticate(text, HERE)));
+    const all = await Promise.all([1, 2, 3].map(() => subject.authenticate(text, HERE)));
     expect(all).toEqual([principal, principal, principal]);
     expect(asked()).toBe(1);
-    expect(await door.authenticate(`${text.slice(0, -1)}!`, HERE)).toBeUndefined();
+    expect(await subject.authenticate(`${text.slice(0, -1)}!`, HERE)).toBeUndefined();
     expect(asked()).toBe(1);
     // Nothing is waited for where nothing is asked.
-    expect(door.authenticate(text, HERE)).toEqual(principal);
+    expect(subject.authenticate(text, HERE)).toEqual(principal);
     await clock.advance(30_000);
-    await door.authenticate(text, HERE);
+    await subject.authenticate(text, HERE);
     expect(asked()).toBe(2);
   });
 
   it('S9 that is not taken is counted, and one that is taken is not', async () => {
-    const { known, revoked, door, counted } = rig();
+    const { known, revoked, subject, counted } = fixture();
     const [svc, agk] = [issueKey('svc', 'live').text, issueKey('agk', 'live').text];
     known.set(svc, apiKey).set(agk, agentKey);
-    await door.authenticate(svc, HERE);
-    await door.authenticate(agk, HERE);
-    await door.authenticate(svc, HERE);
+    await subject.authenticate(svc, HERE);
+    await subject.authenticate(agk, HERE);
+    await subject.authenticate(svc, HERE);
     expect(counted()).toBe(0);
-    await door.authenticate('svc_live_typo', HERE);
-    await door.authenticate(issueKey('svc', 'live').text, HERE);
-    await door.authenticate(agk, '198.51.100.1');
+    await subject.authenticate('svc_live_typo', HERE);
+    await subject.authenticate(issueKey('svc', 'live').text, HERE);
+    await subject.authenticate(agk, '198.51.100.1');
     revoked.add('key:key-1');
-    await door.authenticate(svc, HERE);
+    await subject.authenticate(svc, HERE);
     expect(counted()).toBe(4);
   });
 
   it('S9 of an address that missed too often is asked for only where it was taken before', async () => {
-    const { clock, known, door, asked } = rig();
+    const { clock, known, subject, asked } = fixture();
     const [taken, other] = [issueKey('svc', 'live').text, issueKey('svc', 'live').text];
     known.set(taken, apiKey).set(other, { ...apiKey, id: 'key-2' });
-    await door.authenticate(taken, HERE);
+    await subject.authenticate(taken, HERE);
     for (let miss = 0; miss < MISSES_MAX; miss += 1) {
-      expect(await door.authenticate(issueKey('agk', 'live').text, HERE)).toBeUndefined();
+      expect(await subject.authenticate(issueKey('agk', 'live').text, HERE)).toBeUndefined();
     }
     const before = asked();
     const tooMany = { kind: 'too_many_misses', retryAfterSeconds: 7 };
-    expect(await door.authenticate(other, HERE)).toEqual(tooMany);
-    expect(await door.authenticate('svc_live_typo', HERE)).toEqual(tooMany);
+    expect(await subject.authenticate(other, HERE)).toEqual(tooMany);
+    expect(await subject.authenticate('svc_live_typo', HERE)).toEqual(tooMany);
     expect(asked()).toBe(before);
     await clock.advance(30_000);
-    const all = await Promise.all([1, 2, 3].map(() => door.authenticate(taken, HERE)));
+    const all = await Promise.all([1, 2, 3].map(() => subject.authenticate(taken, HERE)));
     expect(all.map((each) => each?.kind)).toEqual(['api_key', 'api_key', 'api_key']);
     known.delete(taken);
     await clock.advance(30_000);
-    expect(await door.authenticate(taken, HERE)).toEqual(tooMany);
+    expect(await subject.authenticate(taken, HERE)).toEqual(tooMany);
   });
 
   it('that was refused works as soon as it is known', async () => {
-    const { known, door } = rig();
+    const { known, subject } = fixture();
     const { text } = issueKey('svc', 'live');
-    expect(await door.authenticate(text, HERE)).toBeUndefined();
+    expect(await subject.authenticate(text, HERE)).toBeUndefined();
     known.set(text, apiKey);
-    expect(await door.authenticate(text, HERE)).toMatchObject({ id: 'key-1' });
+    expect(await subject.authenticate(text, HERE)).toMatchObject({ id: 'key-1' });
   });
 
   it('ends with its revocation, its agent and its time though it is cached', async () => {
-    const { clock, revoked, known, door } = rig();
+    const { clock, revoked, known, subject } = fixture();
     const [svc, agk] = [issueKey('svc', 'live').text, issueKey('agk', 'test').text];
     known.set(svc, { ...apiKey, expiresAt: clock.now().getTime() / 1000 + 10 });
     known.set(agk, agentKey);
     const live = async () => [
-      (await door.authenticate(svc, HERE)) !== undefined,
-      (await door.authenticate(agk, HERE)) !== undefined,
+      (await subject.authenticate(svc, HERE)) !== undefined,
+      (await subject.authenticate(agk, HERE)) !== undefined,
     ];
     expect(await live()).toEqual([true, true]);
     revoked.add('key:key-1').add('agent:agent-1');
@@ -205,26 +205,26 @@ describe('an opaque key', () => {
   });
 
   it('is asked for again once its secret was rotated, and lives on by what is said then', async () => {
-    const { revoked, known, door, asked } = rig();
+    const { revoked, known, subject, asked } = fixture();
     const { text } = issueKey('svc', 'live');
     known.set(text, { ...apiKey, stamp: 'key-1.0.current' });
-    const principal = await door.authenticate(text, HERE);
+    const principal = await subject.authenticate(text, HERE);
     expect(principal).toBeDefined();
     expect(principal).not.toHaveProperty('stamp');
     known.set(text, { ...apiKey, stamp: 'key-1.1.previous' });
     revoked.add('key:key-1.0.current');
-    expect(await door.authenticate(text, HERE)).toBeDefined();
+    expect(await subject.authenticate(text, HERE)).toBeDefined();
     expect(asked()).toBe(2);
     known.delete(text);
     revoked.add('key:key-1.1.previous');
-    expect(await door.authenticate(text, HERE)).toBeUndefined();
+    expect(await subject.authenticate(text, HERE)).toBeUndefined();
   });
 
   it('is asked for every time while revocations may be missed, and anew after that', async () => {
-    const { known, door, subscriptionEpoch, asked } = rig();
+    const { known, subject, subscriptionEpoch, asked } = fixture();
     const { text } = issueKey('svc', 'live');
     known.set(text, apiKey);
-    const isLive = async () => (await door.authenticate(text, HERE)) !== undefined;
+    const isLive = async () => (await subject.authenticate(text, HERE)) !== undefined;
     expect([await isLive(), await isLive(), asked()]).toEqual([true, true, 1]);
     subscriptionEpoch.now = undefined;
     expect([await isLive(), await isLive(), asked()]).toEqual([true, true, 3]);
@@ -239,17 +239,17 @@ describe('an opaque key', () => {
   });
 
   it('of an agent counts only from the addresses that it was given', async () => {
-    const { known, door } = rig();
+    const { known, subject } = fixture();
     const { text } = issueKey('agk', 'live');
     known.set(text, agentKey);
-    const principal = await door.authenticate(text, HERE);
+    const principal = await subject.authenticate(text, HERE);
     expect(principal).toMatchObject({ kind: 'agent', via: 'key', keyId: 'akid-1' });
     expect(principal).not.toHaveProperty('allowedCidrs');
     for (const ip of ['::ffff:192.0.2.9', '2001:db8::1']) {
-      expect(await door.authenticate(text, ip)).toBeDefined();
+      expect(await subject.authenticate(text, ip)).toBeDefined();
     }
     for (const ip of ['192.0.3.1', '2001:db9::1', 'nonsense', '', '::ffff:192.0.3.1']) {
-      expect(await door.authenticate(text, ip)).toBeUndefined();
+      expect(await subject.authenticate(text, ip)).toBeUndefined();
     }
     expect(allowedFrom([])('anywhere')).toBe(true);
     expect(allowedFrom(['192.0.2.7'])('192.0.2.7')).toBe(true);

@@ -34,7 +34,7 @@ const verifier = tokenVerifier({
   clock,
   revocations: removed,
 });
-const door = authenticator({
+const subject = authenticator({
   verifier,
   introspect: async () => undefined,
   revocations: removed,
@@ -176,21 +176,21 @@ const FORGED: readonly (readonly [string, string])[] = [
 
 describe('S17 a forged token is refused', () => {
   it('while the genuine one that they were made from is taken', async () => {
-    expect(await door.authenticate(good, '192.0.2.1')).toMatchObject({
+    expect(await subject.authenticate(good, '192.0.2.1')).toMatchObject({
       kind: 'user',
       id: 'user-1',
     });
-    expect(await door.capability(genuine('agent-cap+jwt', capability))).toMatchObject({
+    expect(await subject.capability(genuine('agent-cap+jwt', capability))).toMatchObject({
       ok: { agentId: 'agent-1', keyId: 'akid-1' },
     });
   });
 
   it.each(FORGED)('%s', async (_, token) => {
-    expect(await door.authenticate(token, '192.0.2.1')).toBeUndefined();
+    expect(await subject.authenticate(token, '192.0.2.1')).toBeUndefined();
     // A second time, for what a cache would make of it.
-    expect(await door.authenticate(token, '192.0.2.1')).toBeUndefined();
+    expect(await subject.authenticate(token, '192.0.2.1')).toBeUndefined();
     if (token !== FORGED.find(([name]) => name === 'a capability token')?.[1]) {
-      expect(await door.capability(token)).toMatchObject({ bad: 'invalid' });
+      expect(await subject.capability(token)).toMatchObject({ bad: 'invalid' });
     }
   });
 
@@ -204,13 +204,13 @@ describe('S17 a forged token is refused', () => {
       .setProtectedHeader({ ...header, alg: 'HS512' })
       .sign(hmacKey);
     for (const token of [es256, hs512]) {
-      expect(await door.authenticate(token, '192.0.2.1')).toBeUndefined();
+      expect(await subject.authenticate(token, '192.0.2.1')).toBeUndefined();
     }
     // And the library's own tokens under our key are ours: the OAuth server mints with it.
     const ours = await new SignJWT(claims)
       .setProtectedHeader(header)
       .sign(createPrivateKey(key.privateKey.export({ format: 'pem', type: 'pkcs8' })));
-    expect(await door.authenticate(ours, '192.0.2.1')).toMatchObject({ id: 'user-1' });
+    expect(await subject.authenticate(ours, '192.0.2.1')).toMatchObject({ id: 'user-1' });
   });
 });
 
@@ -253,14 +253,14 @@ describe('an agent', () => {
     });
 
   it('is never taken for the user whose `sub` its token bears', async () => {
-    expect(await door.authenticate(agentToken({}), '192.0.2.1')).toMatchObject({
+    expect(await subject.authenticate(agentToken({}), '192.0.2.1')).toMatchObject({
       kind: 'agent',
       id: 'agent-1',
       userId: 'user-1',
       agentSessionId: 'as-1',
       via: 'token',
     });
-    expect(await door.authenticate(agentToken({ sub: 'agent-1' }), '192.0.2.1')).toMatchObject({
+    expect(await subject.authenticate(agentToken({ sub: 'agent-1' }), '192.0.2.1')).toMatchObject({
       kind: 'agent',
       userId: null,
     });
@@ -271,23 +271,23 @@ describe('an agent', () => {
       { act: { sub: 'agent-2' } },
       { agent_id: 7 },
     ]) {
-      expect(await door.authenticate(agentToken(half), '192.0.2.1')).toBeUndefined();
+      expect(await subject.authenticate(agentToken(half), '192.0.2.1')).toBeUndefined();
     }
   });
 
   it('and an admin behind an impersonation can be told from the user', async () => {
     const token = genuine('at+jwt', { ...claims, act: { sub: 'admin-1' } });
-    expect(await door.authenticate(token, '192.0.2.1')).toMatchObject({
+    expect(await subject.authenticate(token, '192.0.2.1')).toMatchObject({
       kind: 'user',
       id: 'user-1',
       impersonatedBy: 'admin-1',
     });
     const odd = genuine('at+jwt', { ...claims, act: {} });
-    expect(await door.authenticate(odd, '192.0.2.1')).toBeUndefined();
+    expect(await subject.authenticate(odd, '192.0.2.1')).toBeUndefined();
   });
 
   it('and a client that speaks for itself is no user', async () => {
     const token = genuine('at+jwt', { ...claims, sub: 'client-1', client_id: 'client-1' });
-    expect(await door.authenticate(token, '192.0.2.1')).toBeUndefined();
+    expect(await subject.authenticate(token, '192.0.2.1')).toBeUndefined();
   });
 });

@@ -4,7 +4,7 @@ import type { Revocation, RevocationKind } from './principal.ts';
 import { type MirroredRevocations, revocations } from './revocations.ts';
 
 const HOUR_MS = 3_600_000;
-async function rig() {
+async function fixture() {
   const clock = fakeClock('2026-01-01T00:00:00Z');
   const cache = inProcessCache(clock);
   const ended = async (list: readonly Revocation[]) => list.map(({ id }) => id === 'ended');
@@ -20,7 +20,7 @@ const live = async (of: MirroredRevocations, kind: RevocationKind, id: string) =
 
 describe('a revocation', () => {
   it('is known in every process once the revoking call has answered', async () => {
-    const { here, there } = await rig();
+    const { here, there } = await fixture();
     await here.add('agent', ['a1', 'a2']);
     for (const each of [here, there]) {
       expect(each.isRevoked('agent', 'a2')).toBe(true);
@@ -37,14 +37,14 @@ describe('a revocation', () => {
   });
 
   it('of many at once reaches all', async () => {
-    const { here, there } = await rig();
+    const { here, there } = await fixture();
     const ids = Array.from({ length: 1200 }, (_, n) => `s${n}`);
     await here.add('sid', ids);
     expect(ids.every((id) => there.isRevoked('sid', id))).toBe(true);
   });
 
   it('is forgotten once nothing is left that it could revoke', async () => {
-    const { clock, here, there } = await rig();
+    const { clock, here, there } = await fixture();
     await here.add('user', ['u1']);
     await clock.advance(HOUR_MS);
     expect([here.isRevoked('user', 'u1'), there.isRevoked('user', 'u1')]).toEqual([false, false]);
@@ -52,14 +52,14 @@ describe('a revocation', () => {
   });
 
   it('counts in the revoking process though the cache is away', async () => {
-    const { cache, here } = await rig();
+    const { cache, here } = await fixture();
     await cache.close();
     await expect(here.add('key', ['k1'])).rejects.toThrow(CacheUnavailable);
     expect(here.isRevoked('key', 'k1')).toBe(true);
   });
 
   it('is looked up at identity while the cache is away, and beside it what else is asked', async () => {
-    const { cache, here } = await rig();
+    const { cache, here } = await fixture();
     await cache.set('word', 'x');
     const asked = [
       { kind: 'key', id: 'ended' },
@@ -74,7 +74,7 @@ describe('a revocation', () => {
   });
 
   it('is told to whoever asks from a reading that began after the question', async () => {
-    const { cache, here } = await rig();
+    const { cache, here } = await fixture();
     const told: string[] = [];
     let reads = 0;
     let release: (() => void)[] = [];
@@ -106,7 +106,7 @@ describe('a revocation', () => {
   });
 
   it('may be taken back while all are written again, and stays taken back', async () => {
-    const { here, there } = await rig();
+    const { here, there } = await fixture();
     let release = (): void => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -130,7 +130,7 @@ describe('a revocation', () => {
   });
 
   it('is written again when the cache has lost its revocations', async () => {
-    const { cache, clock, here, there, of } = await rig();
+    const { cache, clock, here, there, of } = await fixture();
     await here.keepFilled(async () => [{ kind: 'agent', id: 'a1' }]);
     expect(there.isRevoked('agent', 'a1')).toBe(true);
     await cache.delete('rev:generation');
@@ -153,7 +153,7 @@ describe('a revocation', () => {
   });
 
   it('is known to a process that started after it', async () => {
-    const { clock, here, of } = await rig();
+    const { clock, here, of } = await fixture();
     await here.keepFilled(async () => [{ kind: 'user', id: 'u1' }]);
     const late = of();
     await late.start();
@@ -162,7 +162,7 @@ describe('a revocation', () => {
   });
 
   it('of a rank ends the tokens that were issued before its time, and the latest time counts', async () => {
-    const { here, there } = await rig();
+    const { here, there } = await fixture();
     await here.add('rank', ['u1'], 100);
     await there.add('rank', ['u1'], 90);
     for (const each of [here, there]) {
@@ -174,7 +174,7 @@ describe('a revocation', () => {
   });
 
   it('of a rank stands with its latest time though an earlier one is written again', async () => {
-    const { cache, here, there } = await rig();
+    const { cache, here, there } = await fixture();
     await there.add('rank', ['u1'], 100);
     await here.keepFilled(async () => [
       { kind: 'rank', id: 'u1', at: 90 },
@@ -197,7 +197,7 @@ describe('a revocation', () => {
   });
 
   it('is not made up from notices of others', async () => {
-    const { cache, here } = await rig();
+    const { cache, here } = await fixture();
     for (const text of [
       '',
       '{',

@@ -13,7 +13,7 @@ const claimsAt = (clock: Clock, more: object = {}) => {
   return { ...who, iat: now, exp: now + 900, ...more };
 };
 
-function rig() {
+function fixture() {
   const clock = fakeClock('2026-01-01T00:00:00Z');
   const revoked = new Set<string>();
   const ranks = new Map<string, number>();
@@ -63,7 +63,7 @@ const OK = { ok: { sub: 'user-1' } };
 
 describe('the verifier of a process', () => {
   it('refuses a token that was issued before its user lost a rank, and takes the next', async () => {
-    const { clock, verifier, token, ranks } = rig();
+    const { clock, verifier, token, ranks } = fixture();
     const now = claimsAt(clock).iat;
     ranks.set('user-1', now);
     expect(await verifier.verify('access', token())).toMatchObject(OK);
@@ -76,7 +76,7 @@ describe('the verifier of a process', () => {
   });
 
   it('asks for every revocation that may end a token while revocations may be missed here', async () => {
-    const { clock, verifier, token, missing, ended, looked } = rig();
+    const { clock, verifier, token, missing, ended, looked } = fixture();
     const own = token(undefined, { act: { sub: 'agent-1' }, agent_session_id: 'as-1' });
     expect(await verifier.verify('access', own)).toMatchObject(OK);
     expect(looked).toEqual([]);
@@ -98,7 +98,7 @@ describe('the verifier of a process', () => {
   });
 
   it('fetches the keys once for many tokens that come at once', async () => {
-    const { verifier, token, fetches } = rig();
+    const { verifier, token, fetches } = fixture();
     const tokens = Array.from({ length: 20 }, (_, n) => token(undefined, { jti: `j${n}` }));
     const all = await Promise.all(tokens.map((each) => verifier.verify('access', each)));
     expect(all.filter((each) => 'ok' in each)).toHaveLength(20);
@@ -106,7 +106,7 @@ describe('the verifier of a process', () => {
   });
 
   it('looks for an unknown key at most once in 30 s, whoever makes keys up', async () => {
-    const { clock, verifier, token, fetches, published } = rig();
+    const { clock, verifier, token, fetches, published } = fixture();
     await verifier.verify('access', token());
     const added = generateSigningKey();
     for (let forged = 0; forged < 10; forged += 1) {
@@ -127,7 +127,7 @@ describe('the verifier of a process', () => {
   });
 
   it('says when no keys can be had, and not that a token is bad', async () => {
-    const { verifier, token, goDown } = rig();
+    const { verifier, token, goDown } = fixture();
     goDown(true);
     await expect(verifier.verify('access', token())).rejects.toThrow('away');
     goDown(false);
@@ -135,7 +135,7 @@ describe('the verifier of a process', () => {
   });
 
   it('goes on with the keys it holds while identity is away, for 12 h', async () => {
-    const { clock, verifier, token, goDown } = rig();
+    const { clock, verifier, token, goDown } = fixture();
     await verifier.verify('access', token());
     goDown(true);
     await clock.advance(11 * 3_600_000);
@@ -145,7 +145,7 @@ describe('the verifier of a process', () => {
   });
 
   it('lets go of a removed key without a notice within minutes, and with one at once', async () => {
-    const { clock, verifier, token, published } = rig();
+    const { clock, verifier, token, published } = fixture();
     const cache = inProcessCache(clock);
     await dropOnKeysChanged(verifier, cache);
     const [removed] = published;
@@ -169,7 +169,7 @@ describe('the verifier of a process', () => {
   });
 
   it('asks a cached token for its time and its revocations at every use', async () => {
-    const { clock, revoked, verifier, token } = rig();
+    const { clock, revoked, verifier, token } = fixture();
     const short = token(undefined, { exp: clock.now().getTime() / 1000 + 5 });
     expect(await verifier.verify('access', short)).toMatchObject(OK);
     await clock.advance(34_999);
@@ -194,7 +194,7 @@ describe('the verifier of a process', () => {
   });
 
   it('R13 forgives clocks that are 30 s apart, and no more', async () => {
-    const { clock, verifier, token } = rig();
+    const { clock, verifier, token } = fixture();
     const now = clock.now().getTime() / 1000;
     expect(await verifier.verify('access', token(undefined, { iat: now + 30 }))).toMatchObject(OK);
     expect(await verifier.verify('access', token(undefined, { iat: now + 300 }))).toEqual({

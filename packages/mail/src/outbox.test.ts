@@ -17,7 +17,7 @@ const quiet = () => {
   return { log, said, warned };
 };
 
-function rig(send: (job: Job) => Promise<void>, more: Partial<Outbox<Job>> = {}) {
+function fixture(send: (job: Job) => Promise<void>, more: Partial<Outbox<Job>> = {}) {
   const clock = fakeClock(START);
   const { log, said, warned } = quiet();
   const queue: Job[] = [];
@@ -66,7 +66,7 @@ describe('mail that waits', () => {
       if (id === 1) await new Promise((resolve) => setImmediate(resolve));
       sent.push(id);
     };
-    const { add, turn, queue } = rig(slow);
+    const { add, turn, queue } = fixture(slow);
     add(1, 'ann');
     add(2, 'ann');
     add(3, 'bob');
@@ -88,7 +88,7 @@ describe('mail that waits', () => {
 
   it('is sent batch after batch without a pause', async () => {
     const sent: number[] = [];
-    const { add, turn } = rig(async ({ id }) => void sent.push(id));
+    const { add, turn } = fixture(async ({ id }) => void sent.push(id));
     for (let id = 0; id < 40; id += 1) add(id);
     await turn();
     expect(sent).toHaveLength(40);
@@ -96,7 +96,7 @@ describe('mail that waits', () => {
 
   it('is tried again after its pauses, the last of which is repeated', async () => {
     let tries = 0;
-    const { add, turn, clock } = rig(async () => {
+    const { add, turn, clock } = fixture(async () => {
       tries += 1;
       throw new Error('away');
     });
@@ -116,7 +116,7 @@ describe('mail that waits', () => {
 
   it('is given up after the last pause where the queue says so, with an alarm', async () => {
     const given: number[] = [];
-    const { add, turn, clock, said, queue } = rig(() => Promise.reject(new Error('away')), {
+    const { add, turn, clock, said, queue } = fixture(() => Promise.reject(new Error('away')), {
       giveUp: async (job) => {
         given.push(job.id);
         queue.length = 0;
@@ -132,7 +132,7 @@ describe('mail that waits', () => {
   });
 
   it('is named in the log as its queue wants it', async () => {
-    const { add, turn, warned } = rig(() => Promise.reject(new TypeError('away')), {
+    const { add, turn, warned } = fixture(() => Promise.reject(new TypeError('away')), {
       loggedOf: ({ line }) => ({ to: line }),
     });
     add(1, 'ann');
@@ -141,7 +141,7 @@ describe('mail that waits', () => {
   });
 
   it('stays in the queue while the store is away too', async () => {
-    const { add, turn, queue } = rig(() => Promise.reject(new Error('away')), {
+    const { add, turn, queue } = fixture(() => Promise.reject(new Error('away')), {
       putOff: () => Promise.reject(new Error('store away')),
     });
     add(1);
@@ -151,7 +151,7 @@ describe('mail that waits', () => {
 
   it('stays where nothing can be sent, and the log says so once', async () => {
     const sent: number[] = [];
-    const { add, turn, said, queue } = rig(async ({ id }) => void sent.push(id), {
+    const { add, turn, said, queue } = fixture(async ({ id }) => void sent.push(id), {
       cannotSend: 'mail waits',
     });
     await turn();

@@ -6,7 +6,7 @@ import { type Cache, CacheUnavailable } from './ports.ts';
 
 const WINDOW_MS = 60_000;
 
-function rig() {
+function fixture() {
   const clock = fakeClock('2026-01-01T00:00:00Z');
   let shared: Cache | undefined = inProcessCache(clock);
   const reached = (): Cache => {
@@ -32,7 +32,7 @@ function rig() {
 
 describe('the counters of a limit', () => {
   it('are one count for all processes', async () => {
-    const { here, there, clock } = rig();
+    const { here, there, clock } = fixture();
     expect(await here.add('k', 3, WINDOW_MS)).toEqual({ count: 3, remainingMs: WINDOW_MS });
     await clock.advance(1_000);
     expect(await there.add('k', 1, WINDOW_MS)).toEqual({ count: 4, remainingMs: 59_000 });
@@ -44,7 +44,7 @@ describe('the counters of a limit', () => {
   });
 
   it('go on in each process while the cache is away, and do not start anew when it is back empty', async () => {
-    const { here, lose, comeBackEmpty } = rig();
+    const { here, lose, comeBackEmpty } = fixture();
     await here.add('k', 5, WINDOW_MS);
     for (let flap = 1; flap <= 3; flap += 1) {
       lose();
@@ -56,7 +56,7 @@ describe('the counters of a limit', () => {
   });
 
   it('give back no more than was taken, though the cache forgot it meanwhile', async () => {
-    const { here, there, lose, comeBackEmpty } = rig();
+    const { here, there, lose, comeBackEmpty } = fixture();
     await here.add('k', 2, WINDOW_MS);
     lose();
     comeBackEmpty();

@@ -3,7 +3,7 @@ import { fakeClock } from './clock.ts';
 import type { Logger } from './ports.ts';
 import { shutdown } from './shutdown.ts';
 
-function rig() {
+function fixture() {
   const clock = fakeClock(new Date(0));
   const did: string[] = [];
   const note = (fields: object) => did.push(`log ${Object.values(fields).at(-1)}`);
@@ -15,7 +15,7 @@ function rig() {
 
 describe('the end of a process', () => {
   it('waits while it is not ready, then stops last what was started first', async () => {
-    const { clock, did, ending } = rig();
+    const { clock, did, ending } = fixture();
     ending.onStop('database', () => void did.push('database'));
     ending.onStop('http', () => void did.push('http'));
     expect(ending.draining).toBe(false);
@@ -30,7 +30,7 @@ describe('the end of a process', () => {
   });
 
   it('names what hangs and exits without it', async () => {
-    const { clock, did, ending } = rig();
+    const { clock, did, ending } = fixture();
     ending.onStop('relay', () => new Promise(() => {}));
     ending.begin('SIGTERM');
     await clock.advance(25_000);
@@ -38,7 +38,7 @@ describe('the end of a process', () => {
   });
 
   it('goes on past a part that fails, and says so', async () => {
-    const { clock, did, ending } = rig();
+    const { clock, did, ending } = fixture();
     ending.onStop('database', () => void did.push('database'));
     ending.onStop('relay', () => Promise.reject(new Error('broken')));
     ending.begin('SIGINT');
@@ -47,7 +47,7 @@ describe('the end of a process', () => {
   });
 
   it('takes signals within a second for one, and a later one at its word', async () => {
-    const { clock, did, ending } = rig();
+    const { clock, did, ending } = fixture();
     ending.begin('SIGINT');
     await clock.advance(900);
     ending.begin('SIGTERM');

@@ -4,7 +4,7 @@ import { wakeSignal } from './wake-signal.ts';
 
 const POLL_MS = 1_000;
 
-function rig() {
+function fixture() {
   const clock = fakeClock('2026-01-01T00:00:00Z');
   const stop = new AbortController();
   const { wake, rest } = wakeSignal(clock);
@@ -13,7 +13,7 @@ function rig() {
 
 describe('a wake signal', () => {
   it('ends a rest at once', async () => {
-    const { clock, wake, rest } = rig();
+    const { clock, wake, rest } = fixture();
     const resting = rest();
     expect(clock.sleepers).toBe(1);
     wake();
@@ -22,7 +22,7 @@ describe('a wake signal', () => {
   });
 
   it('is not lost between two rests, and ends one of them only', async () => {
-    const { clock, wake, rest } = rig();
+    const { clock, wake, rest } = fixture();
     wake();
     wake();
     await rest();
@@ -34,7 +34,7 @@ describe('a wake signal', () => {
   });
 
   it('lets a rest end by itself when its time is over', async () => {
-    const { clock, rest } = rig();
+    const { clock, rest } = fixture();
     let isOver = false;
     const resting = rest().then(() => {
       isOver = true;
@@ -46,7 +46,7 @@ describe('a wake signal', () => {
   });
 
   it('lets whoever stops end the rest, and begin none any more', async () => {
-    const { clock, stop, rest } = rig();
+    const { clock, stop, rest } = fixture();
     const resting = rest();
     stop.abort();
     await resting;

@@ -14,7 +14,7 @@ const SHORT_MS = 150;
 /** A server's clock is another one, and counts whole milliseconds. */
 const CLOCKS_APART_MS = 10;
 
-/** `rig` is asked for an empty cache before each test. */
+/** `fixture` is asked for an empty cache before each test. */
 export function describeCache(adapter: string, fixture: () => CacheFixture): void {
   describe(`cache, ${adapter}`, () => {
     let here: Cache;

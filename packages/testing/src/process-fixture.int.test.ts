@@ -10,7 +10,7 @@ let folder: string;
 let script: string;
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'cardea-rig-'));
+  folder = mkdtempSync(join(tmpdir(), 'cardea-fixture-'));
   script = join(folder, 'server.ts');
   const source = `const port: number = 1234;
     process.on('SIGTERM', () => { console.log('bye'); process.exit(7); });
@@ -20,7 +20,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe('a process of the rig', () => {
+describe('a process of the fixture', () => {
   it('is up when its line came, and ends on the signal it gets', async () => {
     const server = await fixture.start({ name: 'server', script, ready: /listens on (\d+)/ });
     expect(server.ready?.[1]).toBe('1234');

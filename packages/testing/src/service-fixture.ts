@@ -76,7 +76,7 @@ const VERSION = '0.0.0-test';
 
 export async function serviceFixture(options: FixtureOptions): Promise<ServiceFixture> {
   // Mail without a server is written to files; a fixture leaves none.
-  const folder = mkdtempSync(join(tmpdir(), 'cardea-rig-'));
+  const folder = mkdtempSync(join(tmpdir(), 'cardea-fixture-'));
   const settings = settingsOf(options, folder);
   const clock = options.clock ?? systemClock;
   const write = options.onLog ?? ((): void => undefined);

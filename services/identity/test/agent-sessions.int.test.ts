@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { agentsAndKeysFixture, reach } from './agents-and-keys-fixture.ts';
 import { claimsOf } from './identity-fixture.ts';
 
-const { rig: fixture, ann, admin, withKey, newAgent, newSession } = agentsAndKeysFixture();
+const { fixture, ann, admin, withKey, newAgent, newSession } = agentsAndKeysFixture();
 
 const typesSince = async (position: bigint) =>
   (await fixture().eventsSince(position)).map(({ type }) => type);

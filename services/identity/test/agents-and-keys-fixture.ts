@@ -30,7 +30,7 @@ export function agentsAndKeysFixture() {
   const admin = () => fixture.as(ann);
   const withKey = (bearer: string) => fixture.rest.as({ bearer, tenant: ann.tenantId });
   return {
-    rig: () => fixture,
+    fixture: () => fixture,
     ann: () => ann,
     admin,
     withKey,

@@ -2,7 +2,7 @@ import { untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { agentsAndKeysFixture, reach, WAREHOUSE } from './agents-and-keys-fixture.ts';
 
-const { rig: fixture, ann, admin, withKey, newAgent, newSession } = agentsAndKeysFixture();
+const { fixture, ann, admin, withKey, newAgent, newSession } = agentsAndKeysFixture();
 
 describe('an API key', () => {
   it('reaches as far as its scopes, and is shown once', async () => {

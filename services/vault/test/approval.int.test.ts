@@ -5,20 +5,20 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { heard, newTenant, type Session, type VaultFixture, vaultFixture } from './fixture.ts';
 
 const database = testDatabase();
-let rig: VaultFixture;
+let fixture: VaultFixture;
 beforeAll(async () => {
-  rig = await vaultFixture(database.url);
+  fixture = await vaultFixture(database.url);
 });
 afterEach(() => {
   armFailPoints([]);
-  rig.approval.instead = undefined;
+  fixture.approval.instead = undefined;
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 const policyOf = async (tenantId: string, more: object = {}) => {
-  const made = await rig.admin(tenantId).post('/api/v1/vault/approval-policies', {
+  const made = await fixture.admin(tenantId).post('/api/v1/vault/approval-policies', {
     name: 'ask first',
     service_name: 'db',
     fields: '*',
@@ -32,10 +32,10 @@ const policyOf = async (tenantId: string, more: object = {}) => {
 
 async function gated(more: { readonly userId?: string; readonly policy?: object } = {}) {
   const tenantId = newTenant();
-  await rig.keep(tenantId);
-  await rig.vouch(tenantId, ['ann']);
+  await fixture.keep(tenantId);
+  await fixture.vouch(tenantId, ['ann']);
   const policyId = await policyOf(tenantId, more.policy);
-  const session = rig.session({ tenantId, ...(more.userId ? { userId: more.userId } : {}) });
+  const session = fixture.session({ tenantId, ...(more.userId ? { userId: more.userId } : {}) });
   return { tenantId, policyId, session };
 }
 
@@ -43,12 +43,12 @@ async function approved(session: Session): Promise<string> {
   const asked = await session.vend();
   expect(asked.status).toBe(202);
   const id = asked.body.data.approval_id as string;
-  rig.approval.decide(id, 'approved');
+  fixture.approval.decide(id, 'approved');
   return id;
 }
 
 const grantsOf = async (tenantId: string) =>
-  (await rig.eventsOf(tenantId)).filter(({ type }) => type === 'CredentialGranted');
+  (await fixture.eventsOf(tenantId)).filter(({ type }) => type === 'CredentialGranted');
 const soon = () => new Date(Date.now() + 60_000).toISOString();
 
 describe('a gated vend', () => {
@@ -57,7 +57,7 @@ describe('a gated vend', () => {
       policy: { severity: 'high', ttl_seconds: 60, number_match: true },
     });
     await session.vend();
-    const asked = rig.approval.opened.at(-1);
+    const asked = fixture.approval.opened.at(-1);
     expect(asked).toMatchObject({
       tenant_id: tenantId,
       agent_id: session.agentId,
@@ -85,7 +85,7 @@ describe('a gated vend', () => {
     [{ outcome: 'unheard of' }, 503, 'UNAVAILABLE'],
   ])('vault 1 opening answers %o with %d %s', async (outcome, status, code) => {
     const { session } = await gated();
-    rig.approval.instead = () => outcome;
+    fixture.approval.instead = () => outcome;
     const answer = await session.vend();
     expect([answer.status, answer.code]).toEqual([status, code]);
     if (status === 429) expect(answer.headers.get('retry-after')).toBe('7');
@@ -106,7 +106,7 @@ describe('a gated vend', () => {
     ],
   ])('vault 1 bringing an approval answers %o with %d %s', async (outcome, status, code) => {
     const { tenantId, session } = await gated();
-    rig.approval.instead = () => outcome;
+    fixture.approval.instead = () => outcome;
     const answer = await session.vend({ approval_id: 'approval-x' });
     expect([answer.status, answer.code]).toEqual([status, code]);
     expect(await grantsOf(tenantId)).toEqual([]);
@@ -114,9 +114,9 @@ describe('a gated vend', () => {
 
   it('vault 1 nobody to ask: an agent for itself, two people named, a disabled one', async () => {
     const tenantId = newTenant();
-    await rig.keep(tenantId);
+    await fixture.keep(tenantId);
     const user = (id: string, status: string) =>
-      rig.publish({
+      fixture.publish({
         source: 'identity',
         type: 'user.status_changed',
         tenantId,
@@ -132,23 +132,23 @@ describe('a gated vend', () => {
           changed: ['status'],
         },
       });
-    await rig.vouch(tenantId, ['bob', 'eve']);
+    await fixture.vouch(tenantId, ['bob', 'eve']);
     const approver = (user_id: string) => ({ approver: { user_id } });
-    const alone = rig.session({ tenantId, agentId: 'robot', userId: 'robot' });
+    const alone = fixture.session({ tenantId, agentId: 'robot', userId: 'robot' });
     const ask = await policyOf(tenantId);
     expect((await alone.vend()).code).toBe('NO_APPROVER');
     await policyOf(tenantId, approver('bob'));
     expect((await alone.vend()).status).toBe(202);
-    expect(rig.approval.opened.at(-1)).toMatchObject({ user_id: 'bob' });
+    expect(fixture.approval.opened.at(-1)).toMatchObject({ user_id: 'bob' });
     await user('bob', 'disabled');
-    await heard(rig, 'users', `user_id = 'bob' AND status = 'disabled' AND tenant_id = $1`, [
+    await heard(fixture, 'users', `user_id = 'bob' AND status = 'disabled' AND tenant_id = $1`, [
       tenantId,
     ]);
     expect((await alone.vend()).code).toBe('NO_APPROVER');
     await policyOf(tenantId, approver('eve'));
     expect((await alone.vend()).code).toBe('NO_APPROVER');
     expect(ask).toBeTypeOf('string');
-    const unknown = await rig.admin(tenantId).post('/api/v1/vault/approval-policies', {
+    const unknown = await fixture.admin(tenantId).post('/api/v1/vault/approval-policies', {
       name: 'p',
       service_name: '*',
       fields: '*',
@@ -162,7 +162,7 @@ describe('a gated vend', () => {
   it('R11 vault 8 of fifty parallel vends with one approval, twenty times over, each time one grant is made', async () => {
     const { tenantId } = await gated();
     for (let round = 1; round <= 20; round += 1) {
-      const session = rig.session({ tenantId });
+      const session = fixture.session({ tenantId });
       const approval_id = await approved(session);
       const answers = await Promise.all(
         Array.from({ length: 50 }, () => session.vend({ approval_id })),
@@ -180,7 +180,7 @@ describe('a gated vend', () => {
     const forced = await session.vend({ approval_id, force_refresh: true });
     expect([forced.status, forced.code]).toEqual([409, 'APPROVAL_CONSUMED']);
     const path = `/api/v1/vault/grants/${granted.body.data.grant_id}`;
-    expect((await rig.admin(tenantId).delete(path)).body).toEqual({ status: 'revoked' });
+    expect((await fixture.admin(tenantId).delete(path)).body).toEqual({ status: 'revoked' });
     const again = await session.vend({ approval_id });
     expect([again.status, again.code]).toEqual([409, 'APPROVAL_CONSUMED']);
     expect((await session.vend()).status).toBe(202);
@@ -193,12 +193,12 @@ describe('a gated vend', () => {
     const fields = await session.vend({ approval_id, fields: ['user'] });
     expect([fields.status, fields.code]).toEqual([403, 'APPROVAL_MISMATCH']);
     const { agentId } = session;
-    const other = await rig.session({ tenantId, agentId }).vend({ approval_id });
+    const other = await fixture.session({ tenantId, agentId }).vend({ approval_id });
     expect([other.status, other.code]).toEqual([403, 'APPROVAL_MISMATCH']);
-    const stranger = await rig.session({ tenantId }).vend({ approval_id });
+    const stranger = await fixture.session({ tenantId }).vend({ approval_id });
     expect([stranger.status, stranger.code]).toEqual([404, 'NOT_FOUND']);
     const path = `/api/v1/vault/approval-policies/${policyId}`;
-    await rig.admin(tenantId).patch(path, { severity: 'high' });
+    await fixture.admin(tenantId).patch(path, { severity: 'high' });
     const changed = await session.vend({ approval_id });
     expect([changed.status, changed.code]).toEqual([403, 'APPROVAL_MISMATCH']);
     expect(await grantsOf(tenantId)).toEqual([]);
@@ -221,7 +221,7 @@ describe('a gated vend', () => {
 
   it('vault 10 with approval stopped a gated vend is 503, an ungated one 200', async () => {
     const { tenantId, session } = await gated({ policy: { fields: ['password'] } });
-    rig.approval.instead = () => {
+    fixture.approval.instead = () => {
       throw new Error('stopped');
     };
     const gatedVend = await session.vend();
@@ -234,7 +234,7 @@ describe('a gated vend', () => {
     const { tenantId, session } = await gated();
     const approval_id = await approved(session);
     const services = [{ service_name: 'db', fields: ['user'] }];
-    await rig.publish({
+    await fixture.publish({
       source: 'identity',
       type: 'agent.updated',
       tenantId,
@@ -251,7 +251,7 @@ describe('a gated vend', () => {
         changed: ['services'],
       },
     });
-    await heard(rig, 'agents', 'agent_id = $1', [session.agentId]);
+    await heard(fixture, 'agents', 'agent_id = $1', [session.agentId]);
     const answer = await session.vend({ approval_id });
     expect([answer.status, answer.code, answer.body.error.details]).toEqual([
       403,
@@ -263,8 +263,8 @@ describe('a gated vend', () => {
 
   it('without a governing policy an approval id is ignored', async () => {
     const tenantId = newTenant();
-    await rig.keep(tenantId);
-    const session = rig.session({ tenantId });
+    await fixture.keep(tenantId);
+    const session = fixture.session({ tenantId });
     const first = await session.vend({ approval_id: 'whatever' });
     expect(first.status).toBe(200);
     expect((await session.vend({ approval_id: 'another' })).body).toEqual(first.body);
@@ -273,14 +273,14 @@ describe('a gated vend', () => {
   it('a secret that cannot be opened uses up no approval', async () => {
     const { tenantId, session } = await gated();
     const approval_id = await approved(session);
-    await rig.shared.database.system.query(
+    await fixture.shared.database.system.query(
       `UPDATE vault.secret_versions SET blob = set_byte(blob, length(blob) - 1, get_byte(blob, length(blob) - 1) # 1)
        WHERE tenant_id = $1`,
       [tenantId],
     );
-    const { calls } = rig.approval;
+    const { calls } = fixture.approval;
     const broken = await session.vend({ approval_id });
     expect([broken.status, broken.code]).toEqual([500, 'INTERNAL']);
-    expect(rig.approval.calls).toBe(calls);
+    expect(fixture.approval.calls).toBe(calls);
   });
 });

@@ -68,13 +68,13 @@ export async function vaultFixture(
   } = {},
 ): Promise<VaultFixture> {
   const approval = approvalPeer();
-  const rig = await serviceFixture({
+  const fixture = await serviceFixture({
     databaseUrl,
     definitions: [vaultService],
     ...options,
     peers: { approval: approval.peer, ...options.peers },
   });
-  const { rest, tokens } = rig;
+  const { rest, tokens } = fixture;
   const admin = (tenantId: string) =>
     rest.as({
       tenant: tenantId,
@@ -83,16 +83,16 @@ export async function vaultFixture(
   const put = (tenantId: string, fields: object, more: object = {}) =>
     admin(tenantId).put('/api/v1/vault/services/db/secrets', { fields, ...more });
   return {
-    ...rig,
+    ...fixture,
     approval,
     admin,
     put,
-    session: (of) => sessionOf(rig, of),
+    session: (of) => sessionOf(fixture, of),
     vouch: async (tenantId, users, vouched = true) => {
       for (const id of users) {
-        await rig.publish(userUpdated(tenantId, { id, vouched }));
+        await fixture.publish(userUpdated(tenantId, { id, vouched }));
         const where = 'tenant_id = $1 AND user_id = $2 AND vouched = $3';
-        await heard(rig, 'users', where, [tenantId, id, vouched]);
+        await heard(fixture, 'users', where, [tenantId, id, vouched]);
       }
     },
     keep: async (tenantId, name = 'db') => {
@@ -108,7 +108,7 @@ export async function vaultFixture(
       if (set.status !== 200) throw new Error(`${set.status} ${set.text}`);
     },
     eventsOf: async (tenantId) => {
-      const { store } = rig.host.needsOf('vault');
+      const { store } = fixture.host.needsOf('vault');
       const events = await store.readLog('vault', 0n, 100_000);
       return events.filter(({ metadata }) => metadata.tenantId === tenantId);
     },
@@ -140,12 +140,12 @@ export const userUpdated = (
   },
 });
 
-export function sessionOf(rig: ServiceFixture, of: NewSession): Session {
+export function sessionOf(fixture: ServiceFixture, of: NewSession): Session {
   count += 1;
   const { tenantId, agentId = `agent-${count}`, sessionId = `session-${count}` } = of;
   const { fields = ['user', 'password'], services = ['db'], userId = 'ann', claims } = of;
-  const { key, keyId } = rig.tokens.agentKey({ tenantId, id: agentId });
-  const capability = rig.tokens.capability({
+  const { key, keyId } = fixture.tokens.agentKey({ tenantId, id: agentId });
+  const capability = fixture.tokens.capability({
     tenantId,
     id: agentId,
     sessionId,
@@ -163,7 +163,7 @@ export function sessionOf(rig: ServiceFixture, of: NewSession): Session {
     keyId,
     capability,
     vend: (body = {}, headers = {}) =>
-      rig.rest.post(
+      fixture.rest.post(
         `/api/v1/agent/sessions/${sessionId}/credentials`,
         { service_name: 'db', fields: FIELDS, ...body },
         { bearer: key, tenant: tenantId, headers: { 'x-service-token': capability, ...headers } },
@@ -173,7 +173,7 @@ export function sessionOf(rig: ServiceFixture, of: NewSession): Session {
 
 /** Waits until identity's events are in vault's tables. */
 export const heard = (
-  rig: ServiceFixture,
+  fixture: ServiceFixture,
   table: string,
   where: string,
   values: readonly unknown[],
@@ -181,7 +181,7 @@ export const heard = (
   untilTrue(
     async () =>
       (
-        await rig.shared.database.system.query(
+        await fixture.shared.database.system.query(
           `SELECT 1 FROM vault.${table} WHERE ${where}`,
           values,
         )

@@ -7,12 +7,12 @@ const DAY_MS = 24 * 3_600_000;
 const database = testDatabase();
 let movedMs = 0;
 const clock = { ...systemClock, now: () => new Date(Date.now() + movedMs) };
-let rig: VaultFixture;
+let fixture: VaultFixture;
 beforeAll(async () => {
-  rig = await vaultFixture(database.url, { clock });
+  fixture = await vaultFixture(database.url, { clock });
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 const headers = { 'idempotency-key': 'daily' };
@@ -38,7 +38,7 @@ describe('an Idempotency-Key lapses after a day', () => {
     },
   ])('for $what', async ({ path, body }) => {
     const tenantId = newTenant();
-    const post = (name: string) => rig.admin(tenantId).post(path, body(name), { headers });
+    const post = (name: string) => fixture.admin(tenantId).post(path, body(name), { headers });
     const first = await post('one');
     expect(told(first)).toBe('201 undefined');
     movedMs += DAY_MS - 60_000;
@@ -52,9 +52,9 @@ describe('an Idempotency-Key lapses after a day', () => {
 
   it('for a grant, whose repeat by force then meets the new one', async () => {
     const tenantId = newTenant();
-    await rig.keep(tenantId);
+    await fixture.keep(tenantId);
     const grant = async () => {
-      const session = rig.session({ tenantId, agentId: 'bot', sessionId: 'the-session' });
+      const session = fixture.session({ tenantId, agentId: 'bot', sessionId: 'the-session' });
       const answer = await session.vend({ force_refresh: true }, headers);
       expect(told(answer)).toBe('200 undefined');
       return answer.body.data.grant_id;

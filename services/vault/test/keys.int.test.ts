@@ -10,22 +10,22 @@ import { sweepOnce } from '../src/services/sweep-secrets.ts';
 import { newTenant, type VaultFixture, vaultFixture } from './fixture.ts';
 
 const database = testDatabase();
-let rig: VaultFixture;
+let fixture: VaultFixture;
 beforeAll(async () => {
-  rig = await vaultFixture(database.url);
+  fixture = await vaultFixture(database.url);
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 const keysUnder = (hex: string, previous?: string) =>
   dataKeys({
-    database: rig.shared.database,
+    database: fixture.shared.database,
     random: systemRandom,
     clock: systemClock,
     keys: wrapKeys(
       {
-        ...rig.settings,
+        ...fixture.settings,
         ENCRYPTION_KEY: secret(hex),
         ENCRYPTION_KEY_PREVIOUS: previous === undefined ? undefined : secret(previous),
       },
@@ -35,7 +35,7 @@ const keysUnder = (hex: string, previous?: string) =>
 
 describe('the keys of tenants', () => {
   it('are opened by no other ENCRYPTION_KEY, but by the one before it', async () => {
-    const own = rig.settings.ENCRYPTION_KEY.reveal();
+    const own = fixture.settings.ENCRYPTION_KEY.reveal();
     const other = 'ab'.repeat(32);
     await expect(keysUnder(other).checkCanary()).rejects.toThrow(UnknownWrapKey);
     await expect(keysUnder(other, own).checkCanary()).resolves.toBeUndefined();
@@ -48,7 +48,7 @@ describe('the keys of tenants', () => {
 
   it('are one per tenant, whoever makes them first', async () => {
     const tenantId = newTenant();
-    const hex = rig.settings.ENCRYPTION_KEY.reveal();
+    const hex = fixture.settings.ENCRYPTION_KEY.reveal();
     const made = await Promise.all(
       Array.from({ length: 8 }, () => keysUnder(hex).current(tenantId)),
     );
@@ -59,7 +59,7 @@ describe('the keys of tenants', () => {
 describe('a value that does not open', () => {
   const failures = async () => (await metrics.decryptionFailures.get()).values[0]?.value ?? 0;
   const flipLastBit = (tenantId: string) =>
-    rig.shared.database.system.query(
+    fixture.shared.database.system.query(
       `UPDATE vault.secret_versions SET blob = set_byte(blob, length(blob) - 1, get_byte(blob, length(blob) - 1) # 1)
        WHERE tenant_id = $1 AND blob IS NOT NULL`,
       [tenantId],
@@ -67,8 +67,8 @@ describe('a value that does not open', () => {
 
   it('is counted and not cached: put right in the database, it is handed out by the next vend', async () => {
     const tenantId = newTenant();
-    await rig.keep(tenantId);
-    const session = rig.session({ tenantId });
+    await fixture.keep(tenantId);
+    const session = fixture.session({ tenantId });
     await flipLastBit(tenantId);
     const before = await failures();
     for (const count of [1, 2]) {
@@ -87,10 +87,10 @@ describe('a value that does not open', () => {
     const owner = { tenantId, ownerId: 'service' };
     const secret_id = '0b8f4f0e-6a1c-4b8e-9a52-6f2f5a0c7d11';
     const one = { name: 'password', version: 1, secret_id };
-    const keys = keysUnder(rig.settings.ENCRYPTION_KEY.reveal());
+    const keys = keysUnder(fixture.settings.ENCRYPTION_KEY.reveal());
     const clock = fakeClock('2026-01-01T00:00:00Z');
     const store = secretStore({
-      database: rig.shared.database,
+      database: fixture.shared.database,
       keys,
       random: systemRandom,
       clock,
@@ -108,8 +108,8 @@ describe('a value that does not open', () => {
 describe('a value that no event names', () => {
   it('is erased after an hour, and one that stands is kept', async () => {
     const tenantId = newTenant();
-    await rig.keep(tenantId);
-    const { database: sql } = rig.shared;
+    await fixture.keep(tenantId);
+    const { database: sql } = fixture.shared;
     const rows = async () =>
       (
         await sql.system.query<{ n: string; named: boolean }>(
@@ -125,7 +125,7 @@ describe('a value that no event names', () => {
        FROM vault.secret_versions WHERE tenant_id = $1 AND name = 'user'`,
       [tenantId],
     );
-    const needs = rig.host.needsOf('vault');
+    const needs = fixture.host.needsOf('vault');
     const vault = { ...needs, ...serviceParts(needs) };
     await sweepOnce(vault);
     expect(await rows()).toEqual(['orphan true', 'password true', 'user true']);
@@ -136,6 +136,6 @@ describe('a value that no event names', () => {
     );
     await sweepOnce(vault);
     expect(await rows()).toEqual(['orphan false', 'password true', 'user true']);
-    expect((await rig.session({ tenantId }).vend()).status).toBe(200);
+    expect((await fixture.session({ tenantId }).vend()).status).toBe(200);
   });
 });

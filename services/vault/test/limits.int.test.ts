@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newTenant, type VaultFixture, vaultFixture } from './fixture.ts';
 
 const database = testDatabase();
-let rig: VaultFixture;
+let fixture: VaultFixture;
 beforeAll(async () => {
-  rig = await vaultFixture(database.url, { env: { VAULT_SESSION_RATE: '20' } });
+  fixture = await vaultFixture(database.url, { env: { VAULT_SESSION_RATE: '20' } });
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 /** More than the rate allows in the time that a busy machine takes for them. */
@@ -17,28 +17,28 @@ const AT_ONCE = 400;
 
 const policy = async (tenantId: string, effect: string) => {
   const body = { name: 'p', service_name: 'db', fields: '*', agent_ids: '*', effect };
-  const made = await rig.admin(tenantId).post('/api/v1/vault/approval-policies', body);
+  const made = await fixture.admin(tenantId).post('/api/v1/vault/approval-policies', body);
   expect(made.status).toBe(201);
 };
 
 describe('vending too often', () => {
   it('vault 1 row 6 stops a session that asks too fast, before its body is looked at', async () => {
     const tenantId = newTenant();
-    await rig.keep(tenantId);
-    const session = rig.session({ tenantId });
+    await fixture.keep(tenantId);
+    const session = fixture.session({ tenantId });
     const answers = await Promise.all(
       Array.from({ length: AT_ONCE }, () => session.vend({ fields: [] })),
     );
     const codes = answers.map(({ code }) => code);
     expect(new Set(codes)).toEqual(new Set(['INVALID_REQUEST', 'RATE_LIMITED']));
     expect(codes.filter((code) => code === 'INVALID_REQUEST').length).toBeGreaterThanOrEqual(40);
-    expect((await rig.session({ tenantId }).vend()).status).toBe(200);
+    expect((await fixture.session({ tenantId }).vend()).status).toBe(200);
   });
 
   it('vault 1 rows 12 and 13: ten forced refreshes a minute, counted before anyone is asked', async () => {
     const tenantId = newTenant();
-    await rig.keep(tenantId);
-    const session = rig.session({ tenantId });
+    await fixture.keep(tenantId);
+    const session = fixture.session({ tenantId });
     const forced = [];
     for (let at = 0; at < 11; at += 1) forced.push(await session.vend({ force_refresh: true }));
     expect(forced.map(({ status }) => status)).toEqual([...Array(10).fill(200), 429]);
@@ -54,13 +54,13 @@ describe('vending too often', () => {
 
   it('writes down what it refuses, and names nothing that is not registered', async () => {
     const tenantId = newTenant();
-    await rig.keep(tenantId);
-    const session = rig.session({ tenantId });
+    await fixture.keep(tenantId);
+    const session = fixture.session({ tenantId });
     await session.vend({ service_name: 'a name that was sent' });
     await session.vend({ fields: ['password', 'a field that was sent'] });
     // A refusal is answered after a quarter of a second at most, whether or not it was recorded by then.
     const refused = await untilTrue(async () => {
-      const all = (await rig.eventsOf(tenantId)).filter(({ type }) => type === 'VendRefused');
+      const all = (await fixture.eventsOf(tenantId)).filter(({ type }) => type === 'VendRefused');
       return all.length >= 2 ? all : undefined;
     });
     const said = refused.map(({ data }) => [data['code'], data['service_name'], data['fields']]);

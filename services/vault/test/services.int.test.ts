@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newTenant, type VaultFixture, vaultFixture } from './fixture.ts';
 
 const database = testDatabase();
-let rig: VaultFixture;
+let fixture: VaultFixture;
 beforeAll(async () => {
-  rig = await vaultFixture(database.url);
+  fixture = await vaultFixture(database.url);
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 const SERVICES = '/api/v1/vault/services';
@@ -29,7 +29,7 @@ const terms = {
   effect: 'require_approval',
 };
 const blobsOf = async (tenantId: string) => {
-  const { rows } = await rig.shared.database.system.query<{ version: number }>(
+  const { rows } = await fixture.shared.database.system.query<{ version: number }>(
     'SELECT version FROM vault.secret_versions WHERE tenant_id = $1 AND blob IS NOT NULL ORDER BY version',
     [tenantId],
   );
@@ -39,7 +39,7 @@ const blobsOf = async (tenantId: string) => {
 describe('services', () => {
   it('are registered once per name, listed and shown without a value', async () => {
     const tenantId = newTenant();
-    const admin = rig.admin(tenantId);
+    const admin = fixture.admin(tenantId);
     const made = await admin.post(SERVICES, service());
     expect([made.status, made.body]).toMatchObject([
       201,
@@ -54,16 +54,16 @@ describe('services', () => {
     ]);
     const again = await admin.post(SERVICES, service());
     expect([again.status, again.code]).toEqual([409, 'service_exists']);
-    await rig.put(tenantId, { user: 'marked-value' });
+    await fixture.put(tenantId, { user: 'marked-value' });
     const [one, all] = await Promise.all([admin.get(`${SERVICES}/db`), admin.get(SERVICES)]);
     expect(one.body.fields[0]).toMatchObject({ set: true, version: 1 });
     expect(all.body).toEqual({ services: [one.body], total: 1, offset: 0, limit: 50 });
     expect(one.text + all.text).not.toContain('marked-value');
-    expect((await rig.admin(newTenant()).get(`${SERVICES}/db`)).code).toBe('service_not_found');
+    expect((await fixture.admin(newTenant()).get(`${SERVICES}/db`)).code).toBe('service_not_found');
   });
 
   it('R11 fifty parallel registrations of one name make one', async () => {
-    const admin = rig.admin(newTenant());
+    const admin = fixture.admin(newTenant());
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => admin.post(SERVICES, service())),
     );
@@ -72,7 +72,7 @@ describe('services', () => {
   });
 
   it('meet their repeat under the same Idempotency-Key', async () => {
-    const admin = rig.admin(newTenant());
+    const admin = fixture.admin(newTenant());
     const headers = { 'idempotency-key': 'once' };
     const first = await admin.post(SERVICES, service(), { headers });
     const second = await admin.post(SERVICES, service(), { headers });
@@ -91,18 +91,18 @@ describe('services', () => {
     [{ default_ttl_seconds: 29 }, 'invalid_request'],
     [{ other: 1 }, 'invalid_request'],
   ])('are refused with %o: %s', async (more, code) => {
-    const answer = await rig.admin(newTenant()).post(SERVICES, service(more));
+    const answer = await fixture.admin(newTenant()).post(SERVICES, service(more));
     expect([answer.status, answer.code]).toEqual([400, code]);
   });
 
   it('are for admins and keys with the scope, never for agents', async () => {
     const tenantId = newTenant();
-    await rig.keep(tenantId);
-    const as = (bearer: string) => rig.rest.as({ bearer, tenant: tenantId });
-    const member = as(rig.tokens.user({ tenantId, id: 'bob' }));
-    const agent = as(rig.tokens.agent({ tenantId, id: 'a', sessionId: 's', userId: 'admin' }));
-    const reader = as(rig.tokens.apiKey({ tenantId, scopes: ['vault:read'] }));
-    const writer = as(rig.tokens.apiKey({ tenantId, scopes: ['vault:write'] }));
+    await fixture.keep(tenantId);
+    const as = (bearer: string) => fixture.rest.as({ bearer, tenant: tenantId });
+    const member = as(fixture.tokens.user({ tenantId, id: 'bob' }));
+    const agent = as(fixture.tokens.agent({ tenantId, id: 'a', sessionId: 's', userId: 'admin' }));
+    const reader = as(fixture.tokens.apiKey({ tenantId, scopes: ['vault:read'] }));
+    const writer = as(fixture.tokens.apiKey({ tenantId, scopes: ['vault:write'] }));
     const put = { fields: { user: 'x' } };
     expect((await member.get(SERVICES)).code).toBe('forbidden');
     expect((await agent.get(SERVICES)).code).toBe('forbidden');
@@ -113,8 +113,8 @@ describe('services', () => {
 
   it('lose the values of a field that is left out', async () => {
     const tenantId = newTenant();
-    await rig.keep(tenantId);
-    const changed = await rig
+    await fixture.keep(tenantId);
+    const changed = await fixture
       .admin(tenantId)
       .patch(`${SERVICES}/db`, { fields: [{ name: 'user' }] });
     expect(changed.body.fields.map(({ name }: { name: string }) => name)).toEqual(['user']);
@@ -125,11 +125,11 @@ describe('services', () => {
 describe('secrets', () => {
   it('vault 16 of two writers that expect the same version one is refused', async () => {
     const tenantId = newTenant();
-    await rig.keep(tenantId);
+    await fixture.keep(tenantId);
     const expected = { expected_versions: { user: 1 } };
     const answers = await Promise.all([
-      rig.put(tenantId, { user: 'one' }, expected),
-      rig.put(tenantId, { user: 'two' }, expected),
+      fixture.put(tenantId, { user: 'one' }, expected),
+      fixture.put(tenantId, { user: 'two' }, expected),
     ]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
     expect(answers.find(({ status }) => status === 409)?.code).toBe('version_conflict');
@@ -141,14 +141,14 @@ describe('secrets', () => {
 
   it('vault 16 refuses a value that is too large, an empty one and an unknown field, and stores nothing', async () => {
     const tenantId = newTenant();
-    await rig.keep(tenantId);
+    await fixture.keep(tenantId);
     const before = await blobsOf(tenantId);
     const large = 'x'.repeat(64 * 1024 + 1);
     const codes = [
-      await rig.put(tenantId, { user: large }),
-      await rig.put(tenantId, { user: '' }),
-      await rig.put(tenantId, {}),
-      await rig.put(tenantId, { user: 'marked-value', nothing: 'x' }),
+      await fixture.put(tenantId, { user: large }),
+      await fixture.put(tenantId, { user: '' }),
+      await fixture.put(tenantId, {}),
+      await fixture.put(tenantId, { user: 'marked-value', nothing: 'x' }),
     ].map(({ status, code }) => [status, code]);
     expect(codes).toEqual([
       [400, 'invalid_request'],
@@ -157,24 +157,24 @@ describe('secrets', () => {
       [400, 'unknown_field'],
     ]);
     expect(await blobsOf(tenantId)).toEqual(before);
-    expect((await rig.put(tenantId, { user: large.slice(1) })).status).toBe(200);
+    expect((await fixture.put(tenantId, { user: large.slice(1) })).status).toBe(200);
   });
 
   it('writes that meet are encrypted again, and each gets a version of its own', async () => {
     const tenantId = newTenant();
-    await rig.keep(tenantId);
+    await fixture.keep(tenantId);
     const answers = await Promise.all(
-      Array.from({ length: 4 }, (_, at) => rig.put(tenantId, { user: `value ${at}` })),
+      Array.from({ length: 4 }, (_, at) => fixture.put(tenantId, { user: `value ${at}` })),
     );
     expect(answers.map(({ body }) => body.fields[0].version).sort()).toEqual([2, 3, 4, 5]);
   });
 
   it('keep twenty versions and destroy the oldest for the next one', async () => {
     const tenantId = newTenant();
-    await rig.admin(tenantId).post(SERVICES, service());
-    for (let at = 0; at < 21; at += 1) await rig.put(tenantId, { user: `value ${at}` });
+    await fixture.admin(tenantId).post(SERVICES, service());
+    for (let at = 0; at < 21; at += 1) await fixture.put(tenantId, { user: `value ${at}` });
     expect(await blobsOf(tenantId)).toEqual(Array.from({ length: 20 }, (_, at) => at + 2));
-    const destroyed = (await rig.eventsOf(tenantId)).filter(
+    const destroyed = (await fixture.eventsOf(tenantId)).filter(
       ({ type }) => type === 'SecretVersionDestroyed',
     );
     expect(destroyed.map(({ data }) => data['version'])).toEqual([1]);
@@ -182,12 +182,12 @@ describe('secrets', () => {
 
   it('vault 15 are unreadable for ever once their tenant is deleted', async () => {
     const tenantId = newTenant();
-    await rig.keep(tenantId);
+    await fixture.keep(tenantId);
     const data = { id: tenantId, deleted_at: new Date().toISOString() };
     const streamId = `tenant-${tenantId}`;
-    await rig.publish({ source: 'identity', type: 'tenant.deleted', tenantId, streamId, data });
+    await fixture.publish({ source: 'identity', type: 'tenant.deleted', tenantId, streamId, data });
     const key = await untilTrue(async () => {
-      const { rows } = await rig.shared.database.system.query<{ wrapped: Buffer | null }>(
+      const { rows } = await fixture.shared.database.system.query<{ wrapped: Buffer | null }>(
         `SELECT wrapped FROM vault.tenant_keys WHERE tenant_id = $1 AND state = 'shredded'`,
         [tenantId],
       );
@@ -195,13 +195,13 @@ describe('secrets', () => {
     });
     expect(key.wrapped).toBeNull();
     await untilTrue(async () => (await blobsOf(tenantId)).length === 0);
-    expect((await rig.session({ tenantId }).vend()).status).toBe(404);
+    expect((await fixture.session({ tenantId }).vend()).status).toBe(404);
   });
 });
 
 describe('approval policies', () => {
   it('are made, listed, changed to a new version, and removed', async () => {
-    const admin = rig.admin(newTenant());
+    const admin = fixture.admin(newTenant());
     const made = await admin.post(POLICIES, terms);
     expect(made.body).toMatchObject({
       ...terms,
@@ -220,7 +220,7 @@ describe('approval policies', () => {
   });
 
   it('tell what they would say to a request', async () => {
-    const admin = rig.admin(newTenant());
+    const admin = fixture.admin(newTenant());
     const { body: policy } = await admin.post(POLICIES, terms);
     const ask = (asked: readonly string[]) =>
       admin.post(`${POLICIES}/evaluate`, { agent_id: 'a', service_name: 'db', fields: asked });

@@ -3,19 +3,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FIELDS, newTenant, type VaultFixture, vaultFixture } from './fixture.ts';
 
 const database = testDatabase();
-let rig: VaultFixture;
+let fixture: VaultFixture;
 beforeAll(async () => {
-  rig = await vaultFixture(database.url);
+  fixture = await vaultFixture(database.url);
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 const countOf = async (tenantId: string, type: string) =>
-  (await rig.eventsOf(tenantId)).filter((event) => event.type === type).length;
+  (await fixture.eventsOf(tenantId)).filter((event) => event.type === type).length;
 
 const policy = (tenantId: string, more: object = {}) =>
-  rig.admin(tenantId).post('/api/v1/vault/approval-policies', {
+  fixture.admin(tenantId).post('/api/v1/vault/approval-policies', {
     name: 'ask first',
     service_name: 'db',
     fields: '*',
@@ -28,8 +28,8 @@ describe('vending', () => {
   it('vault 2 agent, service, secret and session that were just made are vended to at once, 100 times', async () => {
     const round = async () => {
       const tenantId = newTenant();
-      await rig.keep(tenantId);
-      const { status, body } = await rig.session({ tenantId }).vend();
+      await fixture.keep(tenantId);
+      const { status, body } = await fixture.session({ tenantId }).vend();
       return { status, fields: body.data?.fields, tenantId };
     };
     for (let lane = 0; lane < 10; lane += 1) {
@@ -43,8 +43,8 @@ describe('vending', () => {
 
   it('meets the same grant again under the same Idempotency-Key, also by force', async () => {
     const tenantId = newTenant();
-    await rig.keep(tenantId);
-    const session = rig.session({ tenantId });
+    await fixture.keep(tenantId);
+    const session = fixture.session({ tenantId });
     const headers = { 'idempotency-key': 'once' };
     const first = await session.vend({ force_refresh: true }, headers);
     const second = await session.vend({ force_refresh: true }, headers);
@@ -56,8 +56,8 @@ describe('vending', () => {
 
   it('vault 5 fifty parallel vends of one slot, in any order of fields, make one grant', async () => {
     const tenantId = newTenant();
-    await rig.keep(tenantId);
-    const session = rig.session({ tenantId });
+    await fixture.keep(tenantId);
+    const session = fixture.session({ tenantId });
     const forms = [FIELDS, FIELDS.toReversed(), [...FIELDS, ...FIELDS]];
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, at) => session.vend({ fields: forms[at % 3] ?? [] })),
@@ -69,8 +69,8 @@ describe('vending', () => {
 
   it('vault 6 a forced refresh makes a new grant, which a plain vend then gets', async () => {
     const tenantId = newTenant();
-    await rig.keep(tenantId);
-    const session = rig.session({ tenantId });
+    await fixture.keep(tenantId);
+    const session = fixture.session({ tenantId });
     const first = (await session.vend()).body.data;
     const forced = (await session.vend({ force_refresh: true })).body.data;
     const plain = (await session.vend()).body.data;
@@ -80,10 +80,10 @@ describe('vending', () => {
 
   it('answers 202 while a person has not decided, and hands out once they have', async () => {
     const tenantId = newTenant();
-    await rig.keep(tenantId);
-    await rig.vouch(tenantId, ['ann']);
+    await fixture.keep(tenantId);
+    await fixture.vouch(tenantId, ['ann']);
     expect((await policy(tenantId)).status).toBe(201);
-    const session = rig.session({ tenantId });
+    const session = fixture.session({ tenantId });
     const asked = await session.vend();
     expect([asked.status, Object.keys(asked.body.data).sort()]).toEqual([
       202,
@@ -94,7 +94,7 @@ describe('vending', () => {
     expect((await session.vend()).body.data.approval_id).toBe(approval_id);
     const pending = await session.vend({ approval_id });
     expect([pending.status, pending.body.data.expires_in]).toEqual([202, 100]);
-    rig.approval.decide(approval_id, 'approved');
+    fixture.approval.decide(approval_id, 'approved');
     const granted = await session.vend({ approval_id });
     expect(granted.status).toBe(200);
     expect((await session.vend()).body.data.grant_id).toBe(granted.body.data.grant_id);

@@ -19,9 +19,9 @@ const UNKNOWN: CurrentFacts = { agent: null, session: null, user: null };
 type AskFacts = Peers['identity']['facts'];
 let identitySays: AskFacts;
 let timesAsked = 0;
-let rig: VaultFixture;
+let fixture: VaultFixture;
 beforeAll(async () => {
-  rig = await vaultFixture(database.url, {
+  fixture = await vaultFixture(database.url, {
     peers: {
       identity: {
         facts: async (asked) => {
@@ -34,7 +34,7 @@ beforeAll(async () => {
   identitySays = async () => UNKNOWN;
 });
 afterAll(async () => {
-  await rig?.stop();
+  await fixture?.stop();
 });
 
 const POLICIES = '/api/v1/vault/approval-policies';
@@ -49,12 +49,12 @@ const policy = (more: object = {}) => ({
 async function gated(more: object = {}): Promise<{ tenantId: string; session: Session }> {
   identitySays = async () => UNKNOWN;
   const tenantId = newTenant();
-  await rig.keep(tenantId);
-  expect((await rig.admin(tenantId).post(POLICIES, policy(more))).status).toBe(201);
-  return { tenantId, session: rig.session({ tenantId }) };
+  await fixture.keep(tenantId);
+  expect((await fixture.admin(tenantId).post(POLICIES, policy(more))).status).toBe(201);
+  return { tenantId, session: fixture.session({ tenantId }) };
 }
 const agentOwnedBy = async (tenantId: string, agentId: string, owner: string | null) => {
-  const event = await rig.publish({
+  const event = await fixture.publish({
     source: 'identity',
     type: 'agent.created',
     tenantId,
@@ -70,7 +70,7 @@ const agentOwnedBy = async (tenantId: string, agentId: string, owner: string | n
       created_at: '2026-01-01T00:00:00.000Z',
     },
   });
-  await heard(rig, 'agents', 'tenant_id = $1 AND agent_id = $2 AND position = $3', [
+  await heard(fixture, 'agents', 'tenant_id = $1 AND agent_id = $2 AND position = $3', [
     tenantId,
     agentId,
     event.position,
@@ -78,8 +78,8 @@ const agentOwnedBy = async (tenantId: string, agentId: string, owner: string | n
 };
 /** As identity does before it answers; its event has not arrived over the bus yet. */
 async function withdrawAtIdentity(tenantId: string, userId: string): Promise<void> {
-  await rig.shared.cache.raise(changedKey('user', userId), 2n ** 62n, 60_000);
-  await rig.shared.cache.set(authorityKey(tenantId), randomUUID());
+  await fixture.shared.cache.raise(changedKey('user', userId), 2n ** 62n, 60_000);
+  await fixture.shared.cache.set(authorityKey(tenantId), randomUUID());
 }
 const NOT_VOUCHED = [403, 'NO_APPROVER', { reason: 'approver_not_vouched' }];
 const refusal = async (answer: ReturnType<Session['vend']>) => {
@@ -90,32 +90,32 @@ const refusal = async (answer: ReturnType<Session['vend']>) => {
 describe('S12 an approver who is not vouched for', () => {
   it('S12 is asked nothing, whether unknown, registered or no longer vouched for, and that is recorded', async () => {
     const { tenantId, session } = await gated();
-    const { length } = rig.approval.opened;
+    const { length } = fixture.approval.opened;
     expect(await refusal(session.vend())).toEqual(NOT_VOUCHED);
-    await rig.publish(userUpdated(tenantId, { id: 'ann' }));
-    await heard(rig, 'users', `tenant_id = $1 AND user_id = 'ann'`, [tenantId]);
+    await fixture.publish(userUpdated(tenantId, { id: 'ann' }));
+    await heard(fixture, 'users', `tenant_id = $1 AND user_id = 'ann'`, [tenantId]);
     expect(await refusal(session.vend())).toEqual(NOT_VOUCHED);
-    expect(rig.approval.opened).toHaveLength(length);
-    await rig.vouch(tenantId, ['ann']);
+    expect(fixture.approval.opened).toHaveLength(length);
+    await fixture.vouch(tenantId, ['ann']);
     expect((await session.vend()).status).toBe(202);
-    expect(rig.approval.opened.at(-1)).toMatchObject({ user_id: 'ann', vouch_required: true });
-    await rig.vouch(tenantId, ['ann'], false);
+    expect(fixture.approval.opened.at(-1)).toMatchObject({ user_id: 'ann', vouch_required: true });
+    await fixture.vouch(tenantId, ['ann'], false);
     expect(await refusal(session.vend())).toEqual(NOT_VOUCHED);
-    const refused = (await rig.eventsOf(tenantId)).filter(({ type }) => type === 'VendRefused');
+    const refused = (await fixture.eventsOf(tenantId)).filter(({ type }) => type === 'VendRefused');
     expect(refused.map(({ data }) => data['code'])).toEqual(Array(3).fill('NO_APPROVER'));
   });
 
   it('S12 was vouched for when asked, and is not when the approval is used or the grant handed out again', async () => {
     const { tenantId, session } = await gated();
-    await rig.vouch(tenantId, ['ann']);
+    await fixture.vouch(tenantId, ['ann']);
     const approval_id = (await session.vend()).body.data.approval_id as string;
-    rig.approval.decide(approval_id, 'approved');
-    await rig.vouch(tenantId, ['ann'], false);
+    fixture.approval.decide(approval_id, 'approved');
+    await fixture.vouch(tenantId, ['ann'], false);
     expect(await refusal(session.vend({ approval_id }))).toEqual(NOT_VOUCHED);
-    await rig.vouch(tenantId, ['ann']);
+    await fixture.vouch(tenantId, ['ann']);
     expect((await session.vend({ approval_id })).status).toBe(200);
     expect((await session.vend()).status).toBe(200);
-    await rig.vouch(tenantId, ['ann'], false);
+    await fixture.vouch(tenantId, ['ann'], false);
     expect(await refusal(session.vend())).toEqual(NOT_VOUCHED);
     expect(await refusal(session.vend({ approval_id }))).toEqual(NOT_VOUCHED);
   });
@@ -123,9 +123,9 @@ describe('S12 an approver who is not vouched for', () => {
   it('R11 S12 of fifty parallel vends while a vouch is withdrawn, each gets the one grant or none, and later ones none', async () => {
     for (let round = 1; round <= 20; round += 1) {
       const { tenantId, session } = await gated();
-      await rig.vouch(tenantId, ['ann']);
+      await fixture.vouch(tenantId, ['ann']);
       const approval_id = (await session.vend()).body.data.approval_id as string;
-      rig.approval.decide(approval_id, 'approved');
+      fixture.approval.decide(approval_id, 'approved');
       identitySays = async () => ({ ...UNKNOWN, user: { status: 'active', vouched: false } });
       const vends = Array.from({ length: 50 }, async (_each, at) => {
         if (at === 25) await withdrawAtIdentity(tenantId, 'ann');
@@ -137,15 +137,15 @@ describe('S12 an approver who is not vouched for', () => {
       const ids = answers.flatMap(({ body }) => body.data?.grant_id ?? []);
       expect(new Set(ids).size).toBeLessThanOrEqual(1);
       expect(await refusal(session.vend({ approval_id }))).toEqual(NOT_VOUCHED);
-      await rig.shared.cache.delete(changedKey('user', 'ann'));
+      await fixture.shared.cache.delete(changedKey('user', 'ann'));
     }
   });
 
   it('S12 stays as is through an event of before, and is not vouched for by a change of something else', async () => {
     const { tenantId, session } = await gated();
-    await rig.vouch(tenantId, ['ann']);
-    const { position } = await rig.publish(userUpdated(tenantId, { id: 'ann' }));
-    await heard(rig, 'users', 'tenant_id = $1 AND position = $2', [tenantId, position]);
+    await fixture.vouch(tenantId, ['ann']);
+    const { position } = await fixture.publish(userUpdated(tenantId, { id: 'ann' }));
+    await heard(fixture, 'users', 'tenant_id = $1 AND position = $2', [tenantId, position]);
     expect((await session.vend()).status).toBe(202);
   });
 });
@@ -153,30 +153,30 @@ describe('S12 an approver who is not vouched for', () => {
 describe('S12 the owner of the agent', () => {
   it('S12 is asked where a policy says so, if there is one and is vouched for', async () => {
     const { tenantId, session } = await gated({ approver: 'agent_owner' });
-    await rig.vouch(tenantId, ['ann']);
+    await fixture.vouch(tenantId, ['ann']);
     const { agentId } = session;
     expect(await refusal(session.vend())).toEqual([403, 'NO_APPROVER', undefined]);
     await agentOwnedBy(tenantId, agentId, null);
     expect(await refusal(session.vend())).toEqual([403, 'NO_APPROVER', undefined]);
     await agentOwnedBy(tenantId, agentId, 'olga');
     expect(await refusal(session.vend())).toEqual(NOT_VOUCHED);
-    await rig.vouch(tenantId, ['olga']);
+    await fixture.vouch(tenantId, ['olga']);
     expect((await session.vend()).status).toBe(202);
-    expect(rig.approval.opened.at(-1)).toMatchObject({ user_id: 'olga' });
+    expect(fixture.approval.opened.at(-1)).toMatchObject({ user_id: 'olga' });
   });
 
   it('S12 is known from identity where the agent was heard of before owners were kept', async () => {
     const { tenantId, session } = await gated({ approver: 'agent_owner' });
     const { agentId } = session;
     await agentOwnedBy(tenantId, agentId, null);
-    await rig.shared.database.system.query(
+    await fixture.shared.database.system.query(
       'UPDATE vault.agents SET position = 0 WHERE tenant_id = $1',
       [tenantId],
     );
-    await rig.vouch(tenantId, ['olga']);
+    await fixture.vouch(tenantId, ['olga']);
     identitySays = async () => ({ ...UNKNOWN, agent: { services: [], owner_user_id: 'olga' } });
     expect((await session.vend()).status).toBe(202);
-    expect(rig.approval.opened.at(-1)).toMatchObject({ user_id: 'olga' });
+    expect(fixture.approval.opened.at(-1)).toMatchObject({ user_id: 'olga' });
   });
 
   it('is what the evaluation answers, and nobody where a vend would find none', async () => {
@@ -184,17 +184,17 @@ describe('S12 the owner of the agent', () => {
     const { agentId } = session;
     const evaluated = async () => {
       const asked = { agent_id: agentId, service_name: 'db', fields: ['user'] };
-      const { body } = await rig.admin(tenantId).post(`${POLICIES}/evaluate`, asked);
+      const { body } = await fixture.admin(tenantId).post(`${POLICIES}/evaluate`, asked);
       return [body.effect, body.approver, body.reason];
     };
     await agentOwnedBy(tenantId, agentId, 'olga');
     expect(await evaluated()).toEqual(['require_approval', null, 'approver_not_vouched']);
-    await rig.vouch(tenantId, ['olga', 'bob']);
+    await fixture.vouch(tenantId, ['olga', 'bob']);
     expect(await evaluated()).toEqual(['require_approval', 'agent_owner', undefined]);
     const bob = { approver: { user_id: 'bob' } };
-    expect((await rig.admin(tenantId).post(POLICIES, policy(bob))).status).toBe(201);
+    expect((await fixture.admin(tenantId).post(POLICIES, policy(bob))).status).toBe(201);
     expect(await evaluated()).toEqual(['require_approval', { user_id: 'bob' }, undefined]);
-    await rig.vouch(tenantId, ['bob'], false);
+    await fixture.vouch(tenantId, ['bob'], false);
     expect(await evaluated()).toEqual(['require_approval', null, 'approver_not_vouched']);
   });
 });
@@ -213,15 +213,15 @@ describe('a change that the bus has not brought yet', () => {
 
   it('of an agent is heard from identity, once for as long as nothing else changes', async () => {
     const tenantId = newTenant();
-    await rig.keep(tenantId);
-    const session = rig.session({ tenantId });
+    await fixture.keep(tenantId);
+    const session = fixture.session({ tenantId });
     expect((await session.vend()).status).toBe(200);
     identitySays = narrowed([]);
-    await rig.shared.cache.raise(changedKey('agent', session.agentId), at(), 60_000);
-    await rig.shared.cache.set(authorityKey(tenantId), 'another');
+    await fixture.shared.cache.raise(changedKey('agent', session.agentId), at(), 60_000);
+    await fixture.shared.cache.set(authorityKey(tenantId), 'another');
     expect((await session.vend()).code).toBe('CREDENTIAL_SCOPE_DENIED');
     identitySays = narrowed(['db']);
-    await rig.shared.cache.raise(changedKey('agent', session.agentId), at() + 9n, 60_000);
+    await fixture.shared.cache.raise(changedKey('agent', session.agentId), at() + 9n, 60_000);
     timesAsked = 0;
     for (let vends = 0; vends < 5; vends += 1) expect((await session.vend()).status).toBe(200);
     expect(timesAsked).toBe(1);
@@ -229,9 +229,9 @@ describe('a change that the bus has not brought yet', () => {
 
   it('is 503 where identity does not answer within two seconds', async () => {
     const tenantId = newTenant();
-    await rig.keep(tenantId);
-    const session = rig.session({ tenantId });
-    await rig.shared.cache.raise(changedKey('agent', session.agentId), at(), 60_000);
+    await fixture.keep(tenantId);
+    const session = fixture.session({ tenantId });
+    await fixture.shared.cache.raise(changedKey('agent', session.agentId), at(), 60_000);
     identitySays = () => new Promise(() => {});
     const began = performance.now();
     const answer = await session.vend();
@@ -241,7 +241,7 @@ describe('a change that the bus has not brought yet', () => {
 
   it('S12 of who is vouched for bites at the next vend, and so does one that gives it', async () => {
     const { tenantId, session } = await gated();
-    await rig.vouch(tenantId, ['ann']);
+    await fixture.vouch(tenantId, ['ann']);
     expect((await session.vend()).status).toBe(202);
     const said =
       (vouched: boolean): AskFacts =>
@@ -251,8 +251,8 @@ describe('a change that the bus has not brought yet', () => {
       });
     const changed = async (vouched: boolean) => {
       identitySays = said(vouched);
-      await rig.shared.cache.raise(changedKey('user', 'ann'), at(), 60_000);
-      await rig.shared.cache.set(authorityKey(tenantId), `${vouched}`);
+      await fixture.shared.cache.raise(changedKey('user', 'ann'), at(), 60_000);
+      await fixture.shared.cache.set(authorityKey(tenantId), `${vouched}`);
     };
     try {
       await changed(false);
@@ -260,20 +260,20 @@ describe('a change that the bus has not brought yet', () => {
       await changed(true);
       expect((await session.vend()).status).toBe(202);
     } finally {
-      await rig.shared.cache.delete(changedKey('user', 'ann'));
+      await fixture.shared.cache.delete(changedKey('user', 'ann'));
     }
   });
 
   it('is not searched for in rows that may lag behind a cache that was lost', async () => {
     const tenantId = newTenant();
-    await rig.keep(tenantId);
-    const session = rig.session({ tenantId });
+    await fixture.keep(tenantId);
+    const session = fixture.session({ tenantId });
     identitySays = narrowed([]);
     try {
-      await rig.shared.cache.set('identity:changed:through', String(at()));
+      await fixture.shared.cache.set('identity:changed:through', String(at()));
       expect((await session.vend()).code).toBe('CREDENTIAL_SCOPE_DENIED');
     } finally {
-      await rig.shared.cache.delete('identity:changed:through');
+      await fixture.shared.cache.delete('identity:changed:through');
     }
     expect((await session.vend()).status).toBe(200);
   });

@@ -51,7 +51,7 @@ const sessionFor = async ({ a, logIn }: Fortress) => ({
 });
 async function someSession({ a, rest, logIn }: Fortress) {
   const subject = await logIn(a.member);
-  const { sessionId: id } = await startSession(rest, subject, a.machines.agent.key);
+  const { sessionId: id } = await startSession(rest, subject, a.agentsAndKeys.agent.key);
   return { params: { id } };
 }
 

@@ -6,7 +6,7 @@ import { expectStatus } from '../users.ts';
 const REQUESTS = '/api/v1/ciba/requests';
 
 const question = ({ a }: Fortress) => ({
-  agent_id: a.machines.agent.id,
+  agent_id: a.agentsAndKeys.agent.id,
   user_id: a.member.userId,
   action: 'write_data',
 });

@@ -47,14 +47,14 @@ async function keepBilling(world: Fortress): Promise<void> {
 
 async function vendAsk(world: Fortress): Promise<Ask> {
   await keepBilling(world);
-  const { sessionId: id } = world.a.machines.agent;
+  const { sessionId: id } = world.a.agentsAndKeys.agent;
   return { params: { id }, body: { ...SERVICE_GRANT, force_refresh: true } };
 }
 
 /** In a session of its own, because a session has a rate limit. */
 async function someGrant(world: Fortress): Promise<Ask> {
   await keepBilling(world);
-  const { agent } = world.a.machines;
+  const { agent } = world.a.agentsAndKeys;
   const subject = await world.logIn(world.a.member);
   const { sessionId: id, capability } = await startSession(world.rest, subject, agent.key);
   const vended = await world.rest.post(`/api/v1/agent/sessions/${id}/credentials`, SERVICE_GRANT, {

@@ -188,14 +188,14 @@ function recording(answers: readonly (readonly string[])[], landsOn?: string) {
 /** The result of connecting to one host: the socket's address, or the fault. */
 function connecting(
   hostname: string,
-  rig: ReturnType<typeof recording>,
+  fixture: ReturnType<typeof recording>,
   env: 'development' | 'production' = 'production',
 ) {
   const connector = guardedConnector({
     guard: addressGuard([]),
     development: env === 'development',
-    resolver: rig.resolver,
-    dialer: rig.dialer,
+    resolver: fixture.resolver,
+    dialer: fixture.dialer,
     connectWaitMs: 1_000,
   });
   return new Promise<string>((resolve) => {
@@ -217,9 +217,9 @@ describe('connecting', () => {
     '127.0.0.1.',
     '[fe80::1%25eth0]',
   ])('S13 webhooks 14 judges the literal %s itself and dials nothing', async (literal) => {
-    const rig = recording([]);
-    expect(await connecting(literal, rig)).toBe('blocked_address');
-    expect(rig.recorder.dials).toEqual([]);
+    const fixture = recording([]);
+    expect(await connecting(literal, fixture)).toBe('blocked_address');
+    expect(fixture.recorder.dials).toEqual([]);
   });
   it.each([
     { name: 'a private answer', answers: ['10.0.0.1'] },
@@ -228,31 +228,31 @@ describe('connecting', () => {
     { name: 'no answer', answers: [] },
     { name: 'an answer that is no address', answers: ['example.com'] },
   ])('S13 webhooks 14 refuses a name with $name before a packet leaves', async ({ answers }) => {
-    const rig = recording([answers]);
-    expect(await connecting('hooks.example.com', rig)).toBe('blocked_address');
-    expect(rig.recorder.dials).toEqual([]);
+    const fixture = recording([answers]);
+    expect(await connecting('hooks.example.com', fixture)).toBe('blocked_address');
+    expect(fixture.recorder.dials).toEqual([]);
   });
   it('S13 webhooks 14 looks a name up once and dials the address that it judged', async () => {
-    const rig = recording([['8.8.8.8'], ['127.0.0.1']]);
-    expect(await connecting('hooks.example.com.', rig)).toBe('8.8.8.8');
-    expect(rig.recorder.asked).toEqual(['hooks.example.com']);
-    expect(rig.recorder.dials).toMatchObject([
+    const fixture = recording([['8.8.8.8'], ['127.0.0.1']]);
+    expect(await connecting('hooks.example.com.', fixture)).toBe('8.8.8.8');
+    expect(fixture.recorder.asked).toEqual(['hooks.example.com']);
+    expect(fixture.recorder.dials).toMatchObject([
       { address: '8.8.8.8', servername: 'hooks.example.com' },
     ]);
   });
   it('S13 judges again where the connection really ended', async () => {
-    const rig = recording([['8.8.8.8']], '127.0.0.1');
-    expect(await connecting('hooks.example.com', rig)).toBe('blocked_address');
+    const fixture = recording([['8.8.8.8']], '127.0.0.1');
+    expect(await connecting('hooks.example.com', fixture)).toBe('blocked_address');
   });
   it('webhooks 15 refuses a name that resolves to loopback in development too', async () => {
-    const rig = recording([['127.0.0.1']]);
-    expect(await connecting('evil.example.com', rig, 'development')).toBe('blocked_address');
-    expect(await connecting('localhost', rig, 'development')).toBe('127.0.0.1');
-    expect(rig.recorder.asked).toEqual(['evil.example.com']);
+    const fixture = recording([['127.0.0.1']]);
+    expect(await connecting('evil.example.com', fixture, 'development')).toBe('blocked_address');
+    expect(await connecting('localhost', fixture, 'development')).toBe('127.0.0.1');
+    expect(fixture.recorder.asked).toEqual(['evil.example.com']);
   });
   it('says dns_error for a name that nobody knows', async () => {
-    const rig = { ...recording([]), resolver: () => Promise.reject(new Error('ENOTFOUND')) };
-    expect(await connecting('nobody.example.com', rig)).toBe('dns_error');
+    const fixture = { ...recording([]), resolver: () => Promise.reject(new Error('ENOTFOUND')) };
+    expect(await connecting('nobody.example.com', fixture)).toBe('dns_error');
   });
 });
 

@@ -5,7 +5,7 @@ import { POLL_WAIT_MS, POLLS_PER_PRINCIPAL_MAX } from '../limits.ts';
 import { changes } from './changes.ts';
 import { polls } from './polls.ts';
 
-function rig({ ping = async () => {} }: { readonly ping?: () => Promise<void> } = {}) {
+function fixture({ ping = async () => {} }: { readonly ping?: () => Promise<void> } = {}) {
   const clock = fakeClock('2026-01-01T10:00:00.000Z');
   const heard = changes(inProcessCache(clock), silentLogger);
   const waiting = polls({ changes: heard, clock, cache: { ping } });
@@ -41,7 +41,7 @@ const asleep = async (clock: { readonly sleepers: number }, count = 1) => {
 
 describe('a long poll', () => {
   it('approval 8 is answered by the word of a decision, without any time passing', async () => {
-    const { clock, heard, poll, decide } = rig();
+    const { clock, heard, poll, decide } = fixture();
     const answer = poll();
     await asleep(clock);
     decide();
@@ -51,7 +51,7 @@ describe('a long poll', () => {
   });
 
   it('approval 9 misses no decision that falls between its reading and its waiting', async () => {
-    const { clock, heard, poll, decide } = rig();
+    const { clock, heard, poll, decide } = fixture();
     let reads = 0;
     const answer = poll(async () => {
       reads += 1;
@@ -65,13 +65,13 @@ describe('a long poll', () => {
   });
 
   it('approval 8 is pending still after half a minute, and looks by itself meanwhile', async () => {
-    const first = rig();
+    const first = fixture();
     const undecided = first.poll();
     await asleep(first.clock);
     await first.clock.advance(POLL_WAIT_MS);
     expect(await undecided).toBe('pending');
 
-    const second = rig();
+    const second = fixture();
     const lost = second.poll();
     await asleep(second.clock);
     second.decide();
@@ -83,7 +83,7 @@ describe('a long poll', () => {
     const ping = async () => {
       throw new CacheUnavailable('away');
     };
-    const { clock, waiting, poll, decide, stop } = rig({ ping });
+    const { clock, waiting, poll, decide, stop } = fixture({ ping });
     const answer = poll();
     await asleep(clock);
     const turning = waiting.loop.run(
@@ -130,7 +130,7 @@ describe('a long poll', () => {
   });
 
   it('approval 10 is answered as things stand when the process stops', async () => {
-    const { clock, poll, stop } = rig();
+    const { clock, poll, stop } = fixture();
     const answers = [poll(), poll()];
     await asleep(clock, 2);
     stop.abort();
@@ -138,7 +138,7 @@ describe('a long poll', () => {
   });
 
   it('is one of ten at most, and leaves its place when it ends', async () => {
-    const { clock, poll, stop, heard, decide } = rig();
+    const { clock, poll, stop, heard, decide } = fixture();
     const open = Array.from({ length: POLLS_PER_PRINCIPAL_MAX }, () => poll());
     await asleep(clock, POLLS_PER_PRINCIPAL_MAX);
     expect(await poll()).toBe('too_many_polls');

@@ -76,7 +76,7 @@ describe('mail that waits', () => {
   });
 
   it('is waited for until the next is due, and looked for after 10 s', async () => {
-    const { add, turn, queue, rests } = rig(async () => {});
+    const { add, turn, queue, rests } = fixture(async () => {});
     await turn();
     add(1);
     for (const job of queue) job.at = new Date(Date.parse(START) + 4_000);

@@ -18,7 +18,7 @@ import {
   startRetention,
   startRevocationLists,
   startTurning,
-} from './turning.ts';
+} from './background-work.ts';
 import { refuseForeignKeys } from './wrapped-keys.ts';
 
 export type Host = {

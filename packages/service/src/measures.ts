@@ -60,7 +60,7 @@ async function measureAll(parts: readonly Part[], shared: Infrastructure): Promi
 async function measureDependencies(parts: readonly Part[], shared: Infrastructure): Promise<void> {
   const { settings, database, cache } = shared;
   const [part] = parts;
-  const looks: { readonly [name: string]: (() => Promise<unknown>) | undefined } = {
+  const calls: { readonly [name: string]: (() => Promise<unknown>) | undefined } = {
     postgres: () => database.ping(),
     redis: cache.mode === 'redis' ? () => cache.ping() : undefined,
     eventstore:
@@ -72,12 +72,12 @@ async function measureDependencies(parts: readonly Part[], shared: Infrastructur
         ? undefined
         : () => part.subscriber.lag(part.definition.name, [topicOf(part.definition.name)]),
   };
-  const looked = Object.entries(looks).map(async ([name, look]) => {
-    if (look === undefined) return;
-    const answered = await within(DEPENDENCY_WAIT_MS, look().then(yes, no), shared);
+  const measured = Object.entries(calls).map(async ([name, call]) => {
+    if (call === undefined) return;
+    const answered = await within(DEPENDENCY_WAIT_MS, call().then(yes, no), shared);
     metrics.dependencyUp.set({ name }, answered === true ? 1 : 0);
   });
-  await Promise.all(looked);
+  await Promise.all(measured);
 }
 
 const yes = (): boolean => true;

@@ -2,7 +2,7 @@
 
 import type { ServiceDefinition } from '@cardea/service';
 import { attempts } from './attempts/attempt.ts';
-import { following } from './engine/following.ts';
+import { tupleEngine } from './engine/tuple-engine.ts';
 import { checkRoute } from './tuples/check/check.route.ts';
 import { deleteTupleRoute } from './tuples/delete/delete.route.ts';
 import { filterRoute } from './tuples/filter/filter.route.ts';
@@ -19,7 +19,7 @@ export const authzService: ServiceDefinition = {
   streams: [tuples, attempts],
   migrations: new URL('../migrations/', import.meta.url),
   build: (needs) => {
-    const { engine, follower, loop } = following(needs);
+    const { engine, follower, loop } = tupleEngine(needs);
     return {
       endpoints: [
         writeTuple({ ...needs, follower }),

@@ -29,7 +29,7 @@ export { readRequest, showRequest } from './approval-requests/read-request.ts';
 export * from './approval-requests/request.ts';
 export type { Counters } from './counters.ts';
 export { COOL_DOWN_MS } from './limits.ts';
-export { askQueue } from './queues/asking.ts';
+export { askQueue } from './queues/ask-queue.ts';
 export { cleaned, cut } from './sanitize-text.ts';
 export { patiently, type IdentityFacts } from './identity-facts/identity-facts.ts';
 export { userValidity } from './identity-facts/user-validity.ts';

@@ -20,13 +20,13 @@ type Dependencies = Pick<
   'store' | 'database' | 'positions' | 'clock' | 'settings' | 'log'
 >;
 
-export type Following = {
+export type TupleEngine = {
   readonly engine: Engine;
   readonly follower: Follower;
   readonly loop: Loop;
 };
 
-export function following(needs: Dependencies): Following {
+export function tupleEngine(needs: Dependencies): TupleEngine {
   const { store, database, positions, clock, settings, log } = needs;
   let generation: string | undefined;
   const tenants: TenantIndexes = new TenantIndexes({

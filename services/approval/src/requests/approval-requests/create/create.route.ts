@@ -5,7 +5,7 @@ import { newId, requestHash, reusedKey, type ServiceDependencies } from '@cardea
 import Type from 'typebox';
 import type { Counters } from '../../counters.ts';
 import { CALLER_PER_MINUTE_MAX, MINUTE_MS, TTL_SECONDS_MAX } from '../../limits.ts';
-import { askQueue } from '../../queues/asking.ts';
+import { askQueue } from '../../queues/ask-queue.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { isActive, patiently } from '../../identity-facts/identity-facts.ts';
 import type { Changes } from '../changes.ts';

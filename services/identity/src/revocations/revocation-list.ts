@@ -23,15 +23,15 @@ export async function revocationList(needs: Dependencies): Promise<readonly Revo
   }
   await cache.set(CHANGES_FLOOR, String(head));
   const since = new Date(clock.now().getTime() - settings.JWT_EXPIRY * 1000 - MARGIN_MS);
-  const { rows } = await database.asSystem((sql) =>
-    sql.query<Omit<Revocation, 'at'> & { readonly tokens_before: string | null }>(
-      `SELECT kind, id, tokens_before FROM identity.revocations WHERE marked_at > $1
+  const { rows } = await database.system.query<
+    Omit<Revocation, 'at'> & { readonly tokens_before: string | null }
+  >(
+    `SELECT kind, id, tokens_before FROM identity.revocations WHERE marked_at > $1
        UNION ALL
        SELECT 'sid', s.id, NULL FROM identity.sessions s JOIN identity.users u ON u.id = s.user_id
        WHERE s.expires_at > $2 AND s.revoked_at IS NULL AND u.updated_at > $1
          AND s.user_epoch <> u.epoch AND s.id IS DISTINCT FROM u.keep_sid`,
-      [since, clock.now()],
-    ),
+    [since, clock.now()],
   );
   return rows.map(({ tokens_before: at, ...mark }) =>
     at === null ? mark : { ...mark, at: Number(at) },

@@ -25,16 +25,14 @@ export async function aliveSessions(
   database: Database,
   of: { readonly tenantId: string; readonly userId: string; readonly now: Date },
 ): Promise<readonly AliveSession[]> {
-  const { rows } = await database.asTenant(of.tenantId, (sql) =>
-    sql.query<AliveSession>(
-      `SELECT s.id, s.client_id, s.ip_address, s.user_agent, s.browser, s.browser_version, s.os,
+  const { rows } = await database.tenant(of.tenantId).query<AliveSession>(
+    `SELECT s.id, s.client_id, s.ip_address, s.user_agent, s.browser, s.browser_version, s.os,
          s.os_version, s.device_type, s.started_at, s.last_active_at, s.expires_at
        FROM identity.sessions s JOIN identity.users u ON u.id = s.user_id
        WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.revoked_at IS NULL AND s.expires_at > $3
          AND u.status = 'active' AND (s.user_epoch = u.epoch OR s.id = u.keep_sid)
        ORDER BY s.last_active_at DESC, s.id DESC LIMIT $4`,
-      [of.tenantId, of.userId, of.now, SESSIONS_MAX],
-    ),
+    [of.tenantId, of.userId, of.now, SESSIONS_MAX],
   );
   return rows;
 }
@@ -44,7 +42,7 @@ export async function aliveSessions(
  * given.
  */
 export async function endedLogins(
-  database: Pick<Database, 'asTenant'>,
+  database: Pick<Database, 'tenant'>,
   of: {
     readonly tenantId: string;
     readonly userId: string;
@@ -53,14 +51,12 @@ export async function endedLogins(
     readonly now: Date;
   },
 ): Promise<readonly string[]> {
-  const { rows } = await database.asTenant(of.tenantId, (sql) =>
-    sql.query<{ id: string }>(
-      `SELECT id FROM identity.sessions
+  const { rows } = await database.tenant(of.tenantId).query<{ id: string }>(
+    `SELECT id FROM identity.sessions
        WHERE tenant_id = $1 AND user_id = $2 AND revoked_at IS NULL AND expires_at > $3
          AND ($4::integer IS NULL OR user_epoch < $4) AND id IS DISTINCT FROM $5
        ORDER BY last_active_at DESC, id DESC LIMIT $6`,
-      [of.tenantId, of.userId, of.now, of.epoch, of.keep, ENDED_MAX],
-    ),
+    [of.tenantId, of.userId, of.now, of.epoch, of.keep, ENDED_MAX],
   );
   return rows.map(({ id }) => id);
 }

@@ -69,13 +69,13 @@ export function secretStore({ database, keys, random, clock }: Dependencies): Se
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, Blob>> => {
     if (ids.length === 0) return new Map();
-    const { rows } = await database.asTenant(tenantId, (sql) =>
-      sql.query<{ secret_id: string; dek_version: number; blob: Buffer }>(
+    const { rows } = await database
+      .tenant(tenantId)
+      .query<{ secret_id: string; dek_version: number; blob: Buffer }>(
         `SELECT secret_id, dek_version, blob FROM vault.secret_versions
          WHERE tenant_id = $1 AND secret_id = ANY($2::uuid[]) AND blob IS NOT NULL`,
         [tenantId, ids],
-      ),
-    );
+      );
     return new Map(
       rows.map(({ secret_id, dek_version, blob }) => [
         secret_id,
@@ -131,9 +131,9 @@ export function secretStore({ database, keys, random, clock }: Dependencies): Se
     eraseOwner: ({ tenantId, ownerId }) => eraseWhere(database, tenantId, 'owner_id = $2', ownerId),
     eraseTenant: async (tenantId) => {
       opening.clear();
-      await database.asTenant(tenantId, (sql) =>
-        sql.query('DELETE FROM vault.secret_versions WHERE tenant_id = $1', [tenantId]),
-      );
+      await database
+        .tenant(tenantId)
+        .query('DELETE FROM vault.secret_versions WHERE tenant_id = $1', [tenantId]);
     },
   };
 }
@@ -174,23 +174,21 @@ async function insert(
     readonly dekVersion: number;
   },
 ): Promise<void> {
-  await database.asTenant(tenantId, (sql) =>
-    sql.query(
-      `INSERT INTO vault.secret_versions
+  await database.tenant(tenantId).query(
+    `INSERT INTO vault.secret_versions
          (tenant_id, secret_id, owner_kind, owner_id, name, version, dek_version, blob)
        SELECT $1, u.secret_id, 'field', $2, u.name, u.version, $3, u.blob
        FROM unnest($4::uuid[], $5::text[], $6::integer[], $7::bytea[])
          AS u (secret_id, name, version, blob)`,
-      [
-        tenantId,
-        ownerId,
-        of.dekVersion,
-        of.secrets.map(({ secret_id }) => secret_id),
-        of.secrets.map(({ name }) => name),
-        of.secrets.map(({ version }) => version),
-        of.blobs,
-      ],
-    ),
+    [
+      tenantId,
+      ownerId,
+      of.dekVersion,
+      of.secrets.map(({ secret_id }) => secret_id),
+      of.secrets.map(({ name }) => name),
+      of.secrets.map(({ version }) => version),
+      of.blobs,
+    ],
   );
 }
 
@@ -200,11 +198,9 @@ async function eraseWhere(
   where: string,
   value: unknown,
 ): Promise<void> {
-  await database.asTenant(tenantId, (sql) =>
-    sql.query(
-      `UPDATE vault.secret_versions SET blob = NULL, destroyed_at = now()
+  await database.tenant(tenantId).query(
+    `UPDATE vault.secret_versions SET blob = NULL, destroyed_at = now()
        WHERE tenant_id = $1 AND ${where} AND blob IS NOT NULL`,
-      [tenantId, value],
-    ),
+    [tenantId, value],
   );
 }

@@ -61,9 +61,8 @@ export async function readSessionRows(
   readonly agentPosition: bigint;
   readonly sessionPosition: bigint;
 }> {
-  const { rows } = await database.asTenant(asked.tenantId, (sql) =>
-    sql.query<Row>(
-      `SELECT s.session_id AS session, s.agent_id AS session_agent, s.user_id AS session_user,
+  const { rows } = await database.tenant(asked.tenantId).query<Row>(
+    `SELECT s.session_id AS session, s.agent_id AS session_agent, s.user_id AS session_user,
          s.epoch, s.expires_at, s.ended_at, s.position AS session_position,
          t.epoch AS token_epoch, a.services, a.changed_at, a.owner_user_id,
          a.position AS agent_position, u.status AS user_status
@@ -72,8 +71,7 @@ export async function readSessionRows(
        LEFT JOIN vault.agent_sessions t ON t.tenant_id = one.tenant_id AND t.session_id = $3
        LEFT JOIN vault.agents a ON a.tenant_id = one.tenant_id AND a.agent_id = $4
        LEFT JOIN vault.users u ON u.tenant_id = one.tenant_id AND u.user_id = $5`,
-      [asked.tenantId, asked.sessionId, asked.tokenSessionId, asked.agentId, asked.userId],
-    ),
+    [asked.tenantId, asked.sessionId, asked.tokenSessionId, asked.agentId, asked.userId],
   );
   const [row] = rows;
   if (row === undefined) throw new Error('a query that always has a row had none');
@@ -108,12 +106,12 @@ export async function readApproverRow(
   tenantId: string,
   userId: string,
 ): Promise<(UserFacts & { readonly position: bigint }) | undefined> {
-  const { rows } = await database.asTenant(tenantId, (sql) =>
-    sql.query<UserFacts & { readonly position: string }>(
+  const { rows } = await database
+    .tenant(tenantId)
+    .query<UserFacts & { readonly position: string }>(
       'SELECT status, vouched, position FROM vault.users WHERE tenant_id = $1 AND user_id = $2',
       [tenantId, userId],
-    ),
-  );
+    );
   const [row] = rows;
   return row === undefined ? undefined : { ...row, position: BigInt(row.position) };
 }
@@ -123,12 +121,12 @@ export async function readOwnerRow(
   tenantId: string,
   agentId: string,
 ): Promise<{ readonly owner_user_id: string | null; readonly position: bigint } | undefined> {
-  const { rows } = await database.asTenant(tenantId, (sql) =>
-    sql.query<{ readonly owner_user_id: string | null; readonly position: string }>(
+  const { rows } = await database
+    .tenant(tenantId)
+    .query<{ readonly owner_user_id: string | null; readonly position: string }>(
       'SELECT owner_user_id, position FROM vault.agents WHERE tenant_id = $1 AND agent_id = $2',
       [tenantId, agentId],
-    ),
-  );
+    );
   const [row] = rows;
   return row === undefined ? undefined : { ...row, position: BigInt(row.position) };
 }

@@ -15,9 +15,9 @@ type ShredDependencies = Pick<ServiceDependencies, 'database' | 'streams' | 'sys
 export const shredTenant =
   (vault: ShredDependencies) =>
   async (tenantId: string, eventId: string): Promise<void> => {
-    const { rows } = await vault.database.asTenant(tenantId, (sql) =>
-      sql.query<{ id: string }>('SELECT id FROM vault.services WHERE tenant_id = $1', [tenantId]),
-    );
+    const { rows } = await vault.database
+      .tenant(tenantId)
+      .query<{ id: string }>('SELECT id FROM vault.services WHERE tenant_id = $1', [tenantId]);
     for (const { id } of rows) {
       const command = vault.systemCommand(tenantId, 'shred', eventId, id);
       await vault.streams.decideOn(services, id, command, deleteService);

@@ -15,14 +15,12 @@ export async function rowsOf(
   database: Database,
   of: { readonly tenantId: string; readonly appId: string | undefined; readonly id?: string },
 ): Promise<WebhookShape[]> {
-  const { rows } = await database.asTenant(of.tenantId, (sql) =>
-    sql.query<Row>(
-      `SELECT id, url, description, events, enabled, created_at FROM webhooks.webhooks
+  const { rows } = await database.tenant(of.tenantId).query<Row>(
+    `SELECT id, url, description, events, enabled, created_at FROM webhooks.webhooks
        WHERE tenant_id = $1 AND ($2::text IS NULL OR app_id = $2)
          AND ($3::uuid IS NULL OR id = $3)
        ORDER BY created_at, id`,
-      [of.tenantId, of.appId ?? null, of.id ?? null],
-    ),
+    [of.tenantId, of.appId ?? null, of.id ?? null],
   );
   return rows.map(({ description, created_at, ...row }) => ({
     ...row,

@@ -1,5 +1,5 @@
 /** Requests as the lists read them; overdue ones read as expired before that is recorded. */
-import type { Transaction } from '@cardea/read-models';
+import type { Queryable } from '@cardea/read-models';
 import type { ServiceDependencies } from '@cardea/service';
 import {
   type Origin,
@@ -41,7 +41,7 @@ type Row = {
 
 /** `rest` follows `FROM … r` in the statement; `values` begins with the time. */
 export async function readRows(
-  sql: Transaction,
+  sql: Queryable,
   rest: string,
   values: readonly unknown[],
 ): Promise<readonly Row[]> {

@@ -70,7 +70,7 @@ export function identityFacts(database: Database): IdentityFacts {
     ...ids: readonly string[]
   ): Promise<Row | undefined> => {
     const values = [tenantId, ...ids];
-    const { rows } = await database.asTenant(tenantId, (on) => on.query<Row>(sql, values));
+    const { rows } = await database.tenant(tenantId).query<Row>(sql, values);
     return rows[0];
   };
   return {

@@ -20,12 +20,12 @@ export async function extentOf(
   limit: number,
 ): Promise<Extent> {
   const { text, values } = select(['ts'], filters, { limit });
-  const { rows } = await database.asTenant(filters.tenantId, (sql) =>
-    sql.query<Extent>(
+  const { rows } = await database
+    .tenant(filters.tenantId)
+    .query<Extent>(
       `SELECT count(*)::integer AS rows, max(ts) AS newest FROM (${text}) AS wanted`,
       values,
-    ),
-  );
+    );
   return rows[0] ?? { rows: 0, newest: null };
 }
 
@@ -67,7 +67,7 @@ async function readPage<Row extends PageRow>(
 ): Promise<{ readonly text: string; readonly next: From } | undefined> {
   const limit = Math.min(PAGE_ROWS_MAX, left);
   const { text, values } = select(columns, { ...filters, to: to ?? undefined }, { limit, after });
-  const { rows } = await database.asTenant(filters.tenantId, (sql) => sql.query<Row>(text, values));
+  const { rows } = await database.tenant(filters.tenantId).query<Row>(text, values);
   const last = rows.at(-1);
   if (last === undefined) return undefined;
   const cursor = { ts: last.timestamp.toISOString(), id: last.id };

@@ -1,6 +1,6 @@
 import { named, Time } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
-import type { Transaction } from '@cardea/read-models';
+import type { Queryable } from '@cardea/read-models';
 import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import { type Cursor, printCursor, readCursor } from '../cursor.ts';
@@ -85,9 +85,7 @@ export const listEvents = (needs: ServiceDependencies & { readonly untilLevel: U
       if ('rule' in page) return { refused: 'invalid_request', details: [page] };
 
       if (page.after === undefined && page.offset === 0) await needs.untilLevel();
-      const { rows } = await needs.database.asTenant(tenantId, (sql) =>
-        readPageOf(sql, { filters, page }),
-      );
+      const { rows } = await readPageOf(needs.database.tenant(tenantId), { filters, page });
       const events = rows.map((row) => ({ ...row, timestamp: row.timestamp.toISOString() }));
       return {
         ok: {
@@ -110,7 +108,7 @@ const KEPT_FILTERS = ['', 'type', 'category'];
  * once per connection, and pruned when they run.
  */
 async function readPageOf(
-  sql: Transaction,
+  sql: Queryable,
   { filters, page }: { readonly filters: Filters; readonly page: Page },
 ) {
   const { text, values } = select(COLUMNS, filters, page);

@@ -109,12 +109,10 @@ async function buildList(needs: Dependencies, tenantId: string, command: Command
   if (!(await positions.reached(['users'], head, CATCH_UP_MS))) {
     throw new WriteContention('the table of users is late, so somebody may be missed');
   }
-  const { rows } = await database.asTenant(tenantId, (sql) =>
-    sql.query<{ id: string }>(
-      `SELECT id FROM identity.users
+  const { rows } = await database.tenant(tenantId).query<{ id: string }>(
+    `SELECT id FROM identity.users
        WHERE tenant_id = $1 AND roles && ARRAY['admin', 'owner', 'system_admin']`,
-      [tenantId],
-    ),
+    [tenantId],
   );
   const found: string[] = [];
   for (const { id } of rows)

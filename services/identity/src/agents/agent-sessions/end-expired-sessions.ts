@@ -23,12 +23,14 @@ export const endExpiredSessions = (needs: Dependencies): Loop =>
   });
 
 async function sweep(needs: Dependencies, tick: () => void): Promise<void> {
-  const { rows } = await needs.database.asSystem((sql) =>
-    sql.query<{ id: string; tenant_id: string; expires_at: Date }>(
-      `SELECT id, tenant_id, expires_at FROM identity.agent_sessions
+  const { rows } = await needs.database.system.query<{
+    id: string;
+    tenant_id: string;
+    expires_at: Date;
+  }>(
+    `SELECT id, tenant_id, expires_at FROM identity.agent_sessions
        WHERE ended_at IS NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2`,
-      [needs.clock.now(), BATCH_MAX],
-    ),
+    [needs.clock.now(), BATCH_MAX],
   );
   for (const { id, tenant_id: tenantId, expires_at } of rows) {
     tick();
@@ -40,13 +42,15 @@ async function sweep(needs: Dependencies, tick: () => void): Promise<void> {
 
 /** Sessions by the token of a login that nobody has refreshed until it ran out. */
 async function sweepLogins(needs: Dependencies, tick: () => void): Promise<void> {
-  const { rows } = await needs.database.asSystem((sql) =>
-    sql.query<{ id: string; tenant_id: string; subject_sid: string }>(
-      `SELECT a.id, a.tenant_id, a.subject_sid FROM identity.agent_sessions a
+  const { rows } = await needs.database.system.query<{
+    id: string;
+    tenant_id: string;
+    subject_sid: string;
+  }>(
+    `SELECT a.id, a.tenant_id, a.subject_sid FROM identity.agent_sessions a
        JOIN identity.sessions s ON s.id = a.subject_sid
        WHERE a.ended_at IS NULL AND s.expires_at <= $1 LIMIT $2`,
-      [needs.clock.now(), BATCH_MAX],
-    ),
+    [needs.clock.now(), BATCH_MAX],
   );
   for (const { id, tenant_id: tenantId, subject_sid: sid } of rows) {
     tick();

@@ -28,27 +28,25 @@ export type OpenOf = {
 
 /** Ids above `after`, in order; a page of them. */
 export async function openSessions(
-  database: Pick<Database, 'asTenant'>,
+  database: Pick<Database, 'tenant'>,
   of: OpenOf,
   after = '',
 ): Promise<readonly string[]> {
-  const { rows } = await database.asTenant(of.tenantId, (sql) =>
-    sql.query<{ id: string }>(
-      `SELECT id FROM identity.agent_sessions
+  const { rows } = await database.tenant(of.tenantId).query<{ id: string }>(
+    `SELECT id FROM identity.agent_sessions
        WHERE tenant_id = $1 AND ended_at IS NULL AND id > $2
          AND ($3::text IS NULL OR agent_id = $3) AND ($4::text IS NULL OR user_id = $4)
          AND ($5::text IS NULL OR key_id = $5) AND ($6::text IS NULL OR subject_sid = $6)
        ORDER BY id LIMIT $7`,
-      [
-        of.tenantId,
-        after,
-        of.agentId ?? null,
-        of.userId ?? null,
-        of.keyId ?? null,
-        of.subjectSid ?? null,
-        PAGE,
-      ],
-    ),
+    [
+      of.tenantId,
+      after,
+      of.agentId ?? null,
+      of.userId ?? null,
+      of.keyId ?? null,
+      of.subjectSid ?? null,
+      PAGE,
+    ],
   );
   return rows.map(({ id }) => id);
 }

@@ -17,7 +17,7 @@ type Row = {
 
 /** `user` as it is now: its epoch has risen, or the account was closed. */
 export async function agentSessionsEndedByUser(
-  database: Pick<Database, 'asTenant'>,
+  database: Pick<Database, 'tenant'>,
   of: { readonly tenantId: string; readonly id: string },
   user: User,
 ): Promise<readonly string[]> {
@@ -30,7 +30,7 @@ export async function agentSessionsEndedByUser(
 }
 
 export async function agentSessionsOfLogin(
-  database: Pick<Database, 'asTenant'>,
+  database: Pick<Database, 'tenant'>,
   { tenantId, sid }: { readonly tenantId: string; readonly sid: string },
 ): Promise<readonly string[]> {
   const rows = await openRows(database, tenantId, { column: 'subject_sid', id: sid });
@@ -38,16 +38,14 @@ export async function agentSessionsOfLogin(
 }
 
 async function openRows(
-  database: Pick<Database, 'asTenant'>,
+  database: Pick<Database, 'tenant'>,
   tenantId: string,
   of: { readonly column: 'user_id' | 'subject_sid'; readonly id: string },
 ): Promise<readonly Row[]> {
-  const { rows } = await database.asTenant(tenantId, (sql) =>
-    sql.query<Row>(
-      `SELECT id, via, user_id, user_epoch, subject_sid, created_at FROM identity.agent_sessions
+  const { rows } = await database.tenant(tenantId).query<Row>(
+    `SELECT id, via, user_id, user_epoch, subject_sid, created_at FROM identity.agent_sessions
        WHERE tenant_id = $1 AND ${of.column} = $2 AND ended_at IS NULL LIMIT $3`,
-      [tenantId, of.id, SESSIONS_MAX],
-    ),
+    [tenantId, of.id, SESSIONS_MAX],
   );
   return rows;
 }

@@ -14,12 +14,10 @@ export async function applicationOfKey(
   publishableKey: string,
 ): Promise<KeyedApplication | undefined> {
   if (parseKey(publishableKey)?.kind !== 'pk') return undefined;
-  const { rows } = await database.asSystem((sql) =>
-    sql.query<KeyedApplication>(
-      `SELECT id, tenant_id, name, environment FROM identity.applications
+  const { rows } = await database.system.query<KeyedApplication>(
+    `SELECT id, tenant_id, name, environment FROM identity.applications
        WHERE publishable_key = $1 AND deleted_at IS NULL`,
-      [publishableKey],
-    ),
+    [publishableKey],
   );
   return rows[0];
 }

@@ -72,9 +72,7 @@ export const listDeliveriesRoute = ({ database, sealer }: Dependencies) =>
       const wanted = read(query, { tenantId, appId });
       if ('rule' in wanted) return { refused: 'invalid_request', details: [wanted] };
       const { text: sql, values } = select(wanted);
-      const { rows } = await database.asTenant(tenantId, (tenant) =>
-        tenant.query<Row>(sql, values),
-      );
+      const { rows } = await database.tenant(tenantId).query<Row>(sql, values);
       const deliveries = rows.map(shown);
       const detailed =
         query.detail === true

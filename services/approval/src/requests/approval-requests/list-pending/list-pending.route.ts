@@ -1,8 +1,8 @@
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import { PENDING_ROWS_MAX } from '../../limits.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
+import { PENDING_ROWS_MAX } from '../../limits.ts';
 import { COMMON, isImpersonated, isLive, requestShape, USERS_ONLY } from '../request-shape.ts';
 import { readRows, showRows } from '../rows.ts';
 
@@ -29,13 +29,11 @@ export const listPending = (approval: ListPendingDependencies) =>
       if (isImpersonated(user)) return { refused: 'user_session_required' };
       if (!(await isLive(approval, tenantId, user.id))) return { refused: 'unauthenticated' };
       const values = [approval.clock.now(), tenantId, user.id];
-      const rows = await approval.database.asTenant(tenantId, (sql) =>
-        readRows(
-          sql,
-          `WHERE r.tenant_id = $2 AND r.user_id = $3 AND r.status = 'pending' AND r.expires_at > $1
-           ORDER BY r.created_at DESC, r.id DESC LIMIT ${PENDING_ROWS_MAX}`,
-          values,
-        ),
+      const rows = await readRows(
+        approval.database.tenant(tenantId),
+        `WHERE r.tenant_id = $2 AND r.user_id = $3 AND r.status = 'pending' AND r.expires_at > $1
+         ORDER BY r.created_at DESC, r.id DESC LIMIT ${PENDING_ROWS_MAX}`,
+        values,
       );
       return { ok: { requests: await showRows(approval, rows) } };
     },

@@ -39,12 +39,12 @@ export async function findUser(
   database: Database,
   { tenantId, id }: { readonly tenantId: string; readonly id: string },
 ): Promise<AdminUser | undefined> {
-  const { rows } = await database.asTenant(tenantId, (sql) =>
-    sql.query<Row>(`SELECT ${COLUMNS} FROM identity.users WHERE tenant_id = $1 AND id = $2`, [
+  const { rows } = await database
+    .tenant(tenantId)
+    .query<Row>(`SELECT ${COLUMNS} FROM identity.users WHERE tenant_id = $1 AND id = $2`, [
       tenantId,
       id,
-    ]),
-  );
+    ]);
   return rows[0] === undefined ? undefined : shown(rows[0]);
 }
 

@@ -94,12 +94,12 @@ export const currentUserRoute = (needs: Dependencies): Endpoint =>
   );
 
 async function applicationsOf({ database }: Pick<Dependencies, 'database'>, tenantId: string) {
-  const { rows } = await database.asTenant(tenantId, (sql) =>
-    sql.query<{ id: string; name: string; environment: string }>(
+  const { rows } = await database
+    .tenant(tenantId)
+    .query<{ id: string; name: string; environment: string }>(
       `SELECT id, name, environment FROM identity.applications
        WHERE tenant_id = $1 AND deleted_at IS NULL ORDER BY created_at, id LIMIT $2`,
       [tenantId, APPLICATIONS_MAX],
-    ),
-  );
+    );
   return rows;
 }

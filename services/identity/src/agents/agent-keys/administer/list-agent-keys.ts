@@ -20,14 +20,12 @@ export async function listAgentKeys(
   database: Database,
   of: { readonly tenantId: string; readonly agentId: string },
 ) {
-  const { rows } = await database.asTenant(of.tenantId, (sql) =>
-    sql.query<Row>(
-      `SELECT id, agent_id, name, environment, allowed_cidrs, created_at, expires_at, last_used_at
+  const { rows } = await database.tenant(of.tenantId).query<Row>(
+    `SELECT id, agent_id, name, environment, allowed_cidrs, created_at, expires_at, last_used_at
        FROM identity.agent_keys
        WHERE tenant_id = $1 AND agent_id = $2 AND revoked_at IS NULL
        ORDER BY created_at DESC, id LIMIT $3`,
-      [of.tenantId, of.agentId, KEYS_MAX],
-    ),
+    [of.tenantId, of.agentId, KEYS_MAX],
   );
   return rows.map(({ environment, ...row }) => ({
     ...row,

@@ -1,7 +1,7 @@
 import type { IntegrationEvent } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import type { Log, RecordedEvent } from '@cardea/event-store';
-import type { Transaction } from '@cardea/read-models';
+import type { Statement, Transaction } from '@cardea/read-models';
 import type { AppliedOffsets } from './consuming/consumer-positions.ts';
 import type { PartitionEnds } from './partition-ends.ts';
 
@@ -42,7 +42,7 @@ export type Consumer = {
   /** Only events of these types are given to `prepare`; undefined = all. */
   readonly preparedTypes?: readonly string[];
   /**
-   * Only events of these types are given to `handle`; undefined = all. Others have taken effect with
+   * Only events of these types are given to `handle` and `statements`; undefined = all. Others have taken effect with
    * `prepare`: where nothing else is due their position is stored later, so a crash repeats `prepare`.
    */
   readonly appliedTypes?: readonly string[];
@@ -59,7 +59,12 @@ export type Consumer = {
    * `prepare`. When it throws, the stream of the event that failed is parked and all other streams
    * continue.
    */
-  readonly handle: (events: readonly IntegrationEvent[], transaction: Transaction) => Promise<void>;
+  readonly handle?: (
+    events: readonly IntegrationEvent[],
+    transaction: Transaction,
+  ) => Promise<void>;
+  /** Effects that need no answer, after those of `handle`: they are sent together with positions and COMMIT. */
+  readonly statements?: (events: readonly IntegrationEvent[]) => readonly Statement[];
   /** Called in this process after the commit. */
   readonly onCommitted?: (events: readonly IntegrationEvent[]) => void;
   /** Called in this process after the commit, with the last applied offsets of the batch's partitions. */

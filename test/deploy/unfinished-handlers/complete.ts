@@ -29,7 +29,7 @@ export const heard = consumer({
   name: 'watch',
   from: [lampEvents],
   on: {
-    'lamp.lit': { apply: async ({ data }, sql) => void (await sql.query(data.at)) },
+    'lamp.lit': { apply: ({ data }) => ({ text: data.at }) },
     ...ignoring('it is dark', 'lamp.hung'),
   },
 });

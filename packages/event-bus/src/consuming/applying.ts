@@ -1,7 +1,7 @@
 /** Applies records in one transaction: effects, parked events and positions commit together. */
 import type { IntegrationEvent } from '@cardea/contracts';
-import { type ParkedOwner, park, parkedPositions } from '@cardea/log-follower';
-import type { Transaction } from '@cardea/read-models';
+import { type ParkedOwner, park } from '@cardea/log-follower';
+import type { Statement, Transaction } from '@cardea/read-models';
 import { failpoint, metrics, span } from '@cardea/runtime';
 import type { Consumer } from '../bus.ts';
 import type { ConsumerDependencies, KindOf } from './consumer-core.ts';
@@ -122,21 +122,34 @@ const applyIn = async (
 ): Promise<Applied> => {
   const { consumer, positions } = at;
   const { records, guilty } = of;
-  const seen = await positions.lock(transaction, lanesOf(records));
-  const waiting = await parkedPositions(transaction, at.parked, streamsOf(records));
+  const lanes = lanesOf(records);
+  const { seen, parked } = await positions.lock(transaction, lanes, streamsOf(records));
   const fresh = advance(records, seen);
-  const { toHandle, toPark } = sorted(at, { fresh, guilty, waiting: new Set(waiting.keys()) });
+  const { toHandle, toPark } = sorted(at, { fresh, guilty, waiting: new Set(parked) });
   if (!toHandle.every(of.isPrepared)) throw new MovedMeanwhile();
   noteRepeats(at, records, fresh);
   await parkAll(at, transaction, toPark);
-  const toApply = ofTypes(consumer.appliedTypes, toHandle);
-  if (toApply.length > 0) {
-    await spanned(consumer, toApply, () => consumer.handle(toApply, transaction));
-  }
   const late = at.late.waiting;
-  await positions.store(transaction, raisedTogether([...late, ...movedOf(records, seen)]));
-  await failpoint('consumer.before_commit');
+  const storing = positions.storing(raisedTogether([...late, ...movedOf(records, seen)]));
+  const toApply = ofTypes(consumer.appliedTypes, toHandle);
+  const commit = async (): Promise<void> => {
+    const effects = await effectsOf(consumer, toApply, transaction);
+    await failpoint('consumer.before_commit');
+    await transaction.commitWith([...effects, storing]);
+  };
+  await (toApply.length > 0 ? spanned(consumer, toApply, commit) : commit());
   return { events: toHandle, seen, late };
+};
+
+/** Does what needs answers, and returns the statements that are left. */
+export const effectsOf = async (
+  consumer: Consumer,
+  events: readonly IntegrationEvent[],
+  transaction: Transaction,
+): Promise<readonly Statement[]> => {
+  if (events.length === 0) return [];
+  await consumer.handle?.(events, transaction);
+  return consumer.statements?.(events) ?? [];
 };
 
 const noteRepeats = (

@@ -1,4 +1,4 @@
-import type { Database, Queryable, Transaction } from '@cardea/read-models';
+import type { Database, Queryable, Statement, Transaction } from '@cardea/read-models';
 
 /**
  * How far a consumer has come in each lane. A lane is a partition of a topic, or a single stream that the
@@ -59,26 +59,32 @@ type Row = {
   part: number;
 };
 
+/** Positions, and which of some streams are parked. */
+export type Standing = {
+  readonly seen: Map<string, LanePosition>;
+  readonly parked: readonly string[];
+};
+
 /** Positions of one consumer in its service's schema. */
 export type ConsumerPositions = {
   /**
    * Locks the rows of these lanes until the transaction ends, so a concurrent process sees the changes of
-   * this one.
+   * this one, and then looks which of the streams are parked; one round trip.
    */
-  lock(transaction: Transaction, lanes: readonly Lane[]): Promise<Map<string, LanePosition>>;
+  lock(
+    transaction: Transaction,
+    lanes: readonly Lane[],
+    streams: readonly string[],
+  ): Promise<Standing>;
   /** Locks all rows of this consumer. */
   lockAll(transaction: Transaction): Promise<void>;
-  /** Only raises; each lane at most once. */
-  store(transaction: Transaction, moved: readonly (Lane & LanePosition)[]): Promise<void>;
+  /** A statement that only raises; each lane at most once. */
+  storing(moved: readonly (Lane & LanePosition)[]): Statement;
   /** The same without an effect: what a crash of the database forgets is looked at again. */
   storeLate(sql: Queryable, moved: readonly (Lane & LanePosition)[]): Promise<void>;
   read(sql: Queryable, topics: readonly string[]): Promise<Map<string, LanePosition>>;
-  /** Positions, and which of these streams are parked, without a lock. */
-  readDue(
-    sql: Queryable,
-    topics: readonly string[],
-    streams: readonly string[],
-  ): Promise<{ readonly seen: Map<string, LanePosition>; readonly parked: readonly string[] }>;
+  /** The same as `lock`, without a lock. */
+  readDue(sql: Queryable, topics: readonly string[], streams: readonly string[]): Promise<Standing>;
 };
 
 const MINE = `
@@ -121,6 +127,12 @@ export const consumerPositions = (schema: string, consumer: string): ConsumerPos
     text: `SELECT topic, partition, "offset", position, part FROM ${table}
            WHERE consumer = $1 AND topic = ANY($2)`,
   };
+  const owner = `consumer:${consumer}`;
+  const readParked = {
+    name: `${schema}_read_parked_of_consumer`,
+    text: `SELECT DISTINCT stream_id FROM ${schema}.parked_events
+           WHERE owner = $1 AND stream_id = ANY($2)`,
+  };
   const readDue = {
     name: `${schema}_read_due_of_consumer`,
     text: `SELECT topic, partition, "offset", position, part, NULL AS stream FROM ${table}
@@ -141,12 +153,24 @@ export const consumerPositions = (schema: string, consumer: string): ConsumerPos
     moved.map(({ part }) => part),
   ];
   return {
-    lock: async (transaction, lanes) => {
+    lock: async (transaction, lanes, streams) => {
       const values = [consumer, ...columns(lanes)];
-      const found = await transaction.query<Row>(lockRows, values);
-      if (found.rows.length === lanes.length) return byLane(found.rows);
-      await transaction.query(addRows, values);
-      return byLane((await transaction.query<Row>(lockRows, values)).rows);
+      const look = [
+        { ...lockRows, values },
+        { ...readParked, values: [owner, streams] },
+      ];
+      let [found, parked] = await transaction.together<[Row, { stream_id: string }]>(look);
+      if (found.rows.length < lanes.length) {
+        const add = { ...addRows, values };
+        [, found, parked] = await transaction.together<[Row, Row, { stream_id: string }]>([
+          add,
+          ...look,
+        ]);
+      }
+      return {
+        seen: byLane(found.rows),
+        parked: parked.rows.map(({ stream_id }) => stream_id),
+      };
     },
     lockAll: async (transaction) => {
       await transaction.query(
@@ -154,9 +178,7 @@ export const consumerPositions = (schema: string, consumer: string): ConsumerPos
         [consumer],
       );
     },
-    store: async (transaction, moved) => {
-      await transaction.query(storeRows, movedColumns(moved));
-    },
+    storing: (moved) => ({ ...storeRows, values: movedColumns(moved) }),
     storeLate: async (sql, moved) => {
       await sql.query(storeRowsLate, movedColumns(moved));
     },
@@ -165,7 +187,7 @@ export const consumerPositions = (schema: string, consumer: string): ConsumerPos
       const { rows } = await sql.query<Row & { stream: string | null }>(readDue, [
         consumer,
         topics,
-        `consumer:${consumer}`,
+        owner,
         streams,
       ]);
       return {

@@ -11,7 +11,7 @@ import {
   topicOf,
 } from '@cardea/contracts';
 import { type Handlers, isIgnored, madeTotal, type Total } from '@cardea/event-store';
-import type { Transaction } from '@cardea/read-models';
+import type { Statement } from '@cardea/read-models';
 import type { Consumer } from '../bus.ts';
 
 type Events = { readonly source: ServiceName; readonly declared: EventDeclarations };
@@ -31,10 +31,10 @@ export type Heard<
     }[Type & TypeIn<From>]
   : never;
 
-/** The effect of one event, split like a {@link Consumer} into `prepare` and `handle`. */
+/** The effect of one event: `prepare` as in {@link Consumer}, and the statements that write its rows. */
 type Effect<Event> = {
   readonly prepare?: (event: Event) => Promise<void>;
-  readonly apply?: (event: Event, transaction: Transaction) => Promise<void>;
+  readonly apply?: (event: Event) => Statement | readonly Statement[];
 };
 
 type EffectsOf<Event extends { readonly type: string }> = {
@@ -67,9 +67,8 @@ export function consumer<const From extends Events>(definition: {
     prepare: async (events) => {
       for (const event of events) await effects.get(event.type)?.prepare?.(event);
     },
-    handle: async (events, transaction) => {
-      for (const event of events) await effects.get(event.type)?.apply?.(event, transaction);
-    },
+    statements: (events) =>
+      events.flatMap((event) => effects.get(event.type)?.apply?.(event) ?? []),
     ...(onCommitted && { onCommitted }),
   });
 }

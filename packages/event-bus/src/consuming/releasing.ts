@@ -1,7 +1,7 @@
 /** Applies the events of a parked stream, in order, and ends its parking. */
 import { PARKED_CHANNEL } from '@cardea/log-follower';
 import type { Transaction } from '@cardea/read-models';
-import { type At, ofTypes } from './applying.ts';
+import { type At, effectsOf, ofTypes } from './applying.ts';
 import { inTwoHalves, MovedMeanwhile } from './two-halves.ts';
 import { firstWaiting, forgetWaiting } from './waiting-events.ts';
 
@@ -32,7 +32,8 @@ const releaseSome = async (at: At, stream: string): Promise<number> => {
         const waiting = await waitingIn(transaction);
         if (!waiting.every(isPrepared)) throw new MovedMeanwhile();
         const toApply = ofTypes(consumer.appliedTypes, waiting);
-        if (toApply.length > 0) await consumer.handle(toApply, transaction);
+        const effects = await effectsOf(consumer, toApply, transaction);
+        if (effects.length > 0) await transaction.together(effects);
         await forgetWaiting(transaction, parked, waiting);
         return waiting;
       }),

@@ -4,9 +4,9 @@
  */
 import { SERVICE_NAMES, topicOf } from '@cardea/contracts';
 import { batchConsumer, type Consumer } from '@cardea/event-bus';
-import type { Transaction } from '@cardea/read-models';
+import type { Statement, Transaction } from '@cardea/read-models';
 import { type Logger, metrics } from '@cardea/runtime';
-import { noteRetention } from '../retention/retention-days.ts';
+import { notesOfRetention } from '../retention/retention-days.ts';
 import { type AuditRow, rowOf } from './mapping.ts';
 
 /** The consumer's group; its positions stand under this name. */
@@ -26,16 +26,13 @@ export function ingest({ onMoved, log }: Dependencies) {
       name: INGEST,
       handle: async (events, transaction) => {
         const rows = events.map(rowOf).filter((row) => row !== undefined);
-        if (rows.length === 0) return;
         const missing = [...new Set(rows.map(({ ts }) => ts.slice(0, DAY_CHARS)))].filter(
           (day) => !madeDays.has(day),
         );
-        for (const day of missing) {
-          await transaction.query('SELECT audit.make_partition($1::date)', [day]);
-        }
-        await insert(transaction, rows, log);
-        await noteRetention(transaction, events);
+        const makingDays = missing.map((day) => ({ ...MAKE_DAY, values: [day] }));
+        if (rows.length > 0) await insert(transaction, { makingDays, rows, log });
       },
+      statements: notesOfRetention,
       // Not before the commit: what a transaction made that failed is not there.
       onCommitted: (events) => {
         for (const { time } of events) seen(madeDays, time.slice(0, DAY_CHARS));
@@ -74,6 +71,7 @@ const namesOf = (columns: readonly string[], prefix = ''): string =>
   columns.map((column) => `${prefix}${column.split(' ')[0]}`).join(', ');
 const ROWS = `jsonb_to_recordset($1::jsonb) AS brought(${[...KEY, ...CONTENT].join(', ')})`;
 
+const MAKE_DAY = { name: 'audit_make_partition', text: 'SELECT audit.make_partition($1::date)' };
 const INSERT = {
   name: 'audit_insert_events',
   text: `
@@ -92,11 +90,19 @@ const UNEQUAL = {
 /** The first row of an id stands. A second one that says anything else is an alarm: one of them is wrong. */
 async function insert(
   transaction: Transaction,
-  rows: readonly AuditRow[],
-  log: Logger,
+  {
+    makingDays,
+    rows,
+    log,
+  }: {
+    readonly makingDays: readonly Statement[];
+    readonly rows: readonly AuditRow[];
+    readonly log: Logger;
+  },
 ): Promise<void> {
   const values = [JSON.stringify(rows)];
-  const { rowCount } = await transaction.query(INSERT, values);
+  const answers = await transaction.together([...makingDays, { ...INSERT, values }]);
+  const rowCount = answers.at(-1)?.rowCount;
   if (rowCount === rows.length) return;
   const unequal = await transaction.query<{ id: string }>(UNEQUAL, values);
   if (unequal.rowCount === 0) return;

@@ -1,6 +1,6 @@
 /** How long each tenant keeps its rows, as its organization wants it; in table `audit.retention`. */
 import { type IntegrationEvent, identityEvents } from '@cardea/contracts';
-import type { Queryable } from '@cardea/read-models';
+import type { Queryable, Statement } from '@cardea/read-models';
 
 type Fact = { readonly organizationId: string; readonly days: number | null };
 
@@ -26,10 +26,7 @@ const NOTE = {
            organization_id = excluded.organization_id, days = coalesce(excluded.days, retention.days)`,
 };
 
-export async function noteRetention(
-  sql: Queryable,
-  events: readonly IntegrationEvent[],
-): Promise<void> {
+export function notesOfRetention(events: readonly IntegrationEvent[]): readonly Statement[] {
   const facts = new Map<string, Fact>();
   for (const event of events) {
     const fact = factOf(event);
@@ -37,13 +34,14 @@ export async function noteRetention(
     const days = fact.days ?? facts.get(event.tenantId)?.days ?? null;
     facts.set(event.tenantId, { ...fact, days });
   }
-  if (facts.size === 0) return;
-  const values = [...facts.values()];
-  await sql.query(NOTE, [
+  if (facts.size === 0) return [];
+  const all = [...facts.values()];
+  const values = [
     [...facts.keys()],
-    values.map(({ organizationId }) => organizationId),
-    values.map(({ days }) => days),
-  ]);
+    all.map(({ organizationId }) => organizationId),
+    all.map(({ days }) => days),
+  ];
+  return [{ ...NOTE, values }];
 }
 
 const DAYS = {

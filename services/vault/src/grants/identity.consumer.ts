@@ -5,7 +5,7 @@
 import { approvalEvents, identityEvents } from '@cardea/contracts';
 import { consumer, type Heard } from '@cardea/event-bus';
 import { ignoring } from '@cardea/event-store';
-import type { Queryable } from '@cardea/read-models';
+import type { Statement } from '@cardea/read-models';
 import type { ServiceDependencies } from '@cardea/service';
 import type { Epochs } from '../epochs.ts';
 import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
@@ -129,48 +129,46 @@ const NO_CONCERN = {
   ),
 };
 
-async function keepAgent(
+function keepAgent(
   event: Event<'agent.created' | 'agent.updated' | 'agent.suspended' | 'agent.resumed'>,
-  sql: Queryable,
-): Promise<void> {
+): Statement {
   const { tenantId, time, position, data } = event;
   const services = JSON.stringify(data.services);
-  await sql.query(
-    `INSERT INTO vault.agents AS a
+  return {
+    name: 'vault_keep_agent',
+    text: `INSERT INTO vault.agents AS a
        (tenant_id, agent_id, services, status, changed_at, owner_user_id, position)
      VALUES ($1, $2, $3::jsonb, $4, $5, $6, $7)
      ON CONFLICT (tenant_id, agent_id) DO UPDATE SET services = excluded.services,
        status = excluded.status, owner_user_id = excluded.owner_user_id,
        position = excluded.position, changed_at = CASE WHEN a.services = excluded.services
          THEN a.changed_at ELSE excluded.changed_at END`,
-    [tenantId, data.id, services, data.status, time, data.owner_user_id, position],
-  );
+    values: [tenantId, data.id, services, data.status, time, data.owner_user_id, position],
+  };
 }
 
-async function deleteAgent(
-  { tenantId, time, position, data }: Event<'agent.deleted'>,
-  sql: Queryable,
-): Promise<void> {
-  await sql.query(
-    `UPDATE vault.agents SET status = 'deleted', services = '[]', changed_at = $3,
+function deleteAgent({ tenantId, time, position, data }: Event<'agent.deleted'>): Statement {
+  return {
+    name: 'vault_delete_agent',
+    text: `UPDATE vault.agents SET status = 'deleted', services = '[]', changed_at = $3,
        owner_user_id = NULL, position = $4
      WHERE tenant_id = $1 AND agent_id = $2`,
-    [tenantId, data.id, time, position],
-  );
+    values: [tenantId, data.id, time, position],
+  };
 }
 
-async function keepSession(
+function keepSession(
   event: Event<'agent_session.started' | 'agent_session.renewed' | 'agent_session.ended'>,
-  sql: Queryable,
-): Promise<void> {
+): Statement {
   const { tenantId, position, data } = event;
-  await sql.query(
-    `INSERT INTO vault.agent_sessions AS s
+  return {
+    name: 'vault_keep_session',
+    text: `INSERT INTO vault.agent_sessions AS s
        (tenant_id, session_id, agent_id, user_id, epoch, expires_at, ended_at, position)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
      ON CONFLICT (tenant_id, session_id) DO UPDATE SET epoch = excluded.epoch,
        expires_at = excluded.expires_at, position = excluded.position, ended_at = coalesce(s.ended_at, excluded.ended_at)`,
-    [
+    values: [
       tenantId,
       data.id,
       data.agent_id,
@@ -180,35 +178,33 @@ async function keepSession(
       event.type === 'agent_session.ended' ? event.data.ended_at : null,
       position,
     ],
-  );
+  };
 }
 
-async function keepUser(
+function keepUser(
   event: Event<'user.created' | 'user.updated' | 'user.status_changed' | 'user.deleted'>,
-  sql: Queryable,
-): Promise<void> {
+): Statement {
   const { tenantId, position, data } = event;
   const [status, vouched] =
     event.type === 'user.deleted'
       ? ['deleted', false]
       : // Older events do not say whether the user is vouched for; the stored value stays then.
         [event.data.status, event.data.vouched ?? null];
-  await sql.query(
-    `INSERT INTO vault.users AS u (tenant_id, user_id, status, vouched, position)
+  return {
+    name: 'vault_keep_user',
+    text: `INSERT INTO vault.users AS u (tenant_id, user_id, status, vouched, position)
      VALUES ($1, $2, $3, coalesce($4::boolean, false), $5)
      ON CONFLICT (tenant_id, user_id) DO UPDATE SET status = excluded.status,
        vouched = coalesce($4::boolean, u.vouched), position = excluded.position`,
-    [tenantId, data.id, status, vouched, position],
-  );
+    values: [tenantId, data.id, status, vouched, position],
+  };
 }
 
-async function keepAnswer(
-  { tenantId, data }: Event<'approval.approved' | 'approval.denied'>,
-  sql: Queryable,
-): Promise<void> {
-  await sql.query(
-    `INSERT INTO vault.approvals (tenant_id, approval_id, responded_by, responded_at)
+function keepAnswer({ tenantId, data }: Event<'approval.approved' | 'approval.denied'>): Statement {
+  return {
+    name: 'vault_keep_answer',
+    text: `INSERT INTO vault.approvals (tenant_id, approval_id, responded_by, responded_at)
      VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
-    [tenantId, data.id, data.responded_by, data.responded_at],
-  );
+    values: [tenantId, data.id, data.responded_by, data.responded_at],
+  };
 }

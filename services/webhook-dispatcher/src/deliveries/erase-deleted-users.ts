@@ -5,7 +5,7 @@
 import { type IntegrationEvent, identityEvents } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
 import type { EventStore } from '@cardea/event-store';
-import type { Database, Positions, Transaction } from '@cardea/read-models';
+import type { Database, Positions, Statement } from '@cardea/read-models';
 import type { Clock } from '@cardea/runtime';
 import { type Loop, sweeping } from '@cardea/service';
 import { DELIVERIES_TABLE } from './deliveries.projection.ts';
@@ -25,21 +25,19 @@ type Dependencies = {
 };
 
 /** In the transaction that also stores that the deletion was received. */
-export async function noteDeletedUsers(
-  sql: Transaction,
+export const notesOfDeletedUsers = (
   events: readonly IntegrationEvent[],
   now: Date,
-): Promise<void> {
-  for (const event of events) {
+): readonly Statement[] =>
+  events.flatMap((event) => {
     const deleted = identityEvents.dataOf(event, 'user.deleted');
-    if (deleted === undefined) continue;
-    await sql.query(
-      `INSERT INTO webhooks.erasures (subject, tenant_id, due_at) VALUES ($1, $2, $3)
-       ON CONFLICT (subject) DO NOTHING`,
-      [`user:${deleted.id}`, event.tenantId, new Date(now.getTime() + PATIENCE_MS)],
-    );
-  }
-}
+    if (deleted === undefined) return [];
+    return {
+      text: `INSERT INTO webhooks.erasures (subject, tenant_id, due_at) VALUES ($1, $2, $3)
+             ON CONFLICT (subject) DO NOTHING`,
+      values: [`user:${deleted.id}`, event.tenantId, new Date(now.getTime() + PATIENCE_MS)],
+    };
+  });
 
 export const eraseDeletedUsers = (needs: Dependencies): Loop =>
   sweeping({

@@ -5,7 +5,7 @@
 import { identityEvents } from '@cardea/contracts';
 import { consumer, type Heard } from '@cardea/event-bus';
 import { ignoring } from '@cardea/event-store';
-import type { Transaction } from '@cardea/read-models';
+import type { Statement } from '@cardea/read-models';
 import { decideOnRows, type ServiceDependencies } from '@cardea/service';
 import type { Changes } from '../approval-requests/changes.ts';
 import { announceEnd, endOf } from '../approval-requests/read-request.ts';
@@ -111,79 +111,86 @@ const NO_CONCERN = {
   ),
 };
 
-async function keepUser(
-  {
-    tenantId,
-    position,
-    data: user,
-  }: Event<'user.created' | 'user.updated' | 'user.status_changed' | 'user.email_verified'>,
-  sql: Transaction,
-): Promise<void> {
-  await sql.query(
+function keepUser({
+  tenantId,
+  position,
+  data: user,
+}: Event<
+  'user.created' | 'user.updated' | 'user.status_changed' | 'user.email_verified'
+>): Statement {
+  return {
+    name: 'approval_keep_user',
     // Older events do not say whether the user is vouched for; the stored value stays then.
-    `INSERT INTO approval.users AS u
+    text: `INSERT INTO approval.users AS u
        (tenant_id, user_id, email, display_name, status, vouched, position)
      VALUES ($1, $2, $3, $4, $5, coalesce($6::boolean, false), $7)
      ON CONFLICT (tenant_id, user_id) DO UPDATE SET
        email = excluded.email, display_name = excluded.display_name, status = excluded.status,
        vouched = coalesce($6::boolean, u.vouched), position = excluded.position`,
-    [tenantId, user.id, user.email, user.display_name, user.status, user.vouched ?? null, position],
-  );
+    values: [
+      tenantId,
+      user.id,
+      user.email,
+      user.display_name,
+      user.status,
+      user.vouched ?? null,
+      position,
+    ],
+  };
 }
 
-async function forgetUser(
-  { tenantId, data }: Event<'user.deleted'>,
-  sql: Transaction,
-): Promise<void> {
-  await sql.query('DELETE FROM approval.users WHERE tenant_id = $1 AND user_id = $2', [
-    tenantId,
-    data.id,
-  ]);
+function forgetUser({ tenantId, data }: Event<'user.deleted'>): Statement {
+  return {
+    name: 'approval_forget_user',
+    text: 'DELETE FROM approval.users WHERE tenant_id = $1 AND user_id = $2',
+    values: [tenantId, data.id],
+  };
 }
 
-async function keepAgent(
-  {
-    tenantId,
-    data: agent,
-  }: Event<'agent.created' | 'agent.updated' | 'agent.suspended' | 'agent.resumed'>,
-  sql: Transaction,
-): Promise<void> {
-  await sql.query(
-    `INSERT INTO approval.agents (tenant_id, agent_id, name, owner_user_id, status)
+function keepAgent({
+  tenantId,
+  data: agent,
+}: Event<'agent.created' | 'agent.updated' | 'agent.suspended' | 'agent.resumed'>): Statement {
+  return {
+    name: 'approval_keep_agent',
+    text: `INSERT INTO approval.agents (tenant_id, agent_id, name, owner_user_id, status)
      VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (tenant_id, agent_id) DO UPDATE SET
        name = excluded.name, owner_user_id = excluded.owner_user_id, status = excluded.status`,
     // A name is shown in mail headers and on pages, so it must have no invisible characters.
-    [tenantId, agent.id, cleaned(agent.name) || agent.id, agent.owner_user_id, agent.status],
-  );
+    values: [
+      tenantId,
+      agent.id,
+      cleaned(agent.name) || agent.id,
+      agent.owner_user_id,
+      agent.status,
+    ],
+  };
 }
 
 /** The row stays, so that a deleted agent cannot be used to make requests. */
-async function forgetAgent(
-  { tenantId, data }: Event<'agent.deleted'>,
-  sql: Transaction,
-): Promise<void> {
-  await sql.query(
-    `UPDATE approval.agents SET status = 'deleted' WHERE tenant_id = $1 AND agent_id = $2`,
-    [tenantId, data.id],
-  );
+function forgetAgent({ tenantId, data }: Event<'agent.deleted'>): Statement {
+  return {
+    name: 'approval_forget_agent',
+    text: `UPDATE approval.agents SET status = 'deleted' WHERE tenant_id = $1 AND agent_id = $2`,
+    values: [tenantId, data.id],
+  };
 }
 
-async function keepTenant(
-  { data: tenant }: Event<'tenant.created' | 'tenant.updated'>,
-  sql: Transaction,
-): Promise<void> {
-  await sql.query(
-    `INSERT INTO approval.tenants (tenant_id, channels) VALUES ($1, $2::text[])
+function keepTenant({ data: tenant }: Event<'tenant.created' | 'tenant.updated'>): Statement {
+  return {
+    name: 'approval_keep_tenant',
+    text: `INSERT INTO approval.tenants (tenant_id, channels) VALUES ($1, $2::text[])
      ON CONFLICT (tenant_id) DO UPDATE SET channels = excluded.channels`,
-    [tenant.id, tenant.approval_channels],
-  );
+    values: [tenant.id, tenant.approval_channels],
+  };
 }
 
-async function forgetTenant({ data }: Event<'tenant.deleted'>, sql: Transaction): Promise<void> {
-  for (const table of ['users', 'agents', 'tenants']) {
-    await sql.query(`DELETE FROM approval.${table} WHERE tenant_id = $1`, [data.id]);
-  }
+function forgetTenant({ data }: Event<'tenant.deleted'>): readonly Statement[] {
+  return ['users', 'agents', 'tenants'].map((table) => ({
+    text: `DELETE FROM approval.${table} WHERE tenant_id = $1`,
+    values: [data.id],
+  }));
 }
 
 type Gone = { readonly tenantId: string } & (

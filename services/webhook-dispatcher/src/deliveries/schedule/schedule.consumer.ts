@@ -13,7 +13,7 @@ import type { IndexedWebhook, WebhookIndex } from '../../webhooks/webhooks.modul
 import { subjectOf } from '../../webhooks/webhooks.module.ts';
 import { bodyOf } from '../body.ts';
 import { deliveries, streamOf } from '../delivery.ts';
-import { noteDeletedUsers } from '../erase-deleted-users.ts';
+import { notesOfDeletedUsers } from '../erase-deleted-users.ts';
 import { schedule } from '../schedule-delivery.ts';
 import { type PayloadSource, payloads } from './payload.ts';
 
@@ -49,7 +49,7 @@ export const scheduleDeliveries = (needs: Dependencies) =>
       }
       if (waiting.length > 0) await streams.decideOnMany(deliveries, waiting);
     },
-    handle: (events, transaction) => noteDeletedUsers(transaction, events, needs.clock.now()),
+    statements: (events) => notesOfDeletedUsers(events, needs.clock.now()),
   });
 
 /** One decision of many: whoever comes again finds the delivery scheduled. */

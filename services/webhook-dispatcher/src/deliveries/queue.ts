@@ -55,39 +55,53 @@ export interface Queue {
 
 // One claim at a time, for the width of a webhook is counted and then filled. A compiled plan would cost
 // more than the claim itself.
-const LOCK = `SELECT set_config('jit', 'off', true), pg_advisory_xact_lock(hashtext('webhooks.claim'))`;
+const LOCK = {
+  name: 'webhooks_lock_claims',
+  text: `SELECT set_config('jit', 'off', true), pg_advisory_xact_lock(hashtext('webhooks.claim'))`,
+};
 
 // From webhook to webhook through the index: a million rows of one cost the others nothing.
 const PICK = `
-  WITH RECURSIVE waiting AS (
+  waiting AS (
     (SELECT webhook_id FROM webhooks.queue ORDER BY webhook_id LIMIT 1)
     UNION ALL
     SELECT (SELECT q.webhook_id FROM webhooks.queue q WHERE q.webhook_id > waiting.webhook_id
             ORDER BY q.webhook_id LIMIT 1)
     FROM waiting WHERE waiting.webhook_id IS NOT NULL
-  )
-  SELECT due.delivery_id FROM waiting CROSS JOIN LATERAL (
-    SELECT q.delivery_id, q.run_at FROM webhooks.queue q
-    WHERE q.webhook_id = waiting.webhook_id AND q.run_at <= $1
-      AND (q.lease_until IS NULL OR q.lease_until <= $1)
-    ORDER BY q.run_at
-    LIMIT greatest(0, (SELECT coalesce(min(CASE WHEN h.unanswered >= ${CIRCUIT_OPENS_AT} THEN 1 END), $2)
-        FROM webhooks.health h WHERE h.webhook_id = waiting.webhook_id)
-      - (SELECT count(*) FROM webhooks.queue l
-      WHERE l.webhook_id = waiting.webhook_id AND l.lease_until > $1))
-    FOR UPDATE SKIP LOCKED
-  ) due
-  WHERE waiting.webhook_id IS NOT NULL AND waiting.webhook_id <> ALL($3::uuid[])
-  ORDER BY due.run_at LIMIT $4`;
+  ), picked AS MATERIALIZED (
+    SELECT due.delivery_id FROM waiting CROSS JOIN LATERAL (
+      SELECT q.delivery_id, q.run_at FROM webhooks.queue q
+      WHERE q.webhook_id = waiting.webhook_id AND q.run_at <= $1
+        AND (q.lease_until IS NULL OR q.lease_until <= $1)
+      ORDER BY q.run_at
+      LIMIT greatest(0, (SELECT coalesce(min(CASE WHEN h.unanswered >= ${CIRCUIT_OPENS_AT} THEN 1 END), $2)
+          FROM webhooks.health h WHERE h.webhook_id = waiting.webhook_id)
+        - (SELECT count(*) FROM webhooks.queue l
+        WHERE l.webhook_id = waiting.webhook_id AND l.lease_until > $1))
+      FOR UPDATE SKIP LOCKED
+    ) due
+    WHERE waiting.webhook_id IS NOT NULL AND waiting.webhook_id <> ALL($3::uuid[])
+    ORDER BY due.run_at LIMIT $4
+  )`;
 
-const LEASE = `
-  UPDATE webhooks.queue q SET lease_owner = $2, lease_until = $3
-  FROM webhooks.deliveries d
-  WHERE q.delivery_id = ANY($1::uuid[]) AND d.id = q.delivery_id
+/** Picked and leased in one statement, after the lock: its snapshot shows the leases of the last claim. */
+const LEASE = {
+  name: 'webhooks_claim',
+  text: `
+  WITH RECURSIVE ${PICK}
+  UPDATE webhooks.queue q SET lease_owner = $5, lease_until = $6
+  FROM picked JOIN webhooks.deliveries d ON d.id = picked.delivery_id
+  WHERE q.delivery_id = picked.delivery_id
   RETURNING q.delivery_id, q.tenant_id, q.webhook_id, q.origin, q.subject, q.attempts_made,
-    q.position, d.event, d.message_id, d.body, d.traceparent`;
+    q.position, d.event, d.message_id, d.body, d.traceparent`,
+};
 
-const NEXT = 'SELECT min(run_at) AS next_at FROM webhooks.queue WHERE run_at > $1';
+/** A lease of a process that died lapses like a due time. */
+const NEXT = {
+  name: 'webhooks_next_due',
+  text: `SELECT least((SELECT min(run_at) FROM webhooks.queue WHERE run_at > $1),
+    (SELECT min(lease_until) FROM webhooks.queue WHERE lease_until > $1)) AS next_at`,
+};
 
 /** Never waits for a row: whoever holds one is about to move or to remove it. */
 const HELD = `delivery_id IN (SELECT delivery_id FROM webhooks.queue
@@ -114,22 +128,20 @@ type Row = {
 };
 
 export const postgresQueue = (database: Database): Queue => ({
-  claim: ({ now, leaseUntil, owner, skip, most }) =>
-    database.asSystem(
-      async (sql) => {
-        await sql.query(LOCK);
-        const picked = await sql.query<{ delivery_id: string }>(PICK, [now, WIDTH, skip, most]);
-        const ids = picked.rows.map((row) => row.delivery_id);
-        const leased =
-          ids.length === 0
-            ? []
-            : (await sql.query<Row>(LEASE, [ids, owner, leaseUntil])).rows.map(claimedOf);
-        const { rows } = await sql.query<{ next_at: Date | null }>(NEXT, [now]);
-        return { claimed: leased, nextAt: rows[0]?.next_at ?? undefined };
-      },
+  claim: async ({ now, leaseUntil, owner, skip, most }) => {
+    const [, leased, next] = await database.asSystemAtOnce<
+      [Record<string, unknown>, Row, { next_at: Date | null }]
+    >(
+      [
+        LOCK,
+        { ...LEASE, values: [now, WIDTH, skip, most, owner, leaseUntil] },
+        { ...NEXT, values: [now] },
+      ],
       // A lease that a crash of the database forgets is one attempt sent twice, under the same id.
       { durable: false },
-    ),
+    );
+    return { claimed: leased.rows.map(claimedOf), nextAt: next.rows[0]?.next_at ?? undefined };
+  },
   renew: async (deliveryIds, owner, until) => {
     await database.system.query(`UPDATE webhooks.queue SET lease_until = $3 WHERE ${HELD}`, [
       deliveryIds,
@@ -145,7 +157,7 @@ export const postgresQueue = (database: Database): Queue => ({
     return rowCount === deliveryIds.length;
   },
   releaseAllBut: (deliveryIds, owner) =>
-    // Behind the lock of claims: one whose answer was lost may be about to commit.
+    // After the lock of claims: one whose answer was lost may be about to commit.
     database.asSystem(
       async (sql) => {
         await sql.query(LOCK);

@@ -7,9 +7,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sealed } from '@cardea/crypto';
 import type { Command, Streams } from '@cardea/event-store';
-import { isOutage } from '@cardea/log-follower';
+import { errorCode, isOutage } from '@cardea/log-follower';
 import type { Positions } from '@cardea/read-models';
-import type { Clock, Ids, Logger, Random, Settings } from '@cardea/runtime';
+import {
+  type Clock,
+  type Ids,
+  type Logger,
+  pacing,
+  type Random,
+  type Settings,
+} from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import type { Target } from '../../webhooks/webhooks.module.ts';
 import { cancel } from '../cancel-delivery.ts';
@@ -20,7 +27,10 @@ import { recordAttempt } from './attempt.ts';
 import { Concurrency } from './concurrency.ts';
 import { prepare, type SendDependencies, type Sent, send } from './send.ts';
 
-const IDLE_MS = 1_000;
+/** What becomes due in this process wakes the dispatcher, or is due at a known time. */
+const IDLE_MS = 10_000;
+/** What was due and could not be sent or released is tried again after this time. */
+const BLOCKED_MS = 1_000;
 const LEASE_MS = 60_000;
 const RENEW_EVERY_MS = 20_000;
 /** Between two tries to record an outcome while the store is away. */
@@ -87,21 +97,17 @@ export class Dispatcher {
   }
 
   async run(signal: AbortSignal, tick: () => void): Promise<void> {
-    const stop = (): void => this.wake();
-    signal.addEventListener('abort', stop);
-    try {
-      while (!signal.aborted) {
-        tick();
-        this.#woken = new AbortController();
-        const pauseMs = await this.#claim();
-        if (!signal.aborted) await this.#needs.clock.sleep(pauseMs, this.#woken.signal);
-      }
-      await Promise.race([Promise.allSettled(this.#tasks), pause(DRAIN_MS, null, { ref: false })]);
-      // What is still on its way lapses and is sent again, by whoever claims it then.
-      this.#stopped = true;
-    } finally {
-      signal.removeEventListener('abort', stop);
+    const pace = pacing(this.#needs.clock);
+    while (!signal.aborted) {
+      tick();
+      await pace.next(signal);
+      this.#woken = new AbortController();
+      const pauseMs = await this.#claim();
+      await this.#needs.clock.sleep(pauseMs, AbortSignal.any([signal, this.#woken.signal]));
     }
+    await Promise.race([Promise.allSettled(this.#tasks), pause(DRAIN_MS, null, { ref: false })]);
+    // What is still on its way lapses and is sent again, by whoever claims it then.
+    this.#stopped = true;
   }
 
   /** A loop of its own: whatever holds up the claims must not let the leases lapse. */
@@ -109,7 +115,7 @@ export class Dispatcher {
     const { queue, clock } = this.#needs;
     while (!signal.aborted) {
       tick();
-      await clock.sleep(IDLE_MS, signal);
+      await clock.sleep(BLOCKED_MS, signal);
       const now = clock.monotonicMs();
       if (now - this.#renewedMs < RENEW_EVERY_MS || this.#held.size === 0) continue;
       await queue.renew([...this.#held], this.#owner, this.#leaseEnd());
@@ -123,7 +129,7 @@ export class Dispatcher {
     await this.#releaseAstray();
     const most = this.#slots.free - this.#preparing;
     this.#wanting = true;
-    if (most <= 0 || this.#unrecorded > 0) return IDLE_MS;
+    if (most <= 0 || this.#unrecorded > 0) return BLOCKED_MS;
     const now = clock.now();
     const skip = this.#slots.skipped();
     const asking = { now, leaseUntil: this.#leaseEnd(), owner: this.#owner, skip, most };
@@ -133,10 +139,11 @@ export class Dispatcher {
     });
     this.#wanting = claimed.length === most || skip.length > 0;
     for (const each of claimed) this.#take(each);
+    const restMs = this.#wanting || this.#astray ? BLOCKED_MS : IDLE_MS;
     const leftMs = (nextAt?.getTime() ?? Number.POSITIVE_INFINITY) - clock.now().getTime();
     // An answer that took long is old already.
     const spentMs = clock.now().getTime() - now.getTime();
-    return Math.max(0, Math.min(leftMs, IDLE_MS - spentMs));
+    return Math.max(0, Math.min(leftMs, restMs - spentMs));
   }
 
   /** Between two claims: whatever is claimed and known of is in hand. */
@@ -166,15 +173,17 @@ export class Dispatcher {
     this.#held.add(deliveryId);
     const task = this.#deliver(claimed)
       .catch((error: unknown): Left => {
-        const name = error instanceof Error ? error.name : 'unknown';
-        this.#needs.log.warn({ delivery_id: deliveryId, error: name }, 'an attempt was not made');
+        const fields = { delivery_id: deliveryId, error: errorCode(error) };
+        this.#needs.log.warn(fields, 'an attempt was not made');
         // A bug would fail again at once: its lease is left to lapse.
         return isOutage(error) ? 'leased' : 'done';
       })
       .then((left) => {
         this.#held.delete(deliveryId);
         this.#tasks.delete(task);
-        if (this.#claimedAgain.delete(deliveryId) || left === 'leased') this.#astray = true;
+        if (!this.#claimedAgain.delete(deliveryId) && left !== 'leased') return;
+        this.#astray = true;
+        this.#wakeLater();
       });
     this.#tasks.add(task);
   }
@@ -184,7 +193,10 @@ export class Dispatcher {
     const ready = await this.#ready(claimed).finally(() => {
       this.#preparing -= 1;
     });
-    if (ready === 'not_now') return await this.#release(claimed);
+    if (ready === 'not_now') {
+      this.#wakeLater();
+      return await this.#release(claimed);
+    }
     if ('cancel' in ready) return await this.#cancel(claimed, ready.cancel);
     const sent = await send(this.#needs, claimed, ready.prepared).finally(() => {
       ready.give();
@@ -217,6 +229,10 @@ export class Dispatcher {
       );
       return position;
     });
+  }
+
+  #wakeLater(): void {
+    this.#needs.clock.after(BLOCKED_MS, () => this.wake());
   }
 
   async #release({ deliveryId }: Claimed): Promise<Left> {
@@ -257,10 +273,11 @@ export class Dispatcher {
 
   /** Until the store has taken it and its row shows it. */
   async #recorded(claimed: Claimed, append: () => Promise<bigint | undefined>): Promise<Left> {
-    const { positions } = this.#needs;
     const position = await this.#appended(claimed, append);
     if (position === undefined) return await this.#release(claimed);
-    while (!(await positions.reached([DELIVERIES_TABLE], position, PROJECTION_WAIT_MS))) {
+    while (
+      !(await this.#needs.positions.reached([DELIVERIES_TABLE], position, PROJECTION_WAIT_MS))
+    ) {
       if (this.#stopped) break;
     }
     return 'done';
@@ -272,8 +289,7 @@ export class Dispatcher {
   ): Promise<bigint | undefined> {
     const { clock, log } = this.#needs;
     const failed = (error: unknown): 'failed' => {
-      const name = error instanceof Error ? error.name : 'unknown';
-      log.warn({ delivery_id: deliveryId, error: name }, 'an outcome waits');
+      log.warn({ delivery_id: deliveryId, error: errorCode(error) }, 'an outcome waits');
       return 'failed';
     };
     let position = await append().catch(failed);

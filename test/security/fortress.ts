@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { accept, type DomainEvent, type Stream } from '@cardea/event-store';
+import { accept } from '@cardea/event-store';
 import { type Clock, systemClock } from '@cardea/runtime';
 import { services } from '@cardea/standalone';
 import {
@@ -16,6 +16,7 @@ import {
   type WebhookSink,
   webhookSink,
 } from '@cardea/testing';
+import { users as userStreams } from '../../services/identity/src/accounts/users/user.ts';
 import { type AgentsAndKeys, agentsAndKeysOf } from './agents-and-keys.ts';
 import { claimsOf, expectStatus, type Person, type Users, usersOf } from './users.ts';
 
@@ -110,12 +111,6 @@ function shiftedClock(): Clock & { shift(ms: number): void } {
     },
   };
 }
-
-const userStreams: Stream<undefined, DomainEvent> = {
-  noun: 'user',
-  initial: undefined,
-  evolve: () => undefined,
-};
 
 /** As the first administrator of a deployment gets the role: not by a request. */
 async function systemAdminOf(

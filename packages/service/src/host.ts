@@ -5,12 +5,6 @@
 import type { ServiceName } from '@cardea/contracts';
 import type { Endpoint } from '@cardea/http';
 import type { Projection } from '@cardea/read-models';
-import { apiServer, managementServer } from './http-servers.ts';
-import { internalBearers } from './internal-bearer.ts';
-import { internalListener } from './internal-listener.ts';
-import { buildParts, degradedOf, type HostOptions, type Part } from './parts.ts';
-import { mergedOffers } from './peers.ts';
-import type { ServiceDependencies } from './service.ts';
 import {
   caughtUp,
   type Running,
@@ -19,6 +13,12 @@ import {
   startRevocationLists,
   startTurning,
 } from './background-work.ts';
+import { apiServer, managementServer } from './http-servers.ts';
+import { internalBearers } from './internal-bearer.ts';
+import { internalListener } from './internal-listener.ts';
+import { buildParts, degradedOf, type HostOptions, type Part } from './parts.ts';
+import { mergedOffers } from './peers.ts';
+import type { ServiceDependencies } from './service.ts';
 import { refuseForeignKeys } from './wrapped-keys.ts';
 
 export type Host = {

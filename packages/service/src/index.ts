@@ -1,5 +1,4 @@
 export { actorOf, appOf } from './command.ts';
-export { listEndpoints, type ListedEndpoints } from './list-endpoints.ts';
 export { type FactCopies, factCopies, type UserFacts } from './fact-copies.ts';
 export { type Host, startHost } from './host.ts';
 export {
@@ -11,6 +10,7 @@ export {
 } from './idempotent-create.ts';
 export { type Given, type Infrastructure, infrastructure } from './infrastructure.ts';
 export { internalBearers } from './internal-bearer.ts';
+export { type ListedEndpoints, listEndpoints } from './list-endpoints.ts';
 export { migrateServices, migrationSetsOf, NotMigrated } from './migrations.ts';
 export { type Module, serviceOf } from './module.ts';
 export { decideOnRows, pagesOf } from './paged-decisions.ts';

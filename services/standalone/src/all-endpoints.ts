@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { logger, readSettings } from '@cardea/runtime';
-import { listEndpoints, type ListedEndpoints } from '@cardea/service';
+import { type ListedEndpoints, listEndpoints } from '@cardea/service';
 import { services } from './services.ts';
 
 /** Never connected to. */

@@ -7,9 +7,9 @@ import { type Host, infrastructure, migrateServices, startHost } from '@cardea/s
 
 import { services } from './services.ts';
 
+export { allEndpoints } from './all-endpoints.ts';
 export { banner } from './banner.ts';
 export { type DataFolder, FolderInUse, openDataFolder } from './data-folder.ts';
-export { allEndpoints } from './all-endpoints.ts';
 export { type Mailbox, startMailbox } from './mailbox.ts';
 export { services } from './services.ts';
 export { DEFAULT_APPLICATION } from './welcome.ts';

@@ -7,12 +7,12 @@ import type { Loop, ServiceDependencies } from '@cardea/service';
 import {
   type Changes,
   type Counters,
+  type IdentityFacts,
   type Pending,
   type RequestEvent,
   readRequest,
   requests,
   streamOf,
-  type IdentityFacts,
 } from '../requests/requests.module.ts';
 import { batchedWith, dueJobs, finish, fold, type Job, putOff } from './jobs.ts';
 import { MAILS_PER_MINUTE_MAX, MINUTE_MS, NOTIFY_AGAIN_MS } from './limits.ts';

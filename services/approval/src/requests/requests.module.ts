@@ -16,23 +16,23 @@ import { polls } from './approval-requests/polls.ts';
 import { requests } from './approval-requests/request.ts';
 import { requestsTable } from './approval-requests/requests.projection.ts';
 import { type Counters, counters } from './counters.ts';
+import { identityConsumer } from './identity-facts/identity.consumer.ts';
+import { type IdentityFacts, identityFacts } from './identity-facts/identity-facts.ts';
 import { PACE } from './limits.ts';
 import { muteOnDenials } from './queues/mute-on-denials.policy.ts';
 import { queues } from './queues/queue.ts';
 import { approvalRelay } from './relay.ts';
-import { identityConsumer } from './identity-facts/identity.consumer.ts';
-import { type IdentityFacts, identityFacts } from './identity-facts/identity-facts.ts';
 
 export type { Changes } from './approval-requests/changes.ts';
 export { makeRequest, sealWord } from './approval-requests/make-request.ts';
 export { readRequest, showRequest } from './approval-requests/read-request.ts';
 export * from './approval-requests/request.ts';
 export type { Counters } from './counters.ts';
+export { type IdentityFacts, patiently } from './identity-facts/identity-facts.ts';
+export { userValidity } from './identity-facts/user-validity.ts';
 export { COOL_DOWN_MS } from './limits.ts';
 export { askQueue } from './queues/ask-queue.ts';
 export { cleaned, cut } from './sanitize-text.ts';
-export { patiently, type IdentityFacts } from './identity-facts/identity-facts.ts';
-export { userValidity } from './identity-facts/user-validity.ts';
 
 export type RequestsDependencies = Pick<
   ServiceDependencies,

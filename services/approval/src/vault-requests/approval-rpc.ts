@@ -18,6 +18,7 @@ import {
   type Counters,
   cleaned,
   type ExistingRequest,
+  type IdentityFacts,
   makeRequest,
   patiently,
   readRequest,
@@ -25,7 +26,6 @@ import {
   sealWord,
   showRequest,
   streamOf,
-  type IdentityFacts,
   useBefore,
   userValidity,
 } from '../requests/requests.module.ts';

@@ -5,8 +5,8 @@ import { accept, type Decision, type Stream } from '@cardea/event-store';
 import type { Admit, Request } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import type { Counters } from '../counters.ts';
-import { MINUTE_MS, REFUSALS_PER_MINUTE_MAX, REFUSED_DECISIONS_MAX } from '../limits.ts';
 import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
+import { MINUTE_MS, REFUSALS_PER_MINUTE_MAX, REFUSED_DECISIONS_MAX } from '../limits.ts';
 import { type ApprovalRequest, type DecisionRefused, requests } from './request.ts';
 import { COMMON, isImpersonated, isLive, requestId, target } from './request-shape.ts';
 

@@ -1,7 +1,7 @@
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
-import { POLL_WAIT_MS } from '../../limits.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
+import { POLL_WAIT_MS } from '../../limits.ts';
 import type { Changes } from '../changes.ts';
 import type { Polls } from '../polls.ts';
 import { readRequest, showRequest } from '../read-request.ts';

@@ -40,7 +40,7 @@ export async function loggedPostgres() {
   const url = server.connectionString();
   const client = new Client({ connectionString: url, application_name: OBSERVER });
   await client.connect();
-  const level = () => untilLevel(client, { ends: endsOfTables(client), policies: false });
+  const level = () => untilLevel(client, endsOfTables(client));
   return {
     url,
     /** What `work` asked, and all that follows from it. */

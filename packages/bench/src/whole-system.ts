@@ -48,7 +48,7 @@ export async function wholeSystem(context: BenchContext): Promise<WholeSystem> {
         (sum, pid) => sum + familyMs(pid),
         -processorMs(observer),
       ),
-    level: () => untilLevel(client, { ends, policies: !context.smoke }),
+    level: () => untilLevel(client, ends),
   };
 }
 

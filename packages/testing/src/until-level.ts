@@ -25,8 +25,6 @@ WITH heads AS (
   FROM unnest($1::text[]) WITH ORDINALITY AS l(log, number)
 ), checkpoints AS (
   ${each((name) => `SELECT '${name}' AS log, 'projection ' || name AS name, position FROM ${name}.projection_checkpoints`)}
-  UNION ALL
-  ${each((name) => `SELECT '${name}', 'policy ' || name, position FROM ${name}.policy_checkpoints`)}
   UNION ALL SELECT log, 'relay', position FROM bus.relay_checkpoints
 ), read AS (
   ${each((name) => `SELECT consumer, topic, partition, "offset" FROM ${name}.consumer_positions`)}
@@ -34,7 +32,7 @@ WITH heads AS (
   SELECT * FROM unnest($2::text[], $3::int[], $4::bigint[]) AS e(topic, partition, next)
 )
 SELECT log || ' ' || name AS name FROM checkpoints JOIN heads USING (log)
-WHERE position < head AND ($5 OR name NOT LIKE 'policy %')
+WHERE position < head
 UNION ALL
 SELECT consumer || ' of ' || topic FROM (SELECT DISTINCT consumer, topic FROM read) AS c
 JOIN ends USING (topic) LEFT JOIN read USING (consumer, topic, partition)
@@ -51,18 +49,15 @@ export const endsOfTables =
   async () =>
     (await client.query(ENDS)).rows;
 
-export type LevelOptions = {
-  readonly ends: TopicEnds;
-  /** Policies too, which store events that they ignore seconds later. */
-  readonly policies: boolean;
-};
-
-/** Throws what still lags when it takes too long. */
-export async function untilLevel(client: Client, { ends, policies }: LevelOptions): Promise<void> {
+/**
+ * Throws what still lags when it takes too long. Not looked at are policies: what they ignore is stored
+ * after seconds, once for all of them.
+ */
+export async function untilLevel(client: Client, ends: TopicEnds): Promise<void> {
   const deadline = performance.now() + LEVEL_MS_MAX;
   // What a relay sends between the look at the topics and that at its position shows at the next look.
   for (let level = 0; level < LOOKS_LEVEL; ) {
-    const lagging = await laggingOf(client, await ends(), policies);
+    const lagging = await laggingOf(client, await ends());
     level = lagging.length === 0 ? level + 1 : 0;
     if (level > 0) continue;
     if (performance.now() >= deadline) throw new Error(`not level: ${lagging.join(', ')}`);
@@ -73,7 +68,6 @@ export async function untilLevel(client: Client, { ends, policies }: LevelOption
 async function laggingOf(
   client: Client,
   ends: Awaited<ReturnType<TopicEnds>>,
-  policies: boolean,
 ): Promise<readonly string[]> {
   const { rows } = await client.query<{ name: string }>({
     name: 'lagging',
@@ -83,7 +77,6 @@ async function laggingOf(
       ends.map(({ topic }) => topic),
       ends.map(({ partition }) => partition),
       ends.map(({ next }) => next),
-      policies,
     ],
   });
   return rows.map(({ name }) => name);

@@ -97,10 +97,9 @@ export async function moveCheckpoint(
     parked.length === 0
       ? ''
       : `, parking AS (${parkStep({ ...of, owner: ownerOf(of) }, parked, parameter)})`;
-  const { rowCount } = await sql.query(
-    `WITH moved AS (${moved})${parking} SELECT FROM moved`,
-    values,
-  );
+  const text = `WITH moved AS (${moved})${parking} SELECT FROM moved`;
+  const name = `${of.schema}_move_${of.kind}_checkpoint`;
+  const { rowCount } = await sql.query(parked.length === 0 ? { name, text } : text, values);
   if (rowCount === 0) throw new Fenced(`${ownerOf(of)} of ${of.schema} stands elsewhere.`);
   checkpoint.position = to;
   for (const { streamId, position } of parked) {

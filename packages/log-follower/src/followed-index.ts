@@ -11,8 +11,10 @@ import { LogFollower, type Sink } from './follower.ts';
 import { openLogReader } from './log-reader.ts';
 import { waiters } from './waiters.ts';
 
-/** The log is polled this often even without a notice of an append. */
+/** The log is polled this often even without a notice of an append, where freshness is measured by it. */
 const LOOK_MS = 1000;
+/** The same where nothing is measured by it. */
+const REST_MS = 10_000;
 const WAITERS_MAX = 10_000;
 
 export type FollowedIndexDependencies = {
@@ -84,7 +86,14 @@ export function followedIndex(needs: FollowedIndexDependencies): FollowedIndex {
     reached: (wanted, timeoutMs) => waiting.until(() => position >= wanted, timeoutMs),
     run: async (signal, watch) => {
       const reader = await openLogReader(store, store.log, { clock, asksServer: true });
-      const by = { name, reader, clock, log, watch, idleWaitMs: LOOK_MS };
+      const by = {
+        name,
+        reader,
+        clock,
+        log,
+        watch,
+        idleWaitMs: needs.atEnd === undefined ? REST_MS : LOOK_MS,
+      };
       await new LogFollower(sink, by).run(signal);
       await reader.close();
     },

@@ -24,6 +24,8 @@ import { openTransaction, statementOf } from './open-transaction.ts';
 
 const CONNECTION_WAIT_MS = 2000;
 const IDLE_IN_TRANSACTION_MS = 60_000;
+/** Longer than loops rest: opening a connection costs more than what most of them look for. */
+const IDLE_CONNECTION_MS = 60_000;
 /** A ROLLBACK that takes longer is queued after a query that may never end. */
 const ROLLBACK_MS = 2000;
 /** Time added to the server's own limit of a statement: after it no response is expected any more. */
@@ -215,6 +217,7 @@ function driverPool({ connectionString, pool: name, size, settings, statementMs,
     application_name: `cardea-${name}`,
     max: size,
     connectionTimeoutMillis: CONNECTION_WAIT_MS,
+    idleTimeoutMillis: IDLE_CONNECTION_MS,
     keepAlive: true,
     pipeline: true,
     options: Object.entries(all)

@@ -1,6 +1,6 @@
 import { type EventStore, postgresEventStore } from '@cardea/event-store';
 import { armFailPoints, systemClock } from '@cardea/runtime';
-import { inMemoryEventStore, testDatabase } from '@cardea/testing';
+import { inMemoryEventStore, testDatabase, untilTrue } from '@cardea/testing';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { event, LOG, migrateThings, runThings, TENANT, thingsProjection } from './things.ts';
 
@@ -37,6 +37,26 @@ const passed = ({ positions }: Started, position: bigint) =>
 
 /** Long enough for a busy machine to send the request and get the response. */
 const PAUSE_MS = 6_000;
+
+describe('a projection that runs in another process', () => {
+  it('tells those that wait for its rows when it has applied some, not when it passed events', async () => {
+    const store = postgresEventStore({ connectionString: test.url, log: LOG });
+    const leader = await start(store);
+    await untilTrue(() => leader.running.states()[0]?.active === true);
+    let heard = 0;
+    const listening = { ...thingsProjection(), onAppliedElsewhere: () => void (heard += 1) };
+    const other = await runThings(test.url, { projections: [listening], store });
+    const made = await append(store, 'told', event('ThingMade', { id: 'told', name: 'a' }));
+    expect(await passed(other, made)).toBe(true);
+    await untilTrue(() => heard > 0);
+    const before = heard;
+    const ignored = await append(store, 'told', event('Unknown', { id: 'told' }));
+    expect(await passed(other, ignored)).toBe(true);
+    expect(heard).toBe(before);
+    await Promise.all([leader.stop(), other.stop()]);
+    await store.close();
+  });
+});
 
 describe('a write that was read back', () => {
   const PAIRS = 1000;

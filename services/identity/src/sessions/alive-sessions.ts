@@ -26,12 +26,15 @@ export async function aliveSessions(
   of: { readonly tenantId: string; readonly userId: string; readonly now: Date },
 ): Promise<readonly AliveSession[]> {
   const { rows } = await database.tenant(of.tenantId).query<AliveSession>(
-    `SELECT s.id, s.client_id, s.ip_address, s.user_agent, s.browser, s.browser_version, s.os,
+    {
+      name: 'identity_alive_sessions',
+      text: `SELECT s.id, s.client_id, s.ip_address, s.user_agent, s.browser, s.browser_version, s.os,
          s.os_version, s.device_type, s.started_at, s.last_active_at, s.expires_at
        FROM identity.sessions s JOIN identity.users u ON u.id = s.user_id
        WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.revoked_at IS NULL AND s.expires_at > $3
          AND u.status = 'active' AND (s.user_epoch = u.epoch OR s.id = u.keep_sid)
        ORDER BY s.last_active_at DESC, s.id DESC LIMIT $4`,
+    },
     [of.tenantId, of.userId, of.now, SESSIONS_MAX],
   );
   return rows;

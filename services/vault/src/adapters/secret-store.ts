@@ -72,8 +72,11 @@ export function secretStore({ database, keys, random, clock }: Dependencies): Se
     const { rows } = await database
       .tenant(tenantId)
       .query<{ secret_id: string; dek_version: number; blob: Buffer }>(
-        `SELECT secret_id, dek_version, blob FROM vault.secret_versions
+        {
+          name: 'vault_secret_blobs',
+          text: `SELECT secret_id, dek_version, blob FROM vault.secret_versions
          WHERE tenant_id = $1 AND secret_id = ANY($2::uuid[]) AND blob IS NOT NULL`,
+        },
         [tenantId, ids],
       );
     return new Map(

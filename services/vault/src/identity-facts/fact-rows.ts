@@ -62,7 +62,9 @@ export async function readSessionRows(
   readonly sessionPosition: bigint;
 }> {
   const { rows } = await database.tenant(asked.tenantId).query<Row>(
-    `SELECT s.session_id AS session, s.agent_id AS session_agent, s.user_id AS session_user,
+    {
+      name: 'vault_session_facts',
+      text: `SELECT s.session_id AS session, s.agent_id AS session_agent, s.user_id AS session_user,
          s.epoch, s.expires_at, s.ended_at, s.position AS session_position,
          t.epoch AS token_epoch, a.services, a.changed_at, a.owner_user_id,
          a.position AS agent_position, u.status AS user_status
@@ -71,6 +73,7 @@ export async function readSessionRows(
        LEFT JOIN vault.agent_sessions t ON t.tenant_id = one.tenant_id AND t.session_id = $3
        LEFT JOIN vault.agents a ON a.tenant_id = one.tenant_id AND a.agent_id = $4
        LEFT JOIN vault.users u ON u.tenant_id = one.tenant_id AND u.user_id = $5`,
+    },
     [asked.tenantId, asked.sessionId, asked.tokenSessionId, asked.agentId, asked.userId],
   );
   const [row] = rows;
@@ -106,12 +109,13 @@ export async function readApproverRow(
   tenantId: string,
   userId: string,
 ): Promise<(UserFacts & { readonly position: bigint }) | undefined> {
-  const { rows } = await database
-    .tenant(tenantId)
-    .query<UserFacts & { readonly position: string }>(
-      'SELECT status, vouched, position FROM vault.users WHERE tenant_id = $1 AND user_id = $2',
-      [tenantId, userId],
-    );
+  const { rows } = await database.tenant(tenantId).query<UserFacts & { readonly position: string }>(
+    {
+      name: 'vault_approver',
+      text: 'SELECT status, vouched, position FROM vault.users WHERE tenant_id = $1 AND user_id = $2',
+    },
+    [tenantId, userId],
+  );
   const [row] = rows;
   return row === undefined ? undefined : { ...row, position: BigInt(row.position) };
 }
@@ -124,7 +128,10 @@ export async function readOwnerRow(
   const { rows } = await database
     .tenant(tenantId)
     .query<{ readonly owner_user_id: string | null; readonly position: string }>(
-      'SELECT owner_user_id, position FROM vault.agents WHERE tenant_id = $1 AND agent_id = $2',
+      {
+        name: 'vault_agent_owner',
+        text: 'SELECT owner_user_id, position FROM vault.agents WHERE tenant_id = $1 AND agent_id = $2',
+      },
       [tenantId, agentId],
     );
   const [row] = rows;

@@ -15,8 +15,11 @@ export async function applicationOfKey(
 ): Promise<KeyedApplication | undefined> {
   if (parseKey(publishableKey)?.kind !== 'pk') return undefined;
   const { rows } = await database.system.query<KeyedApplication>(
-    `SELECT id, tenant_id, name, environment FROM identity.applications
+    {
+      name: 'identity_application_of_key',
+      text: `SELECT id, tenant_id, name, environment FROM identity.applications
        WHERE publishable_key = $1 AND deleted_at IS NULL`,
+    },
     [publishableKey],
   );
   return rows[0];

@@ -16,25 +16,17 @@ import {
   type EventMetadata,
   type EventStore,
   type NewEvent,
-  type RecordedEvent,
-  type Stream,
 } from './event-store.ts';
-import { stateAfter } from './handlers.ts';
-import { ofTenant, type SnapshotCache } from './snapshots.ts';
+import {
+  type Attempting,
+  assumptionOf,
+  basisOf,
+  ownedBy,
+  readPast,
+  replayed,
+  type Task,
+} from './grounds.ts';
 import { versionOf } from './upcasting.ts';
-
-export type Task<State, E extends DomainEvent, Reason extends string> = {
-  readonly stream: Stream<State, E>;
-  readonly streamId: string;
-  readonly command: Command;
-  readonly decide: (state: State, revision: number) => Decision<E, Reason>;
-  /** The caller has just read it; when it is no longer the last event, the append meets a conflict. */
-  readonly last?: RecordedEvent;
-  /** The stream most likely does not exist yet. */
-  readonly isNew?: boolean;
-};
-
-export type Attempting = { readonly store: EventStore; readonly snapshots: SnapshotCache };
 
 /** `conflict`: another writer was faster. `assumed`: the try rested on what was not read; read and decide again. */
 export type NotDecided = 'conflict' | 'assumed';
@@ -44,6 +36,7 @@ type Planned<State, E extends DomainEvent, Reason extends string> = {
   readonly decision: Decision<E, Reason>;
   readonly before: Loaded<State>;
   readonly append: Append;
+  readonly basis: readonly unknown[];
   readonly assumed: boolean;
 };
 
@@ -96,14 +89,17 @@ async function plan<State, E extends DomainEvent, Reason extends string>(
   const { stream, streamId, command, decide } = task;
   const firstId = eventId(command.id, streamId, 0);
   const assumption = fresh ? undefined : assumptionOf(needs, task);
-  const past = assumption === undefined ? await readPast(needs, task) : [];
+  const [past, basis] = await Promise.all([
+    assumption === undefined ? readPast(needs, task) : [],
+    basisOf(needs, task, fresh),
+  ]);
   const seen = past.some((event) => event.id === firstId);
-  const repeat = seen ? await repeatOf(needs, task) : undefined;
+  const repeat = seen ? await repeatOf(needs, task, basis.states) : undefined;
   if (repeat !== undefined) return repeat;
 
   const before = assumption ?? replayed(stream, past);
-  const decision = decide(before.state, before.revision);
-  const assumed = assumption !== undefined;
+  const decision = decide(before.state, before.revision, basis.states);
+  const assumed = assumption !== undefined || basis.assumed;
   if (decision.events.length === 0) {
     if (assumed) return 'assumed';
     return { ...decision, ...before, position: undefined, repeated: false };
@@ -112,19 +108,9 @@ async function plan<State, E extends DomainEvent, Reason extends string>(
   const events = decision.events.map((event, index) =>
     newEvent(task, event, index === 0 ? firstId : eventId(command.id, streamId, index)),
   );
-  return { decision, before, append: { streamId, expected: before.revision, events }, assumed };
-}
-
-/** A state that was not read now, and that an append at its revision proves. */
-function assumptionOf<State, E extends DomainEvent, Reason extends string>(
-  { store, snapshots }: Attempting,
-  { stream, streamId, command, last, isNew }: Task<State, E, Reason>,
-): Loaded<State> | undefined {
-  if (last !== undefined) return undefined;
-  const cached = snapshots.get(store.log, streamId);
-  if (cached === undefined) return isNew ? { state: stream.initial, revision: 0 } : undefined;
-  const { tenantId } = command.metadata;
-  return cached.tenantId === tenantId ? ofTenant(stream, cached, tenantId) : undefined;
+  const { restsOn } = basis;
+  const append = { streamId, expected: before.revision, events, restsOn };
+  return { decision, before, append, basis: basis.states, assumed };
 }
 
 const appended = (store: EventStore, appends: readonly Append[]) =>
@@ -162,11 +148,15 @@ async function concluded<State, E extends DomainEvent, Reason extends string>(
   const { decision, before, assumed } = planned;
   const { store, snapshots } = needs;
   if (outcome === undefined || !outcome.appended) {
-    snapshots.drop(store.log, streamId);
+    for (const changed of [
+      streamId,
+      ...(planned.append.restsOn ?? []).map((each) => each.streamId),
+    ])
+      snapshots.drop(store.log, changed);
     return assumed ? 'assumed' : 'conflict';
   }
   if (outcome.repeated) {
-    const earlier = await repeatOf(needs, task);
+    const earlier = await repeatOf(needs, task, planned.basis);
     if (earlier === undefined) throw commandReused(task);
     return earlier;
   }
@@ -194,12 +184,13 @@ async function timed<T>(appending: Promise<T>): Promise<T> {
 async function repeatOf<State, E extends DomainEvent, Reason extends string>(
   { store }: Attempting,
   { stream, streamId, command, decide }: Task<State, E, Reason>,
+  basis: readonly unknown[],
 ): Promise<Decided<State, E, Reason> | undefined> {
   const all = ownedBy(command.metadata.tenantId, await store.readStream(streamId));
   const start = all.findIndex((event) => event.id === eventId(command.id, streamId, 0));
   if (start === -1) return undefined;
   const then = replayed(stream, all.slice(0, start));
-  const decision = decide(then.state, then.revision);
+  const decision = decide(then.state, then.revision, basis);
   const recorded = all.slice(start, start + decision.events.length).map((event, index) => {
     const ours = event.id === eventId(command.id, streamId, index);
     return ours ? { type: event.type, data: event.data } : undefined;
@@ -217,32 +208,6 @@ async function repeatOf<State, E extends DomainEvent, Reason extends string>(
     position: all[start + decision.events.length - 1]?.position,
     repeated: true,
   };
-}
-
-/** The stream as it is now: whole, since an earlier event may show that the command was carried out before. */
-async function readPast<State, E extends DomainEvent, Reason extends string>(
-  { store, snapshots }: Attempting,
-  { stream, streamId, command, last }: Task<State, E, Reason>,
-): Promise<readonly RecordedEvent[]> {
-  const { tenantId } = command.metadata;
-  if (last !== undefined) return ownedBy(tenantId, [last]);
-  const from = stream.stateCarrying ? 'last' : 1;
-  const [read = []] = await store.readStreams([{ streamId, from }]);
-  const past = ownedBy(tenantId, read);
-  if (past.length > 0) snapshots.put(store.log, streamId, { ...replayed(stream, past), tenantId });
-  return past;
-}
-
-/** No events where the stream belongs to another tenant: it reads as one that does not exist. */
-export const ownedBy = (tenantId: string, events: readonly RecordedEvent[]) =>
-  events[0]?.metadata.tenantId === tenantId ? events : [];
-
-export function replayed<State, E extends DomainEvent>(
-  stream: Stream<State, E>,
-  past: readonly RecordedEvent[],
-): Loaded<State> {
-  const events = stream.stateCarrying ? past.slice(-1) : past;
-  return { state: stateAfter(stream, events), revision: past.at(-1)?.revision ?? 0 };
 }
 
 function newEvent<State, E extends DomainEvent, Reason extends string>(

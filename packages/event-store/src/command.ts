@@ -1,5 +1,6 @@
 import type { Decision } from './decision.ts';
 import type { DomainEvent, EventMetadata, RecordedEvent, Stream } from './event-store.ts';
+import type { Basis, BasisStates } from './snapshots.ts';
 
 /**
  * Who requests a change, when, and under which id. The ids of its events are derived from (command id,
@@ -58,6 +59,22 @@ export interface Streams {
     id: string,
     command: Command,
     decide: (state: State, revision: number) => Decision<E, Reason>,
+  ): Promise<Decided<State, E, Reason>>;
+
+  /**
+   * As `decideOn`, where the decision rests on other streams too. They are read in the same trip or taken
+   * from the cache, and the append is refused, and decided again, when one of them has changed.
+   */
+  decideOnBasis<State, E extends DomainEvent, Reason extends string, const B extends Basis>(
+    stream: Stream<State, E>,
+    id: string,
+    command: Command,
+    rule: {
+      readonly restsOn: B;
+      readonly decide: (state: State, basis: BasisStates<B>) => Decision<E, Reason>;
+      /** As for `decideOnNew`. */
+      readonly isNew?: boolean;
+    },
   ): Promise<Decided<State, E, Reason>>;
 
   /**

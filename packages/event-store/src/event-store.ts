@@ -48,9 +48,18 @@ export type RecordedEvent = NewEvent & {
 /** Revision that the stream must be at; 0 = must not exist. */
 export type ExpectedRevision = number | 'any';
 
+/** A stream and the revision at which it was read; 0 = it did not exist. */
+export type ReadAt = { readonly streamId: string; readonly revision: number };
+
 export type Append = {
   readonly streamId: string;
   readonly expected: ExpectedRevision;
+  /**
+   * Other streams that the events were decided on: the append is refused as by a conflict when one of them
+   * has another revision. On Postgres exactly so at the append's place in the log; EventStoreDB knows no
+   * such condition, so there they are read right before the append.
+   */
+  readonly restsOn?: readonly ReadAt[];
   /** 1 or more; all or none are stored. */
   readonly events: readonly NewEvent[];
 };

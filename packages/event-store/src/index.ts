@@ -11,6 +11,7 @@ export type {
   ExpectedRevision,
   Log,
   NewEvent,
+  ReadAt,
   RecordedEvent,
   Stream,
   StreamForms,

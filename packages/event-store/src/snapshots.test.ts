@@ -126,6 +126,52 @@ describe('a stream that is said to be new', () => {
   });
 });
 
+describe('a decision that rests on other streams', () => {
+  const rule = {
+    restsOn: { one: { stream: counter, id: 'b' }, two: { stream: counter, id: 'c' } },
+    decide: (count: number, { one, two }: { one: number; two: number }) =>
+      one + two > 5 ? refuse('full') : accept(counted(10 * count + one + two)),
+  };
+
+  it('reads them in the same trip, then takes them from the cache', async () => {
+    const { decideOn, decideOnBasis, trips } = replica();
+    await decideOn(counter, 'b', command('1'), one);
+    trips();
+    const first = await decideOnBasis(counter, 'a', command('2'), rule);
+    expect(first).toMatchObject({ state: 1, revision: 1 });
+    expect(trips()).toEqual({ reads: [1, 1], appends: 1 });
+    const again = await decideOnBasis(counter, 'd', command('3'), { ...rule, isNew: true });
+    expect(again).toMatchObject({ state: 1, revision: 1 });
+    // What does not exist is not cached.
+    expect(trips()).toEqual({ reads: [1], appends: 1 });
+  });
+
+  it('is made again when another replica has changed one of them', async () => {
+    const logs = inMemoryLogs();
+    const [ours, theirs] = [replica(logs), replica(logs)];
+    await ours.decideOn(counter, 'b', command('1'), one);
+    await ours.decideOn(counter, 'c', command('2'), one);
+    await theirs.decideOn(counter, 'c', command('3'), () => accept(counted(2)));
+    ours.trips();
+    const decided = await ours.decideOnBasis(counter, 'a', command('4'), { ...rule, isNew: true });
+    expect(decided).toMatchObject({ accepted: true, state: 4, revision: 1 });
+    expect(ours.trips()).toEqual({ reads: [1, 1, 1], appends: 2 });
+    await theirs.decideOn(counter, 'b', command('5'), () => accept(counted(9)));
+    expect(await ours.decideOnBasis(counter, 'a', command('6'), rule)).toMatchObject({
+      reason: 'full',
+      revision: 1,
+    });
+  });
+
+  it('takes those of another tenant for absent', async () => {
+    const { decideOn, decideOnBasis } = replica();
+    await decideOn(counter, 'b', command('1', 'other'), () => accept(counted(9)));
+    for (const id of ['2', '3']) {
+      expect(await decideOnBasis(counter, id, command(id), rule)).toMatchObject({ state: 0 });
+    }
+  });
+});
+
 it('a load reads what came after the cached state', async () => {
   const logs = inMemoryLogs();
   const [ours, theirs] = [replica(logs), replica(logs)];

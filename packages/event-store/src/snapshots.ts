@@ -52,12 +52,17 @@ export type AnyStream = {
   readonly evolve: (state: never, event: never) => unknown;
   readonly stateCarrying?: boolean;
 };
-export type StateOf<S extends { readonly initial: unknown }> = S['initial'];
+export type NamedStream = { readonly stream: AnyStream; readonly id: string };
+/** Streams of the command's tenant, by the names that the decision gives them. */
+export type Basis = { readonly [name: string]: NamedStream };
+export type BasisStates<B extends Basis> = {
+  readonly [Name in keyof B]: B[Name]['stream']['initial'];
+};
 
 /** The streams as they are now, read in one call; of a cached one only the later events. */
 export async function snapshotsOf(
   { store, snapshots }: { readonly store: EventStore; readonly snapshots: SnapshotCache },
-  named: readonly { readonly stream: AnyStream; readonly id: string }[],
+  named: readonly NamedStream[],
 ): Promise<readonly (Snapshot<unknown> | undefined)[]> {
   const asked = named.map(({ stream, id }) => {
     const streamId = streamIdOf(stream, id);

@@ -1,6 +1,6 @@
 import { setTimeout as sleepMs } from 'node:timers/promises';
 import { type Clock, currentTraceparent, metrics, span } from '@cardea/runtime';
-import { type Attempting, attempt, attemptMany, ownedBy, type Task } from './attempt.ts';
+import { attempt, attemptMany } from './attempt.ts';
 import type { Decided, Streams } from './command.ts';
 import {
   type DomainEvent,
@@ -10,6 +10,7 @@ import {
   streamIdOf,
   WriteContention,
 } from './event-store.ts';
+import { type Attempting, ownedBy, type Task } from './grounds.ts';
 import { ofTenant, type SnapshotCache, snapshotCache, snapshotsOf } from './snapshots.ts';
 import { turns } from './turns.ts';
 
@@ -61,6 +62,21 @@ export function streams(store: EventStore, options: Options = {}): Streams {
       carriedOut({ stream, streamId: streamIdOf(stream, id), command, decide }),
     decideOnNew: (stream, id, command, decide) =>
       carriedOut({ stream, streamId: streamIdOf(stream, id), command, decide, isNew: true }),
+    decideOnBasis: (stream, id, command, { restsOn, decide, ...rule }) => {
+      const names = Object.keys(restsOn);
+      type States = Parameters<typeof decide>[1];
+      return carriedOut({
+        stream,
+        streamId: streamIdOf(stream, id),
+        command,
+        ...rule,
+        restsOn: Object.values(restsOn),
+        decide: (state, _revision, basis) => {
+          const states = Object.fromEntries(names.map((name, index) => [name, basis[index]]));
+          return decide(state, states as States);
+        },
+      });
+    },
     decideOnMany: async (stream, commands) => {
       const tasks = commands.map(({ id, ...rest }) => ({
         stream,

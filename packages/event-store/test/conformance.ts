@@ -1,6 +1,7 @@
 import { EventIdTaken, type EventStore, type RecordedEvent } from '@cardea/event-store';
 import { untilTrue } from '@cardea/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describeBasis } from './basis.ts';
 import { describeOrder } from './order.ts';
 import { type EventStoreFixture, newAppend, newEvent, newStream } from './store-fixture.ts';
 
@@ -19,6 +20,7 @@ export function describeEventStore(adapter: string, fixture: () => EventStoreFix
     });
 
     describeAppends(fixture, () => ({ store, other }));
+    describeBasis(fixture, () => ({ store, other }));
     describeReads(() => ({ store, other }));
     describeOrder(fixture, () => ({ store, other }));
   });

@@ -17,6 +17,7 @@ describeEventStore('in memory', () => ({
   },
   holdSnapshot: async () => async () => {},
   dense: true,
+  holdsBasis: true,
 }));
 
 describe('with a database', () => {
@@ -34,6 +35,7 @@ describe('with a database', () => {
       return () => client.end();
     },
     dense: true,
+    holdsBasis: true,
   }));
 
   describe('the Postgres event store', () => {

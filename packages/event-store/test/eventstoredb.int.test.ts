@@ -23,6 +23,7 @@ describe('over the fake server', () => {
     startWriter,
     holdSnapshot: async () => async () => {},
     dense: false,
+    holdsBasis: false,
   }));
 });
 
@@ -34,5 +35,6 @@ describe('over the real server', () => {
     startWriter,
     holdSnapshot: async () => async () => {},
     dense: false,
+    holdsBasis: false,
   }));
 });

@@ -12,6 +12,8 @@ export type EventStoreFixture = {
   holdSnapshot(): Promise<() => Promise<void>>;
   /** True when positions have no gaps. */
   readonly dense: boolean;
+  /** True when an append's basis is compared at its place in the log, not right before. */
+  readonly holdsBasis: boolean;
 };
 
 export const newEvent = (data: NewEvent['data'] = {}): NewEvent => ({

@@ -69,6 +69,11 @@ function appendOne(log: Log, events: RecordedEvent[], append: Append): AppendOut
   if (append.expected !== 'any' && append.expected !== actual) {
     return { appended: false, actualRevision: actual };
   }
+  const isMet = (append.restsOn ?? []).every(
+    ({ streamId, revision }) =>
+      events.filter((event) => event.streamId === streamId).length === revision,
+  );
+  if (!isMet) return { appended: false, actualRevision: actual };
   for (const [index, event] of append.events.entries()) {
     events.push({
       ...structuredClone(event),

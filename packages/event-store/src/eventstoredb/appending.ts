@@ -9,6 +9,7 @@ import {
   EventIdTaken,
   type Log,
   type RecordedEvent,
+  type StreamRead,
   WriteContention,
 } from '../event-store.ts';
 import type { EventStoreDbConnection } from './connection.ts';
@@ -27,6 +28,7 @@ export type Appending = {
     streamId: string,
     from: number,
   ) => Promise<readonly RecordedEvent[]>;
+  readonly read: (log: Log, read: StreamRead) => Promise<readonly RecordedEvent[]>;
   /** Reads the ids of a stream into the cache: all of them, or those up to a revision at least. */
   readonly learn: (log: Log, streamId: string, through: number) => Promise<StreamIds>;
 };
@@ -53,6 +55,7 @@ export async function appendOne(
     const at = expected === 'any' ? before.through : expected;
     if (before.through < at) return { appended: false, actualRevision: before.through };
 
+    if (!(await rests(needs, log, append))) return { appended: false, actualRevision: at };
     const answer = await needs.connection.append(appendRequests(name, append, at, wireIds));
     if (!answer.hasWrongExpectedVersion()) {
       needs.ids.learn(name, at + 1, ids);
@@ -65,6 +68,15 @@ export async function appendOne(
     if (expected !== 'any') return { appended: false, actualRevision: now.through };
   }
   throw new WriteContention(`writers meet on ${streamId}`);
+}
+
+/** Whether the streams that the append rests on have the revisions at which they were read. */
+async function rests({ read }: Appending, log: Log, { restsOn = [] }: Written): Promise<boolean> {
+  const same = restsOn.map(async ({ streamId, revision }) => {
+    const [last] = await read(log, { streamId, from: 'last' });
+    return (last?.revision ?? 0) === revision;
+  });
+  return (await Promise.all(same)).every(Boolean);
 }
 
 async function storedAt(

@@ -13,7 +13,6 @@ import {
   EventStoreOverloaded,
   type Log,
   type RecordedEvent,
-  type StreamRead,
 } from '../event-store.ts';
 import { inProgress } from '../in-progress.ts';
 import { outsideAllTransactions } from '../outside-transactions.ts';
@@ -143,9 +142,7 @@ function appender(needs: Appending, onStored: (log: Log, position: bigint) => vo
 function streamReader(
   connection: EventStoreDbConnection,
   ids: KnownIds,
-): Pick<Appending, 'readStream' | 'learn'> & {
-  read(log: Log, read: StreamRead): Promise<readonly RecordedEvent[]>;
-} {
+): Pick<Appending, 'readStream' | 'read' | 'learn'> {
   const page = async (log: Log, streamId: string, from: number, count: number) => {
     const name = wireName(log, streamId);
     const answers = await connection.read(streamRequest(name, from, count));

@@ -1,5 +1,11 @@
 import { DatabaseError } from 'pg';
-import { type Append, type AppendOutcome, EventIdTaken, type Log } from '../event-store.ts';
+import {
+  type Append,
+  type AppendOutcome,
+  EventIdTaken,
+  type Log,
+  type ReadAt,
+} from '../event-store.ts';
 import {
   int4Array,
   int8Array,
@@ -21,13 +27,22 @@ export type Written = Append & {
 const UNIQUE_VIOLATION = '23505';
 
 const STATEMENT = {
-  name: 'append',
-  text: 'SELECT base, notes FROM eventstore.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
+  name: 'append-batch',
+  text: `SELECT base, notes FROM eventstore.append_batch(
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
 };
 
 const STATEMENT_FOR_ONE = {
-  name: 'append-one',
-  text: 'SELECT base, notes FROM eventstore.append_one($1, $2, $3, $4, $5, $6, $7, $8, $9)',
+  name: 'append-event',
+  text: `SELECT base, notes FROM eventstore.append_event(
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+};
+
+export type Sending = {
+  /** Every event id is looked up first, which tells a repeat at the expected revision from a fault. */
+  readonly careful: boolean;
+  /** Other processes hear of it if anything is stored. */
+  readonly told: boolean;
 };
 
 type Note =
@@ -45,19 +60,16 @@ export function written(append: Append): Written {
   return { ...append, datas, metadatas, bytes };
 }
 
-/**
- * Appends a batch, with at most one append per stream, in one transaction. With `careful` every event id is
- * looked up first, which tells a repeat at the expected revision from a fault.
- */
+/** Appends a batch, with at most one append per stream, in one transaction. */
 export async function appendBatch(
   connection: Connection,
   log: Log,
   batch: readonly Written[],
-  careful: boolean,
+  { careful, told }: Sending,
 ): Promise<readonly AppendOutcome[]> {
-  const query = (careful ? undefined : forOne(log, batch)) ?? {
+  const query = (careful ? undefined : forOne(log, batch, told)) ?? {
     ...STATEMENT,
-    values: encoded(log, batch, careful),
+    values: encoded(log, batch, { careful, told }),
   };
   try {
     const [answer] = await connection.query<Answer>(query);
@@ -70,7 +82,7 @@ export async function appendBatch(
 }
 
 /** Undefined unless the batch is one event at a known revision. */
-function forOne(log: Log, [append, ...others]: readonly Written[]) {
+function forOne(log: Log, [append, ...others]: readonly Written[], told: boolean) {
   const [event, ...more] = append?.events ?? [];
   if (append === undefined || event === undefined) return undefined;
   if (others.length > 0 || more.length > 0 || append.expected === 'any') return undefined;
@@ -79,11 +91,23 @@ function forOne(log: Log, [append, ...others]: readonly Written[]) {
   const facts = [id, type, schemaVersion, time.toISOString()];
   return {
     ...STATEMENT_FOR_ONE,
-    values: [...place, ...facts, append.datas[0], append.metadatas[0]],
+    values: [
+      ...place,
+      ...facts,
+      append.datas[0],
+      append.metadatas[0],
+      ...basisArrays(append.restsOn ?? []),
+      told,
+    ],
   };
 }
 
-function encoded(log: Log, batch: readonly Written[], careful: boolean): unknown[] {
+const basisArrays = (basis: readonly ReadAt[]): readonly Buffer[] => [
+  textArray(basis.map(({ streamId }) => streamId)),
+  int8Array(basis.map(({ revision }) => revision)),
+];
+
+function encoded(log: Log, batch: readonly Written[], { careful, told }: Sending): unknown[] {
   const starts: number[] = [];
   const owners: number[] = [];
   for (const [index, append] of batch.entries()) {
@@ -91,6 +115,9 @@ function encoded(log: Log, batch: readonly Written[], careful: boolean): unknown
     for (const _ of append.events) owners.push(index + 1);
   }
   const events = batch.flatMap((append) => append.events);
+  const basis = batch.flatMap(({ restsOn = [] }, index) =>
+    restsOn.map((readAt) => ({ ...readAt, owner: index + 1 })),
+  );
   return [
     logNumber(log),
     textArray(batch.map((append) => append.streamId)),
@@ -105,6 +132,9 @@ function encoded(log: Log, batch: readonly Written[], careful: boolean): unknown
     jsonbArray(batch.flatMap((append) => append.datas)),
     jsonbArray(batch.flatMap((append) => append.metadatas)),
     careful,
+    int4Array(basis.map(({ owner }) => owner)),
+    ...basisArrays(basis),
+    told,
   ];
 }
 

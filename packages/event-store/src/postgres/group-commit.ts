@@ -19,8 +19,13 @@ const QUEUE_APPENDS_MAX = 4096;
 const QUEUE_BYTES_MAX = 64_000_000;
 
 export type Watch = {
-  /** Called after a commit that stored something, with the events in the order of the log. */
-  readonly onStored: (log: Log, stored: readonly Stored[]) => void;
+  /**
+   * Called after a commit that stored something, with the events in the order of the log, and whether the
+   * commit has told other processes.
+   */
+  readonly onStored: (log: Log, stored: readonly Stored[], told: boolean) => void;
+  /** Whether the next commit should tell other processes. */
+  readonly isNoticeDue: (log: Log) => boolean;
   /** Called around each transaction, for fail points. */
   readonly beforeCommit: () => Promise<void> | void;
   readonly afterCommit: () => Promise<void> | void;
@@ -105,10 +110,12 @@ async function commit(
   const send = async (part: readonly Waiting[], careful: boolean) => {
     await watch.beforeCommit();
     const appends = part.map(({ append }) => append);
-    const outcomes = await appendBatch(connection, log, appends, careful);
+    const told = watch.isNoticeDue(log);
+    const outcomes = await appendBatch(connection, log, appends, { careful, told });
     metrics.appendBatchEvents.observe(eventsOf(appends));
     await watch.afterCommit();
-    settle(log, part, outcomes, watch);
+    const stored = settle(part, outcomes);
+    if (stored.length > 0) watch.onStored(log, stored, told);
   };
 
   try {
@@ -122,12 +129,8 @@ async function commit(
   }
 }
 
-function settle(
-  log: Log,
-  batch: readonly Waiting[],
-  outcomes: readonly AppendOutcome[],
-  watch: Watch,
-): void {
+/** Returns what was stored now. */
+function settle(batch: readonly Waiting[], outcomes: readonly AppendOutcome[]): readonly Stored[] {
   const stored: Stored[] = [];
   for (const [index, { append, resolve }] of batch.entries()) {
     const outcome = outcomes[index];
@@ -135,5 +138,5 @@ function settle(
     resolve(outcome);
     if (outcome.appended && !outcome.repeated) stored.push({ append, ...outcome });
   }
-  if (stored.length > 0) watch.onStored(log, stored);
+  return stored;
 }

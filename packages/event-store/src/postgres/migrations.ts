@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { migration as events } from '../../migrations/0001-events.ts';
 import { migration as appendOne } from '../../migrations/0002-append-one.ts';
+import { migration as appendOnBasis } from '../../migrations/0003-append-on-basis.ts';
 
 /** The migrations of schema `eventstore`, each with the text of its file, which must not change once applied. */
 export const eventStoreMigrations: readonly {
@@ -10,6 +11,11 @@ export const eventStoreMigrations: readonly {
 }[] = [
   { name: '0001-events', source: sourceOf('0001-events'), ...events },
   { name: '0002-append-one', source: sourceOf('0002-append-one'), ...appendOne },
+  {
+    name: '0003-append-on-basis',
+    source: sourceOf('0003-append-on-basis'),
+    ...appendOnBasis,
+  },
 ];
 
 function sourceOf(name: string): string {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SERVICE_NAMES } from '@cardea/contracts';
 import type { Logger } from '@cardea/runtime';
-import type { QueryConfig } from 'pg';
+import type { Client, QueryConfig } from 'pg';
 import type { Log } from '../event-store.ts';
 import { type ConnectionOptions, connection } from './connection.ts';
 import { logNumber } from './log-number.ts';
@@ -13,6 +13,8 @@ const HEARTBEAT_MS = 3000;
 const POLL_EVERY_BEATS = 3;
 /** The shortest time between two notices for one log. */
 const NOTICE_GAP_MS = 10;
+/** An append without a notice is told by the next one, or after this time by a statement of its own. */
+const UNTOLD_MS = 15;
 
 type Heads = (logs: readonly Log[]) => Promise<ReadonlyMap<Log, bigint>>;
 
@@ -24,8 +26,8 @@ export type NoticesDependencies = {
 };
 
 /**
- * Wakes subscribers in this process directly, and those in other processes by NOTIFY. The NOTIFY is sent
- * after the commit, not inside: there it would make all commits of the database queue at one lock.
+ * Wakes subscribers in this process directly, and those in other processes by NOTIFY. An append carries the
+ * notice itself, but not more than one in a while: commits with a notice queue at one lock of the server.
  */
 export function notices(options: ConnectionOptions, needs: NoticesDependencies) {
   const { heads, onHeard, logger } = needs;
@@ -42,15 +44,20 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
     wake(log);
   };
 
-  let ownPid: number | null = null;
   let beatsToPoll = 0;
+  const ownPids = new Set<number>();
+  const isOurs = async (client: Client) => {
+    const { processID: pid } = client as Client & { readonly processID?: number };
+    if (pid === undefined) return;
+    ownPids.add(pid);
+    client.on('end', () => ownPids.delete(pid));
+  };
   const line = connection({ ...options, settings: '-c synchronous_commit=off' }, async (client) => {
     client.on('notification', ({ processId, payload }) => {
       const log = SERVICE_NAMES.find((name) => String(logNumber(name)) === payload);
-      if (log !== undefined && processId !== ownPid) hear(log);
+      if (log !== undefined && !ownPids.has(processId)) hear(log);
     });
-    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-    ownPid = rows[0]?.pid ?? null;
+    await isOurs(client);
     beatsToPoll = 0; // notices may have been missed
     if (listeners.size > 0) await client.query(`LISTEN ${CHANNEL}`);
   });
@@ -62,7 +69,7 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
     return mine;
   };
 
-  const tellOthers = teller(say, stopping.signal);
+  const tellOthers = teller(say);
 
   const beat = async () => {
     await say({ text: `LISTEN ${CHANNEL}` }); // also reopens a broken connection
@@ -90,11 +97,15 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
   };
 
   return {
-    /** Events up to `position` were stored by this process. */
-    stored: (log: Log, position: bigint) => {
+    /** For connections whose notices this process need not hear. */
+    isOurs,
+    isDue: tellOthers.isDue,
+    /** Events up to `position` were stored by this process; `told`: with a notice. */
+    stored: (log: Log, position: bigint, told: boolean) => {
       if (position > (seen.get(log) ?? 0n)) seen.set(log, position);
       wake(log);
-      tellOthers(log);
+      if (told) tellOthers.told(log);
+      else tellOthers.later(log);
     },
     subscribe: async (log: Log, onAppend: () => void): Promise<() => Promise<void>> => {
       const listener = () => onAppend(); // a new function, so that one `onAppend` may subscribe twice
@@ -107,29 +118,34 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
     },
     close: async () => {
       stopping.abort();
-      await polling;
+      await Promise.all([polling, tellOthers.flush()]);
       await line.close();
     },
   };
 }
 
 /** A failed notice is ignored: the poll of the other processes replaces it. */
-function teller(say: (query: QueryConfig) => Promise<unknown>, stopping: AbortSignal) {
-  const toTell = new Set<Log>();
-  let telling = false;
-  const tell = async () => {
-    telling = true;
-    while (toTell.size > 0 && !stopping.aborted) {
-      const logs = [...toTell].map((log) => String(logNumber(log)));
-      toTell.clear();
-      const text = 'SELECT pg_notify($1, log) FROM unnest($2::text[]) AS log';
-      await say({ name: 'notify', text, values: [CHANNEL, logs] }).catch(() => {});
-      await sleep(NOTICE_GAP_MS);
-    }
-    telling = false;
+function teller(say: (query: QueryConfig) => Promise<unknown>) {
+  const lastMs = new Map<Log, number>();
+  const untold = new Map<Log, NodeJS.Timeout>();
+  const told = (log: Log): void => {
+    lastMs.set(log, performance.now());
+    clearTimeout(untold.get(log));
+    untold.delete(log);
   };
-  return (log: Log): void => {
-    toTell.add(log);
-    if (!telling) void tell();
+  const tell = async (log: Log): Promise<void> => {
+    told(log);
+    const values = [CHANNEL, String(logNumber(log))];
+    await say({ name: 'notify', text: 'SELECT pg_notify($1, $2)', values }).catch(() => {});
+  };
+  return {
+    isDue: (log: Log): boolean =>
+      performance.now() - (lastMs.get(log) ?? Number.NEGATIVE_INFINITY) >= NOTICE_GAP_MS,
+    told,
+    later: (log: Log): void => {
+      if (!untold.has(log)) untold.set(log, setTimeout(() => void tell(log), UNTOLD_MS).unref());
+    },
+    /** Tells what was not told yet. */
+    flush: () => Promise.all([...untold.keys()].map(tell)),
   };
 }

@@ -26,8 +26,6 @@ export interface PostgresEventStores {
 /** Connects on first use, and again after a connection broke. */
 export function postgresEventStores(options: PostgresEventStoreOptions): PostgresEventStores {
   const { logger, ...rest } = options;
-  const several = (count: number) => Array.from({ length: count }, () => connection(rest));
-  const writers = several(WRITERS);
   // Followers of a log read it from memory, so one connection is enough for all reads.
   const reader = inTurn(connection(rest));
 
@@ -35,11 +33,13 @@ export function postgresEventStores(options: PostgresEventStoreOptions): Postgre
   const { readLog: readTable, heads } = logReader(reader);
   const tails = logTails(readTable);
   const notified = notices(rest, { heads, onHeard: tails.heard, logger });
+  const writers = Array.from({ length: WRITERS }, () => connection(rest, notified.isOurs));
   const append = groupCommit(writers, {
-    onStored: (log, stored) => {
+    onStored: (log, stored, told) => {
       tails.stored(log, () => stored.flatMap((each) => storedEvents(log, each)));
-      notified.stored(log, stored.at(-1)?.position ?? 0n);
+      notified.stored(log, stored.at(-1)?.position ?? 0n, told);
     },
+    isNoticeDue: notified.isDue,
     beforeCommit: () => failpoint('append.before_commit'),
     afterCommit: () => failpoint('append.after_commit'),
   });

@@ -39,6 +39,11 @@ export function revokingStreams(needs: Dependencies): Streams {
       await revoke(needs, [{ decided, command }]);
       return decided;
     },
+    decideOnBasis: async (stream, id, command, rule) => {
+      const decided = await streams.decideOnBasis(stream, id, command, rule);
+      await revoke(needs, [{ decided, command }]);
+      return decided;
+    },
     decideOnMany: async (stream, commands) => {
       const all = await streams.decideOnMany(stream, commands);
       const each = all.map((decided, at) => ({ decided, command: commands[at]?.command }));

@@ -43,6 +43,15 @@ export interface Streams {
   ): Promise<(Loaded<State> & { readonly tenantId: string }) | undefined>;
 
   /**
+   * What this process has last seen of a stream, without a read. It may be outdated: a guess at what to read
+   * next, and no ground for a decision or an answer.
+   */
+  guess<State, E extends DomainEvent>(
+    stream: Stream<State, E>,
+    of: { readonly tenantId: string; readonly id: string },
+  ): State;
+
+  /**
    * Loads, decides, appends at the loaded revision; decides again on a conflict, 3 times at most. `decide` may
    * be called more often: the first time on a cached state, whose revision the append then proves.
    */

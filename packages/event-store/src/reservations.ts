@@ -1,6 +1,6 @@
 import { uuidFrom } from '@cardea/runtime';
 import type { Command, Streams } from './command.ts';
-import { accept, refuse } from './decision.ts';
+import { accept, type Decision, refuse } from './decision.ts';
 import type { Stream } from './event-store.ts';
 
 /** A reservation whose owner was not made within this time may be taken over. */
@@ -52,24 +52,29 @@ export async function reserve(
   by: { readonly command: Command; readonly isOrphan: (ownerId: string) => Promise<boolean> },
 ): Promise<{ readonly reserved: true } | { readonly reserved: false; readonly heldBy: string }> {
   const { command, isOrphan } = by;
-  const { state, revision } = await streams.load(value.stream, placeOf(value, command));
-  const doubted = doubtedHolder(state, ownerId, command.now);
-  const orphan = doubted !== undefined && (await isOrphan(doubted)) ? doubted : undefined;
-
-  const decided = await streams.decideOn(
-    value.stream,
-    value.hash,
-    stepOf('reserve', command, revision),
-    (now) => {
-      if (now.status === 'held' && now.ownerId === ownerId) return accept();
+  const decide =
+    (orphan?: string) =>
+    (now: Reservation): Decision<ReservationEvent, 'held'> => {
+      if (isHeldBy(now, ownerId)) return accept();
       if (now.status === 'held' && now.ownerId !== orphan) return refuse('held');
       const reserved_at = command.now.toISOString();
       return accept({ type: 'Reserved', data: { owner_id: ownerId, reserved_at } });
-    },
-  );
-  const holder = decided.state.status === 'held' ? decided.state.ownerId : ownerId;
+    };
+  const { stream, hash } = value;
+  const first = stepOf('reserve', command, 0);
+  const found = await streams.decideOnNew(stream, hash, first, decide());
+  if (isHeldBy(found.state, ownerId)) return { reserved: true };
+
+  const doubted = doubtedHolder(found.state, ownerId, command.now);
+  const orphan = doubted !== undefined && (await isOrphan(doubted)) ? doubted : undefined;
+  const again = stepOf('reserve', command, found.revision);
+  const { state } = await streams.decideOn(stream, hash, again, decide(orphan));
+  const holder = state.status === 'held' ? state.ownerId : ownerId;
   return holder === ownerId ? { reserved: true } : { reserved: false, heldBy: holder };
 }
+
+const isHeldBy = (value: Reservation, ownerId: string): boolean =>
+  value.status === 'held' && value.ownerId === ownerId;
 
 /** Releases the value when `ownerId` holds it, else changes nothing. */
 export async function release(

@@ -54,6 +54,10 @@ export function streams(store: EventStore, options: Options = {}): Streams {
       const [found] = await snapshotsOf(needs, [{ stream, id }]);
       return found && { ...ofTenant(stream, found, found.tenantId), tenantId: found.tenantId };
     },
+    guess: (stream, { tenantId, id }) => {
+      const cached = needs.snapshots.get(store.log, streamIdOf(stream, id));
+      return ofTenant(stream, cached, tenantId).state;
+    },
     history: async (stream, of) => {
       const events = await store.readStream(streamIdOf(stream, of.id));
       return ownedBy(of.tenantId, events);

@@ -39,7 +39,7 @@ export function denialsOf(
     const { area, operation, reason, status } = denied;
     const target = count > 1 ? null : denied.target;
     const command = await needs.command(denied.request);
-    await needs.streams.decideOn(stream, command.id, command, (_state, revision) =>
+    await needs.streams.decideOnNew(stream, command.id, command, (_state, revision) =>
       revision > 0
         ? accept()
         : accept({

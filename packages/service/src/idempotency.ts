@@ -49,7 +49,7 @@ export function identifying({ streams, sealer, ids, systemCommand }: Dependencie
     if (request.idempotency === undefined) return request;
     const { tenantId, use, parts } = await keyOf(sealer, request, request.idempotency);
     const command = systemCommand(tenantId, use, ids.next());
-    const { state } = await streams.decideOn(idempotencyKeys, use, command, (key) =>
+    const { state } = await streams.decideOnNew(idempotencyKeys, use, command, (key) =>
       useIdempotencyKey(command.now, key),
     );
     await failpoint('idempotency.after_use');

@@ -21,7 +21,7 @@ export async function recordRepeat(
   command: Command,
   event: AttemptEvent,
 ): Promise<bigint> {
-  const { position } = await streams.decideOn(attempts, command.id, command, attempt(event));
+  const { position } = await streams.decideOnNew(attempts, command.id, command, attempt(event));
   if (position === undefined) throw new Error('a command was carried out under two ids');
   return position;
 }

@@ -102,7 +102,7 @@ export function accounts(needs: {
       if (!held) return { outcome: 'taken' };
       const fields = await sealedFields(userDirectory, account, tenantId);
       if (fields === 'erased') return { outcome: 'deleted' };
-      const decided = await streams.decideOn(users, account.id, command, (user) =>
+      const decided = await streams.decideOnNew(users, account.id, command, (user) =>
         createUser({ ...account, ...fields, now: command.now }, user),
       );
       if (decided.state.status === 'deleted') return { outcome: 'deleted' };

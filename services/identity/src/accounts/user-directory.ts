@@ -1,6 +1,7 @@
 /** Users as the routes need them: found by id or address, with their encrypted fields decrypted. */
 import type { IdentityEventData } from '@cardea/contracts';
 import { CACHED_KEY_MS, type Sealer } from '@cardea/crypto';
+import type { Reservation } from '@cardea/event-store';
 import { type Clock, loadingCache } from '@cardea/runtime';
 import { type UserField, userField } from '../streams/encrypted-fields.ts';
 import { emailReservations, readOwner } from '../streams/reservation.ts';
@@ -72,8 +73,14 @@ export function userDirectory({ sealer, snapshots, clock }: Dependencies): UserD
     hashOf: (tenantId, email) => sealer.indexHash({ tenantId }, 'email', email),
     byId,
     byHash: async (tenantId, emailHash) => {
-      const holder = await snapshots.load(emailReservations, { tenantId, id: emailHash });
-      return byId(tenantId, holder.status === 'held' ? readOwner(holder.ownerId).userId : NOBODY);
+      const of = { tenantId, id: emailHash };
+      const likely = holderOf(snapshots.guess(emailReservations, of));
+      const [reservation, user] = await Promise.all([
+        snapshots.load(emailReservations, of),
+        byId(tenantId, likely),
+      ]);
+      const holder = holderOf(reservation);
+      return holder === likely ? user : byId(tenantId, holder);
     },
     open,
     emailOf,
@@ -85,6 +92,9 @@ export function userDirectory({ sealer, snapshots, clock }: Dependencies): UserD
       sealer.seal(tenantId, userField(userId, field), value),
   };
 }
+
+const holderOf = (address: Reservation): string =>
+  address.status === 'held' ? readOwner(address.ownerId).userId : NOBODY;
 
 export const snapshotOf = (
   user: ExistingUser,

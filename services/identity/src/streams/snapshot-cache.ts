@@ -9,9 +9,13 @@ export type SnapshotCache = {
   ) => Promise<State>;
   /** For ids that are unique in the deployment; the result says which tenant the stream belongs to. */
   readonly find: Streams['find'];
+  readonly guess: Streams['guess'];
 };
 
-export const snapshotCache = (streams: Pick<Streams, 'load' | 'find'>): SnapshotCache => ({
+export const snapshotCache = (
+  streams: Pick<Streams, 'load' | 'find' | 'guess'>,
+): SnapshotCache => ({
   find: streams.find,
+  guess: streams.guess,
   load: async (stream, of) => (await streams.load(stream, of)).state,
 });

@@ -20,7 +20,7 @@ export async function makeRequest(
   readonly position: bigint | undefined;
   readonly isNew: boolean;
 }> {
-  const decided = await streams.decideOn(requests, facts.id, command, (request) =>
+  const decided = await streams.decideOnNew(requests, facts.id, command, (request) =>
     request.status === 'none' ? accept({ type: 'ApprovalRequested', data: facts }) : accept(),
   );
   const isNew = decided.position !== undefined && !decided.repeated;

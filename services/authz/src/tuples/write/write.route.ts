@@ -30,7 +30,7 @@ export const writeTuple = (needs: WriteDependencies & { readonly ids: Ids }) =>
       }
       const command = await needs.command(request);
       const id = needs.ids.next();
-      const decided = await needs.streams.decideOn(
+      const decided = await needs.streams.decideOnNew(
         tuples,
         tupleKey(tenantId, fields),
         command,

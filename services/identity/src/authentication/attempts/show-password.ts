@@ -27,6 +27,7 @@ import {
   failSignIn,
   levelOf,
   meetBlock,
+  type Signin,
   signins,
 } from './sign-in.ts';
 
@@ -102,7 +103,7 @@ export function showPassword(needs: Dependencies): ShowPassword {
       return { attempt: met };
     }
     await byPair.giveBack();
-    await clear(needs, { userId: met.user.id, prefix, emailHash }, command);
+    await clear(needs, { userId: met.user.id, prefix, emailHash, state }, command);
     return { attempt: met, rehashed };
   };
 }
@@ -149,16 +150,21 @@ const recorded = (reason: Refusal): FailureReason => {
   }
 };
 
+/** A miss that came while the password was looked at counts on, until the next success or its end. */
 async function clear(
   { streams }: Dependencies,
   {
     emailHash,
+    state,
     ...of
-  }: { readonly userId: string; readonly prefix: string; readonly emailHash: string },
+  }: {
+    readonly userId: string;
+    readonly prefix: string;
+    readonly emailHash: string;
+    readonly state: Signin;
+  },
   command: Command,
 ): Promise<void> {
-  const { tenantId } = command.metadata;
-  const { state } = await streams.load(signins, { tenantId, id: emailHash });
   if (clearSignIn(of, state).events.length === 0) return;
   await streams.decideOn(signins, emailHash, command, (signin) => clearSignIn(of, signin));
 }

@@ -192,7 +192,7 @@ async function issueUnderKey(
     const grant = grantOf(authorized, { grantId, consumed, now: made.now });
     const command = { ...made, id: uuidFrom('mint', grantKeyId, grantId) };
     const wanted = { grant, forced, consumed, now: made.now };
-    const decided = await vault.streams.decideOn(grantKeys, grantKeyId, command, (state) =>
+    const decided = await vault.streams.decideOnNew(grantKeys, grantKeyId, command, (state) =>
       issueGrant(wanted, state),
     );
     const { state } = decided;

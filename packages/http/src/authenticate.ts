@@ -2,73 +2,55 @@
  * Decides from the headers alone whether a caller is admitted, in the order that the whole product
  * promises: authentication 401, tenant header 400, tenant match 403, scope or role 403.
  */
-import type { IncomingMessage } from 'node:http';
 import type { Authenticator, Principal, TooManyMisses } from '@cardea/auth';
 import type { Caller, Contract } from './endpoint.ts';
+import type { HttpContext } from './http-context.ts';
 import { type Refusal, refusalOf } from './refusal.ts';
+import type { Route } from './route.ts';
 
 const BEARER = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
 /** An access token is at most 8 KiB (`docs/design/tokens.md`, Checks of a token). */
 const BEARER_MAX_CHARS = 8 * 1024;
 const TENANT = /^[\x21-\x2b\x2d-\x7e]{1,128}$/;
 
-/** Headers that may appear once in a request. */
-const SINGLE = new Set([
-  'authorization',
-  'content-type',
-  'content-encoding',
-  'x-service-tenant',
-  'x-service-app-id',
-  'x-service-token',
-  'idempotency-key',
-]);
-
 export type Admission =
   | { readonly principal: Principal | undefined; readonly tenantId: string }
   /** `principal`, where the caller is known, is for the record of the refusal. */
   | { readonly refusal: Refusal; readonly principal: Principal | undefined };
 
-/** Names (lower case) of those headers that this request has more than once. */
-export function doubledHeaders({ rawHeaders }: IncomingMessage): ReadonlySet<string> {
-  let seen: Set<string> | undefined;
-  let doubled: Set<string> = NONE;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = (rawHeaders[at] as string).toLowerCase();
-    if (!SINGLE.has(name)) continue;
-    seen ??= new Set();
-    if (seen.has(name)) doubled = new Set(doubled).add(name);
-    seen.add(name);
+/** A promise only where the credential has to be asked for. */
+export function admit(exchange: HttpContext, route: Route): Admission | Promise<Admission> {
+  if (route.contract.who === 'anyone' || exchange.doubled.has('authorization')) {
+    return admitted(undefined, exchange, route.contract);
   }
-  return doubled;
+  const found = authenticated(exchange, route.group.authenticator);
+  return found instanceof Promise
+    ? found.then((principal) => admitted(principal, exchange, route.contract))
+    : admitted(found, exchange, route.contract);
 }
-const NONE = new Set<string>();
 
-export async function admit(
-  request: IncomingMessage,
+function admitted(
+  found: Principal | TooManyMisses | undefined,
+  exchange: HttpContext,
   contract: Contract,
-  by: { readonly authenticator: Authenticator; readonly ip: string },
-): Promise<Admission> {
-  const doubled = doubledHeaders(request);
-  const found =
-    contract.who === 'anyone' || doubled.has('authorization')
-      ? undefined
-      : await authenticated(request, by);
+): Admission {
   if (found?.kind === 'too_many_misses') {
     const headers = { 'Retry-After': String(found.retryAfterSeconds) };
     return { refusal: refusalOf('rate_limited', { headers }), principal: undefined };
   }
   const principal = found;
-  if (contract.who !== 'anyone') {
+  const { who } = contract;
+  const untaken =
+    who === 'anyone' || principal === undefined ? undefined : notTaken(principal, who, contract);
+  if (who !== 'anyone') {
     if (principal === undefined) return { refusal: refusalOf('unauthenticated'), principal };
-    const untaken = notTaken(principal, contract.who, contract);
     // All 401s come first, before the response reveals anything about the tenant.
     if (untaken?.status === 401) return { refusal: untaken, principal };
   }
-  const tenant = tenantOf(request, contract, { principal, doubled });
+  const tenant = tenantOf(exchange, contract, principal);
   if (typeof tenant !== 'string') return { refusal: tenant, principal };
-  if (contract.who !== 'anyone' && principal !== undefined) {
-    const refusal =
-      notTaken(principal, contract.who, contract) ?? withoutRight(principal, contract.who);
+  if (who !== 'anyone' && principal !== undefined) {
+    const refusal = untaken ?? withoutRight(principal, who);
     if (refusal !== undefined) return { refusal, principal };
   }
   return { principal, tenantId: tenant };
@@ -89,23 +71,22 @@ export async function confirm(
   return refusal === undefined ? { principal: now } : { refusal };
 }
 
-async function authenticated(
-  { headers }: IncomingMessage,
-  { authenticator, ip }: { readonly authenticator: Authenticator; readonly ip: string },
-): Promise<Principal | TooManyMisses | undefined> {
-  const credential = BEARER.exec(headers.authorization ?? '')?.[1];
+function authenticated(
+  { request, ip }: HttpContext,
+  authenticator: Authenticator,
+): ReturnType<Authenticator['authenticate']> {
+  const credential = BEARER.exec(request.headers.authorization ?? '')?.[1];
   if (credential === undefined || credential.length > BEARER_MAX_CHARS) return undefined;
   return authenticator.authenticate(credential, ip);
 }
 
 function tenantOf(
-  { headers }: IncomingMessage,
+  { request, doubled }: HttpContext,
   contract: Contract,
-  of: { readonly principal: Principal | undefined; readonly doubled: ReadonlySet<string> },
+  principal: Principal | undefined,
 ): string | Refusal {
-  const { principal, doubled } = of;
   if (contract.tenant === 'none' && principal === undefined) return '';
-  const header = headers['x-service-tenant'];
+  const header = request.headers['x-service-tenant'];
   if (header === undefined) {
     return contract.tenant === 'required'
       ? refusalOf('tenant_required')
@@ -160,9 +141,10 @@ function withoutRight(principal: Principal, who: readonly Caller[]): Refusal | u
     case 'agent':
       return undefined;
     case 'api_key': {
-      const scopes = who.filter(isScope).map(scopeOf);
-      if (scopes.some((scope) => principal.scopes.includes(scope))) return undefined;
-      const scope = scopes[0] as string;
+      if (who.some((caller) => isScope(caller) && principal.scopes.includes(scopeOf(caller)))) {
+        return undefined;
+      }
+      const scope = scopeOf(who.find(isScope) as Caller);
       return refusalOf('insufficient_scope', {
         message: `The API key lacks the scope ${scope}.`,
         details: { scope },

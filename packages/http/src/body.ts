@@ -11,6 +11,7 @@ export const BODY_WAIT_MS = 10_000;
 
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*("?)utf-?8\1[ \t]*)?;?$/i;
 const LENGTH = /^[0-9]{1,15}$/;
+const EMPTY = Buffer.alloc(0);
 
 export type BodyRule = { readonly limitBytes: number; readonly typeOptional: boolean };
 
@@ -42,16 +43,31 @@ export type BodyReading = { readonly bytes: Buffer } | { readonly refusal: Refus
 /** Requests that sent `Expect: 100-continue` and wait for the interim response. */
 export const AWAITS_CONTINUE: unique symbol = Symbol('awaits 100-continue');
 
+/** A promise only where bytes are announced. */
 export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
   limitBytes: number,
-): Promise<BodyReading> {
-  if (!announcesBody(request)) return Promise.resolve({ bytes: Buffer.alloc(0) });
+): BodyReading | Promise<BodyReading> {
+  if (!announcesBody(request)) return { bytes: EMPTY };
   if (AWAITS_CONTINUE in request) {
     delete (request as { [AWAITS_CONTINUE]?: true })[AWAITS_CONTINUE];
     response.writeContinue();
   }
+  return announcedBody(request, limitBytes);
+}
+
+async function announcedBody(request: IncomingMessage, limitBytes: number): Promise<BodyReading> {
+  // What came in one packet with the head is whole once the parser has ended its turn: neither a timer nor a
+  // listener is needed for it.
+  if (!request.complete) await null;
+  if (!request.complete) return arrivingBody(request, limitBytes);
+  if (request.destroyed) return 'gone';
+  const bytes: Buffer = request.read() ?? EMPTY;
+  return bytes.length > limitBytes ? { refusal: refusalOf('body_too_large') } : { bytes };
+}
+
+function arrivingBody(request: IncomingMessage, limitBytes: number): Promise<BodyReading> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let length = 0;

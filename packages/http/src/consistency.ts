@@ -46,24 +46,30 @@ export function readTokens(header: string, log: ServiceName): bigint | undefined
 
 let readersWaiting = 0;
 
-/** A read with a token waits until the tables that it reads have passed the token's position. */
-export async function awaitRead(
-  { contract, group }: Route,
-  { request, parts }: HttpContext,
-): Promise<Refusal | undefined> {
+/** The position that the caller has seen, by `X-Service-Consistency`; undefined where it names none of this log. */
+export function positionSeen(
+  { group }: Route,
+  { request }: HttpContext,
+): bigint | undefined | 'malformed' {
   const header = request.headers['x-service-consistency'];
   if (header === undefined) return undefined;
-  const position = readTokens(Array.isArray(header) ? header.join(',') : header, group.service);
+  return readTokens(Array.isArray(header) ? header.join(',') : header, group.service);
+}
+
+/** A read waits until the tables that it reads have passed the position; returns it, or why it did not. */
+export async function awaitRead(
+  { contract, group }: Route,
+  { parts }: HttpContext,
+  position: bigint | 'malformed',
+): Promise<bigint | Refusal> {
   if (position === 'malformed') return refusalOf('invalid_consistency_token');
   const { reads } = contract;
-  if (position === undefined || reads === undefined || group.positions === undefined) {
-    return undefined;
-  }
+  if (reads === undefined || group.positions === undefined) return position;
   if (readersWaiting >= CONSISTENCY_WAITERS_MAX) return refusalOf('overloaded');
   readersWaiting += 1;
   const stop = parts.metrics.consistencyWait.startTimer();
   try {
-    if (await group.positions.reached(reads, position, CONSISTENCY_WAIT_MS)) return undefined;
+    if (await group.positions.reached(reads, position, CONSISTENCY_WAIT_MS)) return position;
     parts.metrics.consistencyTimeouts.inc();
     return refusalOf('not_caught_up');
   } finally {

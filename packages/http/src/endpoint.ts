@@ -172,6 +172,8 @@ export type Request<Params, Query, Body, By = Principal | undefined> = {
   /** True for HEAD, which GET endpoints answer too: for the few where reading has an effect. */
   readonly isHead?: boolean;
   readonly headers: { readonly [name: string]: string | undefined };
+  /** The position of the service's log that the caller has seen (`X-Service-Consistency`). */
+  readonly positionSeen: bigint | undefined;
   /** Aborts when the client disconnects or the stopping process runs out of time. */
   readonly signal: AbortSignal;
   /** Aborts once the process stops: long polls return at once. */

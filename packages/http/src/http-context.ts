@@ -4,6 +4,7 @@ import type { Principal } from '@cardea/auth';
 import { type Clock, type Ids, type Logger, type RequestSpan, requestSpan } from '@cardea/runtime';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
 import type { Contract } from './endpoint.ts';
+import { doubledHeaders } from './headers.ts';
 import type { HttpMetrics } from './metrics.ts';
 import type { Refusal } from './refusal.ts';
 import {
@@ -47,6 +48,7 @@ export class HttpContext {
   readonly #startedMs: number;
   readonly #span: RequestSpan;
   readonly #abort = new AbortController();
+  #doubled: ReadonlySet<string> | undefined;
 
   constructor(
     request: IncomingMessage,
@@ -79,7 +81,13 @@ export class HttpContext {
     this.#span = requestSpan(typeof traceparent === 'string' ? traceparent : undefined);
     parts.open.add(this);
     parts.metrics.inFlight.inc();
-    response.once('close', () => this.#closed());
+    response.on('close', () => this.#closed());
+  }
+
+  /** Names (lower case) of those headers that may appear once, and that this request has more than once. */
+  get doubled(): ReadonlySet<string> {
+    this.#doubled ??= doubledHeaders(this.request);
+    return this.#doubled;
   }
 
   /** Aborts when the client disconnects, or when the time limit of a stop has passed. */
@@ -146,12 +154,12 @@ export class HttpContext {
     const method = request.method ?? '';
     // A client may invent a method; the sets of labels and names stay closed.
     const known = contract === undefined ? 'any' : method;
-    parts.metrics.duration.observe({ method: known, route, status }, durationMs / 1000);
+    parts.metrics.duration.observe(durationMs / 1000, known, route, status);
     this.#span.end(`request ${known} ${route}`, { method: known, route, status });
     parts.logger.info(
       {
         request_id: this.requestId,
-        ...(this.traceparent === undefined ? {} : { trace_id: this.traceparent.slice(3, 35) }),
+        trace_id: this.traceparent?.slice(3, 35),
         method,
         route,
         status,

@@ -3,7 +3,6 @@ export { addressLimitKeys, networkOf } from './client-network.ts';
 export {
   CONSISTENCY_WAIT_MS,
   printToken,
-  readTokens,
 } from './consistency.ts';
 export type { Denial, Denials } from './denials.ts';
 export { documentation, documentEndpoints } from './document-endpoints.ts';

@@ -1,6 +1,5 @@
 /** The input of a request: parameters, query, headers and body, each validated by the contract. */
 
-import { doubledHeaders } from './authenticate.ts';
 import { readBody, refusedByHeaders } from './body.ts';
 import type { Contract, Request } from './endpoint.ts';
 import type { HttpContext } from './http-context.ts';
@@ -17,11 +16,14 @@ export const isAppId = (id: string) => id.length > 0 && id.length <= APP_ID_MAX_
 
 export type Strings = { readonly params: unknown; readonly query: unknown };
 
+const NO_STRINGS: Strings = { params: {}, query: {} };
+
 export function readStrings(
   route: Route,
   http: HttpContext,
   params: { readonly [name: string]: string },
 ): Strings | { readonly faults: readonly Fault[] } {
+  if (!route.takesStrings && http.search === '') return NO_STRINGS;
   const query = readQuery(http.search);
   if ('fault' in query) return { faults: [query.fault] };
   const checkedParams = route.checkParams(params);
@@ -59,26 +61,30 @@ const noBody = (contract: Contract): { value: unknown } | { fault: 'required' } 
     ? { value: {} }
     : { fault: 'required' };
 
-export function headerFaults({ contract }: Route, { request }: HttpContext): readonly Fault[] {
+const NO_FAULTS: readonly Fault[] = [];
+
+export function headerFaults(
+  { contract }: Route,
+  { request, doubled }: HttpContext,
+): readonly Fault[] {
   const { headers } = request;
-  const doubled = doubledHeaders(request);
   const appId = headers['x-service-app-id'];
   if (doubled.has('x-service-app-id')) return [{ field: 'X-Service-App-Id', rule: 'repeated' }];
   if (typeof appId === 'string' && appId !== '' && !isAppId(appId)) {
     return [{ field: 'X-Service-App-Id', rule: 'max_length' }];
   }
   const key = headers['idempotency-key'];
-  if (contract.idempotent === undefined || key === undefined) return [];
+  if (contract.idempotent === undefined || key === undefined) return NO_FAULTS;
   if (doubled.has('idempotency-key')) return [{ field: 'Idempotency-Key', rule: 'repeated' }];
   const fits = typeof key === 'string' && isIdempotencyKey(key);
   return fits ? [] : [{ field: 'Idempotency-Key', rule: 'form' }];
 }
 
 /** Adds the sent `Idempotency-Key`, and the command id derived from it where that is not left to the handler. */
-export async function identified(
+export function identified(
   { contract, group }: Route,
   request: AnyRequest,
-): Promise<AnyRequest> {
+): AnyRequest | Promise<AnyRequest> {
   const key = request.headers['idempotency-key'];
   if (contract.idempotent === undefined || key === undefined) return request;
   const keyed = { ...request, idempotency: { key, bodyHash: bodyHash(request.body) } };

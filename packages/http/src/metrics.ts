@@ -1,10 +1,12 @@
 /** Metrics of the API port; label values are from closed sets (route templates, never paths). */
+import { SeriesHistogram } from '@cardea/runtime';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 export type HttpMetrics = {
-  readonly duration: Histogram<'method' | 'route' | 'status'>;
+  /** By method, route and status. */
+  readonly duration: SeriesHistogram;
   readonly inFlight: Gauge;
   readonly consistencyWait: Histogram;
   readonly consistencyTimeouts: Counter;
@@ -16,17 +18,16 @@ export function httpMetrics(registry: Registry = new Registry()): HttpMetrics {
   const found = <T>(name: string, make: () => T): T =>
     (registry.getSingleMetric(name) as T | undefined) ?? make();
   return {
-    duration: found(
-      'cardea_http_request_duration_seconds',
-      () =>
-        new Histogram({
-          name: 'cardea_http_request_duration_seconds',
-          help: 'Time from the head of a request to the end of its answer.',
-          labelNames: ['method', 'route', 'status'] as const,
-          buckets: SECONDS,
-          registers,
-        }),
-    ),
+    duration: found('cardea_http_request_duration_seconds', () => {
+      const duration = new SeriesHistogram({
+        name: 'cardea_http_request_duration_seconds',
+        help: 'Time from the head of a request to the end of its answer.',
+        labelNames: ['method', 'route', 'status'],
+        buckets: SECONDS,
+      });
+      registry.registerMetric(duration as unknown as Histogram);
+      return duration;
+    }),
     inFlight: found(
       'cardea_http_in_flight',
       () =>

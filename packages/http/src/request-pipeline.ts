@@ -6,7 +6,7 @@
 
 import { metrics } from '@cardea/runtime';
 import { admit, confirm } from './authenticate.ts';
-import { awaitRead, awaitWrite, printToken } from './consistency.ts';
+import { awaitRead, awaitWrite, positionSeen, printToken } from './consistency.ts';
 import { isRecorded } from './denials.ts';
 import type { Answer, Request } from './endpoint.ts';
 import type { HttpContext } from './http-context.ts';
@@ -27,6 +27,8 @@ type RefusedRequest = {
 };
 
 type AnyRequest = Request<unknown, unknown, unknown>;
+/** The argument of the handler while the checks fill it in. */
+type Draft = { -readonly [Field in keyof AnyRequest]: AnyRequest[Field] };
 
 /**
  * A request that is ready for its handler, with what the endpoint's own check returned before the body was
@@ -40,26 +42,29 @@ export async function answerRequest(
   http: HttpContext,
   params: { readonly [name: string]: string },
 ): Promise<void> {
-  const context = contextOf(route, http);
   try {
-    const ready = await runChecks(route, http, { params, context });
+    const draft = draftOf(route, http);
+    const ready = await runChecks(route, http, { params, draft });
     if (ready === 'gone') return;
-    if ('refusal' in ready) return await refuse(route, http, { refused: ready, context });
-    const answer = await handled(route, ready);
-    const { request } = ready;
-    if ('refusal' in answer) {
-      return await refuse(route, http, { refused: answer, context: request });
+    if ('refusal' in ready) {
+      return await refuse(route, http, { refused: ready, request: draft });
     }
-    if ('raw' in answer) await writeRaw(http, answer.raw);
-    else if ('refused' in answer) {
-      await refuse(route, http, { refused: refusedBy(route, answer), context: request });
-    } else await succeed(route, http, answer);
+    const { request } = ready;
+    const answer = await handled(route, ready);
+    if ('ok' in answer) {
+      if (answer.wrote !== undefined) await awaitWrite(route, http, answer.wrote);
+      succeed(route, http, answer);
+    } else if ('raw' in answer) await writeRaw(http, answer.raw);
+    else {
+      const refused = 'refused' in answer ? refusedBy(route, answer) : answer;
+      await refuse(route, http, { refused, request });
+    }
   } catch (error) {
     answerThrow(route, http, error);
   }
 }
 
-function contextOf(route: Route, http: HttpContext): AnyRequest {
+function draftOf(route: Route, http: HttpContext): Draft {
   const { headers } = http.request;
   const appId = headers['x-service-app-id'];
   return {
@@ -79,6 +84,7 @@ function contextOf(route: Route, http: HttpContext): AnyRequest {
     operation: route.contract.name,
     isHead: http.request.method === 'HEAD',
     headers: headers as { readonly [name: string]: string | undefined },
+    positionSeen: undefined,
     signal: http.signal,
     draining: http.parts.draining,
   };
@@ -86,40 +92,63 @@ function contextOf(route: Route, http: HttpContext): AnyRequest {
 
 const byPipeline = (refusal: Refusal): RefusedRequest => ({ refusal, byPipeline: true });
 
-/** All checks from authentication to 400: returns the request for the handler, or the first refusal. */
+/**
+ * All checks from authentication to 400: returns the request for the handler, or the first refusal. What is
+ * known at once is not awaited.
+ */
 async function runChecks(
   route: Route,
   http: HttpContext,
-  of: { readonly params: { readonly [name: string]: string }; readonly context: AnyRequest },
+  of: { readonly params: { readonly [name: string]: string }; readonly draft: Draft },
 ): Promise<ReadyRequest | RefusedRequest | 'gone'> {
-  const { contract, group } = route;
-  const { authenticator } = group;
-  const admission = await admit(http.request, contract, { authenticator, ip: http.ip });
+  const { draft } = of;
+  const admitting = admit(http, route);
+  const admission = admitting instanceof Promise ? await admitting : admitting;
   http.principal = admission.principal;
   if ('refusal' in admission) return byPipeline(admission.refusal);
+  draft.principal = admission.principal;
+  draft.tenantId = admission.tenantId;
   const strings = readStrings(route, http, of.params);
-  const request: AnyRequest = { ...of.context, ...admission };
+  if (!('faults' in strings)) {
+    draft.params = strings.params;
+    draft.query = strings.query;
+  }
   let admitted: unknown;
   if (route.endpoint.admit !== undefined) {
     if ('faults' in strings) return byPipeline(invalid(...strings.faults));
-    const found = await route.endpoint.admit({ ...request, ...strings, body: undefined });
+    const found = await route.endpoint.admit({ ...draft, body: undefined });
     if ('refused' in found) return refusedBy(route, found);
     admitted = found.admitted;
   }
   const body = await readInput(route, http);
   if (body === 'gone') return body;
   if ('refusal' in body) return byPipeline(body.refusal);
-  const waited = await awaitRead(route, http);
-  if (waited !== undefined) return byPipeline(waited);
+  draft.body = body.value;
+  const seen = positionSeen(route, http);
+  if (seen !== undefined) {
+    const waited = await awaitRead(route, http, seen);
+    if (typeof waited !== 'bigint') return byPipeline(waited);
+    draft.positionSeen = waited;
+  }
   if ('faults' in strings) return byPipeline(invalid(...strings.faults));
   const faults = headerFaults(route, http);
   if (faults.length > 0) return byPipeline(invalid(...faults));
-  const whole = { ...request, ...strings, body: body.value };
-  return { request: await identified(route, whole), admitted };
+  const request = identified(route, draft);
+  return { request: request instanceof Promise ? await request : request, admitted };
 }
 
-/** The role is checked again before a new secret is shown, as it may have been revoked meanwhile. */
-async function handled(
+/** The role is checked again before a change and before a new secret is shown, as it may have been revoked meanwhile. */
+function handled(
+  route: Route,
+  ready: ReadyRequest,
+): Promise<Answer<unknown, string> | RefusedRequest> {
+  const { request, admitted } = ready;
+  return route.writesByRole && request.principal?.kind === 'user'
+    ? handledByRole(route, ready)
+    : route.endpoint.handle(request, admitted);
+}
+
+async function handledByRole(
   route: Route,
   { request, admitted }: ReadyRequest,
 ): Promise<Answer<unknown, string> | RefusedRequest> {
@@ -132,22 +161,21 @@ async function handled(
 }
 
 async function confirmed(
-  { contract, group, writesByRole }: Route,
+  { contract, group }: Route,
   request: AnyRequest,
 ): Promise<AnyRequest | RefusedRequest> {
-  if (!writesByRole || request.principal?.kind !== 'user') return request;
+  if (request.principal?.kind !== 'user') return request;
   const now = await confirm(contract, request.principal, group.authenticator);
   return 'refusal' in now ? byPipeline(now.refusal) : { ...request, ...now };
 }
 
-async function succeed(
+function succeed(
   route: Route,
   http: HttpContext,
   answer: Extract<Answer<unknown, string>, { readonly ok: unknown }>,
-): Promise<void> {
+): void {
   const headers: Outgoing = http.headers();
   if (answer.wrote !== undefined) {
-    await awaitWrite(route, http, answer.wrote);
     headers['X-Service-Consistency'] = printToken(route.group.service, answer.wrote);
   }
   Object.assign(headers, answer.headers);
@@ -168,7 +196,7 @@ function refusedBy(
 async function refuse(
   { contract, group }: Route,
   http: HttpContext,
-  { refused, context }: { readonly refused: RefusedRequest; readonly context: AnyRequest },
+  { refused, request: asked }: { readonly refused: RefusedRequest; readonly request: AnyRequest },
 ): Promise<void> {
   const refusal = refused.byPipeline ? inEndpointCodes(refused.refusal, contract) : refused.refusal;
   if (refusal.status === 429) metrics.rateLimited.inc({ rule: `${contract.name}/${refusal.code}` });
@@ -177,7 +205,7 @@ async function refuse(
     const { code: reason, status } = refusal;
     const { name: operation, area } = contract;
     const { tenantId } = principal;
-    const request = { ...context, principal, tenantId, commandId: http.parts.ids.next() };
+    const request = { ...asked, principal, tenantId, commandId: http.parts.ids.next() };
     const target = refused.target ?? null;
     const denial = { principal, area, operation, reason, status, target, request };
     await group.denials.record(denial);

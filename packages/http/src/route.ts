@@ -32,6 +32,8 @@ export type Route = {
   readonly contract: Contract;
   readonly group: Group;
   readonly bodyRule: BodyRule | undefined;
+  /** False where a request has neither parameters in its path nor a query. */
+  readonly takesStrings: boolean;
   readonly checkParams: Validator;
   readonly checkQuery: Validator;
   readonly checkBody: Validator;
@@ -56,6 +58,7 @@ export function routeOf(endpoint: Endpoint, group: Group): Route {
             limitBytes: contract.bodyLimitBytes ?? BODY_MAX_BYTES,
             typeOptional: contract.bodyOptional === true || contract.body === undefined,
           },
+    takesStrings: contract.params !== undefined || contract.query !== undefined,
     checkParams: contract.params === undefined ? noStrings : stringsValidator(contract.params),
     checkQuery: contract.query === undefined ? noStrings : stringsValidator(contract.query),
     checkBody: contract.body === undefined ? noBody : bodyValidator(contract.body),

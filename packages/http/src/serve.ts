@@ -6,9 +6,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Authenticator } from '@cardea/auth';
 import type { ServiceName } from '@cardea/contracts';
 import type { Clock, Ids, Logger } from '@cardea/runtime';
-import express, { type Express } from 'express';
+import express, { type Router } from 'express';
 import type { Registry } from 'prom-client';
 import { trustedProxies } from './client-address.ts';
+
 import type { Denials } from './denials.ts';
 import type { Endpoint } from './endpoint.ts';
 import { HttpContext, type ServerParts } from './http-context.ts';
@@ -107,7 +108,7 @@ export function serve(options: ServeOptions): HttpServer {
   let listening: Listening | undefined;
   const showsLoopbackOnly = (request: IncomingMessage): boolean =>
     options.sharesLoopbackOnly === true || (listening?.onLoopback === true && isDirect(request));
-  const handler = beforeRouting(expressOf(routes, showsLoopbackOnly), parts, options);
+  const handler = beforeRouting(routerOf(routes, showsLoopbackOnly), parts, options);
   const stopWaitMs = options.stopWaitMs ?? STOP_WAIT_MS;
   let flushing: NodeJS.Timeout | undefined;
   let stopped: Promise<void> | undefined;
@@ -169,7 +170,7 @@ const httpOf = (request: IncomingMessage): HttpContext =>
 
 /** Steps that are the same for every path; then Express finds the endpoint. */
 function beforeRouting(
-  app: Express,
+  router: Router,
   parts: ServerParts,
   { name, internal }: Pick<ServeOptions, 'name' | 'internal'>,
 ): HttpServer['handler'] {
@@ -189,22 +190,22 @@ function beforeRouting(
       return http.refuse(refusalOf('unauthenticated'));
     }
     if (isPreflight(http)) return preflight(http);
-    http.within(() => app(request as express.Request, response as express.Response));
+    http.within(() =>
+      router(request as express.Request, response as express.Response, (error?: unknown) =>
+        unrouted(http, error),
+      ),
+    );
   };
 }
 
-function expressOf(
+/** Only Express' router: its application would add properties to every request and response that nothing here uses. */
+function routerOf(
   routes: readonly Route[],
   showsLoopbackOnly: (request: IncomingMessage) => boolean,
-): Express {
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.enable('case sensitive routing');
-  app.enable('strict routing');
-  app.set('query parser', false);
+): Router {
+  const router = express.Router({ caseSensitive: true, strict: true });
   for (const [path, methods] of byPath(routes)) {
-    const at = app.route(path.replaceAll(/\{([a-zA-Z0-9_]+)\}/g, ':$1'));
+    const at = router.route(path.replaceAll(/\{([a-zA-Z0-9_]+)\}/g, ':$1'));
     if (methods.some(({ contract }) => contract.loopbackOnly === true)) {
       at.all((request, _response, next) => {
         if (showsLoopbackOnly(request)) return next();
@@ -225,15 +226,16 @@ function expressOf(
       httpOf(request).refuse(refusalOf('method_not_allowed', { headers: { Allow: allow } })),
     );
   }
-  app.use((request, _response) => httpOf(request).refuse(refusalOf('not_found')));
-  app.use(((error, request, _response, _next) => {
-    const http = httpOf(request);
-    // Express throws a URIError for a parameter that cannot be decoded: answered with 404.
-    const refusal = error instanceof URIError ? refusalOf('not_found') : refusalOfThrow(error);
-    if (refusal.status === 500) http.parts.logger.error({ err: error }, 'a request failed');
-    http.refuse(refusal);
-  }) satisfies express.ErrorRequestHandler);
-  return app;
+  return router;
+}
+
+/** No route took the request, or the router threw. */
+function unrouted(http: HttpContext, error: unknown): void {
+  // The router throws a URIError for a parameter that cannot be decoded: answered with 404.
+  const isUnknown = error === undefined || error === null || error instanceof URIError;
+  const refusal = isUnknown ? refusalOf('not_found') : refusalOfThrow(error);
+  if (refusal.status === 500) http.parts.logger.error({ err: error }, 'a request failed');
+  http.refuse(refusal);
 }
 
 function byPath(routes: readonly Route[]): ReadonlyMap<string, readonly Route[]> {

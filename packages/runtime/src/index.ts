@@ -57,6 +57,7 @@ export {
 export { type RedisCacheOptions, redisCache } from './redis-cache.ts';
 export { refuseBadSettings } from './refuse-bad-settings.ts';
 export { type Secret, secret } from './secret.ts';
+export { SeriesHistogram } from './series-histogram.ts';
 export type { Settings } from './settings.ts';
 export { type Shutdown, type ShutdownDependencies, shutdown } from './shutdown.ts';
 export {

@@ -33,7 +33,7 @@ describe('telemetry without an SDK', () => {
 
 describe('the metrics', () => {
   it('are named with our prefix', async () => {
-    metrics.httpRequestDuration.observe({ method: 'GET', route: '/health', status: '200' }, 0.01);
+    metrics.httpRequestDuration.observe(0.01, 'GET', '/health', 200);
     const names = (await metrics.registry.getMetricsAsJSON()).map(({ name }) => name);
     expect(names.every((name) => name.startsWith('cardea_'))).toBe(true);
     expect(names).toContain('cardea_http_request_duration_seconds');

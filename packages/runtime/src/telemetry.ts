@@ -77,10 +77,18 @@ export type RequestSpan = {
 
 const FAULT_STATUS = 500;
 
+/** Of a request that nobody traces. */
+const UNTRACED: RequestSpan = {
+  traceparent: undefined,
+  within: (work) => work(),
+  end: () => {},
+};
+
 /** The span around a request that came in; its route is known only once it is over. */
 export function requestSpan(traceparent: string | undefined): RequestSpan {
   const parent = traceparent === undefined ? context.active() : contextOf(traceparent);
   const current = tracer.startSpan('request', { kind: SpanKind.SERVER }, parent);
+  if (!isSpanContextValid(current.spanContext())) return UNTRACED;
   const inside = trace.setSpan(parent, current);
   return {
     traceparent: printed(current),

@@ -25,7 +25,7 @@ export const authzService: ServiceDefinition = {
         writeTuple({ ...needs, follower }),
         deleteTupleRoute({ ...needs, follower }),
         listTuples({ ...needs, follower }),
-        checkRoute({ engine }),
+        checkRoute({ engine, clock: needs.clock }),
         filterRoute({ engine }),
         listObjectsRoute({ engine }),
       ],

@@ -22,16 +22,16 @@ export type Answered<T> =
  * known to be fresh.
  */
 export interface Engine {
-  check(tenantId: string, fields: Fields, atLeast: bigint): Promise<Answered<Checked>>;
+  check(tenantId: string, fields: Fields, atLeast: bigint | undefined): Promise<Answered<Checked>>;
   filter(
     tenantId: string,
     question: Question & { readonly object_ids: readonly string[] },
-    atLeast: bigint,
+    atLeast: bigint | undefined,
   ): Promise<Answered<readonly boolean[]>>;
   listObjects(
     tenantId: string,
     question: Question,
-    atLeast: bigint,
+    atLeast: bigint | undefined,
   ): Promise<Answered<readonly string[]>>;
 }
 
@@ -122,11 +122,11 @@ async function walkOnce(
 /** Waits until the index is fresh enough and the tenant is loaded, then evaluates in one tick. */
 async function ask<T>(
   { follower, tenants, maxStalenessMs }: EngineDependencies,
-  of: { readonly tenantId: string; readonly atLeast: bigint },
+  of: { readonly tenantId: string; readonly atLeast: bigint | undefined },
   evaluate: (index: TupleIndex) => T,
 ): Promise<Answered<T>> {
   let floor = follower.floor(of.tenantId);
-  if (floor < of.atLeast) floor = of.atLeast;
+  if (of.atLeast !== undefined && floor < of.atLeast) floor = of.atLeast;
   if (follower.position < floor && !(await follower.reached(floor, WAIT_MS))) {
     return { unanswered: 'not_caught_up' };
   }

@@ -1,5 +1,5 @@
 /** What requests to and responses of the tuple endpoints have in common. */
-import { printToken, type Request, readTokens } from '@cardea/http';
+import { printToken } from '@cardea/http';
 
 export const LOG = 'authz';
 export const TAG = 'Fine-grained authorization';
@@ -20,14 +20,6 @@ export const UNANSWERED = {
   not_caught_up: 503,
   overloaded: 503,
 } as const;
-
-/** The position of our log that the caller has seen; 0 if it names none. */
-export function positionSeen(request: Request<unknown, unknown, unknown>): bigint {
-  const header = request.headers['x-service-consistency'];
-  if (header === undefined) return 0n;
-  const position = readTokens(header, LOG);
-  return typeof position === 'bigint' ? position : 0n; // the request pipeline has refused malformed ones
-}
 
 export const consistent = (position: bigint) => ({
   'X-Service-Consistency': printToken(LOG, position),

@@ -1,11 +1,11 @@
 import { endpoint } from '@cardea/http';
-import { metrics } from '@cardea/runtime';
+import { type Clock, metrics } from '@cardea/runtime';
 import Type from 'typebox';
 import type { Engine } from '../../engine/engine.ts';
-import { consistent, positionSeen, READS, UNANSWERED } from '../endpoint-defaults.ts';
+import { consistent, READS, UNANSWERED } from '../endpoint-defaults.ts';
 import { fieldsShape } from '../tuple-shape.ts';
 
-export const checkRoute = ({ engine }: { readonly engine: Engine }) =>
+export const checkRoute = ({ engine, clock }: { readonly engine: Engine; readonly clock: Clock }) =>
   endpoint(
     {
       ...READS,
@@ -21,9 +21,9 @@ export const checkRoute = ({ engine }: { readonly engine: Engine }) =>
       refusals: UNANSWERED,
     },
     async (request) => {
-      const stop = metrics.checkDuration.startTimer();
-      const answer = await engine.check(request.tenantId, request.body, positionSeen(request));
-      stop();
+      const startMs = clock.monotonicMs();
+      const answer = await engine.check(request.tenantId, request.body, request.positionSeen);
+      metrics.checkDuration.observe((clock.monotonicMs() - startMs) / 1000);
       if ('unanswered' in answer) return { refused: answer.unanswered };
       return { ok: answer.value, headers: consistent(answer.position) };
     },

@@ -1,7 +1,7 @@
 import { endpoint } from '@cardea/http';
 import Type from 'typebox';
 import type { Engine } from '../../engine/engine.ts';
-import { consistent, positionSeen, READS, UNANSWERED } from '../endpoint-defaults.ts';
+import { consistent, READS, UNANSWERED } from '../endpoint-defaults.ts';
 import { objectId, questionShape } from '../tuple-shape.ts';
 
 const OBJECT_IDS_MAX = 10_000;
@@ -32,7 +32,7 @@ export const filterRoute = ({ engine }: { readonly engine: Engine }) =>
     },
     async (request) => {
       const { body, tenantId } = request;
-      const answer = await engine.filter(tenantId, body, positionSeen(request));
+      const answer = await engine.filter(tenantId, body, request.positionSeen);
       if ('unanswered' in answer) return { refused: answer.unanswered };
       const allowedIds = body.object_ids.filter((_, index) => answer.value[index]);
       const total = body.object_ids.length;

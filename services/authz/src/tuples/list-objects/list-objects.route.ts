@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { endpoint } from '@cardea/http';
 import Type from 'typebox';
 import type { Engine } from '../../engine/engine.ts';
-import { consistent, positionSeen, READS, UNANSWERED } from '../endpoint-defaults.ts';
+import { consistent, READS, UNANSWERED } from '../endpoint-defaults.ts';
 import { questionShape } from '../tuple-shape.ts';
 
 /** Longer pages are written in pieces of this many ids, at the client's pace. */
@@ -36,7 +36,7 @@ export const listObjectsRoute = ({ engine }: { readonly engine: Engine }) =>
     },
     async (request) => {
       const { body, tenantId } = request;
-      const answer = await engine.listObjects(tenantId, body, positionSeen(request));
+      const answer = await engine.listObjects(tenantId, body, request.positionSeen);
       if ('unanswered' in answer) return { refused: answer.unanswered };
       const { offset = 0, limit = Number.MAX_SAFE_INTEGER } = body;
       const total = answer.value.length;

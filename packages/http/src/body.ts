@@ -20,6 +20,14 @@ const announcesBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined ||
   (headers['content-length'] !== undefined && headers['content-length'] !== '0');
 
+/** JSON of an announced and allowed length, not encoded in any way. */
+export const hasPlainBody = ({ headers }: IncomingMessage): boolean =>
+  headers['content-type'] === 'application/json' &&
+  LENGTH.test(headers['content-length'] ?? '') &&
+  Number(headers['content-length']) <= BODY_MAX_BYTES &&
+  headers['content-encoding'] === undefined &&
+  headers['transfer-encoding'] === undefined;
+
 /** 415 and 413, as far as the headers show them. */
 export function refusedByHeaders(request: IncomingMessage, rule: BodyRule): Refusal | undefined {
   const { headers } = request;
@@ -58,14 +66,18 @@ export function readBody(
 }
 
 async function announcedBody(request: IncomingMessage, limitBytes: number): Promise<BodyReading> {
-  // What came in one packet with the head is whole once the parser has ended its turn: neither a timer nor a
-  // listener is needed for it.
-  if (!request.complete) await null;
-  if (!request.complete) return arrivingBody(request, limitBytes);
+  // A body that came in one packet with its head is here after the parser's turn, and needs neither a timer
+  // nor listeners.
+  if (!isWhole(request)) await null;
+  if (!isWhole(request)) return arrivingBody(request, limitBytes);
   if (request.destroyed) return 'gone';
   const bytes: Buffer = request.read() ?? EMPTY;
   return bytes.length > limitBytes ? { refusal: refusalOf('body_too_large') } : { bytes };
 }
+
+/** The parser says that a message is complete only after it has handed on the body. */
+const isWhole = (request: IncomingMessage): boolean =>
+  request.complete || request.readableLength === Number(request.headers['content-length']);
 
 function arrivingBody(request: IncomingMessage, limitBytes: number): Promise<BodyReading> {
   return new Promise((resolve) => {

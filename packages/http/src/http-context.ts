@@ -45,6 +45,8 @@ export class HttpContext {
   /** The service that responds: `X-Served-By`. */
   servedBy: string;
   principal: Principal | undefined;
+  /** True once nothing of the request is left to be read. */
+  bodyIsRead = false;
   readonly #startedMs: number;
   readonly #span: RequestSpan;
   readonly #abort = new AbortController();
@@ -123,7 +125,7 @@ export class HttpContext {
 
   answer(status: number, body: unknown, headers: Outgoing): void {
     if (this.response.headersSent || this.response.destroyed) return;
-    if (!this.request.complete) mindUnreadBody(this.response, headers);
+    if (!this.request.complete && !this.bodyIsRead) mindUnreadBody(this.response, headers);
     if (status === 204) this.response.writeHead(status, headers).end();
     else writeJson(this.response, status, body, headers);
   }

@@ -12,6 +12,7 @@ import { trustedProxies } from './client-address.ts';
 
 import type { Denials } from './denials.ts';
 import type { Endpoint } from './endpoint.ts';
+import { type FastRoutes, fastRoutes, NO_FAST_ROUTES } from './fast-path.ts';
 import { HttpContext, type ServerParts } from './http-context.ts';
 import type { Identify } from './idempotency.ts';
 import { type Listening, listen } from './listen.ts';
@@ -59,6 +60,8 @@ export type ServeOptions = {
   readonly port: number;
   /** Addresses to listen on; the second and later ones are skipped where the host lacks them. */
   readonly hosts: readonly string[];
+  /** False: endpoints with `fast: true` are reached through Express alone, as all others. True by default. */
+  readonly fastPath?: boolean;
   /** Loopback-only endpoints are served on all addresses. */
   readonly sharesLoopbackOnly?: boolean;
   /** How long pending requests may take once the server stops, milliseconds. */
@@ -108,7 +111,12 @@ export function serve(options: ServeOptions): HttpServer {
   let listening: Listening | undefined;
   const showsLoopbackOnly = (request: IncomingMessage): boolean =>
     options.sharesLoopbackOnly === true || (listening?.onLoopback === true && isDirect(request));
-  const handler = beforeRouting(routerOf(routes, showsLoopbackOnly), parts, options);
+  const isFast = options.fastPath !== false && options.internal === undefined;
+  const ways = {
+    fast: isFast ? fastRoutes(routes) : NO_FAST_ROUTES,
+    router: routerOf(routes, showsLoopbackOnly),
+  };
+  const handler = beforeRouting(ways, parts, options);
   const stopWaitMs = options.stopWaitMs ?? STOP_WAIT_MS;
   let flushing: NodeJS.Timeout | undefined;
   let stopped: Promise<void> | undefined;
@@ -168,14 +176,16 @@ type WithContext = IncomingMessage & { [HTTP_CONTEXT]?: HttpContext };
 const httpOf = (request: IncomingMessage): HttpContext =>
   (request as WithContext)[HTTP_CONTEXT] as HttpContext;
 
-/** Steps that are the same for every path; then Express finds the endpoint. */
+/** Steps that are the same for every path; then Express finds the endpoint. Plain requests need neither. */
 function beforeRouting(
-  router: Router,
+  { fast, router }: { readonly fast: FastRoutes; readonly router: Router },
   parts: ServerParts,
   { name, internal }: Pick<ServeOptions, 'name' | 'internal'>,
 ): HttpServer['handler'] {
   return (request, response) => {
     const http = new HttpContext(request, response, parts, name);
+    const route = fast(request);
+    if (route !== undefined) return http.within(() => enter(route, http, NO_PARAMS));
     (request as WithContext)[HTTP_CONTEXT] = http;
     const { headers, httpVersionMinor } = request;
     if (headers.host === undefined && httpVersionMinor > 0) {
@@ -198,6 +208,15 @@ function beforeRouting(
   };
 }
 
+type Params = { readonly [name: string]: string };
+const NO_PARAMS: Params = {};
+
+function enter(route: Route, http: HttpContext, params: Params): void {
+  http.contract = route.contract;
+  http.servedBy = route.group.service;
+  void answerRequest(route, http, params);
+}
+
 /** Only Express' router: its application would add properties to every request and response that nothing here uses. */
 function routerOf(
   routes: readonly Route[],
@@ -213,12 +232,8 @@ function routerOf(
       });
     }
     for (const route of methods) {
-      const { contract, group } = route;
-      at[contract.method]((request, _response) => {
-        const http = httpOf(request);
-        http.contract = contract;
-        http.servedBy = group.service;
-        return answerRequest(route, http, request.params as { [name: string]: string });
+      at[route.contract.method]((request, _response) => {
+        enter(route, httpOf(request), request.params as Params);
       });
     }
     const allow = methods.map(({ contract }) => contract.method.toUpperCase()).join(', ');

@@ -33,6 +33,7 @@ const COUNTER_MAX = 0xfff;
  * back.
  */
 export function uuidV7Ids(clock: Clock, random: Random = systemRandom): Ids {
+  const tails = randomTails(random);
   let lastMs = -1;
   let counter = 0;
   let time = '';
@@ -45,19 +46,39 @@ export function uuidV7Ids(clock: Clock, random: Random = systemRandom): Ids {
         counter = 0;
         time = timeOf(lastMs);
       }
-      const tail = random.bytes(8);
-      tail[0] = ((tail[0] as number) & 0x3f) | 0x80;
-      const hex = tail.toString('hex');
-      return `${time}-7${hexOf(counter, 3)}-${hex.slice(0, 4)}-${hex.slice(4)}`;
+      return `${time}-${(VERSION_7 + counter).toString(16)}-${tails()}`;
     },
   };
 }
 
-const hexOf = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
+const VERSION_7 = 0x7000;
+const TAIL_BYTES = 8;
+const TAILS_AT_ONCE = 256;
+const VARIANT_DIGITS = 4;
+
+/** The random half of a UUID with its variant, printed; drawn for many ids at once. */
+function randomTails(random: Random): () => string {
+  let printed = '';
+  let used = 0;
+  return () => {
+    if (used === printed.length) {
+      const bytes = random.bytes(TAILS_AT_ONCE * TAIL_BYTES);
+      for (let at = 0; at < bytes.length; at += TAIL_BYTES) {
+        bytes[at] = ((bytes[at] as number) & 0x3f) | 0x80;
+      }
+      printed = bytes.toString('hex');
+      used = 0;
+    }
+    const start = used;
+    used += TAIL_BYTES * 2;
+    const rest = start + VARIANT_DIGITS;
+    return `${printed.slice(start, rest)}-${printed.slice(rest, used)}`;
+  };
+}
 
 /** The 48 bits that a millisecond's ids have in common. */
 function timeOf(ms: number): string {
-  const hex = hexOf(ms, 12);
+  const hex = ms.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}`;
 }
 

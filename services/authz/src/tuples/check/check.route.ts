@@ -13,6 +13,7 @@ export const checkRoute = ({ engine, clock }: { readonly engine: Engine; readonl
       clientName: 'check',
       summary: 'Whether a principal has a relation to an object, and why',
       method: 'post',
+      fast: true,
       retry: 'safe',
       handlesConsistency: true,
       path: '/api/v1/fga/check',

@@ -44,7 +44,10 @@ describe('a projection that runs in another process', () => {
     const leader = await start(store);
     await untilTrue(() => leader.running.states()[0]?.active === true);
     let heard = 0;
-    const listening = { ...thingsProjection(), onAppliedElsewhere: () => void (heard += 1) };
+    const onAppliedElsewhere = (): void => {
+      heard += 1;
+    };
+    const listening = { ...thingsProjection(), onAppliedElsewhere };
     const other = await runThings(test.url, { projections: [listening], store });
     const made = await append(store, 'told', event('ThingMade', { id: 'told', name: 'a' }));
     expect(await passed(other, made)).toBe(true);

@@ -54,9 +54,11 @@ export type AnyStream = {
 };
 export type NamedStream = { readonly stream: AnyStream; readonly id: string };
 /** Streams of the command's tenant, by the names that the decision gives them. */
-export type Basis = { readonly [name: string]: NamedStream };
+export type Basis = { readonly [name: string]: NamedStream | undefined };
 export type BasisStates<B extends Basis> = {
-  readonly [Name in keyof B]: B[Name]['stream']['initial'];
+  readonly [Name in keyof B]: undefined extends B[Name]
+    ? NonNullable<B[Name]>['stream']['initial'] | undefined
+    : NonNullable<B[Name]>['stream']['initial'];
 };
 
 /** The streams as they are now, read in one call; of a cached one only the later events. */

@@ -67,16 +67,16 @@ export function streams(store: EventStore, options: Options = {}): Streams {
     decideOnNew: (stream, id, command, decide) =>
       carriedOut({ stream, streamId: streamIdOf(stream, id), command, decide, isNew: true }),
     decideOnBasis: (stream, id, command, { restsOn, decide, ...rule }) => {
-      const names = Object.keys(restsOn);
+      const named = Object.entries(restsOn).flatMap(([name, at]) => (at ? [{ name, ...at }] : []));
       type States = Parameters<typeof decide>[1];
       return carriedOut({
         stream,
         streamId: streamIdOf(stream, id),
         command,
         ...rule,
-        restsOn: Object.values(restsOn),
+        restsOn: named,
         decide: (state, _revision, basis) => {
-          const states = Object.fromEntries(names.map((name, index) => [name, basis[index]]));
+          const states = Object.fromEntries(named.map(({ name }, at) => [name, basis[at]]));
           return decide(state, states as States);
         },
       });

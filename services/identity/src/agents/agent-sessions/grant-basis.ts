@@ -24,9 +24,9 @@ export type GrantBasis = {
 export async function grantBasisAuthority(needs: Dependencies, of: GrantBasis): Promise<Authority> {
   const { snapshots, userDirectory } = needs;
   const { tenantId, agentId, userId, since, now } = of;
-  const agent = await snapshots.load(agents, { tenantId, id: agentId });
-  if (userId === null) return authorityOf({ agent, user: undefined, since, now });
-  const account = await userDirectory.byId(tenantId, userId);
+  const loading = snapshots.load(agents, { tenantId, id: agentId });
+  if (userId === null) return authorityOf({ agent: await loading, user: undefined, since, now });
+  const [agent, account] = await Promise.all([loading, userDirectory.byId(tenantId, userId)]);
   // An id that nobody has need not even be a UUID, and names no delegation.
   const delegation =
     agent.status === 'active' && account.status === 'active'

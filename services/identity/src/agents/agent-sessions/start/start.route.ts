@@ -9,17 +9,23 @@ import Type, { type Static } from 'typebox';
 import {
   type ExistingUser,
   exists,
+  type User,
   type UserDirectory,
+  users,
 } from '../../../accounts/accounts.module.ts';
 import { badField, closed, tooOften } from '../../../http/answers.ts';
 import { LIMITS } from '../../../http/limits.ts';
-import { isAlive, sessions, validityContextOf } from '../../../sessions/sessions.module.ts';
+import {
+  isAlive,
+  type Session,
+  sessions,
+  validityContextOf,
+} from '../../../sessions/sessions.module.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import type { AgentTokens } from '../../agent-tokens.ts';
 import { ConcreteGrants, normalised } from '../../agents/service-grant.ts';
 import { type AgentSessionFacts, agentSessions, type EndReason } from '../agent-session.ts';
-import { whyEnded } from '../basis.ts';
-import { endOne } from '../end-many.ts';
+import { endedByUser, endedWithLogin } from '../basis.ts';
 import { grantBasisAuthority } from '../grant-basis.ts';
 import {
   KEYS_ONLY,
@@ -155,24 +161,37 @@ async function started(needs: Dependencies, request: Asked, granted: Granted) {
     reason: null,
     request_hash: ownHash,
   };
-  const decided = await needs.streams.decideOn(agentSessions, facts.id, command, (session) =>
-    startAgentSession(facts, session),
-  );
+  const { userId, subjectSid: sid } = granted;
+  const decided = await needs.streams.decideOnBasis(agentSessions, facts.id, command, {
+    isNew: true,
+    restsOn: {
+      user: userId === null ? undefined : { stream: users, id: userId },
+      login: sid === null ? undefined : { stream: sessions, id: sid },
+    },
+    decide: (session, { user, login }) =>
+      startAgentSession(facts, session, user && endedMeanwhile(facts, { user, login }, now)),
+  });
+  if (!decided.accepted && decided.reason !== 'already_created') {
+    return overtaken(decided.reason, facts.via);
+  }
   if (!decided.accepted || decided.repeated) {
     const { state } = decided;
     const requestHash = state.status === 'none' ? null : state.request_hash;
     return repeatAnswer(ownHash, { id: facts.id, requestHash });
   }
-  const ended = await whyEnded(needs, facts, { tenantId, now: needs.clock.now() });
-  if (ended !== undefined) {
-    await endOne(needs, { tenantId, id: facts.id, reason: ended, cause: 'overtaken' });
-    return overtaken(ended, facts.via);
-  }
   const tokens = needs.agentTokens.issue({ tenantId, session: facts, ttlSeconds: undefined });
   return { ok: { data: { ...shownBriefly(facts, now), ...tokens } }, wrote: decided.position };
 }
 
-/** What it was to rest on was ended after it was looked at, so perhaps before it could be heard of. */
+/** What the session is to rest on, as the append finds it. */
+const endedMeanwhile = (
+  facts: AgentSessionFacts,
+  { user, login }: { readonly user: User; readonly login: Session | undefined },
+  now: Date,
+): EndReason | undefined =>
+  endedByUser(facts, user) ?? (login === undefined ? undefined : endedWithLogin(login, now));
+
+/** What it was to rest on was ended after it was looked at. */
 function overtaken(reason: EndReason, via: AgentSessionFacts['via']) {
   if (reason === 'user_inactive') return { refused: reason } as const;
   if (via === 'subject_token') return { refused: 'invalid_subject_token' } as const;
@@ -215,13 +234,16 @@ async function liveSubject(
   const principal = await authenticator.authenticate(token, ip);
   if (principal?.kind !== 'user' || principal.impersonatedBy !== null) return undefined;
   if (principal.tenantId !== tenantId) return undefined;
-  const user = await userDirectory.byId(tenantId, principal.id);
+  const { sessionId } = principal;
+  const [user, login] = await Promise.all([
+    userDirectory.byId(tenantId, principal.id),
+    sessionId === null ? undefined : streams.load(sessions, { tenantId, id: sessionId }),
+  ]);
   if (!exists(user)) return undefined;
-  const subject = { userId: user.id, userEpoch: user.epoch, subjectSid: principal.sessionId };
-  if (principal.sessionId === null) return isOfEpoch(principal, user) ? subject : undefined;
-  const { state } = await streams.load(sessions, { tenantId, id: principal.sessionId });
-  if (state.status === 'none') return undefined;
-  return isAlive(state, validityContextOf(user, true), clock.now()) ? subject : undefined;
+  const subject = { userId: user.id, userEpoch: user.epoch, subjectSid: sessionId };
+  if (login === undefined) return isOfEpoch(principal, user) ? subject : undefined;
+  if (login.state.status === 'none') return undefined;
+  return isAlive(login.state, validityContextOf(user, true), clock.now()) ? subject : undefined;
 }
 
 /** A token that names no session belongs to the epoch in which its user signed in; in doubt to the one before. */

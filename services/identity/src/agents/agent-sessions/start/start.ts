@@ -1,11 +1,17 @@
-/** A session starts once. */
+/** A session starts once, and only while what it rests on holds. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
-import type { AgentSession, AgentSessionEvent, AgentSessionFacts } from '../agent-session.ts';
+import type {
+  AgentSession,
+  AgentSessionEvent,
+  AgentSessionFacts,
+  EndReason,
+} from '../agent-session.ts';
 
 export const startAgentSession = (
   facts: AgentSessionFacts,
   session: AgentSession,
-): Decision<AgentSessionEvent, 'already_created'> =>
-  session.status === 'none'
-    ? accept({ type: 'AgentSessionStarted', data: facts })
-    : refuse('already_created');
+  ended?: EndReason,
+): Decision<AgentSessionEvent, 'already_created' | EndReason> => {
+  if (session.status !== 'none') return refuse('already_created');
+  return ended === undefined ? accept({ type: 'AgentSessionStarted', data: facts }) : refuse(ended);
+};

@@ -27,9 +27,9 @@ const EXPECTED: { readonly [request: string]: { readonly own: number; readonly a
     check: { own: 0, atMost: 4 },
     'API key created': { own: 5, atMost: 27 },
     'agent session': { own: 3, atMost: 32 },
-    'fresh vend': { own: 7, atMost: 25 },
+    'fresh vend': { own: 7, atMost: 20 },
     'live vend again': { own: 0, atMost: 4 },
-    'user created and told': { own: 11, atMost: 85 },
+    'user created and told': { own: 11, atMost: 80 },
   };
 
 const fixture = processFixture();

@@ -2,6 +2,7 @@
  * B16: the processor time that a write costs, in all server processes and PostgreSQL together, from the
  * request until everything that follows from it is done; compared with three plain transactions.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { webhookSink } from '@cardea/testing';
 import {
@@ -24,6 +25,9 @@ const ARGON2 = new URL('./argon2.worker.ts', import.meta.url);
 /** The parameters of `ARGON2_MEMORY` and `ARGON2_TIME` unless they are set. */
 const HASHING = JSON.stringify({ memoryCost: 19_456, timeCost: 2, concurrency: 1 });
 const HASH_SECONDS_MAX = 1;
+const IDLE_SECONDS = 10;
+const IDLE_SECONDS_SMOKE = 0.3;
+const MS_PER_SECOND = 1000;
 
 export const benches: readonly Bench[] = [
   { id: 'B16', title: 'processor time of a write, until all that follows is done', run: costs },
@@ -72,9 +76,10 @@ async function costs(context: BenchContext): Promise<readonly Row[]> {
   context.onEnd(close);
   const floor = await floorSide(context);
   const hashMs = await hashMsOf(context);
+  const idleMs = await idleMsPerSecond(system, smoke ? IDLE_SECONDS_SMOKE : IDLE_SECONDS);
   const rows: Row[] = [];
   for (const kind of KINDS) {
-    const { side, lines } = costSide(system, requests, { ...kind, hashMs });
+    const { side, lines } = costSide(system, requests, { ...kind, hashMs, idleMs });
     const goal = context.cluster ? undefined : { at_most: kind.at_most };
     const id = `B16 ${kind.name}`;
     const pair = { id, subject: side, floor, figure: 'cpu_ms' as const };
@@ -84,6 +89,13 @@ async function costs(context: BenchContext): Promise<readonly Row[]> {
     rows.push(row);
   }
   return rows;
+}
+
+async function idleMsPerSecond(system: WholeSystem, seconds: number): Promise<number> {
+  await system.level();
+  const before = system.processorMs();
+  await pause(seconds * MS_PER_SECOND);
+  return (system.processorMs() - before) / seconds;
 }
 
 /** F: the driver's process and PostgreSQL together. */
@@ -101,37 +113,40 @@ async function floorSide(context: BenchContext): Promise<Side> {
   };
 }
 
-type MeasuredKind = Kind & { readonly hashMs: (seconds: number) => Promise<number> };
+type MeasuredKind = Kind & {
+  readonly hashMs: (seconds: number) => Promise<number>;
+  /** Per second of waiting. */
+  readonly idleMs: number;
+};
 
 function costSide(system: WholeSystem, requests: WriteRequests, kind: MeasuredKind) {
   const apart = new Map<string, number[]>();
-  const hashes: number[] = [];
-  const measure = async (seconds: number): Promise<Measured> => {
-    await kind.prepare?.(requests, seconds);
-    const hash = kind.hashes ? await kind.hashMs(seconds) : 0;
-    if (kind.hashes) hashes.push(hash);
+  const measure = async (lasts: number): Promise<Measured> => {
+    await kind.prepare?.(requests, lasts);
+    const hash = kind.hashes ? await kind.hashMs(lasts) : 0;
     await system.level();
     const others = Object.entries(system.apart).map(([name, ms]) => ({ name, ms, before: ms() }));
-    const before = system.processorMs();
+    const [before, began] = [system.processorMs(), performance.now()];
     const measured = await measureCalls(
       CALLERS,
-      seconds,
+      lasts,
       (caller) => kind.call(requests, caller),
       () => kind.isExhausted?.(requests) ?? false,
     );
     await system.level();
     const count = measured.count ?? Number.NaN;
     const cpu_ms = (system.processorMs() - before) / count - hash;
-    for (const other of others) {
-      const all = apart.get(other.name) ?? [];
-      apart.set(other.name, [...all, (other.ms() - other.before) / count]);
-    }
+    const keep = (name: string, ms: number) => apart.set(name, [...(apart.get(name) ?? []), ms]);
+    for (const other of others)
+      keep(`beside it ${other.name}`, (other.ms() - other.before) / count);
+    if (kind.hashes) keep('beside it the hash', hash);
+    const seconds = (performance.now() - began) / MS_PER_SECOND;
+    // The slower a busy machine is, the more of it falls to each request.
+    keep('idling in that time', (kind.idleMs * seconds) / count);
     return { ...measured, cpu_ms, rss_mb: Number.NaN };
   };
   const lines = (): string =>
-    [...apart, ...(kind.hashes ? [['the hash', hashes] as const] : [])]
-      .map(([name, all]) => `; ${name} ${median(all).toFixed(2)}`)
-      .join('');
+    [...apart].map(([name, all]) => `; ${name} ${median(all).toFixed(2)}`).join('');
   return { side: { name: kind.name, measure }, lines };
 }
 

@@ -50,7 +50,7 @@ export async function readInput(
   if (early !== undefined) return { refusal: early };
   const reading = await readBody(http.request, http.response, bodyRule.limitBytes);
   if (reading === 'gone' || 'refusal' in reading) return reading;
-  exchange.bodyIsRead = true;
+  http.bodyIsRead = true;
   const json = reading.bytes.length === 0 ? noBody(contract) : readJson(reading.bytes);
   if ('fault' in json) return { refusal: invalid({ field: 'body', rule: json.fault }) };
   const checked = checkBody(json.value);

@@ -7,27 +7,27 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { heard, newTenant, type Session, type VaultFixture, vaultFixture } from './fixture.ts';
 
 const database = testDatabase();
-let fixture: VaultFixture;
+let rig: VaultFixture;
 const published: IntegrationEvent[] = [];
 const lines: string[] = [];
 beforeAll(async () => {
-  fixture = await vaultFixture(database.url, { onLog: (line) => lines.push(line) });
-  await fixture.shared.subscriberFor('authz').run({
+  rig = await vaultFixture(database.url, { onLog: (line) => lines.push(line) });
+  await rig.shared.subscriberFor('authz').run({
     name: 'vault-test',
     topics: [topicOf('vault')],
     handle: async (events) => void published.push(...events),
   });
 });
 afterAll(async () => {
-  await fixture?.stop();
+  await rig?.stop();
 });
 
 const grantPath = (id: string) => `/api/v1/vault/grants/${id}`;
 
 async function vended() {
   const tenantId = newTenant();
-  await fixture.keep(tenantId);
-  const session = fixture.session({ tenantId });
+  await rig.keep(tenantId);
+  const session = rig.session({ tenantId });
   const { status, body } = await session.vend();
   expect(status).toBe(200);
   return { tenantId, session, grantId: body.data.grant_id as string };
@@ -43,14 +43,8 @@ const sessionData = ({ sessionId, agentId }: Session) => ({
 const endSession = async (tenantId: string, session: Session) => {
   const data = { ...sessionData(session), reason: 'ended', ended_at: new Date().toISOString() };
   const streamId = `agent_session-${session.sessionId}`;
-  await fixture.publish({
-    source: 'identity',
-    type: 'agent_session.ended',
-    tenantId,
-    streamId,
-    data,
-  });
-  await heard(fixture, 'agent_sessions', 'session_id = $1 AND ended_at IS NOT NULL', [
+  await rig.publish({ source: 'identity', type: 'agent_session.ended', tenantId, streamId, data });
+  await heard(rig, 'agent_sessions', 'session_id = $1 AND ended_at IS NOT NULL', [
     session.sessionId,
   ]);
 };
@@ -65,22 +59,22 @@ describe('a grant', () => {
       ids.push(body.data.grant_id);
       return body.data.fields.password;
     };
-    expect((await fixture.put(tenantId, { password: 'rotated' })).status).toBe(200);
+    expect((await rig.put(tenantId, { password: 'rotated' })).status).toBe(200);
     expect(await next()).toBe('rotated');
-    await fixture.admin(tenantId).delete(grantPath(ids[1] ?? ''));
+    await rig.admin(tenantId).delete(grantPath(ids[1] ?? ''));
     expect(await next()).toBe('rotated');
-    const { body: policy } = await fixture.admin(tenantId).post('/api/v1/vault/approval-policies', {
+    const { body: policy } = await rig.admin(tenantId).post('/api/v1/vault/approval-policies', {
       name: 'p',
       service_name: 'db',
       fields: '*',
       agent_ids: '*',
       effect: 'require_approval',
     });
-    await fixture.vouch(tenantId, ['ann']);
+    await rig.vouch(tenantId, ['ann']);
     expect((await session.vend()).status).toBe(202);
-    await fixture.admin(tenantId).delete(`/api/v1/vault/approval-policies/${policy.id}`);
+    await rig.admin(tenantId).delete(`/api/v1/vault/approval-policies/${policy.id}`);
     expect(await next()).toBe('rotated');
-    const pending = await fixture.put(tenantId, { password: 'pending' }, { stage: 'pending' });
+    const pending = await rig.put(tenantId, { password: 'pending' }, { stage: 'pending' });
     expect(pending.status).toBe(200);
     expect((await session.vend()).body.data.fields.password).toBe('rotated');
     expect(new Set(ids.slice(0, 3)).size).toBe(3);
@@ -88,20 +82,20 @@ describe('a grant', () => {
 
   it('vault 3 token of session A: 403 on active B, 404 on ended B; what is foreign looks unknown', async () => {
     const { tenantId, session } = await vended();
-    const other = fixture.session({ tenantId, agentId: session.agentId });
+    const other = rig.session({ tenantId, agentId: session.agentId });
     const { sessionId } = other;
     const data = { ...sessionData(other), purpose: null, started_at: new Date().toISOString() };
     const streamId = `agent_session-${sessionId}`;
-    await fixture.publish({
+    await rig.publish({
       source: 'identity',
       type: 'agent_session.started',
       tenantId,
       streamId,
       data,
     });
-    await heard(fixture, 'agent_sessions', 'session_id = $1', [sessionId]);
+    await heard(rig, 'agent_sessions', 'session_id = $1', [sessionId]);
     const on = (path: string, service_name = 'db') =>
-      fixture.rest.post(
+      rig.rest.post(
         `/api/v1/agent/sessions/${path}/credentials`,
         { service_name, fields: ['user'] },
         {
@@ -116,8 +110,8 @@ describe('a grant', () => {
     expect([ended.status, ended.code]).toEqual([404, 'NOT_FOUND']);
 
     const foreignTenant = newTenant();
-    await fixture.keep(foreignTenant, 'theirs');
-    const foreign = fixture.session({ tenantId: foreignTenant });
+    await rig.keep(foreignTenant, 'theirs');
+    const foreign = rig.session({ tenantId: foreignTenant });
     await endSession(foreignTenant, foreign);
     const bare = ({ body }: { body: { error: { request_id: string } } }) => ({
       ...body.error,
@@ -131,7 +125,7 @@ describe('a grant', () => {
   });
 
   it('vault 4 is not handed out once session, key or agent ended, with the cache or without', async () => {
-    const { cache } = fixture.shared;
+    const { cache } = rig.shared;
     for (const [mark, status] of [
       ['key', 401],
       ['agent', 401],
@@ -155,7 +149,7 @@ describe('a grant', () => {
     const away = async (): Promise<never> => {
       throw new CacheUnavailable('stopped');
     };
-    const { identity } = fixture.host.needsOf('vault').peers;
+    const { identity } = rig.host.needsOf('vault').peers;
     const own = { getMany: cache.getMany, get: cache.get, set: cache.set };
     const { ended: wereEnded } = identity;
     try {
@@ -172,7 +166,7 @@ describe('a grant', () => {
 
   it('vault 10 with the event store stopped a new grant is 503 and shows no value', async () => {
     const { tenantId, session } = await vended();
-    const { store } = fixture.host.needsOf('vault');
+    const { store } = rig.host.needsOf('vault');
     const { append } = store;
     const stopped = async (): Promise<never> => {
       throw new EventStoreUnavailable('stopped');
@@ -191,14 +185,14 @@ describe('a grant', () => {
   it('is listed with its status and its grounds, to admins all, to an agent its own', async () => {
     const { tenantId, session, grantId } = await vended();
     const second = (await session.vend({ force_refresh: true })).body.data.grant_id;
-    const stranger = fixture.session({ tenantId });
+    const stranger = rig.session({ tenantId });
     const theirs = (await stranger.vend()).body.data.grant_id;
-    const listed = await fixture.admin(tenantId).get('/api/v1/vault/grants');
+    const listed = await rig.admin(tenantId).get('/api/v1/vault/grants');
     const statusOf = Object.fromEntries(
       listed.body.grants.map((g: { grant_id: string; status: string }) => [g.grant_id, g.status]),
     );
     expect(statusOf).toEqual({ [grantId]: 'superseded', [second]: 'active', [theirs]: 'active' });
-    const agent = fixture.rest.as({ bearer: session.key, tenant: tenantId });
+    const agent = rig.rest.as({ bearer: session.key, tenant: tenantId });
     const own = await agent.get('/api/v1/vault/grants');
     expect(own.body.total).toBe(2);
     expect((await agent.get(grantPath(theirs))).code).toBe('grant_not_found');
@@ -216,7 +210,7 @@ describe('a grant', () => {
     }
     expect((await agent.get(grantPath(second))).body.status).toBe('revoked');
     const active = { query: { status: 'active', agent_id: session.agentId } };
-    expect((await fixture.admin(tenantId).get('/api/v1/vault/grants', active)).body.total).toBe(0);
+    expect((await rig.admin(tenantId).get('/api/v1/vault/grants', active)).body.total).toBe(0);
   });
 
   it.each([
@@ -233,7 +227,7 @@ describe('a grant', () => {
       'user.deleted': { id: 'ann', deleted_at: at },
       'delegation.withdrawn': { id: 'd', user_id: 'ann', agent_id: session.agentId, services: [] },
     }[type];
-    await fixture.publish({
+    await rig.publish({
       source: 'identity',
       type,
       tenantId,
@@ -241,7 +235,7 @@ describe('a grant', () => {
       data: data ?? {},
     });
     const revoked = await untilTrue(async () =>
-      (await fixture.eventsOf(tenantId)).find((event) => event.type === 'GrantRevoked'),
+      (await rig.eventsOf(tenantId)).find((event) => event.type === 'GrantRevoked'),
     );
     expect([revoked.data['revoked_grant_id'], revoked.data['cause']]).toEqual([grantId, cause]);
   });
@@ -249,19 +243,17 @@ describe('a grant', () => {
   it('ends with its service, whose name is then free and whose values are gone', async () => {
     const { tenantId, session } = await vended();
     const path = '/api/v1/vault/services/db';
-    expect((await fixture.admin(tenantId).delete(path)).body).toEqual({
-      status: 'service deleted',
-    });
+    expect((await rig.admin(tenantId).delete(path)).body).toEqual({ status: 'service deleted' });
     expect((await session.vend()).status).toBe(404);
-    const { rows } = await fixture.shared.database.system.query(
+    const { rows } = await rig.shared.database.system.query(
       'SELECT 1 FROM vault.secret_versions WHERE tenant_id = $1 AND blob IS NOT NULL',
       [tenantId],
     );
     expect(rows).toEqual([]);
     await untilTrue(async () =>
-      (await fixture.eventsOf(tenantId)).find((event) => event.type === 'GrantRevoked'),
+      (await rig.eventsOf(tenantId)).find((event) => event.type === 'GrantRevoked'),
     );
-    await fixture.keep(tenantId);
+    await rig.keep(tenantId);
     expect((await session.vend()).status).toBe(200);
   });
 
@@ -269,7 +261,7 @@ describe('a grant', () => {
     const { tenantId, session, grantId } = await vended();
     for (let at = 0; at < 3; at += 1) await session.vend();
     await session.vend({ service_name: 'unknown' });
-    await fixture.admin(tenantId).delete(grantPath(grantId));
+    await rig.admin(tenantId).delete(grantPath(grantId));
     const mine = () => published.filter((event) => event.tenantId === tenantId);
     const wanted = [
       'vault.service.registered',
@@ -299,7 +291,7 @@ describe('a grant', () => {
       'user_id',
     ]);
     expect(countOfReused()).toBe(3);
-    const told = JSON.stringify([mine(), await fixture.eventsOf(tenantId)], (_key, value) =>
+    const told = JSON.stringify([mine(), await rig.eventsOf(tenantId)], (_key, value) =>
       typeof value === 'bigint' ? String(value) : value,
     );
     expect(told).not.toContain('secret of');

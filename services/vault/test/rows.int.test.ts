@@ -13,12 +13,12 @@ import {
 } from './fixture.ts';
 
 const database = testDatabase();
-let fixture: VaultFixture;
+let rig: VaultFixture;
 beforeAll(async () => {
-  fixture = await vaultFixture(database.url);
+  rig = await vaultFixture(database.url);
 });
 afterAll(async () => {
-  await fixture?.stop();
+  await rig?.stop();
 });
 
 /** A vend as it is sent; each check that is to fail changes something of it. */
@@ -37,15 +37,7 @@ const hourAgo = () => Math.floor(Date.now() / 1000) - 3600;
 const capabilityOf = (attempt: Attempt, more: object): string => {
   const { tenantId, agentId: id, sessionId, keyId } = attempt.session;
   const grants = [{ s: 'db', f: ['user', 'password', 'extra'] }];
-  return fixture.tokens.capability({
-    tenantId,
-    id,
-    sessionId,
-    keyId,
-    userId: 'ann',
-    grants,
-    ...more,
-  });
+  return rig.tokens.capability({ tenantId, id, sessionId, keyId, userId: 'ann', grants, ...more });
 };
 const isHeardOf = async ({ tenantId, session }: Attempt, epoch = 0) => {
   const { sessionId, agentId } = session;
@@ -60,18 +52,18 @@ const isHeardOf = async ({ tenantId, session }: Attempt, epoch = 0) => {
     started_at: new Date().toISOString(),
   };
   const streamId = `agent_session-${sessionId}`;
-  await fixture.publish({
+  await rig.publish({
     source: 'identity',
     type: 'agent_session.started',
     tenantId,
     streamId,
     data,
   });
-  await heard(fixture, 'agent_sessions', 'session_id = $1', [sessionId]);
+  await heard(rig, 'agent_sessions', 'session_id = $1', [sessionId]);
 };
 const policy = async ({ tenantId }: Attempt, effect: string, more: object = {}) => {
   const body = { name: 'p', service_name: 'db', fields: '*', agent_ids: '*', effect, ...more };
-  const made = await fixture.admin(tenantId).post('/api/v1/vault/approval-policies', body);
+  const made = await rig.admin(tenantId).post('/api/v1/vault/approval-policies', body);
   expect(made.status).toBe(201);
 };
 
@@ -84,7 +76,7 @@ const rows: { readonly [row: string]: readonly [Break, number, string] } = {
     'INVALID_AGENT_KEY',
   ],
   '1 revoked': [
-    (a) => fixture.shared.cache.set(`rev:key:${a.session.keyId}`, '1'),
+    (a) => rig.shared.cache.set(`rev:key:${a.session.keyId}`, '1'),
     401,
     'INVALID_AGENT_KEY',
   ],
@@ -118,7 +110,7 @@ const rows: { readonly [row: string]: readonly [Break, number, string] } = {
     'NOT_FOUND',
   ],
   '5a ended': [
-    (a) => fixture.shared.cache.set(`rev:asid:${a.session.sessionId}`, '1'),
+    (a) => rig.shared.cache.set(`rev:asid:${a.session.sessionId}`, '1'),
     404,
     'NOT_FOUND',
   ],
@@ -157,7 +149,7 @@ const rows: { readonly [row: string]: readonly [Break, number, string] } = {
   '8 disabled': [
     async (a) => {
       const path = '/api/v1/vault/services/db';
-      const { status } = await fixture.admin(a.tenantId).patch(path, { enabled: false });
+      const { status } = await rig.admin(a.tenantId).patch(path, { enabled: false });
       expect(status).toBe(200);
     },
     404,
@@ -184,8 +176,8 @@ const rows: { readonly [row: string]: readonly [Break, number, string] } = {
 
 async function attemptWith(...breaks: readonly string[]): Promise<RestAnswer> {
   const tenantId = newTenant();
-  await fixture.keep(tenantId);
-  const session = fixture.session({ tenantId });
+  await rig.keep(tenantId);
+  const session = rig.session({ tenantId });
   const attempt: Attempt = {
     tenantId,
     session,
@@ -200,7 +192,7 @@ async function attemptWith(...breaks: readonly string[]): Promise<RestAnswer> {
 }
 
 const send = ({ path, body, bearer, tenant, token }: Attempt) =>
-  fixture.rest.post(`/api/v1/agent/sessions/${path}/credentials`, body, {
+  rig.rest.post(`/api/v1/agent/sessions/${path}/credentials`, body, {
     bearer,
     tenant,
     ...(token === undefined ? {} : { headers: { 'x-service-token': token } }),
@@ -240,9 +232,9 @@ describe('the rows of a vend', () => {
 
   it('vault 1 an expired token of another session is row 5b before it is 5c', async () => {
     const tenantId = newTenant();
-    await fixture.keep(tenantId);
-    const session = fixture.session({ tenantId });
-    const other = fixture.session({
+    await rig.keep(tenantId);
+    const session = rig.session({ tenantId });
+    const other = rig.session({
       tenantId,
       agentId: session.agentId,
       claims: { iat: hourAgo(), nbf: hourAgo(), exp: hourAgo() + 60, cnf: { akid: session.keyId } },
@@ -262,13 +254,13 @@ describe('the rows of a vend', () => {
 
   it('vault 1 row 4 takes no token but a capability of this agent, key and tenant', async () => {
     const tenantId = newTenant();
-    await fixture.keep(tenantId);
-    const session = fixture.session({ tenantId });
+    await rig.keep(tenantId);
+    const session = rig.session({ tenantId });
     const { agentId, sessionId } = session;
-    const foreign = fixture.session({ tenantId: newTenant(), agentId, sessionId });
-    const otherAgent = fixture.session({ tenantId, sessionId });
-    const otherKey = fixture.session({ tenantId, agentId, sessionId });
-    const access = fixture.tokens.agent({ tenantId, id: agentId, sessionId });
+    const foreign = rig.session({ tenantId: newTenant(), agentId, sessionId });
+    const otherAgent = rig.session({ tenantId, sessionId });
+    const otherKey = rig.session({ tenantId, agentId, sessionId });
+    const access = rig.tokens.agent({ tenantId, id: agentId, sessionId });
     const [head, body] = session.capability.split('.');
     const forged = `${head}.${body}.${foreign.capability.split('.')[2]}`;
     const tokens = [foreign.capability, otherAgent.capability, otherKey.capability, access, forged];
@@ -280,15 +272,15 @@ describe('the rows of a vend', () => {
 
   it('vault 1 row 1 takes no user, no API key, no agent token and no key from elsewhere', async () => {
     const tenantId = newTenant();
-    await fixture.keep(tenantId);
-    const session = fixture.session({ tenantId });
+    await rig.keep(tenantId);
+    const session = rig.session({ tenantId });
     const { agentId: id, sessionId } = session;
     const bearers = [
       undefined,
-      fixture.tokens.user({ tenantId, id: 'ann', roles: ['admin'] }),
-      fixture.tokens.apiKey({ tenantId, scopes: ['vault:read', 'vault:write'] }),
-      fixture.tokens.agent({ tenantId, id, sessionId }),
-      fixture.tokens.agentKey({ tenantId, id, allowedCidrs: ['10.0.0.0/8'] }).key,
+      rig.tokens.user({ tenantId, id: 'ann', roles: ['admin'] }),
+      rig.tokens.apiKey({ tenantId, scopes: ['vault:read', 'vault:write'] }),
+      rig.tokens.agent({ tenantId, id, sessionId }),
+      rig.tokens.agentKey({ tenantId, id, allowedCidrs: ['10.0.0.0/8'] }).key,
     ];
     for (const bearer of bearers) {
       const answer = await send({

@@ -60,7 +60,7 @@ type Row = {
 };
 
 /** Positions, and which of some streams are parked. */
-export type Standing = {
+export type ConsumerProgress = {
   readonly seen: Map<string, LanePosition>;
   readonly parked: readonly string[];
 };
@@ -75,7 +75,7 @@ export type ConsumerPositions = {
     transaction: Transaction,
     lanes: readonly Lane[],
     streams: readonly string[],
-  ): Promise<Standing>;
+  ): Promise<ConsumerProgress>;
   /** Locks all rows of this consumer. */
   lockAll(transaction: Transaction): Promise<void>;
   /** A statement that only raises; each lane at most once. */
@@ -84,7 +84,11 @@ export type ConsumerPositions = {
   storeLate(sql: Queryable, moved: readonly (Lane & LanePosition)[]): Promise<void>;
   read(sql: Queryable, topics: readonly string[]): Promise<Map<string, LanePosition>>;
   /** The same as `lock`, without a lock. */
-  readDue(sql: Queryable, topics: readonly string[], streams: readonly string[]): Promise<Standing>;
+  readDue(
+    sql: Queryable,
+    topics: readonly string[],
+    streams: readonly string[],
+  ): Promise<ConsumerProgress>;
 };
 
 const MINE = `

@@ -74,7 +74,7 @@ export const typeIn = ({ headers }: Pick<Message, 'headers'>): string | undefine
   headers?.['ce_specversion'] === undefined ? undefined : textOf(headers['ce_type']);
 
 /** Its position in the source's log; none where it was sent late, for that is not its partition's. */
-export const placeIn = ({
+export const positionIn = ({
   headers,
 }: Pick<Message, 'headers'>): { readonly position?: string; readonly part?: number } => {
   const position = textOf(headers?.['ce_position']);

@@ -3,7 +3,7 @@ import type { KafkaMessage } from 'kafkajs';
 import type { Consumer } from '../bus.ts';
 import type { Looked, RawRecord } from '../consuming/consumer-core.ts';
 import type { Lane } from '../consuming/consumer-positions.ts';
-import { eventIn, placeIn, typeIn } from './cloud-event.ts';
+import { eventIn, positionIn, typeIn } from './cloud-event.ts';
 
 export const lookedAt = (
   { types }: Pick<Consumer, 'types'>,
@@ -29,6 +29,6 @@ export const lookedAt = (
     skipped:
       last === undefined || !isSkipped(last)
         ? []
-        : [{ ...lane, offset: last.offset, ...placeIn(last) }],
+        : [{ ...lane, offset: last.offset, ...positionIn(last) }],
   };
 };

@@ -34,7 +34,7 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
   const listeners = new Map<Log, Set<() => void>>();
   const seen = new Map<Log, bigint>();
   const stopping = new AbortController();
-  let polling: Promise<void> | undefined;
+  let beating: Promise<void> | undefined;
 
   const wake = (log: Log) => {
     for (const listener of listeners.get(log) ?? []) queueMicrotask(listener);
@@ -71,16 +71,7 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
 
   const tellOthers = teller(say);
 
-  const beat = async () => {
-    await say({ text: `LISTEN ${CHANNEL}` }); // also reopens a broken connection
-    if (beatsToPoll > 0) {
-      beatsToPoll -= 1;
-      return;
-    }
-    await pollOnce();
-    beatsToPoll = POLL_EVERY_BEATS - 1;
-  };
-  const pollOnce = async () => {
+  const poll = async () => {
     const before = new Map(seen);
     for (const [log, head] of await heads([...listeners.keys()])) {
       const known = before.get(log);
@@ -89,11 +80,10 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
       hear(log);
     }
   };
-  const poll = async () => {
-    while (!stopping.signal.aborted) {
-      await beat().catch(() => logger?.debug({}, 'the event store was not heard of'));
-      await sleep(HEARTBEAT_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
-    }
+  const beat = async () => {
+    await say({ text: `LISTEN ${CHANNEL}` }); // also reopens a broken connection
+    if (beatsToPoll === 0) await poll();
+    beatsToPoll = beatsToPoll === 0 ? POLL_EVERY_BEATS - 1 : beatsToPoll - 1;
   };
 
   return {
@@ -111,17 +101,28 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
       const listener = () => onAppend(); // a new function, so that one `onAppend` may subscribe twice
       const all = listeners.get(log) ?? new Set();
       listeners.set(log, all.add(listener));
-      polling ??= poll();
+      beating ??= keepBeating(beat, stopping.signal, logger);
       return async () => {
         all.delete(listener);
       };
     },
     close: async () => {
       stopping.abort();
-      await Promise.all([polling, tellOthers.flush()]);
+      await Promise.all([beating, tellOthers.flush()]);
       await line.close();
     },
   };
+}
+
+async function keepBeating(
+  beat: () => Promise<void>,
+  stop: AbortSignal,
+  logger: Logger | undefined,
+): Promise<void> {
+  while (!stop.aborted) {
+    await beat().catch(() => logger?.debug({}, 'the event store was not heard of'));
+    await sleep(HEARTBEAT_MS, undefined, { signal: stop, ref: false }).catch(() => {});
+  }
 }
 
 /** A failed notice is ignored: the poll of the other processes replaces it. */

@@ -19,6 +19,7 @@ export {
   type PolicyVersion,
 } from './evaluate-policies.ts';
 export { type PolicySet, policySets } from './policy.ts';
+export { PolicyVersionShape } from './policy-shape.ts';
 
 export type PoliciesDependencies = Pick<ServiceDependencies, 'streams' | 'command' | 'ids'> & {
   readonly epochs: Epochs;

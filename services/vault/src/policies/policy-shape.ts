@@ -14,7 +14,7 @@ const DEFAULT_S = 300;
 
 export const SeverityShape = named('Severity', Type.Enum(['low', 'medium', 'high']));
 /** A policy in force, as a decision refers to it. */
-export const PolicyVersion = named(
+export const PolicyVersionShape = named(
   'ApprovalPolicyVersion',
   Type.Object({ id: Type.String(), version: Type.Integer() }),
 );

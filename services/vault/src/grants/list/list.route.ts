@@ -4,7 +4,7 @@ import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { ADMIN, READS } from '../../administration.ts';
-import { PolicyVersion } from '../../policies/policy-shape.ts';
+import { PolicyVersionShape } from '../../policies/policies.module.ts';
 import {
   agentOnly,
   findGrants,
@@ -79,7 +79,7 @@ export const getGrantRoute = (vault: ListGrantsDependencies): Endpoint =>
         why: named(
           'GrantReason',
           Type.Object({
-            policies: Type.Array(PolicyVersion),
+            policies: Type.Array(PolicyVersionShape),
             approval: nullable(
               named(
                 'GrantApproval',

@@ -7,7 +7,7 @@ import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { approverOf } from '../approver.ts';
 import { type ApprovalRequirement, evaluatePolicies } from '../evaluate-policies.ts';
 import { policySets } from '../policy.ts';
-import { ApproverShape, PolicyVersion, SeverityShape } from '../policy-shape.ts';
+import { ApproverShape, PolicyVersionShape, SeverityShape } from '../policy-shape.ts';
 
 type EvaluateDependencies = Pick<ServiceDependencies, 'streams'> & {
   readonly facts: IdentityFacts;
@@ -33,7 +33,7 @@ export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint =>
       }),
       ok: Type.Object({
         effect: named('VendEffect', Type.Enum(['allow', 'require_approval', 'deny'])),
-        matched: Type.Array(PolicyVersion),
+        matched: Type.Array(PolicyVersionShape),
         /** Null if no approval is required, or nobody can give it. */
         approver: nullable(ApproverShape),
         /** Why nobody can give it, in cases that an administrator can correct. */

@@ -62,7 +62,7 @@ const Body = documented(
     purpose: Type.Optional(Type.String({ maxLength: PURPOSE_MAX })),
   }),
   {
-    not: { required: ['subject_token', 'user_id'] },
+    not: { properties: { subject_token: {}, user_id: {} }, required: ['subject_token', 'user_id'] },
     examples: [
       {
         services: [{ service_name: 'erp', fields: ['api_key'] }],

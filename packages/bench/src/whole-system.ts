@@ -68,7 +68,13 @@ async function standalone(context: BenchContext): Promise<Started> {
     password: randomBytes(18).toString('base64url'),
     temporary: true,
   });
-  context.onEnd(() => postgres.stop({ remove: true }));
+  // Also when the run is broken off.
+  const stop = (): void => postgres.stop({ remove: true });
+  process.once('exit', stop);
+  context.onEnd(() => {
+    process.off('exit', stop);
+    stop();
+  });
   const databaseUrl = postgres.connectionString();
   const settings = { ...SETTINGS, DATABASE_URL: databaseUrl };
   const instance = await temporaryInstance(() => undefined, settings);

@@ -164,7 +164,11 @@ async function concluded<State, E extends DomainEvent, Reason extends string>(
     ? decision.events.slice(-1).reduce(stream.evolve, stream.initial)
     : decision.events.reduce(stream.evolve, before.state);
   const { revision, position } = outcome;
-  snapshots.put(store.log, streamId, { state, revision, tenantId: command.metadata.tenantId });
+  snapshots.put(store.log, streamId, stream, {
+    state,
+    revision,
+    tenantId: command.metadata.tenantId,
+  });
   return { ...decision, state, revision, position, repeated: false };
 }
 

@@ -36,7 +36,7 @@ export function assumptionOf<State, E extends DomainEvent, Reason extends string
   { stream, streamId, command, last, isNew }: Task<State, E, Reason>,
 ): Loaded<State> | undefined {
   if (last !== undefined) return undefined;
-  const cached = snapshots.get(store.log, streamId);
+  const cached = snapshots.get(store.log, streamId, stream);
   if (cached === undefined) return isNew ? { state: stream.initial, revision: 0 } : undefined;
   const { tenantId } = command.metadata;
   return cached.tenantId === tenantId ? ofTenant(stream, cached, tenantId) : undefined;
@@ -50,7 +50,7 @@ export async function basisOf<State, E extends DomainEvent, Reason extends strin
 ) {
   const { store, snapshots } = needs;
   const cached = restsOn.map(({ stream, id }) =>
-    fresh ? undefined : snapshots.get(store.log, streamIdOf(stream, id)),
+    fresh ? undefined : snapshots.get(store.log, streamIdOf(stream, id), stream),
   );
   const missing = restsOn.filter((_, index) => cached[index] === undefined);
   const read = missing.length === 0 ? [] : await snapshotsOf(needs, missing);
@@ -78,7 +78,8 @@ export async function readPast<State, E extends DomainEvent, Reason extends stri
   const from = stream.stateCarrying ? 'last' : 1;
   const [read = []] = await store.readStreams([{ streamId, from }]);
   const past = ownedBy(tenantId, read);
-  if (past.length > 0) snapshots.put(store.log, streamId, { ...replayed(stream, past), tenantId });
+  if (past.length > 0)
+    snapshots.put(store.log, streamId, stream, { ...replayed(stream, past), tenantId });
   return past;
 }
 

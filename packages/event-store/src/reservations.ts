@@ -30,15 +30,17 @@ export type ReservedValue = {
 export const reservation = (noun: string): Stream<Reservation, ReservationEvent> => ({
   noun,
   initial: { status: 'free' },
-  evolve: (_, { type, data }) => {
-    switch (type) {
-      case 'Reserved':
-        return { status: 'held', ownerId: data.owner_id, since: new Date(data.reserved_at) };
-      case 'Released':
-        return { status: 'free' };
-    }
-  },
+  evolve: evolveReservation,
 });
+
+function evolveReservation(_: Reservation, { type, data }: ReservationEvent): Reservation {
+  switch (type) {
+    case 'Reserved':
+      return { status: 'held', ownerId: data.owner_id, since: new Date(data.reserved_at) };
+    case 'Released':
+      return { status: 'free' };
+  }
+}
 
 /**
  * Reserves the value for `ownerId`. Reserving again for the same owner succeeds, so a command that was

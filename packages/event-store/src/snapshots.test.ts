@@ -184,3 +184,15 @@ it('a load reads what came after the cached state', async () => {
   expect(await ours.find(counter, 'b')).toBeUndefined();
   expect(ours.trips()).toEqual({ reads: [3, 4, 4, 1], appends: 0 });
 });
+
+it('a state is not taken for that of another definition of the stream', async () => {
+  const { decideOn, load } = replica();
+  const names: Stream<readonly string[], Counted> = {
+    noun: 'counter',
+    initial: [],
+    evolve: (all, event) => [...all, event.type],
+  };
+  await decideOn(counter, 'a', command('1'), one);
+  expect(await load(names, at)).toEqual({ state: ['Counted'], revision: 1 });
+  expect(await load(counter, at)).toEqual({ state: 1, revision: 1 });
+});

@@ -21,25 +21,37 @@ const CACHED_MS = 600_000;
 /** A stream that exists, whose tenant is that of its events. */
 export type Snapshot<State> = Loaded<State> & { readonly tenantId: string };
 
+type Evolve = AnyStream['evolve'];
+
 /** One for all logs of a process. */
 export interface SnapshotCache {
-  get(log: Log, streamId: string): Snapshot<unknown> | undefined;
+  /** Only a state that the same `evolve` has made. */
+  get(log: Log, streamId: string, by: { readonly evolve: Evolve }): Snapshot<unknown> | undefined;
   /** Ignored when a later state is cached. */
-  put(log: Log, streamId: string, snapshot: Snapshot<unknown>): void;
+  put(
+    log: Log,
+    streamId: string,
+    by: { readonly evolve: Evolve },
+    snapshot: Snapshot<unknown>,
+  ): void;
   drop(log: Log, streamId: string): void;
 }
 
 export function snapshotCache(): SnapshotCache {
-  const kept = expiringCache<string, Snapshot<unknown>>(systemClock, {
+  const kept = expiringCache<string, Snapshot<unknown> & { evolve: Evolve }>(systemClock, {
     entriesMax: CACHED_STREAMS_MAX,
     ttlMs: CACHED_MS,
   });
   const keyOf = (log: Log, streamId: string) => `${log} ${streamId}`;
   return {
-    get: (log, streamId) => kept.get(keyOf(log, streamId)),
-    put: (log, streamId, snapshot) => {
+    get: (log, streamId, { evolve }) => {
+      const found = kept.get(keyOf(log, streamId));
+      return found?.evolve === evolve ? found : undefined;
+    },
+    put: (log, streamId, { evolve }, { state, revision, tenantId }) => {
       const key = keyOf(log, streamId);
-      if ((kept.get(key)?.revision ?? 0) <= snapshot.revision) kept.set(key, snapshot);
+      if ((kept.get(key)?.revision ?? 0) > revision) return;
+      kept.set(key, { state, revision, tenantId, evolve });
     },
     drop: (log, streamId) => kept.delete(keyOf(log, streamId)),
   };
@@ -68,14 +80,14 @@ export async function snapshotsOf(
 ): Promise<readonly (Snapshot<unknown> | undefined)[]> {
   const asked = named.map(({ stream, id }) => {
     const streamId = streamIdOf(stream, id);
-    const before = snapshots.get(store.log, streamId);
+    const before = snapshots.get(store.log, streamId, stream);
     const from = stream.stateCarrying ? 'last' : (before?.revision ?? 0) + 1;
     return { stream, before, read: { streamId, from } satisfies StreamRead };
   });
   const found = await store.readStreams(asked.map(({ read }) => read));
   return asked.map(({ stream, before, read: { streamId } }, index) => {
     const snapshot = snapshotAfter(stream, found[index] ?? [], before);
-    if (snapshot !== undefined) snapshots.put(store.log, streamId, snapshot);
+    if (snapshot !== undefined) snapshots.put(store.log, streamId, stream, snapshot);
     return snapshot;
   });
 }

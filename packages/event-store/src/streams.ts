@@ -55,7 +55,7 @@ export function streams(store: EventStore, options: Options = {}): Streams {
       return found && { ...ofTenant(stream, found, found.tenantId), tenantId: found.tenantId };
     },
     guess: (stream, { tenantId, id }) => {
-      const cached = needs.snapshots.get(store.log, streamIdOf(stream, id));
+      const cached = needs.snapshots.get(store.log, streamIdOf(stream, id), stream);
       return ofTenant(stream, cached, tenantId).state;
     },
     history: async (stream, of) => {

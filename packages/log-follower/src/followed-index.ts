@@ -11,10 +11,12 @@ import { LogFollower, type Sink } from './follower.ts';
 import { openLogReader } from './log-reader.ts';
 import { waiters } from './waiters.ts';
 
-/** The log is polled this often even without a notice of an append, where freshness is measured by it. */
+/** The server is asked this often whether there is more, where freshness is measured by it. */
 const LOOK_MS = 1000;
 /** The same where nothing is measured by it. */
 const REST_MS = 10_000;
+/** A timer may end this much early. */
+const TIMER_SLACK_MS = 10;
 const WAITERS_MAX = 10_000;
 
 export type FollowedIndexDependencies = {
@@ -27,7 +29,7 @@ export type FollowedIndexDependencies = {
   /** Returns what has to end before events are applied; undefined when there is nothing. */
   readonly heldBy?: () => Promise<unknown> | undefined;
   readonly take: (event: RecordedEvent) => void;
-  /** Called when the log had no further events at the time of the read. */
+  /** Called when the server was asked and the log had no further events. */
   readonly atEnd?: (askedAtMs: number) => Promise<void>;
 };
 
@@ -75,7 +77,9 @@ export function followedIndex(needs: FollowedIndexDependencies): FollowedIndex {
       position = through;
     },
     moved: () => waiting.moved(),
-    ...(needs.atEnd === undefined ? {} : { atEnd: needs.atEnd }),
+    atEnd: async (askedAtMs) => {
+      if (askedAtMs !== undefined) await needs.atEnd?.(askedAtMs);
+    },
   };
 
   return {
@@ -85,7 +89,10 @@ export function followedIndex(needs: FollowedIndexDependencies): FollowedIndex {
     begin,
     reached: (wanted, timeoutMs) => waiting.until(() => position >= wanted, timeoutMs),
     run: async (signal, watch) => {
-      const reader = await openLogReader(store, store.log, { clock, asksServer: true });
+      const reader = await openLogReader(store, store.log, {
+        clock,
+        asksServerMs: (needs.atEnd === undefined ? REST_MS : LOOK_MS) - TIMER_SLACK_MS,
+      });
       const by = {
         name,
         reader,

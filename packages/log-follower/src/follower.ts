@@ -46,7 +46,7 @@ export interface Sink<Prepared = undefined> {
   /** Called when everything up to the position has taken effect, with the last events. */
   moved?(position: bigint, events: readonly RecordedEvent[]): void;
   /** Called when the log had no further events at the time of the read. */
-  atEnd?(askedAtMs: number): Promise<void> | void;
+  atEnd?(askedAtMs: number | undefined): Promise<void> | void;
   /** Waits for work that `apply` has started and not finished. */
   settle?(): Promise<void>;
 }
@@ -72,7 +72,7 @@ export type FollowerDependencies = {
 
 type Read<Prepared> = Batch<Prepared> & {
   readonly generation: number;
-  readonly askedAtMs: number;
+  readonly askedAtMs: number | undefined;
 };
 
 type Active<Prepared> = {

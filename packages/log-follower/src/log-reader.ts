@@ -9,8 +9,8 @@ const TRUST_MS = 1000;
 
 export type Page = {
   readonly events: readonly RecordedEvent[];
-  /** Monotonic time at which the log was read. */
-  readonly askedAtMs: number;
+  /** Monotonic time at which the log was read; undefined where it was read for what is known here alone. */
+  readonly askedAtMs: number | undefined;
   /** The argument for {@link LogReader.changed}. */
   readonly generation: number;
 };
@@ -24,13 +24,17 @@ export interface LogReader {
   close(): Promise<void>;
 }
 
-/** `asksServer`: each page includes events of other processes for which no notice has arrived yet. */
+/**
+ * `asksServerMs`: after that time a page includes events of other processes for which no notice has arrived
+ * yet, and says when it asked.
+ */
 export async function openLogReader(
   store: EventStore,
   log: Log,
-  { clock, asksServer = false }: { readonly clock: Clock; readonly asksServer?: boolean },
+  { clock, asksServerMs }: { readonly clock: Clock; readonly asksServerMs?: number },
 ): Promise<LogReader> {
   let generation = 0;
+  let askedAtMs = Number.NEGATIVE_INFINITY;
   const waiting = new Set<() => void>();
   const pages = new Map<bigint, { readonly generation: number; readonly page: Promise<Page> }>();
   const unsubscribe = await store.subscribe(log, () => {
@@ -38,13 +42,17 @@ export async function openLogReader(
     for (const wake of [...waiting]) wake();
   });
 
-  const read = async (after: bigint, asked: number): Promise<Page> => ({
-    askedAtMs: clock.monotonicMs(),
-    events: asksServer
-      ? await store.readLog(log, after, PAGE_EVENTS_MAX)
-      : await store.followLog(log, after, PAGE_EVENTS_MAX),
-    generation: asked,
-  });
+  const read = async (after: bigint, asked: number): Promise<Page> => {
+    const nowMs = clock.monotonicMs();
+    const asks = asksServerMs !== undefined && nowMs - askedAtMs >= asksServerMs;
+    if (!asks) {
+      const events = await store.followLog(log, after, PAGE_EVENTS_MAX);
+      return { askedAtMs: undefined, events, generation: asked };
+    }
+    const events = await store.readLog(log, after, PAGE_EVENTS_MAX);
+    askedAtMs = nowMs;
+    return { askedAtMs, events, generation: asked };
+  };
 
   return {
     page: (after) => {

@@ -18,18 +18,18 @@ const TEST_MS_MAX = 600_000;
 /** `docs/benchmarks.md` shows these beside what a request costs. */
 const EXPECTED: { readonly [request: string]: { readonly own: number; readonly atMost: number } } =
   {
-    'sign-up': { own: 30, atMost: 125 },
-    register: { own: 18, atMost: 115 },
-    login: { own: 7, atMost: 25 },
-    refresh: { own: 3, atMost: 8 },
+    'sign-up': { own: 22, atMost: 120 },
+    register: { own: 13, atMost: 105 },
+    login: { own: 4, atMost: 24 },
+    refresh: { own: 3, atMost: 5 },
     'profile read': { own: 1, atMost: 4 },
-    'tuple written': { own: 2, atMost: 20 },
+    'tuple written': { own: 1, atMost: 17 },
     check: { own: 0, atMost: 4 },
-    'API key created': { own: 5, atMost: 27 },
-    'agent session': { own: 3, atMost: 32 },
-    'fresh vend': { own: 7, atMost: 20 },
+    'API key created': { own: 5, atMost: 22 },
+    'agent session': { own: 2, atMost: 28 },
+    'fresh vend': { own: 4, atMost: 17 },
     'live vend again': { own: 0, atMost: 4 },
-    'user created and told': { own: 11, atMost: 80 },
+    'user created and told': { own: 8, atMost: 75 },
   };
 
 const fixture = processFixture();

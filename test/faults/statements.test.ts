@@ -10,7 +10,7 @@ import { type Counts, countsOf, idleRate } from './statement-counts.ts';
 import { type Logged, loggedPostgres } from './statement-log.ts';
 import { countedRequests } from './statement-requests.ts';
 
-const PLAYS = 4;
+const PLAYS = 3;
 const SHARED_TRIPS_MAX = 2;
 const IDLE_MS = 5_000;
 const TEST_MS_MAX = 600_000;

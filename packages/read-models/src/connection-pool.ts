@@ -64,6 +64,8 @@ export class ConnectionPool {
   readonly #form: PoolForm;
   readonly #pool: Pool;
   readonly #now: () => number;
+  /** Did not answer a ROLLBACK. The driver may still call them idle: BEGIN goes with the first statement. */
+  readonly #silent = new WeakSet<PoolClient>();
   /** The first request since a connection was last given out. */
   #askedSinceMs: number | undefined;
   #lastAskMs = Number.NEGATIVE_INFINITY;
@@ -119,7 +121,7 @@ export class ConnectionPool {
         await sql.end();
         return result;
       } catch (error) {
-        if (isAnswer(error)) await rollBack(client);
+        if (isAnswer(error) && !(await isRolledBack(client))) this.#silent.add(client);
         throw error;
       } finally {
         mark.close();
@@ -150,7 +152,8 @@ export class ConnectionPool {
       usable = true;
       return result;
     } catch (error) {
-      usable = isAnswer(error) && client.getTransactionStatus() === 'I';
+      const isIdle = client.getTransactionStatus() === 'I' && !this.#silent.has(client);
+      usable = isAnswer(error) && isIdle;
       throw asUnavailable(error);
     } finally {
       client.release(!usable);
@@ -199,10 +202,13 @@ export class ConnectionPool {
 const isAnswer = (error: unknown): boolean =>
   error instanceof DatabaseError && asUnavailable(error) === error;
 
-/** Ends the transaction; without a response in time the connection stays as it is. */
-async function rollBack(client: PoolClient): Promise<void> {
+/** False without an answer in time. */
+async function isRolledBack(client: PoolClient): Promise<boolean> {
   const query: Limited = { text: 'ROLLBACK', query_timeout: ROLLBACK_MS };
-  await client.query(query).catch(() => {});
+  return await client.query(query).then(
+    () => true,
+    () => false,
+  );
 }
 
 function driverPool({ connectionString, pool: name, size, settings, statementMs, log }: PoolForm) {

@@ -35,6 +35,9 @@ afterEach(async () => {
 });
 afterAll(() => owner.end());
 
+const SLEEPING = `SELECT FROM pg_stat_activity
+  WHERE query LIKE 'SELECT pg_sleep%' AND state = 'active' AND datname = current_database()`;
+
 describe('statements sent at once', () => {
   it('are one transaction, and each answers its own rows', async () => {
     const [one, two, all] = await single().asSystemAtOnce<[{ id: number }, object, object]>([
@@ -85,10 +88,8 @@ describe('statements sent at once', () => {
     url.host = `127.0.0.1:${gate.port}`;
     const one = single(url.href);
     await one.system.query('SELECT 1');
-    const broken = one.asSystemAtOnce([add(1), { text: 'SELECT pg_sleep(0.3)' }]);
-    const isSleeping = async () =>
-      (await owner.query("SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'"))
-        .rowCount === 1;
+    const broken = one.asSystemAtOnce([add(1), { text: 'SELECT pg_sleep(2)' }]);
+    const isSleeping = async () => (await owner.query(SLEEPING)).rowCount === 1;
     await untilTrue(isSleeping);
     gate.cut();
     await expect(broken).rejects.toMatchObject({ name: 'DatabaseUnavailable' });

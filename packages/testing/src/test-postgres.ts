@@ -11,6 +11,9 @@ import { Client, escapeIdentifier } from 'pg';
 import { sweepLeftClusters, TEMPORARY_PREFIX, writeClusterNote } from './left-clusters.ts';
 import { type Missing, type Started, takeVariable, withoutServer } from './run-server.ts';
 
+/** Some tests hold six services at once, whose idle connections stay for a minute, and files run side by side. */
+const CONNECTIONS_MAX = '600';
+
 /** What test files need to know of the run's server. */
 export type PostgresOfRun = { readonly url: string; readonly template: string } | Missing;
 
@@ -49,7 +52,11 @@ async function localServer(): Promise<{ url: string; stop: () => void }> {
   // As root, the server's own user has to get through to its folder.
   chmodSync(parent, 0o711);
   const password = randomBytes(18).toString('base64url');
-  const server = await startLocalPostgres({ dataFolder: join(parent, 'postgres'), password });
+  const server = await startLocalPostgres({
+    dataFolder: join(parent, 'postgres'),
+    password,
+    settings: { max_connections: CONNECTIONS_MAX },
+  });
   writeClusterNote(parent, server.folder);
   let stopped = false;
   const stop = (): void => {

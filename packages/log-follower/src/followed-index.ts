@@ -89,18 +89,10 @@ export function followedIndex(needs: FollowedIndexDependencies): FollowedIndex {
     begin,
     reached: (wanted, timeoutMs) => waiting.until(() => position >= wanted, timeoutMs),
     run: async (signal, watch) => {
-      const reader = await openLogReader(store, store.log, {
-        clock,
-        asksServerMs: (needs.atEnd === undefined ? REST_MS : LOOK_MS) - TIMER_SLACK_MS,
-      });
-      const by = {
-        name,
-        reader,
-        clock,
-        log,
-        watch,
-        idleWaitMs: needs.atEnd === undefined ? REST_MS : LOOK_MS,
-      };
+      const idleWaitMs = needs.atEnd === undefined ? REST_MS : LOOK_MS;
+      const asksServerMs = idleWaitMs - TIMER_SLACK_MS;
+      const reader = await openLogReader(store, store.log, { clock, asksServerMs });
+      const by = { name, reader, clock, log, watch, idleWaitMs };
       await new LogFollower(sink, by).run(signal);
       await reader.close();
     },

@@ -3,7 +3,7 @@ import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import { ignoring } from '@cardea/event-store';
 import { readSnapshot } from '../accounts/accounts.module.ts';
-import type { SigninEvent } from './attempts/sign-in.ts';
+import type { SigninEvent } from './attempts/lockout.ts';
 import type { RegistrationEvent } from './registrations/registration.ts';
 
 export const authenticationRelay = relay<SigninEvent | RegistrationEvent, typeof identityEvents>({

@@ -6,8 +6,8 @@ import type { CodeRedemption, MailOutbox } from '../mail/mail.module.ts';
 import type { AccessTokens, LoginSessions } from '../sessions/sessions.module.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
 import { endAttempt } from './attempts/end-attempt.ts';
-import { showPassword } from './attempts/show-password.ts';
-import { signins } from './attempts/sign-in.ts';
+import { signins } from './attempts/lockout.ts';
+import { verifyPassword } from './attempts/verify-password.ts';
 import { authenticationRelay } from './authentication-relay.ts';
 import { sendCodeRoute } from './mailed-secrets/send-code/send-code.route.ts';
 import { sendLinkRoute } from './mailed-secrets/send-link/send-link.route.ts';
@@ -56,7 +56,7 @@ type Dependencies = Pick<
 export function authenticationModule(given: Dependencies): Module {
   const needs = {
     ...given,
-    showPassword: showPassword(given),
+    verifyPassword: verifyPassword(given),
     endAttempt: endAttempt(given),
   };
   return {

@@ -1,4 +1,4 @@
-/** Rate limits of identity, but for those of passwords, which are in `show-password.ts` (`docs/design/identity.md`, Limits). */
+/** Rate limits of identity, but for those of passwords, which are in `verify-password.ts` (`docs/design/identity.md`, Limits). */
 import type { RateLimit } from '@cardea/service';
 
 const MINUTE_MS = 60_000;

@@ -19,7 +19,7 @@ import {
   type SessionFactor,
   type TokenFactor,
 } from './attempt.ts';
-import { signIn, signins } from './sign-in.ts';
+import { recordSignIn, signins } from './lockout.ts';
 
 const MS = 1_000;
 
@@ -122,7 +122,7 @@ async function issueToken(
   if (sealed === 'erased') return refuse('erased');
   const by = { user_id: user.id, method, amr, user: sealed, now: command.now };
   const signed = await streams.decideOn(signins, user.emailHash, command, (signin) =>
-    signIn(by, signin),
+    recordSignIn(by, signin),
   );
   if (FACTORS[method].provesAddress && !user.emailVerified) {
     await streams.decideOn(users, user.id, command, (state) => verifyEmail(command.now, state));

@@ -16,14 +16,14 @@ import { ownSession } from '../../../sessions/sessions.module.ts';
 import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { confirming } from '../../attempts/attempt.ts';
 import { wrongCredential } from '../../attempts/end-attempt.ts';
-import type { ShowPassword } from '../../attempts/show-password.ts';
+import type { VerifyPassword } from '../../attempts/verify-password.ts';
 import { changePassword } from './change-password.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'seal'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly passwords: Pick<Passwords, 'hash'>;
-  readonly showPassword: ShowPassword;
+  readonly verifyPassword: VerifyPassword;
 };
 
 export const changePasswordRoute = (needs: Dependencies): Endpoint =>
@@ -64,7 +64,7 @@ export const changePasswordRoute = (needs: Dependencies): Endpoint =>
       if (!exists(user)) return { refused: 'invalid_credentials' };
 
       const command = await needs.command(request);
-      const { attempt } = await needs.showPassword(
+      const { attempt } = await needs.verifyPassword(
         confirming(user),
         {
           emailHash: user.emailHash,

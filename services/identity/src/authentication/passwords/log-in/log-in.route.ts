@@ -17,13 +17,13 @@ import { emailField } from '../../../http/input-fields.ts';
 import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { begin } from '../../attempts/attempt.ts';
 import { countSignIn, type EndAttempt } from '../../attempts/end-attempt.ts';
-import type { ShowPassword } from '../../attempts/show-password.ts';
+import type { VerifyPassword } from '../../attempts/verify-password.ts';
 import { refusalOfLogin, rehashPassword } from './log-in.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'byHash' | 'hashOf' | 'seal'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly showPassword: ShowPassword;
+  readonly verifyPassword: VerifyPassword;
   readonly endAttempt: EndAttempt;
   readonly toAscii: ToAscii;
 };
@@ -84,7 +84,7 @@ export const logInRoute = (needs: Dependencies): Endpoint =>
       });
       const { password } = request.body;
       const shown = { emailHash, password, method: 'password', ip: request.ip };
-      const { attempt, rehashed } = await needs.showPassword(begun, shown, command);
+      const { attempt, rehashed } = await needs.verifyPassword(begun, shown, command);
       countSignIn(attempt);
       if (attempt.status === 'refused') return refusalOfLogin(attempt);
       if (rehashed !== undefined) await rehash(needs, attempt.user, rehashed, command);

@@ -1,7 +1,7 @@
 /**
- * What is known about attempts to sign in with one address, whether or not anybody has it. Ten misses
- * from one network close that network out for a while; a hundred in an hour close out all but the
- * networks that have succeeded before.
+ * The lock-out of one e-mail address, whether or not anybody has it: its failed logins are counted.
+ * Ten from one network lock that network out for a while; a hundred in an hour lock out all but the
+ * networks that have succeeded before. Its stream also holds the logins that leave no session.
  */
 
 import type { Sealed } from '@cardea/crypto';
@@ -122,7 +122,7 @@ export type Failure = {
 };
 
 /** Records a miss; the tenth closes the network out. */
-export function failSignIn(failure: Failure, signin: Signin): Decision<SigninEvent, never> {
+export function recordFailure(failure: Failure, signin: Signin): Decision<SigninEvent, never> {
   const { userId, method, reason, prefix, now } = failure;
   const before = signin.status === 'none' ? nothingSeen(now) : signin;
   const own = missed(recordOf(before, prefix, now), now);
@@ -145,7 +145,7 @@ export function failSignIn(failure: Failure, signin: Signin): Decision<SigninEve
 }
 
 /** Records, once per block, that somebody ran into it. */
-export function meetBlock(failure: Failure, signin: Signin): Decision<SigninEvent, 'no_block'> {
+export function recordBlocked(failure: Failure, signin: Signin): Decision<SigninEvent, 'no_block'> {
   const { userId, method, prefix, now } = failure;
   const block = blockOf(signin, prefix, now);
   if (signin.status === 'none' || block === undefined) return refuse('no_block');
@@ -170,7 +170,7 @@ export function meetBlock(failure: Failure, signin: Signin): Decision<SigninEven
 }
 
 /** Changes nothing of what was counted: who has a mailbox may still be guessing at a password. */
-export function signIn(
+export function recordSignIn(
   signedIn: SignedInBy & { readonly now: Date },
   signin: Signin,
 ): Decision<SigninEvent, never> {
@@ -180,7 +180,7 @@ export function signIn(
 }
 
 /** After a success: the network is known and starts from nothing. Says nothing when that is so already. */
-export function clearSignIn(
+export function clearFailures(
   { userId, prefix }: { readonly userId: string; readonly prefix: string },
   signin: Signin,
 ): Decision<SigninEvent, never> {

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import {
   blockOf,
-  clearSignIn,
+  clearFailures,
   FAILURES_PER_PREFIX_MAX,
   type Failure,
-  failSignIn,
   levelOf,
-  meetBlock,
+  recordBlocked,
+  recordFailure,
   type Signin,
   signins,
-} from './sign-in.ts';
+} from './lockout.ts';
 
 const start = new Date('2026-01-01T10:00:00Z').getTime();
 const minute = (minutes: number) => new Date(start + minutes * 60_000);
@@ -22,7 +22,7 @@ const failure = (change: Partial<Failure> = {}): Failure => ({
   ...change,
 });
 const fail = (signin: Signin, change: Partial<Failure> = {}): Signin =>
-  failSignIn(failure(change), signin).events.reduce(signins.evolve, signin);
+  recordFailure(failure(change), signin).events.reduce(signins.evolve, signin);
 const failTimes = (times: number, signin: Signin, change: Partial<Failure> = {}): Signin =>
   Array.from({ length: times }).reduce<Signin>((before) => fail(before, change), signin);
 
@@ -53,7 +53,7 @@ describe('failing to sign in', () => {
   });
 
   it('at a hundred misses in an hour closes out all but known networks', () => {
-    let signin = clearSignIn({ userId: 'ann', prefix: 'office' }, signins.initial).events.reduce(
+    let signin = clearFailures({ userId: 'ann', prefix: 'office' }, signins.initial).events.reduce(
       signins.evolve,
       signins.initial,
     );
@@ -75,19 +75,19 @@ describe('failing to sign in', () => {
 
   it('records once per block that somebody ran into it', () => {
     const blocked = failTimes(10, signins.initial);
-    const met = meetBlock(failure(), blocked);
+    const met = recordBlocked(failure(), blocked);
     expect(met.events).toMatchObject([{ type: 'SignInFailed', data: { reason: 'blocked' } }]);
     const known = met.events.reduce(signins.evolve, blocked);
-    expect(meetBlock(failure(), known).events).toEqual([]);
+    expect(recordBlocked(failure(), known).events).toEqual([]);
   });
 
   it('is forgotten by a success from the same network', () => {
     const signin = failTimes(9, signins.initial);
-    const cleared = clearSignIn({ userId: 'ann', prefix: 'home' }, signin).events.reduce(
+    const cleared = clearFailures({ userId: 'ann', prefix: 'home' }, signin).events.reduce(
       signins.evolve,
       signin,
     );
     expect(blockOf(fail(cleared), 'home', minute(0))).toBeUndefined();
-    expect(clearSignIn({ userId: 'ann', prefix: 'home' }, cleared).events).toEqual([]);
+    expect(clearFailures({ userId: 'ann', prefix: 'home' }, cleared).events).toEqual([]);
   });
 });

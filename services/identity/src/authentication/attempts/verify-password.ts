@@ -1,7 +1,7 @@
 /**
- * The one way to try a password: attempts are counted before the hash and given back when they were
- * right, so that of many at once no more than the limit are evaluated; addresses that nobody has cost
- * and record the same.
+ * Verifies the password of an authentication attempt; nothing else does. Each is counted as a failure
+ * before the hash, and taken off again when it was right, so that of many at once no more than the limit
+ * are evaluated. Addresses that nobody has cost and record the same.
  */
 import type { Sealer } from '@cardea/crypto';
 import type { Command, Streams } from '@cardea/event-store';
@@ -20,16 +20,16 @@ import {
 } from './attempt.ts';
 import {
   blockOf,
-  clearSignIn,
+  clearFailures,
   FAILURES_PER_PREFIX_MAX,
   type Failure,
   type FailureReason,
-  failSignIn,
   levelOf,
-  meetBlock,
+  recordBlocked,
+  recordFailure,
   type Signin,
   signins,
-} from './sign-in.ts';
+} from './lockout.ts';
 
 const MINUTE_MS = 60_000;
 /** Failed sign-ins and password changes from one address. */
@@ -47,7 +47,7 @@ const PAIR_LIMIT: RateLimit = {
   per: 'other',
 };
 
-export type ShownPassword = {
+export type PresentedPassword = {
   readonly emailHash: string;
   readonly password: string;
   /** What it is shown for, as failures are recorded. */
@@ -55,9 +55,9 @@ export type ShownPassword = {
   readonly ip: string;
 };
 
-export type ShowPassword = (
+export type VerifyPassword = (
   attempt: OpenAttempt<'password'>,
-  shown: ShownPassword,
+  shown: PresentedPassword,
   command: Command,
 ) => Promise<{
   readonly attempt: Attempt<'password'>;
@@ -72,7 +72,7 @@ type Dependencies = {
   readonly limits: RateLimits;
 };
 
-export function showPassword(needs: Dependencies): ShowPassword {
+export function verifyPassword(needs: Dependencies): VerifyPassword {
   const { streams, sealer, limits } = needs;
   return async (attempt, shown, command) => {
     const { tenantId } = command.metadata;
@@ -86,7 +86,7 @@ export function showPassword(needs: Dependencies): ShowPassword {
     if (block !== undefined) {
       const failure: Failure = { ...of, reason: 'blocked' };
       const own = { ...command, id: uuidFrom(command.id, 'blocked') };
-      await streams.decideOn(signins, emailHash, own, (signin) => meetBlock(failure, signin));
+      await streams.decideOn(signins, emailHash, own, (signin) => recordBlocked(failure, signin));
       const leftMs = block.until.getTime() - command.now.getTime();
       return { attempt: refuse('blocked', Math.max(1, Math.ceil(leftMs / 1000))) };
     }
@@ -112,7 +112,7 @@ export function showPassword(needs: Dependencies): ShowPassword {
 async function verify(
   { sealer, passwords }: Dependencies,
   { user }: OpenAttempt,
-  { password }: ShownPassword,
+  { password }: PresentedPassword,
 ) {
   const sealed = user?.passwordHash ?? null;
   const phc =
@@ -133,7 +133,7 @@ async function fail(
 ): Promise<void> {
   const { refused, emailHash, ip, ...failure } = of;
   await streams.decideOn(signins, emailHash, command, (signin) =>
-    failSignIn({ ...failure, reason: recorded(refused.reason) }, signin),
+    recordFailure({ ...failure, reason: recorded(refused.reason) }, signin),
   );
   await limits.take(FAILURES_BY_IP, ip);
 }
@@ -165,6 +165,6 @@ async function clear(
   },
   command: Command,
 ): Promise<void> {
-  if (clearSignIn(of, state).events.length === 0) return;
-  await streams.decideOn(signins, emailHash, command, (signin) => clearSignIn(of, signin));
+  if (clearFailures(of, state).events.length === 0) return;
+  await streams.decideOn(signins, emailHash, command, (signin) => clearFailures(of, signin));
 }

@@ -59,7 +59,7 @@ const DECIDED_ELSEWHERE = [
 const IN_ORDER = ['services/identity/src/accounts/users/administer/decide-on-user.ts'];
 /** Shares its history with the decisions of `requests`, whose test covers both. */
 const TESTED_ELSEWHERE: readonly string[] = [
-  'services/approval/src/vault-requests/consume/consume.ts',
+  'services/approval/src/approval-rpc/consume/consume.ts',
 ];
 
 describe('a slice', () => {

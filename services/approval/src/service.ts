@@ -6,9 +6,9 @@ import {
   type ServiceDependencies,
   serviceOf,
 } from '@cardea/service';
+import { approvalRpcModule } from './approval-rpc/approval-rpc.module.ts';
 import { notificationsModule } from './notifications/notifications.module.ts';
 import { requestsModule, requestsStreams } from './requests/requests.module.ts';
-import { vaultRequestsModule } from './vault-requests/vault-requests.module.ts';
 
 /** What tests omit or shorten. */
 export type Options = {
@@ -38,6 +38,6 @@ function build(needs: ServiceDependencies, options: Options): Service {
   return serviceOf([
     requests.module,
     notifications.module,
-    vaultRequestsModule({ ...needs, ...requests.parts }),
+    approvalRpcModule({ ...needs, ...requests.parts }),
   ]);
 }

@@ -1,6 +1,6 @@
 import { given, seededRandom } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
-import { consume } from '../../vault-requests/consume/consume.ts';
+import { consume } from '../../approval-rpc/consume/consume.ts';
 import { type Approve, approve } from './approve/approve.ts';
 import { type Deny, deny } from './deny/deny.ts';
 import { expire } from './expire/expire.ts';

@@ -36,7 +36,7 @@ import { bindingMessage, vendReason } from './texts.ts';
 /** A vend's 202 is in the pending list at once, unless the table lags by more than this. */
 const TABLE_WAIT_MS = 2_000;
 
-export type VaultRequestsDependencies = Pick<
+export type ApprovalRpcDependencies = Pick<
   ServiceDependencies,
   'streams' | 'positions' | 'sealer' | 'clock' | 'ids' | 'random' | 'systemCommand'
 > & {
@@ -46,7 +46,7 @@ export type VaultRequestsDependencies = Pick<
   readonly changes: Changes;
 };
 
-export const approvalRpc = (approval: VaultRequestsDependencies): Peers['approval'] => ({
+export const approvalRpc = (approval: ApprovalRpcDependencies): Peers['approval'] => ({
   open: (open) => openRequest(approval, open),
   get: async ({ tenant_id: tenantId, id }) => {
     const request = await readRequest(approval, tenantId, id);
@@ -58,7 +58,7 @@ export const approvalRpc = (approval: VaultRequestsDependencies): Peers['approva
 });
 
 async function openRequest(
-  approval: VaultRequestsDependencies,
+  approval: ApprovalRpcDependencies,
   open: OpenApproval,
 ): Promise<OpenedApproval> {
   const { identityFacts, clock } = approval;
@@ -112,7 +112,7 @@ type Make = {
  * entry.
  */
 async function standOrMake(
-  approval: VaultRequestsDependencies,
+  approval: ApprovalRpcDependencies,
   open: OpenApproval,
   make: Make,
 ): Promise<OpenedApproval> {
@@ -145,14 +145,14 @@ async function standOrMake(
 const CODES = 10_000;
 
 /** Four digits, all equally likely: draws that would favour some are discarded. */
-function drawCode({ random }: VaultRequestsDependencies): string {
+function drawCode({ random }: ApprovalRpcDependencies): string {
   const fair = 2 ** 32 - (2 ** 32 % CODES);
   let drawn = fair;
   while (drawn >= fair) drawn = random.bytes(4).readUInt32BE();
   return String(drawn % CODES).padStart(4, '0');
 }
 
-async function waitingFor(approval: VaultRequestsDependencies, request: ExistingRequest) {
+async function waitingFor(approval: ApprovalRpcDependencies, request: ExistingRequest) {
   const leftMs = Date.parse(request.facts.expires_at) - approval.clock.now().getTime();
   return {
     expires_in: Math.max(0, Math.ceil(leftMs / 1000)),
@@ -161,7 +161,7 @@ async function waitingFor(approval: VaultRequestsDependencies, request: Existing
 }
 
 async function messageOf(
-  { sealer }: VaultRequestsDependencies,
+  { sealer }: ApprovalRpcDependencies,
   { facts }: ExistingRequest,
 ): Promise<string> {
   const binding = facts.binding as Binding;
@@ -175,7 +175,7 @@ async function messageOf(
 }
 
 async function consumeRequest(
-  approval: VaultRequestsDependencies,
+  approval: ApprovalRpcDependencies,
   use: ConsumeApproval,
 ): Promise<ConsumedApproval> {
   const { id, tenant_id: tenantId, agent_id: agentId, digest, grant_id: grantId } = use;
@@ -211,7 +211,7 @@ async function consumeRequest(
 
 /** The command runs in the name of the agent that vends. */
 async function commandOf(
-  { sealer, clock }: VaultRequestsDependencies,
+  { sealer, clock }: ApprovalRpcDependencies,
   of: { readonly tenant_id: string; readonly agent_id: string; readonly app_id?: string | null },
   {
     id,

@@ -1,7 +1,7 @@
 /** What vault may call: open a request for a vend, read it, consume its approval once. */
 import type { Module } from '@cardea/service';
-import { approvalRpc, type VaultRequestsDependencies } from './approval-rpc.ts';
+import { type ApprovalRpcDependencies, approvalRpc } from './approval-rpc.ts';
 
-export const vaultRequestsModule = (needs: VaultRequestsDependencies): Module => ({
+export const approvalRpcModule = (needs: ApprovalRpcDependencies): Module => ({
   offers: { approval: approvalRpc(needs) },
 });

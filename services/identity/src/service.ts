@@ -23,7 +23,7 @@ import {
   mailOutbox,
   mailStreams,
 } from './mail/mail.module.ts';
-import { revocationsModule, revokingStreams } from './revocations/revocations.module.ts';
+import { revocationsModule, streamsWithRevocations } from './revocations/revocations.module.ts';
 import { sessionsModule, sessionsStreams } from './sessions/sessions.module.ts';
 import {
   type KeyOperations,
@@ -85,7 +85,7 @@ const driversOf = (settings: ServiceDependencies['settings']): IdentityDrivers =
 /** Each module gets what it requires of the service's dependencies and of the modules before it. */
 export function identityModules(given: ServiceDependencies, drivers: IdentityDrivers) {
   // Every decision revokes what it ends before the request is answered.
-  const needs = { ...given, streams: revokingStreams(given) };
+  const needs = { ...given, streams: streamsWithRevocations(given) };
   const snapshots = snapshotCache(needs.streams);
   const outbox = mailOutbox({ ...needs, snapshots });
   const codeKeys = needs.derive('JWT_SECRET', 'otp/v1');

@@ -25,7 +25,7 @@ type At = { readonly tenantId: string; readonly position: bigint };
 /** By then everything that began before the event is in the tables. */
 const TABLE_WAIT_MS = 2_000;
 
-export function revokingStreams(needs: Dependencies): Streams {
+export function streamsWithRevocations(needs: Dependencies): Streams {
   const { streams } = needs;
   return {
     ...streams,

@@ -3,14 +3,14 @@ import { outbound } from '@cardea/http';
 import { metrics } from '@cardea/runtime';
 import type { Module, ServiceDependencies } from '@cardea/service';
 import type { WebhookIndex } from '../webhooks/webhooks.module.ts';
-import { Dispatcher } from './attempt/dispatcher.ts';
-import { AttemptWatch } from './attempt-watch.ts';
 import { autoDisable } from './auto-disable.ts';
 import { cancelOnDisableOrDelete } from './cancel-on-disable-or-delete.policy.ts';
+import { Dispatcher } from './deliver/dispatcher.ts';
 import { deliveriesTable } from './deliveries.projection.ts';
 import { deliveries } from './delivery.ts';
+import { DeliveryAttemptWatch } from './delivery-attempt-watch.ts';
+import { deliveryLogRetention } from './delivery-log-retention.ts';
 import { eraseDeletedUsers } from './erase-deleted-users.ts';
-import { forgetOldAttempts } from './forget-old-attempts.ts';
 import { healthTable } from './health.projection.ts';
 import { listDeliveriesRoute } from './list/list.route.ts';
 import { postgresQueue } from './queue.ts';
@@ -39,7 +39,7 @@ export type DeliveriesDependencies = Pick<
 export function deliveriesModule(needs: DeliveriesDependencies): Module {
   const { settings, database } = needs;
   const client = outbound({ env: settings.ENV, allowedCidrs: settings.WEBHOOK_ALLOWED_CIDRS });
-  const watch = new AttemptWatch(needs);
+  const watch = new DeliveryAttemptWatch(needs);
   const dispatcher = new Dispatcher({ ...needs, queue: postgresQueue(database), outbound: client });
   const shared = { ...needs, watch };
   return {
@@ -59,7 +59,7 @@ export function deliveriesModule(needs: DeliveriesDependencies): Module {
       { name: 'webhooks-leases', run: (signal, tick) => dispatcher.renew(signal, tick) },
       autoDisable(shared),
       eraseDeletedUsers(shared),
-      forgetOldAttempts(shared),
+      deliveryLogRetention(shared),
     ],
     stop: () => client.close(),
     measure: async () => {

@@ -1,7 +1,7 @@
 /** Keeps what is to be sent (`deliveries`, `queue`) and what came of it (`attempts`). */
 import type { Recorded } from '@cardea/event-store';
 import { orNull, projection, type TableChange, table } from '@cardea/read-models';
-import { type AttemptFact, type DeliveryFact, deliveryIdOf } from './delivery.ts';
+import { type DeliveryAttemptFact, type DeliveryFact, deliveryIdOf } from './delivery.ts';
 
 export const DELIVERIES_TABLE = 'deliveries';
 const UNLEASED = { lease_owner: null, lease_until: null };
@@ -108,7 +108,7 @@ function scheduled(event: Recorded<DeliveryFact, 'DeliveryScheduled'>): readonly
   ];
 }
 
-const ended = (event: Recorded<AttemptFact>): readonly TableChange[] => [
+const ended = (event: Recorded<DeliveryAttemptFact>): readonly TableChange[] => [
   attempted(event, { next_at: null, final: true }),
   unqueued(event.streamId),
 ];
@@ -117,7 +117,7 @@ const unqueued = (streamId: string): TableChange =>
   queue.remove({ delivery_id: deliveryIdOf(streamId) });
 
 function attempted(
-  event: Recorded<AttemptFact>,
+  event: Recorded<DeliveryAttemptFact>,
   next: { readonly next_at: string | null; readonly final: boolean },
 ): TableChange {
   const { data, metadata, streamId, type } = event;

@@ -29,7 +29,7 @@ export type DeliveryScheduled = {
   };
 };
 
-type Attempt = {
+type DeliveryAttempt = {
   readonly webhook_id: string;
   readonly app_id: string | null;
   readonly event: WebhookEvent;
@@ -49,13 +49,16 @@ type Attempt = {
 /** A failed attempt, and when the next one follows; null where the delivery was cancelled meanwhile. */
 export type DeliveryAttempted = {
   readonly type: 'DeliveryAttempted';
-  readonly data: Attempt & { readonly next_at: string | null };
+  readonly data: DeliveryAttempt & { readonly next_at: string | null };
 };
-export type DeliverySucceeded = { readonly type: 'DeliverySucceeded'; readonly data: Attempt };
+export type DeliverySucceeded = {
+  readonly type: 'DeliverySucceeded';
+  readonly data: DeliveryAttempt;
+};
 /** The last attempt failed. */
 export type DeliveryFailed = {
   readonly type: 'DeliveryFailed';
-  readonly data: Attempt & { readonly cause: 'exhausted' | 'single' };
+  readonly data: DeliveryAttempt & { readonly cause: 'exhausted' | 'single' };
 };
 export type CancelCause = 'superseded' | 'webhook_disabled' | 'webhook_deleted' | 'payload_erased';
 export type DeliveryCancelled = {
@@ -63,8 +66,8 @@ export type DeliveryCancelled = {
   readonly data: { readonly cause: CancelCause };
 };
 
-export type AttemptFact = DeliveryAttempted | DeliverySucceeded | DeliveryFailed;
-export type DeliveryFact = DeliveryScheduled | AttemptFact | DeliveryCancelled;
+export type DeliveryAttemptFact = DeliveryAttempted | DeliverySucceeded | DeliveryFailed;
+export type DeliveryFact = DeliveryScheduled | DeliveryAttemptFact | DeliveryCancelled;
 
 export type Delivery =
   | { readonly status: 'absent' }

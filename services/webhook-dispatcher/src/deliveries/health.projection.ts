@@ -3,7 +3,7 @@ import { ignoring, type Recorded } from '@cardea/event-store';
 import { orNull, projection, type Transaction, table } from '@cardea/read-models';
 import type { WebhookChanged, WebhookDeleted, WebhookFact } from '../webhooks/webhooks.module.ts';
 import { webhookIdOf } from '../webhooks/webhooks.module.ts';
-import type { AttemptFact, DeliveryFact } from './delivery.ts';
+import type { DeliveryAttemptFact, DeliveryFact } from './delivery.ts';
 import { afresh, afterAttempt, type Health, WELL } from './health.ts';
 
 const healthRows = table('health', {
@@ -45,7 +45,7 @@ export const healthTable = (onCommitted: () => void) =>
     onCommitted,
   });
 
-type Event = Recorded<AttemptFact | WebhookChanged | WebhookDeleted>;
+type Event = Recorded<DeliveryAttemptFact | WebhookChanged | WebhookDeleted>;
 type Fact =
   | { readonly kind: 'attempt'; readonly attempt: Parameters<typeof afterAttempt>[1] }
   | { readonly kind: 'enabled' }

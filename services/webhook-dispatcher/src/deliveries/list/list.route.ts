@@ -4,10 +4,10 @@ import { endpoint } from '@cardea/http';
 import { build, type Database } from '@cardea/read-models';
 import Type, { type Static } from 'typebox';
 import { ENDPOINT_DEFAULTS, isUuid } from '../../webhooks/webhooks.module.ts';
-import { printAttemptId } from '../attempt-id.ts';
 import { type Cursor, printCursor, readCursor } from '../cursor.ts';
 import { DELIVERIES_TABLE } from '../deliveries.projection.ts';
 import { excerptField, streamOf } from '../delivery.ts';
+import { printDeliveryAttemptId } from '../delivery-attempt-id.ts';
 
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 1_000;
@@ -159,7 +159,7 @@ type Row = {
 };
 
 const shown = (row: Row) => ({
-  id: printAttemptId({ deliveryId: row.delivery_id, n: row.n }),
+  id: printDeliveryAttemptId({ deliveryId: row.delivery_id, n: row.n }),
   webhook_id: row.webhook_id,
   event: row.event,
   status_code: row.status_code,

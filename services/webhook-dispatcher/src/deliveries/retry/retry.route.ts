@@ -3,17 +3,19 @@ import { uuidV5 } from '@cardea/runtime';
 import Type from 'typebox';
 import type { WriteDependencies } from '../../webhooks/webhooks.module.ts';
 import { ENDPOINT_DEFAULTS, webhooks } from '../../webhooks/webhooks.module.ts';
-import { readAttemptId } from '../attempt-id.ts';
-import type { AttemptWatch } from '../attempt-watch.ts';
 import { bodyOf, dataOf } from '../body.ts';
 import { DELIVERIES_TABLE } from '../deliveries.projection.ts';
 import { deliveries, streamOf } from '../delivery.ts';
+import { readDeliveryAttemptId } from '../delivery-attempt-id.ts';
+import type { DeliveryAttemptWatch } from '../delivery-attempt-watch.ts';
 import { schedule } from '../schedule-delivery.ts';
 import { whyNotRetried } from './retry.ts';
 
 const ID_CHARS_MAX = 128;
 
-export const retryDeliveryRoute = (needs: WriteDependencies & { readonly watch: AttemptWatch }) =>
+export const retryDeliveryRoute = (
+  needs: WriteDependencies & { readonly watch: DeliveryAttemptWatch },
+) =>
   endpoint(
     {
       ...ENDPOINT_DEFAULTS,
@@ -36,7 +38,7 @@ export const retryDeliveryRoute = (needs: WriteDependencies & { readonly watch: 
         refused: code,
         target: { type: 'delivery', id: params.id },
       });
-      const attempt = readAttemptId(params.id);
+      const attempt = readDeliveryAttemptId(params.id);
       if (attempt === undefined) return refused('delivery_not_found');
       const of = { tenantId, id: attempt.deliveryId };
       const { state: delivery } = await needs.streams.load(deliveries, of);

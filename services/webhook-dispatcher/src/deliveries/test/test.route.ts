@@ -12,15 +12,17 @@ import {
   subjectOf,
   webhooks,
 } from '../../webhooks/webhooks.module.ts';
-import type { AttemptWatch } from '../attempt-watch.ts';
 import { bodyOf } from '../body.ts';
 import { DELIVERIES_TABLE } from '../deliveries.projection.ts';
 import { deliveries, streamOf } from '../delivery.ts';
+import type { DeliveryAttemptWatch } from '../delivery-attempt-watch.ts';
 import { scheduleTest } from './schedule-test.ts';
 
 const MESSAGE = 'This is a test of your webhook.';
 
-export const testWebhookRoute = (needs: WriteDependencies & { readonly watch: AttemptWatch }) =>
+export const testWebhookRoute = (
+  needs: WriteDependencies & { readonly watch: DeliveryAttemptWatch },
+) =>
   endpoint(
     {
       ...ENDPOINT_DEFAULTS,

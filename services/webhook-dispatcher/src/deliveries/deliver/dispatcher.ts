@@ -23,8 +23,8 @@ import { cancel } from '../cancel-delivery.ts';
 import { DELIVERIES_TABLE } from '../deliveries.projection.ts';
 import { type CancelCause, deliveries, excerptField, streamOf } from '../delivery.ts';
 import type { Claimed, Queue } from '../queue.ts';
-import { recordAttempt } from './attempt.ts';
 import { Concurrency } from './concurrency.ts';
+import { recordAttempt } from './record-attempt.ts';
 import { prepare, type SendDependencies, type Sent, send } from './send.ts';
 
 /** What becomes due in this process wakes the dispatcher, or is due at a known time. */

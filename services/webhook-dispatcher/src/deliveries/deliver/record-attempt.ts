@@ -1,6 +1,6 @@
-/** What an attempt comes to: done, tried again later, or failed for good. */
+/** What a delivery attempt comes to: done, tried again later, or failed for good. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
-import type { AttemptFact, Delivery } from '../delivery.ts';
+import type { Delivery, DeliveryAttemptFact } from '../delivery.ts';
 
 /** A failed attempt is followed by another one no earlier than the schedule says, and this much later at most. */
 const JITTER_MAX = 0.02;
@@ -12,7 +12,7 @@ export type Outcome = {
   readonly durationMs: number;
   readonly startedAt: Date;
   readonly endedAt: Date;
-  readonly excerpt: AttemptFact['data']['excerpt'];
+  readonly excerpt: DeliveryAttemptFact['data']['excerpt'];
 };
 
 type Schedule = {
@@ -28,7 +28,7 @@ export function recordAttempt(
   delivery: Delivery,
   outcome: Outcome,
   { delaysMs, chance }: Schedule,
-): Decision<AttemptFact, 'delivery_not_found'> {
+): Decision<DeliveryAttemptFact, 'delivery_not_found'> {
   if (delivery.status === 'absent') return refuse('delivery_not_found');
   // Another process has sent the same attempt after this one's lease had expired, and recorded it first.
   if (outcome.n <= delivery.attemptsMade) return accept();

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { cancel } from '../cancel-delivery.ts';
 import { type DeliveryScheduled, deliveries } from '../delivery.ts';
 import { schedule } from '../schedule-delivery.ts';
-import { type Outcome, recordAttempt } from './attempt.ts';
+import { type Outcome, recordAttempt } from './record-attempt.ts';
 
 const delaysMs = [30_000, 120_000, 600_000, 1_800_000, 7_200_000];
 const ENDED = new Date('2030-01-01T00:00:01.000Z');

@@ -18,7 +18,7 @@ const STEPS = [
 
 type Dependencies = { readonly database: Database; readonly clock: Clock };
 
-export const forgetOldAttempts = ({ database, clock }: Dependencies): Loop =>
+export const deliveryLogRetention = ({ database, clock }: Dependencies): Loop =>
   sweeping({
     name: 'webhooks-retention',
     everyMs: SWEEP_EVERY_MS,

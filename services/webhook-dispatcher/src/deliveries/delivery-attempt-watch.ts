@@ -16,7 +16,7 @@ type Awaited = {
   readonly draining: AbortSignal;
 };
 
-export class AttemptWatch {
+export class DeliveryAttemptWatch {
   readonly #waiting = new Map<string, AbortController>();
   readonly #clock: Clock;
   readonly #database: Database;

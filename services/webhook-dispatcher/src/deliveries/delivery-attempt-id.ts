@@ -1,11 +1,12 @@
 /** The id of a row of the delivery log: which delivery, and which attempt of it. Opaque to clients. */
-type AttemptId = { readonly deliveryId: string; readonly n: number };
+type DeliveryAttemptId = { readonly deliveryId: string; readonly n: number };
 
 const FORM = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([1-9]\d?)$/;
 
-export const printAttemptId = ({ deliveryId, n }: AttemptId): string => `${deliveryId}.${n}`;
+export const printDeliveryAttemptId = ({ deliveryId, n }: DeliveryAttemptId): string =>
+  `${deliveryId}.${n}`;
 
-export function readAttemptId(text: string): AttemptId | undefined {
+export function readDeliveryAttemptId(text: string): DeliveryAttemptId | undefined {
   const [, deliveryId, n] = FORM.exec(text) ?? [];
   return deliveryId === undefined ? undefined : { deliveryId, n: Number(n) };
 }

@@ -154,7 +154,7 @@ export class EventIdTaken extends Error {
     super(`an event id of an append to ${streamId} already names another event`);
   }
 }
-/** Three attempts met three conflicts; answered with 503 `write_contention`. */
+/** Three tries met three conflicts; answered with 503 `write_contention`. */
 export class WriteContention extends Outage {
   override readonly name = 'WriteContention';
 }

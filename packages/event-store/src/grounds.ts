@@ -28,11 +28,11 @@ export type Task<State, E extends DomainEvent, Reason extends string> = {
   readonly isNew?: boolean;
 };
 
-export type Attempting = { readonly store: EventStore; readonly snapshots: SnapshotCache };
+export type DecideDependencies = { readonly store: EventStore; readonly snapshots: SnapshotCache };
 
 /** A state that was not read now, and that an append at its revision proves. */
 export function assumptionOf<State, E extends DomainEvent, Reason extends string>(
-  { store, snapshots }: Attempting,
+  { store, snapshots }: DecideDependencies,
   { stream, streamId, command, last, isNew }: Task<State, E, Reason>,
 ): Loaded<State> | undefined {
   if (last !== undefined) return undefined;
@@ -44,7 +44,7 @@ export function assumptionOf<State, E extends DomainEvent, Reason extends string
 
 /** The streams that the decision rests on: from the cache where they are in it, and nothing is to be fresh. */
 export async function basisOf<State, E extends DomainEvent, Reason extends string>(
-  needs: Attempting,
+  needs: DecideDependencies,
   { restsOn = [], command }: Task<State, E, Reason>,
   fresh: boolean,
 ) {
@@ -70,7 +70,7 @@ export async function basisOf<State, E extends DomainEvent, Reason extends strin
 
 /** The stream as it is now: whole, since an earlier event may show that the command was carried out before. */
 export async function readPast<State, E extends DomainEvent, Reason extends string>(
-  { store, snapshots }: Attempting,
+  { store, snapshots }: DecideDependencies,
   { stream, streamId, command, last }: Task<State, E, Reason>,
 ): Promise<readonly RecordedEvent[]> {
   const { tenantId } = command.metadata;

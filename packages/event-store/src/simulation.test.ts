@@ -69,7 +69,7 @@ it('R21 F6 commands of several processes take effect once each, whatever fails b
       const acked = new Set<string>();
       const call = async ({ process, command }: { process: number; command: number }) => {
         const id = `c${command}`;
-        for (let attempt = 0; attempt < RETRIES_MAX; attempt++) {
+        for (let retry = 0; retry < RETRIES_MAX; retry++) {
           const decided = await processes[process]
             ?.decideOn(ship, 'argo', commandOf(id), take(id))
             .catch(() => undefined); // the caller does not know the outcome, and tries again

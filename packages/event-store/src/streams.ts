@@ -1,7 +1,7 @@
 import { setTimeout as sleepMs } from 'node:timers/promises';
 import { type Clock, currentTraceparent, metrics, span } from '@cardea/runtime';
-import { attempt, attemptMany } from './attempt.ts';
 import type { Decided, Streams } from './command.ts';
+import { decideOnce, decideOnceOnMany } from './decide-once.ts';
 import {
   type DomainEvent,
   type EventStore,
@@ -10,17 +10,17 @@ import {
   streamIdOf,
   WriteContention,
 } from './event-store.ts';
-import { type Attempting, ownedBy, type Task } from './grounds.ts';
+import { type DecideDependencies, ownedBy, type Task } from './grounds.ts';
 import { ofTenant, type SnapshotCache, snapshotCache, snapshotsOf } from './snapshots.ts';
 import { turns } from './turns.ts';
 
 /** How often a command is decided before it gives up because of other writers. */
-const ATTEMPTS_MAX = 3;
+const CONFLICTS_MAX = 3;
 /** How often a command is tried while the store is unavailable or its response was lost. */
 const FAILURES_MAX = 3;
 /** After this time a failed command is not tried again: its caller has waited long enough. */
 const RETRY_WITHIN_MS = 1000;
-/** The pause after a conflict is random, up to this much per attempt. */
+/** The pause after a conflict is random, up to this much per conflict. */
 const CONFLICT_PAUSE_MS = 15;
 /** The pause after a failure, per failure, plus a random part of the same size. */
 const FAILURE_PAUSE_MS = 100;
@@ -37,7 +37,7 @@ type Options = {
 export function streams(store: EventStore, options: Options = {}): Streams {
   const inTurn = turns();
   const pause = pauses(options);
-  const needs: Attempting = { store, snapshots: options.snapshots ?? snapshotCache() };
+  const needs: DecideDependencies = { store, snapshots: options.snapshots ?? snapshotCache() };
 
   const carriedOut = <State, E extends DomainEvent, Reason extends string>(
     task: Task<State, E, Reason>,
@@ -87,7 +87,7 @@ export function streams(store: EventStore, options: Options = {}): Streams {
         streamId: streamIdOf(stream, id),
         ...rest,
       }));
-      const tried = await attemptMany(needs, tasks);
+      const tried = await decideOnceOnMany(needs, tasks);
       return await Promise.all(
         tasks.map((task, index) => {
           const decided = tried[index];
@@ -130,7 +130,7 @@ const outcomeOf = <Reason extends string>(
 ): string => (decided.accepted ? 'accepted' : decided.reason);
 
 async function untilDecided<State, E extends DomainEvent, Reason extends string>(
-  needs: Attempting,
+  needs: DecideDependencies,
   { task, fresh: isFresh }: { readonly task: Task<State, E, Reason>; readonly fresh: boolean },
   pause: ReturnType<typeof pauses>,
 ): Promise<Decided<State, E, Reason>> {
@@ -141,12 +141,13 @@ async function untilDecided<State, E extends DomainEvent, Reason extends string>
   const start = performance.now();
   while (true) {
     try {
-      const decided = await attempt(needs, fresh ? again : task, fresh);
+      const decided = await decideOnce(needs, fresh ? again : task, fresh);
       if (typeof decided === 'object') return decided;
       fresh = true;
       if (decided === 'assumed') continue;
       conflicts++;
-      if (conflicts === ATTEMPTS_MAX) throw new WriteContention(`writers meet on ${task.streamId}`);
+      if (conflicts === CONFLICTS_MAX)
+        throw new WriteContention(`writers meet on ${task.streamId}`);
       await pause.afterConflict(conflicts);
     } catch (error) {
       fresh = true;

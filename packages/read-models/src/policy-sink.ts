@@ -24,7 +24,7 @@ import type { Clock, Logger, LoopWatch } from '@cardea/runtime';
 import type { Database } from './database.ts';
 
 const CONCURRENCY_MAX = 8;
-const ATTEMPTS_MAX = 5;
+const FAILURES_MAX = 5;
 
 /** The same as a service's own type `Policy`. */
 export type EventPolicy = {
@@ -117,7 +117,7 @@ async function handle(
       const reason = failing.failed(error);
       if (isOutage(error)) watch.degraded(reason);
       else failures += 1;
-      if (failures === ATTEMPTS_MAX) {
+      if (failures === FAILURES_MAX) {
         const code = errorCode(error);
         const fields = { stream_id: event.streamId, event_type: event.type, code };
         log.error(fields, 'stream parked');

@@ -17,7 +17,7 @@ import type { KnownIds, StreamIds } from './known-ids.ts';
 import { appendRequests, type Written, wireName } from './wire.ts';
 
 /** How often an append at any revision is retried after other writers. */
-const ATTEMPTS_MAX = 64;
+const RETRIES_MAX = 64;
 
 export type Appending = {
   readonly connection: EventStoreDbConnection;
@@ -44,10 +44,10 @@ export async function appendOne(
   if (new Set(ids).size < ids.length || needs.ids.elsewhere(name, ids)) {
     throw new EventIdTaken(streamId);
   }
-  // The server's ids are new for each attempt, so a repeat that it reports is one of this attempt, whose
+  // The server's ids are new for each append, so a repeat that it reports is one of this append, whose
   // response was lost.
   const wireIds = ids.map(() => randomUUID());
-  for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
+  for (let retries = 0; retries < RETRIES_MAX; retries++) {
     const through = expected === 'any' ? Number.MAX_SAFE_INTEGER : expected;
     const before = await needs.learn(log, streamId, through);
     const repeated = await repeatOf(needs, log, { append, known: before });

@@ -6,7 +6,7 @@ import { followRequest } from './wire.ts';
 /** 10 s until the next ping and 2 s for its response; the client's own default is 20 s. */
 const GIVEN_UP_MS = 18_000;
 
-/** An attempt that took longer, on a busy machine, proves nothing either way. */
+/** A try that took longer, on a busy machine, proves nothing either way. */
 const TRIES_MAX = 3;
 
 it('gives up a subscription whose connection is dead, though nothing else is asked', async () => {

@@ -1,5 +1,5 @@
 /**
- * How events and reads are encoded for EventStoreDB. The server's event ids are new for each attempt to
+ * How events and reads are encoded for EventStoreDB. The server's event ids are new for each call of
  * append; our ids are in the metadata, with everything else that the server has no field for.
  */
 import shared from '@eventstore/db-client/generated/shared_pb.js';

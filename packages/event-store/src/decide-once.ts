@@ -18,9 +18,9 @@ import {
   type NewEvent,
 } from './event-store.ts';
 import {
-  type Attempting,
   assumptionOf,
   basisOf,
+  type DecideDependencies,
   ownedBy,
   readPast,
   replayed,
@@ -41,8 +41,8 @@ type Planned<State, E extends DomainEvent, Reason extends string> = {
 };
 
 /** One command on one stream, appended by itself. With `fresh` nothing is assumed. */
-export async function attempt<State, E extends DomainEvent, Reason extends string>(
-  needs: Attempting,
+export async function decideOnce<State, E extends DomainEvent, Reason extends string>(
+  needs: DecideDependencies,
   task: Task<State, E, Reason>,
   fresh: boolean,
 ): Promise<Decided<State, E, Reason> | NotDecided> {
@@ -53,8 +53,8 @@ export async function attempt<State, E extends DomainEvent, Reason extends strin
 }
 
 /** Many commands in one batch, each on a stream of its own. */
-export async function attemptMany<State, E extends DomainEvent, Reason extends string>(
-  needs: Attempting,
+export async function decideOnceOnMany<State, E extends DomainEvent, Reason extends string>(
+  needs: DecideDependencies,
   tasks: readonly Task<State, E, Reason>[],
 ): Promise<readonly (Decided<State, E, Reason> | NotDecided)[]> {
   const plans = await Promise.all(
@@ -82,7 +82,7 @@ export async function attemptMany<State, E extends DomainEvent, Reason extends s
 }
 
 async function plan<State, E extends DomainEvent, Reason extends string>(
-  needs: Attempting,
+  needs: DecideDependencies,
   task: Task<State, E, Reason>,
   fresh: boolean,
 ): Promise<Planned<State, E, Reason> | Decided<State, E, Reason> | 'assumed'> {
@@ -136,7 +136,7 @@ async function unlessTaken(
 }
 
 async function concluded<State, E extends DomainEvent, Reason extends string>(
-  needs: Attempting,
+  needs: DecideDependencies,
   of: {
     readonly task: Task<State, E, Reason>;
     readonly planned: Planned<State, E, Reason>;
@@ -186,7 +186,7 @@ async function timed<T>(appending: Promise<T>): Promise<T> {
  * when deciding again yields other events: then it is another command under the same id.
  */
 async function repeatOf<State, E extends DomainEvent, Reason extends string>(
-  { store }: Attempting,
+  { store }: DecideDependencies,
   { stream, streamId, command, decide }: Task<State, E, Reason>,
   basis: readonly unknown[],
 ): Promise<Decided<State, E, Reason> | undefined> {

@@ -1,8 +1,8 @@
 /** The authz service: relationship tuples, and checks, filters and lists over them. */
 
 import type { ServiceDefinition } from '@cardea/service';
-import { attempts } from './attempts/attempt.ts';
 import { tupleEngine } from './engine/tuple-engine.ts';
+import { noOpWrites } from './no-op-writes/no-op-write.ts';
 import { checkRoute } from './tuples/check/check.route.ts';
 import { deleteTupleRoute } from './tuples/delete/delete.route.ts';
 import { filterRoute } from './tuples/filter/filter.route.ts';
@@ -16,7 +16,7 @@ import { writeTuple } from './tuples/write/write.route.ts';
 
 export const authzService: ServiceDefinition = {
   name: 'authz',
-  streams: [tuples, attempts],
+  streams: [tuples, noOpWrites],
   migrations: new URL('../migrations/', import.meta.url),
   build: (needs) => {
     const { engine, follower, loop } = tupleEngine(needs);

@@ -76,13 +76,13 @@ export function indexEngine(needs: EngineDependencies): Engine {
   };
 }
 
-/** Starts again if the index changes meanwhile; during the last attempt the follower is paused. */
+/** Starts again if the index changes meanwhile; during the last try the follower is paused. */
 async function walkLong(
   needs: EngineDependencies,
   tenantId: string,
   question: Question,
 ): Promise<Answered<readonly string[]>> {
-  for (let attempt = 1; attempt < WALKS_MAX; attempt++) {
+  for (let tries = 1; tries < WALKS_MAX; tries++) {
     const answer = await walkOnce(needs, tenantId, { question });
     if (answer !== undefined) return answer;
   }
@@ -133,7 +133,7 @@ async function ask<T>(
   if (follower.staleMs > maxStalenessMs && !(await follower.isFresh(maxStalenessMs, WAIT_MS))) {
     return { unanswered: 'not_caught_up' };
   }
-  for (let attempt = 1; attempt <= LOADS_MAX; attempt++) {
+  for (let tries = 1; tries <= LOADS_MAX; tries++) {
     const entry = tenants.loaded(of.tenantId);
     if (entry !== undefined) return evaluated(() => evaluate(entry.index), follower.position);
     // The loop then looks it up again: an index may be evicted before the requests that waited for it run.

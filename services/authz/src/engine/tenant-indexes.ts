@@ -109,7 +109,7 @@ export class TenantIndexes {
   async #load(tenantId: string, loading: Loading): Promise<Entry> {
     const followed = this.#needs.position();
     let atLeast = 0n;
-    for (let attempt = 1; attempt <= LOADS_MAX; attempt++) {
+    for (let tries = 1; tries <= LOADS_MAX; tries++) {
       loading.isStale = false;
       const read = await this.#needs.load(tenantId, atLeast);
       const entry: Entry = { ...read, usedAtMs: this.#needs.monotonicMs(), version: 0 };

@@ -1,10 +1,10 @@
 /** What authz publishes: private and published events have the same fields. */
 import type { authzEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
-import type { AttemptEvent } from '../attempts/attempt.ts';
+import type { NoOpWriteEvent } from '../no-op-writes/no-op-write.ts';
 import type { TupleEvent } from './tuple.ts';
 
-export const authzRelay = relay<TupleEvent | AttemptEvent, typeof authzEvents>({
+export const authzRelay = relay<TupleEvent | NoOpWriteEvent, typeof authzEvents>({
   TupleWritten: ({ data }) => ({ type: 'tuple.written', data }),
   TupleDeleted: ({ data }) => ({ type: 'tuple.deleted', data }),
   TupleWriteRepeated: ({ data }) => ({ type: 'tuple.write_repeated', data }),

@@ -1,8 +1,8 @@
 /** What every change of a tuple does before and after its decision. */
 import type { Command, Streams } from '@cardea/event-store';
 import type { ServiceDependencies } from '@cardea/service';
-import { type AttemptEvent, attempt, attempts } from '../attempts/attempt.ts';
 import type { Follower } from '../engine/follower.ts';
+import { type NoOpWriteEvent, noOpWrites, recordNoOpWrite } from '../no-op-writes/no-op-write.ts';
 
 export type WriteDependencies = {
   readonly streams: Streams;
@@ -19,9 +19,14 @@ const SETTLE_MS = 2_000;
 export async function recordRepeat(
   { streams }: Pick<WriteDependencies, 'streams'>,
   command: Command,
-  event: AttemptEvent,
+  event: NoOpWriteEvent,
 ): Promise<bigint> {
-  const { position } = await streams.decideOnNew(attempts, command.id, command, attempt(event));
+  const { position } = await streams.decideOnNew(
+    noOpWrites,
+    command.id,
+    command,
+    recordNoOpWrite(event),
+  );
   if (position === undefined) throw new Error('a command was carried out under two ids');
   return position;
 }

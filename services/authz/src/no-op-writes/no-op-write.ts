@@ -5,19 +5,20 @@
 import { accept, type Decision, type Stream } from '@cardea/event-store';
 import type { Fields } from '../tuples/relation.ts';
 
-export type AttemptEvent = {
+export type NoOpWriteEvent = {
   readonly type: 'TupleWriteRepeated' | 'TupleDeleteRepeated';
   readonly data: Fields & { readonly tuple_id: string | null };
 };
 
-export const attempts: Stream<null, AttemptEvent> = {
+export const noOpWrites: Stream<null, NoOpWriteEvent> = {
+  // Its name since the first release; logs hold it.
   noun: 'attempt',
   initial: null,
   evolve: () => null,
 };
 
 /** Once per command. */
-export const attempt =
-  (event: AttemptEvent) =>
-  (_state: null, revision: number): Decision<AttemptEvent, never> =>
+export const recordNoOpWrite =
+  (event: NoOpWriteEvent) =>
+  (_state: null, revision: number): Decision<NoOpWriteEvent, never> =>
     revision > 0 ? accept() : accept(event);

@@ -12,7 +12,7 @@ let silent: TcpServer;
 let client: Outbound;
 /** For targets that do not respond: enough for a connection on a busy machine, short enough to wait for. */
 let impatient: Outbound;
-const IMPATIENT = { connectWaitMs: 2_000, attemptWaitMs: 4_000 };
+const IMPATIENT = { connectWaitMs: 2_000, wholeWaitMs: 4_000 };
 const hits: string[] = [];
 const port = (server: TcpServer | Server) => (server.address() as AddressInfo).port;
 

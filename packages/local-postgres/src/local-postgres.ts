@@ -44,7 +44,7 @@ const CONNECTIONS_MAX = 200;
 const READY_WAIT_MS = 120_000;
 const CONNECT_WAIT_MS = 5000;
 const POLL_MS = 50;
-const LAUNCH_ATTEMPTS_MAX = 20;
+const LAUNCH_TRIES_MAX = 20;
 const LAUNCH_PAUSE_MS = 250;
 const LOG_LINES_SHOWN = 5;
 
@@ -79,12 +79,12 @@ async function launchPatiently(
   options: LocalPostgresOptions,
   launching: Launching,
 ): Promise<ServerProcess> {
-  for (let attempt = 1; ; attempt += 1) {
+  for (let tries = 1; ; tries += 1) {
     try {
       return await launch(folder, binaries, options, launching);
     } catch (error) {
       const held = error instanceof Error && error.message.includes('shared memory block');
-      if (!held || attempt === LAUNCH_ATTEMPTS_MAX) throw error;
+      if (!held || tries === LAUNCH_TRIES_MAX) throw error;
       await pause(LAUNCH_PAUSE_MS);
     }
   }

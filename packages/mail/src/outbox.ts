@@ -81,14 +81,14 @@ async function sendAll<Job extends { readonly attempts: number }>(
   const moved = await Promise.all(
     [...lines.values()].map(async (line) => {
       let any = false;
-      for (const job of line) any = (await attempt(outbox, needs, job)) || any;
+      for (const job of line) any = (await trySend(outbox, needs, job)) || any;
       return any;
     }),
   );
   return moved.includes(true);
 }
 
-async function attempt<Job extends { readonly attempts: number }>(
+async function trySend<Job extends { readonly attempts: number }>(
   outbox: Outbox<Job>,
   { clock, log }: Dependencies,
   job: Job,

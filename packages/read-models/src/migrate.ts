@@ -14,7 +14,7 @@ import { serviceTables, subjectKeyIndexes } from './service-tables.ts';
 const LOCK_WAIT_MS = 120_000;
 const LOCK_POLL_MS = 100;
 const TABLE_LOCK_TIMEOUT_MS = 5000;
-const ATTEMPTS_MAX = 3;
+const TRIES_MAX = 3;
 /** The advisory lock of the process that migrates this database. */
 const MIGRATION_LOCK = '5711340911752413';
 
@@ -213,15 +213,15 @@ async function grantByDefault(knex: Knex, schema: string): Promise<void> {
 const LOCK_NOT_AVAILABLE = '55P03';
 
 async function applyWithRetry(knex: Knex, step: Step, options: MigrateOptions): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
+  for (let tries = 1; ; tries += 1) {
     try {
       await apply(knex, step, options.appVersion);
       options.log.info({ migration: nameOf(step) }, 'migration applied');
       return;
     } catch (error) {
       const busy = (error as { code?: string }).code === LOCK_NOT_AVAILABLE;
-      if (!busy || attempt === ATTEMPTS_MAX) throw error;
-      options.log.warn({ migration: nameOf(step), attempt }, 'migration met a busy table');
+      if (!busy || tries === TRIES_MAX) throw error;
+      options.log.warn({ migration: nameOf(step), attempt: tries }, 'migration met a busy table');
     }
   }
 }

@@ -21,7 +21,7 @@ import { Projector } from './projector.ts';
 import { SYSTEM_ROLE } from './roles.ts';
 
 const SWAP_LOCK_MS = 5000;
-const SWAP_ATTEMPTS_MAX = 5;
+const SWAP_TRIES_MAX = 5;
 
 export type RebuildOptions = {
   /** Connects as the role that owns the tables. */
@@ -130,7 +130,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
 const DEADLOCK = '40P01';
 
 async function swapWithRetry(build: Build): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
+  for (let tries = 1; ; tries += 1) {
     // Catches up with the runner before readers are blocked, so that they wait briefly.
     await catchUp(build, await livePosition(build.owner, build.options));
     try {
@@ -139,7 +139,7 @@ async function swapWithRetry(build: Build): Promise<void> {
     } catch (error) {
       await build.owner.query('ROLLBACK');
       const busy = [LOCK_NOT_AVAILABLE, DEADLOCK].includes(errorCode(error));
-      if (!busy || attempt === SWAP_ATTEMPTS_MAX) throw error;
+      if (!busy || tries === SWAP_TRIES_MAX) throw error;
     }
   }
 }

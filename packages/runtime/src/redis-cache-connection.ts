@@ -121,8 +121,8 @@ const connect = (url: string): Redis =>
     disconnectTimeout: DISCONNECT_MS_MAX,
     disableClientInfo: true,
     connectionName: 'cardea',
-    retryStrategy: (attempt) => {
-      const pauseMs = Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** Math.min(attempt, 10));
+    retryStrategy: (retries) => {
+      const pauseMs = Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** Math.min(retries, 10));
       return pauseMs * (0.5 + Math.random() / 2);
     },
     // A primary that was demoted refuses writes; the name may lead to the new one by now.

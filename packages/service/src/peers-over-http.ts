@@ -13,7 +13,7 @@ import type { Peers } from './peers.ts';
 
 const CONNECT_WAIT_MS = 2_000;
 const ANSWER_WAIT_MS = 10_000;
-const ATTEMPTS_MAX = 2;
+const TRIES_MAX = 2;
 const CONNECTIONS_PER_PEER = 32;
 /** Below the 75 s of the server. */
 const KEEP_ALIVE_MS = 60_000;
@@ -98,7 +98,7 @@ function peer(name: string, baseUrl: string, { agent, bearers, log }: PeerDepend
   };
   const send = async (message: Message): Promise<unknown> => {
     let cause: unknown;
-    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+    for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
       try {
         const { status, answer } = await withBearers(message);
         told(false);

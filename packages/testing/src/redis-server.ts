@@ -13,7 +13,7 @@ const HOST = '127.0.0.1';
 const READY_MS_MAX = 60_000;
 const LOOK_EVERY_MS = 25;
 /** A free port may be taken before the server has it. */
-const ATTEMPTS_MAX = 5;
+const TRIES_MAX = 5;
 const STOP_MS_MAX = 20_000;
 const OUTPUT_CHARACTERS_MAX = 4_000;
 
@@ -45,12 +45,12 @@ export class RedisNotStarted extends Error {
 }
 
 export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
-  for (let attempt = 1; ; attempt += 1) {
+  for (let tries = 1; ; tries += 1) {
     try {
       return await startOn(options.port ?? (await freePort()), options);
     } catch (error) {
       const again = error instanceof PortTaken && options.port === undefined;
-      if (!again || attempt >= ATTEMPTS_MAX) throw error;
+      if (!again || tries >= TRIES_MAX) throw error;
     }
   }
 }

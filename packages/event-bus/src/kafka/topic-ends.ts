@@ -56,13 +56,13 @@ export const topicEnds = (client: KafkaClient): TopicEnds => {
     }
   };
   const askAgain = async (topics: readonly string[]): Promise<readonly PartitionEnds[]> => {
-    for (let attempt = 1; ; attempt += 1) {
+    for (let tries = 1; ; tries += 1) {
       try {
         return await ask(topics);
       } catch (error) {
         // Just after a topic was made, or a broker stopped, partitions have no leader for a moment.
-        if (attempt === ATTEMPTS_MAX) throw error;
-        await pause(ATTEMPT_PAUSE_MS);
+        if (tries === TRIES_MAX) throw error;
+        await pause(TRY_PAUSE_MS);
       }
     }
   };
@@ -76,5 +76,5 @@ export const topicEnds = (client: KafkaClient): TopicEnds => {
 
 /** Readers of the audit log wait for the answer. */
 const ANSWER_MS_MAX = 1000;
-const ATTEMPTS_MAX = 4;
-const ATTEMPT_PAUSE_MS = 100;
+const TRIES_MAX = 4;
+const TRY_PAUSE_MS = 100;

@@ -55,18 +55,18 @@ export class TopicsMisfit extends Error {
 
 /** The metadata names a topic's leaders before the leaders themselves know of it. */
 const untilLed = async (admin: Admin, topic: string): Promise<void> => {
-  for (let attempt = 1; ; attempt += 1) {
+  for (let tries = 1; ; tries += 1) {
     try {
       await admin.fetchTopicOffsets(topic);
       return;
     } catch (error) {
-      if (attempt === LED_ATTEMPTS_MAX) throw error;
+      if (tries === LED_TRIES_MAX) throw error;
       await pause(LED_PAUSE_MS);
     }
   }
 };
 
-const LED_ATTEMPTS_MAX = 50;
+const LED_TRIES_MAX = 50;
 const LED_PAUSE_MS = 200;
 const REPLICATION = 3;
 const DAY_MS = 86_400_000;

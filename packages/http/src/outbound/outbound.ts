@@ -24,7 +24,7 @@ export type OutboundDependencies = UrlPolicy & {
   /** TCP and TLS; a test counts the calls. */
   readonly dialer?: Dialer;
   readonly connectWaitMs?: number;
-  readonly attemptWaitMs?: number;
+  readonly wholeWaitMs?: number;
 };
 
 export type OutboundRequest = {
@@ -32,7 +32,7 @@ export type OutboundRequest = {
   readonly method: 'GET' | 'POST';
   readonly headers: { readonly [name: string]: string };
   readonly body?: string | Buffer;
-  /** Ends the attempt as `timeout`, e.g. when the process stops. */
+  /** Ends the request as `timeout`, e.g. when the process stops. */
   readonly signal?: AbortSignal;
 };
 
@@ -54,8 +54,8 @@ export interface Outbound {
 }
 
 export const CONNECTIONS_PER_ORIGIN = 16;
-/** For the whole attempt: queue, connect, request, status line. */
-export const ATTEMPT_WAIT_MS = 15_000;
+/** For the whole request: queue, connect, request, status line. */
+export const OUTBOUND_WAIT_MS = 15_000;
 export const BODY_MAX_BYTES = 16 * 1024;
 /** The status line decides the result; its body is read for so long at most. */
 export const BODY_WAIT_MS = 1_000;
@@ -65,15 +65,15 @@ const EXCERPT_MAX_CHARS = 256;
 export function outbound(needs: OutboundDependencies): Outbound {
   const development = needs.env === 'development';
   const guard = addressGuard(needs.allowedCidrs);
-  const attemptWaitMs = needs.attemptWaitMs ?? ATTEMPT_WAIT_MS;
+  const wholeWaitMs = needs.wholeWaitMs ?? OUTBOUND_WAIT_MS;
   const agent = new Agent({
     connections: CONNECTIONS_PER_ORIGIN,
     pipelining: 1,
     allowH2: false,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    headersTimeout: attemptWaitMs,
-    bodyTimeout: attemptWaitMs,
+    headersTimeout: wholeWaitMs,
+    bodyTimeout: wholeWaitMs,
     connect: guardedConnector({
       guard,
       development,
@@ -91,7 +91,7 @@ export function outbound(needs: OutboundDependencies): Outbound {
       });
       const judged = checkUrl(request.url, development, guard);
       if ('rule' in judged) return done(unanswered('blocked_address'));
-      const late = AbortSignal.timeout(attemptWaitMs);
+      const late = AbortSignal.timeout(wholeWaitMs);
       const signal = request.signal ? AbortSignal.any([late, request.signal]) : late;
       try {
         const response = await agent.request({

@@ -1,4 +1,4 @@
-/** What other services hear of attempts to sign in. */
+/** What other services hear of logins that failed, and of those that left no session. */
 import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import { ignoring } from '@cardea/event-store';
@@ -26,5 +26,5 @@ export const authenticationRelay = relay<SigninEvent | RegistrationEvent, typeof
       },
     };
   },
-  ...ignoring('it is for the guard alone', 'SignInCleared', 'RegistrationRefused'),
+  ...ignoring('it is for this module alone', 'SignInCleared', 'RegistrationRefused'),
 });

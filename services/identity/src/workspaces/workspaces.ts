@@ -115,8 +115,8 @@ async function freeSlug(
   command: Command,
 ): Promise<string> {
   const plain = slugOf(of.tenantName);
-  for (let attempt = 0; attempt < SLUG_TRIES_MAX; attempt += 1) {
-    const slug = attempt === 0 ? plain : `${plain}-${ending(random)}`;
+  for (let tries = 0; tries < SLUG_TRIES_MAX; tries += 1) {
+    const slug = tries === 0 ? plain : `${plain}-${ending(random)}`;
     const hash = await sealer.indexHash('deployment', 'slug', slug);
     const own: Command = {
       ...command,

@@ -1,5 +1,5 @@
 /**
- * One attempt to become known: who it is about, which factors are met and which are due, and what it
+ * One authentication attempt: who it is about, which factors are met and which are due, and what it
  * ends in. It is a value; nothing is stored of it before it ends.
  */
 import { type ExistingUser, exists, type User } from '../../accounts/accounts.module.ts';

@@ -49,7 +49,7 @@ export type ApprovalOutcome =
     };
 
 const WAIT_MS = 2_000;
-const ATTEMPTS_MAX = 2;
+const CALLS_MAX = 2;
 
 type Dependencies = { readonly approval: Peers['approval']; readonly clock: Clock };
 
@@ -155,7 +155,7 @@ async function callWithRetry<Answer>(
   ask: (approval: Peers['approval']) => Promise<Answer>,
 ): Promise<Answer> {
   let last: unknown;
-  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+  for (let calls = 0; calls < CALLS_MAX; calls += 1) {
     const answered = new AbortController();
     const late = clock.sleep(WAIT_MS, answered.signal).then(() => undefined);
     try {

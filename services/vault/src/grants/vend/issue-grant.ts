@@ -12,7 +12,7 @@ import {
 export type IssueGrant = {
   readonly grant: Grant;
   readonly forced: boolean;
-  /** The approval that was consumed for this grant; `again`: an earlier attempt had consumed it already. */
+  /** The approval that was consumed for this grant; `again`: an earlier try had consumed it already. */
   readonly consumed:
     | { readonly approval_id: string; readonly use_before: string; readonly again: boolean }
     | undefined;

@@ -60,7 +60,7 @@ export const FORCED_PER_MINUTE_MAX = 10;
 const MINUTE_MS = 60_000;
 const SECOND_MS = 1_000;
 /** Times that the stream of a grant key is read again because another request changed it. */
-const ATTEMPTS_MAX = 3;
+const CONFLICTS_MAX = 3;
 
 export async function vend(
   vault: VendingDependencies,
@@ -188,7 +188,7 @@ async function issueUnderKey(
   const forced = request.body.force_refresh === true;
   const made = await vault.command(request);
   let grantId = consumed?.grantId ?? freshGrantId(vault, authorized);
-  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+  for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts += 1) {
     const grant = grantOf(authorized, { grantId, consumed, now: made.now });
     const command = { ...made, id: uuidFrom('mint', grantKeyId, grantId) };
     const wanted = { grant, forced, consumed, now: made.now };

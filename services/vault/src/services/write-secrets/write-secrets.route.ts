@@ -23,7 +23,7 @@ const VALUE_BYTES_MAX = 64 * 1024;
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
 const NAME_FORM = '^[^\\u0000]{1,64}$';
 /** Times that a write is encrypted again because another write took its version numbers. */
-const ATTEMPTS_MAX = 5;
+const ENCRYPTIONS_MAX = 5;
 
 const Stage = named('SecretStage', Type.Enum(['current', 'pending']));
 const body = Type.Object({
@@ -72,8 +72,8 @@ export const writeSecretsRoute = (vault: WriteSecretsDependencies): Endpoint =>
       waitsFor: ['services'],
     },
     async (request) => {
-      for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-        const answer = await write(vault, request, attempt);
+      for (let encryptions = 0; encryptions < ENCRYPTIONS_MAX; encryptions += 1) {
+        const answer = await write(vault, request, encryptions);
         if (answer !== 'overtaken') return answer;
       }
       throw new WriteContention('others write secrets of the same service');
@@ -83,7 +83,7 @@ export const writeSecretsRoute = (vault: WriteSecretsDependencies): Endpoint =>
 type WriteRequest = Request<{ readonly name: string }, unknown, Body>;
 
 /** Ciphertexts first, then the event: a value that no event names is erased by the sweeper. */
-async function write(vault: WriteSecretsDependencies, request: WriteRequest, attempt: number) {
+async function write(vault: WriteSecretsDependencies, request: WriteRequest, encryptions: number) {
   const { tenantId, params } = request;
   const { fields, expected_versions: expected = {}, stage = 'current' } = request.body;
   const names = Object.keys(fields);
@@ -101,7 +101,7 @@ async function write(vault: WriteSecretsDependencies, request: WriteRequest, att
     secrets.map((secret) => ({ ...secret, value: fields[secret.name] as string })),
   );
   const made = await vault.command(request);
-  const command = { ...made, id: uuidFrom('write', made.id, String(attempt)) };
+  const command = { ...made, id: uuidFrom('write', made.id, String(encryptions)) };
   const wanted: WriteSecrets = {
     secrets,
     stage,

@@ -20,12 +20,12 @@ const shapes = {
 const refusedByTheCompiler = () => [
   endpoint(
     { ...common, ...shapes, who: ['agent_key'] },
-    async () => ({ admitted: { sessionId: 'one' } }),
-    // @ts-expect-error: `admit` returns no such field.
+    async () => ({ authorized: { sessionId: 'one' } }),
+    // @ts-expect-error: `authorize` returns no such field.
     async (_request, { keyId }) => ({ ok: { value: String(keyId) } }),
   ),
   endpoint(
-    // @ts-expect-error: `admit` refuses with a code that the contract does not have.
+    // @ts-expect-error: `authorize` refuses with a code that the contract does not have.
     { ...common, ...shapes, who: ['agent_key'] },
     async () => ({ refused: 'too_late' }),
     async () => ({ ok: { value: '' } }),
@@ -46,14 +46,14 @@ const refusedByTheCompiler = () => [
 ];
 
 describe('an endpoint', () => {
-  it('is compiled only if admission, handler and contract agree', () => {
+  it('is compiled only if authorization, handler and contract agree', () => {
     expect(refusedByTheCompiler).toBeTypeOf('function');
   });
 
-  it('gives its handler what its admission found, and the callers that its contract takes', async () => {
+  it('gives its handler what its authorization found, and the callers that its contract takes', async () => {
     const { handle, contract } = endpoint(
       { ...common, ...shapes, who: ['admin', 'agent_token', 'api_key:fga:read'] },
-      async ({ principal }) => ({ admitted: { of: principal.tenantId } }),
+      async ({ principal }) => ({ authorized: { of: principal.tenantId } }),
       async ({ principal }, { of }) => {
         switch (principal.kind) {
           case 'user':

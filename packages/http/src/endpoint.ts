@@ -2,7 +2,7 @@ import type { AgentPrincipal, ApiKeyPrincipal, Principal, UserPrincipal } from '
 import type { Static, TObject, TSchema } from 'typebox';
 
 /**
- * Whom an endpoint admits. A caller of a kind that is not listed gets 403 `forbidden`, unless `notTaken`
+ * Whom an endpoint takes. A caller of a kind that is not listed gets 403 `forbidden`, unless `notTaken`
  * declares another response for that kind.
  */
 export type Caller =
@@ -210,20 +210,26 @@ export type Endpoint = {
   readonly handle: (
     // biome-ignore lint/suspicious/noExplicitAny: a handler of any request fits.
     request: Request<any, any, any>,
-    // biome-ignore lint/suspicious/noExplicitAny: its own `admit` made it, and `endpoint` compared the types.
-    admitted: any,
+    // biome-ignore lint/suspicious/noExplicitAny: its own `authorize` made it, and `endpoint` compared the types.
+    authorized: any,
   ) => Promise<Answer<unknown, string>>;
   // biome-ignore lint/suspicious/noExplicitAny: likewise.
-  readonly admit?: Admit<any, any, string, unknown>;
+  readonly authorize?: Authorize<any, any, string, unknown>;
 };
 
 /**
  * A check after authentication, tenant and role, and before the body is read: vending checks its capability
  * token here. Returns the refusal, or a value for the handler. `body` is undefined.
  */
-export type Admit<Params, Query, Reason extends string, Admitted, By = Principal | undefined> = (
+export type Authorize<
+  Params,
+  Query,
+  Reason extends string,
+  Authorized,
+  By = Principal | undefined,
+> = (
   request: Request<Params, Query, undefined, By>,
-) => Promise<Refused<Reason> | { readonly admitted: Admitted }>;
+) => Promise<Refused<Reason> | { readonly authorized: Authorized }>;
 type Refused<Reason extends string> = Extract<Answer<never, Reason>, { readonly refused: Reason }>;
 
 type NoFields = TObject<Record<never, never>>;
@@ -255,17 +261,19 @@ export function endpoint<
   Body extends TSchema = NoFields,
   Other extends TSchema = never,
   const By extends Who = Who,
-  Admitted = never,
+  Authorized = never,
 >(
   contract: Contract<Params, Query, Body, Ok, Reason, Other, By>,
-  admit: Admit<Static<Params>, Static<Query>, Reason, Admitted, CallerOf<By>>,
+  authorize: Authorize<Static<Params>, Static<Query>, Reason, Authorized, CallerOf<By>>,
   handle: (
     request: Request<Static<Params>, Static<Query>, Static<Body>, CallerOf<By>>,
-    admitted: Admitted,
+    authorized: Authorized,
   ) => Promise<Answer<Success<Ok, Other>, Reason>>,
 ): Endpoint;
 export function endpoint(contract: unknown, first: unknown, second?: unknown): Endpoint {
   const made =
-    second === undefined ? { contract, handle: first } : { contract, admit: first, handle: second };
+    second === undefined
+      ? { contract, handle: first }
+      : { contract, authorize: first, handle: second };
   return made as Endpoint;
 }

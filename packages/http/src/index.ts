@@ -7,9 +7,9 @@ export {
 export type { Denial, Denials } from './denials.ts';
 export { documentation, documentEndpoints } from './document-endpoints.ts';
 export type {
-  Admit,
   Answer,
   Area,
+  Authorize,
   Caller,
   Contract,
   Endpoint,

@@ -5,7 +5,7 @@
  */
 
 import { metrics } from '@cardea/runtime';
-import { admit, confirm } from './authenticate.ts';
+import { authorize, confirm } from './authorize.ts';
 import { awaitRead, awaitWrite, positionSeen, printToken } from './consistency.ts';
 import { isRecorded } from './denials.ts';
 import type { Answer, Request } from './endpoint.ts';
@@ -34,7 +34,7 @@ type Draft = { -readonly [Field in keyof AnyRequest]: AnyRequest[Field] };
  * A request that is ready for its handler, with what the endpoint's own check returned before the body was
  * read.
  */
-type ReadyRequest = { readonly request: AnyRequest; readonly admitted: unknown };
+type ReadyRequest = { readonly request: AnyRequest; readonly authorized: unknown };
 
 /** Never throws; at its end the response was sent, or the client has disconnected. */
 export async function answerRequest(
@@ -102,23 +102,23 @@ async function runChecks(
   of: { readonly params: { readonly [name: string]: string }; readonly draft: Draft },
 ): Promise<ReadyRequest | RefusedRequest | 'gone'> {
   const { draft } = of;
-  const admitting = admit(http, route);
-  const admission = admitting instanceof Promise ? await admitting : admitting;
-  http.principal = admission.principal;
-  if ('refusal' in admission) return byPipeline(admission.refusal);
-  draft.principal = admission.principal;
-  draft.tenantId = admission.tenantId;
+  const authorizing = authorize(http, route);
+  const caller = authorizing instanceof Promise ? await authorizing : authorizing;
+  http.principal = caller.principal;
+  if ('refusal' in caller) return byPipeline(caller.refusal);
+  draft.principal = caller.principal;
+  draft.tenantId = caller.tenantId;
   const strings = readStrings(route, http, of.params);
   if (!('faults' in strings)) {
     draft.params = strings.params;
     draft.query = strings.query;
   }
-  let admitted: unknown;
-  if (route.endpoint.admit !== undefined) {
+  let authorized: unknown;
+  if (route.endpoint.authorize !== undefined) {
     if ('faults' in strings) return byPipeline(invalid(...strings.faults));
-    const found = await route.endpoint.admit({ ...draft, body: undefined });
+    const found = await route.endpoint.authorize({ ...draft, body: undefined });
     if ('refused' in found) return refusedBy(route, found);
-    admitted = found.admitted;
+    authorized = found.authorized;
   }
   const body = await readInput(route, http);
   if (body === 'gone') return body;
@@ -134,7 +134,7 @@ async function runChecks(
   const faults = headerFaults(route, http);
   if (faults.length > 0) return byPipeline(invalid(...faults));
   const request = identified(route, draft);
-  return { request: request instanceof Promise ? await request : request, admitted };
+  return { request: request instanceof Promise ? await request : request, authorized };
 }
 
 /** The role is checked again before a change and before a new secret is shown, as it may have been revoked meanwhile. */
@@ -142,19 +142,19 @@ function handled(
   route: Route,
   ready: ReadyRequest,
 ): Promise<Answer<unknown, string> | RefusedRequest> {
-  const { request, admitted } = ready;
+  const { request, authorized } = ready;
   return route.writesByRole && request.principal?.kind === 'user'
     ? handledByRole(route, ready)
-    : route.endpoint.handle(request, admitted);
+    : route.endpoint.handle(request, authorized);
 }
 
 async function handledByRole(
   route: Route,
-  { request, admitted }: ReadyRequest,
+  { request, authorized }: ReadyRequest,
 ): Promise<Answer<unknown, string> | RefusedRequest> {
   const before = await confirmed(route, request);
   if ('refusal' in before) return before;
-  const answer = await route.endpoint.handle(before, admitted);
+  const answer = await route.endpoint.handle(before, authorized);
   if (route.contract.showsSecret !== true || !('ok' in answer)) return answer;
   const after = await confirmed(route, request);
   return 'refusal' in after ? after : answer;

@@ -4,7 +4,7 @@
  */
 import type { Authenticator } from '@cardea/auth';
 import type { ServiceName } from '@cardea/contracts';
-import { asksForRole, writesByRole } from './authenticate.ts';
+import { asksForRole, writesByRole } from './authorize.ts';
 import { BODY_MAX_BYTES, type BodyRule } from './body.ts';
 import type { Denials } from './denials.ts';
 import type { Contract, Endpoint } from './endpoint.ts';

@@ -47,7 +47,7 @@ afterAll(() => fixture.stop());
 const ask = (path: string, as = 'admin') => fixture.call('POST', path, { as, json: { text: 'x' } });
 
 describe('a write that a role allows', () => {
-  it('is refused to a caller admitted as administrator, once the token has expired', async () => {
+  it('is refused to a caller authorized as administrator, once the token has expired', async () => {
     fixture.confirm = () => undefined;
     expect((await ask('/api/v1/change')).status).toBe(401);
     expect(handled).toBe(0);

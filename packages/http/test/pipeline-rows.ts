@@ -1,4 +1,4 @@
-/** Admitted and refused callers: a row per rule of `docs/architecture.md`, Order of the checks. */
+/** Authorized and refused callers: a row per rule of `docs/architecture.md`, Order of the checks. */
 import type { Call } from './http-fixture.ts';
 
 export type Row = {

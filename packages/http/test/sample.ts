@@ -180,7 +180,7 @@ export const sample: readonly Endpoint[] = [
     },
     async ({ headers }) =>
       headers['x-service-token'] === 'cap'
-        ? { admitted: { capability: 'cap' } }
+        ? { authorized: { capability: 'cap' } }
         : { refused: 'INVALID_CAPABILITY_TOKEN' },
     async ({ body }, { capability }) => ({ ok: { seen: { body, capability } } }),
   ),

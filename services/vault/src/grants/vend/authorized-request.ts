@@ -12,9 +12,9 @@ import {
 } from '../../policies/policies.module.ts';
 import type { Catalog, ServiceRecord } from '../../services/services.module.ts';
 import { type GrantKeyState, grantKeyIdOf, type Snapshot } from '../grant-key.ts';
-import type { Admitted, VendRequest } from './admission.ts';
 import { currentVersions, deniedByNews, deniedForGood, type Wanted } from './authority.ts';
 import type { VendBody, VendRefusal } from './vend-shape.ts';
+import type { VendRequest, VerifiedSession } from './verify-session.ts';
 
 /** What vends cache of a tenant for a few seconds. */
 export type VendCaches = {
@@ -40,7 +40,7 @@ export type Refused = {
 /** A request that service, scope and policies allow, with what was found out about it. */
 export type AuthorizedRequest = {
   readonly request: VendRequest<VendBody>;
-  readonly admitted: Admitted;
+  readonly session: VerifiedSession;
   readonly service: ServiceRecord;
   readonly fields: readonly string[];
   /** Undefined where the policies allow the vend without an approval. */
@@ -53,10 +53,10 @@ export type AuthorizedRequest = {
 export async function authorizedRequestOf(
   vault: Dependencies,
   request: VendRequest<VendBody>,
-  admitted: Admitted,
+  session: VerifiedSession,
 ): Promise<AuthorizedRequest | Refused> {
   const { tenantId, body } = request;
-  const { capability, epoch, userRevoked } = admitted;
+  const { capability, epoch, userRevoked } = session;
   const fields = [...new Set(body.fields)].sort();
   const service = await vault.caches.services.through(
     `${tenantId} ${body.service_name}`,
@@ -64,7 +64,7 @@ export async function authorizedRequestOf(
     () => vault.catalog.byName(tenantId, body.service_name),
   );
   if (service === undefined || !service.enabled) return { refused: 'NOT_FOUND' };
-  const denied = await deniedFields(vault, { service, fields, capability, userRevoked }, admitted);
+  const denied = await deniedFields(vault, { service, fields, capability, userRevoked }, session);
   if (denied.length > 0) return { refused: 'CREDENTIAL_SCOPE_DENIED', fields: denied, service };
   const versions = currentVersions(service, fields);
   if ('unset' in versions) return { refused: 'SECRET_NOT_SET', fields: versions.unset, service };
@@ -84,12 +84,12 @@ export async function authorizedRequestOf(
   const sessionId = capability.agentSessionId;
   const grantKeyId = grantKeyIdOf({ tenantId, sessionId, serviceId: service.id, fields });
   const requirement = verdict.effect === 'require_approval' ? verdict.requirement : undefined;
-  return { request, admitted, service, fields, requirement, snapshot, grantKeyId };
+  return { request, session, service, fields, requirement, snapshot, grantKeyId };
 }
 
 /** A denial that depends only on rows that may lag is confirmed by reading again. */
-async function deniedFields(vault: Dependencies, wanted: Wanted, admitted: Admitted) {
-  const { facts, factsRequest, changes } = admitted;
+async function deniedFields(vault: Dependencies, wanted: Wanted, session: VerifiedSession) {
+  const { facts, factsRequest, changes } = session;
   const forGood = deniedForGood(wanted);
   if (forGood.length > 0) return forGood;
   let denied = deniedByNews(wanted, facts);

@@ -43,12 +43,12 @@ export async function requireApproval(
   authorized: AuthorizedRequest,
   open: () => Promise<void>,
 ): Promise<Passed> {
-  const { requirement, admitted, request } = authorized;
+  const { requirement, session, request } = authorized;
   if (requirement === undefined) {
     await open();
     return { consumed: undefined };
   }
-  const approver = await approverOf(vault, admitted, requirement);
+  const approver = await approverOf(vault, session, requirement);
   if ('refused' in approver) return approver;
   const { approverId } = approver;
   const ask = askOf(authorized, { requirement, approverId, commandId: vault.ids.next() });
@@ -72,22 +72,22 @@ const contextAppOf = (request: AuthorizedRequest['request']) => {
 };
 
 const askOf = (
-  { request, admitted, service, fields, snapshot }: AuthorizedRequest,
+  { request, session, service, fields, snapshot }: AuthorizedRequest,
   of: Pick<Ask, 'requirement' | 'approverId' | 'commandId'>,
 ): Ask => ({
   ...of,
   tenantId: request.tenantId,
-  agentId: admitted.capability.agentId,
-  sessionId: admitted.capability.agentSessionId,
+  agentId: session.capability.agentId,
+  sessionId: session.capability.agentSessionId,
   service,
   fields,
   policies: snapshot.policies,
-  purpose: admitted.capability.purpose,
+  purpose: session.capability.purpose,
   context: {
     ip: request.ip,
     user_agent: request.userAgent,
     ...contextAppOf(request),
-    agent_id: admitted.capability.agentId,
+    agent_id: session.capability.agentId,
     request_id: request.requestId,
   },
 });

@@ -11,7 +11,6 @@ import { fieldOf, type ServiceRecord } from '../../services/services.module.ts';
 import type { CurrentGrant } from '../grant-key.ts';
 import type { RefusalRecorder } from '../refusals.ts';
 import type { ReuseCounter } from '../reuse.ts';
-import { type Admitted, admitVend, type VendRequest } from './admission.ts';
 import type { Refused, VendCaches } from './authorized-request.ts';
 import { vend } from './vend.ts';
 import {
@@ -22,6 +21,7 @@ import {
   type VendRefusal,
   waitingAnswer,
 } from './vend-shape.ts';
+import { type VendRequest, type VerifiedSession, verifySession } from './verify-session.ts';
 
 type VendDependencies = Pick<
   ServiceDependencies,
@@ -75,9 +75,9 @@ export const vendRoute = (vault: VendDependencies): Endpoint =>
       recordsItsRefusals: OWN,
     },
     async (request) => {
-      const admission = await admitVend(vault, request);
-      if (!('refused' in admission)) return { admitted: admission };
-      const { refused: code, sessionId } = admission;
+      const session = await verifySession(vault, request);
+      if (!('refused' in session)) return { authorized: session };
+      const { refused: code, sessionId } = session;
       metrics.vends.inc({ outcome: code });
       if (code !== NO_AGENT.code) {
         await vault.refusals.record(request, {
@@ -91,10 +91,10 @@ export const vendRoute = (vault: VendDependencies): Endpoint =>
       }
       return { refused: code };
     },
-    async (request, admission) => {
+    async (request, session) => {
       const parent = request.traceparent;
-      const vended = await span('vend', () => vend(vault, request, admission), { parent });
-      if ('refused' in vended) return refused(vault, request, { admission, vended });
+      const vended = await span('vend', () => vend(vault, request, session), { parent });
+      if ('refused' in vended) return refused(vault, request, { session, vended });
       if ('waiting' in vended) {
         metrics.vends.inc({ outcome: 'approval_required' });
         return { ok: waitingAnswer(vended.waiting), status: 202 };
@@ -107,14 +107,14 @@ export const vendRoute = (vault: VendDependencies): Endpoint =>
 async function refused(
   vault: VendDependencies,
   request: VendRequest<VendBody>,
-  { admission, vended }: { readonly admission: Admitted; readonly vended: Refused },
+  { session, vended }: { readonly session: VerifiedSession; readonly vended: Refused },
 ) {
   const { refused: code, fields, reason, retryAfterSeconds, service } = vended;
   metrics.vends.inc({ outcome: code });
   await vault.refusals.record(request, {
-    agent_id: admission.capability.agentId,
+    agent_id: session.capability.agentId,
     code,
-    session_id: admission.capability.agentSessionId,
+    session_id: session.capability.agentSessionId,
     service_id: service?.id ?? null,
     service_name: service?.name ?? null,
     fields: registered(request.body.fields, service),

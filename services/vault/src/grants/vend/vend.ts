@@ -19,7 +19,6 @@ import {
   isLive,
 } from '../grant-key.ts';
 import type { ReuseCounter } from '../reuse.ts';
-import type { Admitted, VendRequest } from './admission.ts';
 import type { Waiting } from './approval-client.ts';
 import {
   type AuthorizedRequest,
@@ -30,6 +29,7 @@ import {
 import { issueGrant } from './issue-grant.ts';
 import { type Consumed, requireApproval } from './require-approval.ts';
 import type { VendBody } from './vend-shape.ts';
+import type { VendRequest, VerifiedSession } from './verify-session.ts';
 
 type VendingDependencies = Pick<
   ServiceDependencies,
@@ -65,9 +65,9 @@ const CONFLICTS_MAX = 3;
 export async function vend(
   vault: VendingDependencies,
   request: VendRequest<VendBody>,
-  admitted: Admitted,
+  session: VerifiedSession,
 ): Promise<Vended> {
-  const authorized = await authorizedRequestOf(vault, request, admitted);
+  const authorized = await authorizedRequestOf(vault, request, session);
   if ('refused' in authorized) return authorized;
   const { body } = request;
   const grantKey = await readGrantKey(vault, authorized);
@@ -104,19 +104,19 @@ function answers(
 
 /** An approved grant is reused only while its approver could still approve it. */
 async function barredFromLive(vault: VendingDependencies, authorized: AuthorizedRequest) {
-  const { requirement, admitted } = authorized;
+  const { requirement, session } = authorized;
   if (requirement === undefined) return undefined;
-  const approver = await approverOf(vault, admitted, requirement);
+  const approver = await approverOf(vault, session, requirement);
   return 'refused' in approver ? approver : undefined;
 }
 
 /** From the snapshot cache if the shared cache names the same grant; else from the stream. */
 async function readGrantKey(
   vault: VendingDependencies,
-  { request, admitted, grantKeyId }: AuthorizedRequest,
+  { request, session, grantKeyId }: AuthorizedRequest,
 ): Promise<GrantKeyState> {
   const { caches, cache, streams } = vault;
-  const { epoch, guess, factsRequest } = admitted;
+  const { epoch, guess, factsRequest } = session;
   vault.lastGrantKeys.set(`${factsRequest.tenantId} ${factsRequest.sessionId}`, grantKeyId);
   const known = caches.grantKeys.get(grantKeyId, epoch);
   if (known !== undefined) {
@@ -184,7 +184,7 @@ async function issueUnderKey(
   authorized: AuthorizedRequest,
   consumed: Consumed | undefined,
 ): Promise<Issued> {
-  const { request, grantKeyId, snapshot, admitted } = authorized;
+  const { request, grantKeyId, snapshot, session } = authorized;
   const forced = request.body.force_refresh === true;
   const made = await vault.command(request);
   let grantId = consumed?.grantId ?? freshGrantId(vault, authorized);
@@ -202,7 +202,7 @@ async function issueUnderKey(
     const reused = decided.events.length === 0 || decided.repeated;
     if (state.status === 'granted' && isLive(state.current, snapshot, made.now)) {
       if (consumed === undefined || state.current.grant_id === grantId) {
-        await cacheGrantKey(vault, { grantKeyId, state, epoch: admitted.epoch });
+        await cacheGrantKey(vault, { grantKeyId, state, epoch: session.epoch });
         return { grant: state.current, reused, wrote: decided.position };
       }
     }
@@ -225,7 +225,7 @@ function freshGrantId(
 const MS = 1_000;
 
 function grantOf(
-  { admitted, service, snapshot }: AuthorizedRequest,
+  { session, service, snapshot }: AuthorizedRequest,
   of: {
     readonly grantId: string;
     readonly consumed: Consumed | undefined;
@@ -233,7 +233,7 @@ function grantOf(
   },
 ): Grant {
   const { grantId, consumed, now } = of;
-  const { capability, factsRequest, sessionEndsAt } = admitted;
+  const { capability, factsRequest, sessionEndsAt } = session;
   const usual = now.getTime() + service.default_ttl_seconds * MS;
   return {
     grant_id: grantId,

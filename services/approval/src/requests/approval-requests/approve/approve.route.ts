@@ -5,10 +5,10 @@ import Type from 'typebox';
 import type { Counters } from '../../counters.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { userValidity } from '../../identity-facts/user-validity.ts';
-import { DECIDE_REFUSALS, DECIDES, usersOnly } from '../admission.ts';
 import type { Changes } from '../changes.ts';
 import { type ApprovalRequest, type ExistingRequest, requests, streamOf } from '../request.ts';
 import { target } from '../request-shape.ts';
+import { DECIDE_REFUSALS, DECIDES, usersOnly } from '../users-only.ts';
 import { type Approve, approve } from './approve.ts';
 
 type ApproveDependencies = Pick<

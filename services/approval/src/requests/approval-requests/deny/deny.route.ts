@@ -9,11 +9,11 @@ import { MINUTE_MS, MUTE_MINUTES_MAX } from '../../limits.ts';
 import { mute } from '../../queues/mute.ts';
 import { queueIdOf, queues } from '../../queues/queue.ts';
 import { cleaned } from '../../sanitize-text.ts';
-import { DECIDE_REFUSALS, DECIDES, usersOnly } from '../admission.ts';
 import type { Changes } from '../changes.ts';
 import { sealWord } from '../make-request.ts';
 import { requests } from '../request.ts';
 import { target } from '../request-shape.ts';
+import { DECIDE_REFUSALS, DECIDES, usersOnly } from '../users-only.ts';
 import { deny } from './deny.ts';
 
 type DenyDependencies = Pick<

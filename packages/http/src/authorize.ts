@@ -1,5 +1,5 @@
 /**
- * Decides from the headers alone whether a caller is admitted, in the order that the whole product
+ * Authenticates a caller and decides, from the headers alone, what it may call, in the order that the product
  * promises: authentication 401, tenant header 400, tenant match 403, scope or role 403.
  */
 import type { Authenticator, Principal, TooManyMisses } from '@cardea/auth';
@@ -13,27 +13,30 @@ const BEARER = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
 const BEARER_MAX_CHARS = 8 * 1024;
 const TENANT = /^[\x21-\x2b\x2d-\x7e]{1,128}$/;
 
-export type Admission =
+export type CallerAuthorization =
   | { readonly principal: Principal | undefined; readonly tenantId: string }
   /** `principal`, where the caller is known, is for the record of the refusal. */
   | { readonly refusal: Refusal; readonly principal: Principal | undefined };
 
 /** A promise only where the credential has to be asked for. */
-export function admit(exchange: HttpContext, route: Route): Admission | Promise<Admission> {
-  if (route.contract.who === 'anyone' || exchange.doubled.has('authorization')) {
-    return admitted(undefined, exchange, route.contract);
+export function authorize(
+  http: HttpContext,
+  route: Route,
+): CallerAuthorization | Promise<CallerAuthorization> {
+  if (route.contract.who === 'anyone' || http.doubled.has('authorization')) {
+    return authorizedCaller(undefined, http, route.contract);
   }
-  const found = authenticated(exchange, route.group.authenticator);
+  const found = authenticated(http, route.group.authenticator);
   return found instanceof Promise
-    ? found.then((principal) => admitted(principal, exchange, route.contract))
-    : admitted(found, exchange, route.contract);
+    ? found.then((principal) => authorizedCaller(principal, http, route.contract))
+    : authorizedCaller(found, http, route.contract);
 }
 
-function admitted(
+function authorizedCaller(
   found: Principal | TooManyMisses | undefined,
-  exchange: HttpContext,
+  http: HttpContext,
   contract: Contract,
-): Admission {
+): CallerAuthorization {
   if (found?.kind === 'too_many_misses') {
     const headers = { 'Retry-After': String(found.retryAfterSeconds) };
     return { refusal: refusalOf('rate_limited', { headers }), principal: undefined };
@@ -47,7 +50,7 @@ function admitted(
     // All 401s come first, before the response reveals anything about the tenant.
     if (untaken?.status === 401) return { refusal: untaken, principal };
   }
-  const tenant = tenantOf(exchange, contract, principal);
+  const tenant = tenantOf(http, contract, principal);
   if (typeof tenant !== 'string') return { refusal: tenant, principal };
   if (who !== 'anyone' && principal !== undefined) {
     const refusal = untaken ?? withoutRight(principal, who);
@@ -157,6 +160,6 @@ function withoutRight(principal: Principal, who: readonly Caller[]): Refusal | u
 export const writesByRole = ({ who, method }: Contract): boolean =>
   method !== 'get' && who !== 'anyone' && who.some((caller) => ROLE_CALLERS.includes(caller));
 
-/** True for an endpoint that accepts users by role only: an admitted caller acts as an admin. */
+/** True for an endpoint that accepts users by role only: an authorized caller acts as an admin. */
 export const asksForRole = ({ who }: Contract): boolean =>
   who !== 'anyone' && !who.includes('user') && who.some((caller) => USER_CALLERS.includes(caller));

@@ -2,7 +2,7 @@
 import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import type { approvalEvents, DataOf } from '@cardea/contracts';
 import { accept, type Decision, type Stream } from '@cardea/event-store';
-import type { Admit, Request } from '@cardea/http';
+import type { Authorize, Request } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import type { Counters } from '../counters.ts';
 import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
@@ -10,12 +10,12 @@ import { MINUTE_MS, REFUSALS_PER_MINUTE_MAX, REFUSED_DECISIONS_MAX } from '../li
 import { type ApprovalRequest, type DecisionRefused, requests } from './request.ts';
 import { COMMON, isImpersonated, isLive, requestId, target } from './request-shape.ts';
 
-type AdmissionDependencies = Pick<ServiceDependencies, 'streams' | 'command' | 'revocations'> & {
+type UsersOnlyDependencies = Pick<ServiceDependencies, 'streams' | 'command' | 'revocations'> & {
   readonly counters: Counters;
   readonly identityFacts: IdentityFacts;
 };
 
-/** Agents are let through authentication, so that their attempt to decide is recorded on the request. */
+/** Agents are let through authentication, so that it is recorded on the request that they tried to decide. */
 export const DECIDES = {
   ...COMMON,
   method: 'post',
@@ -36,7 +36,7 @@ export const DECIDE_REFUSALS = {
 } as const;
 
 type Decider = AgentPrincipal | UserPrincipal;
-type AdmitUsers = Admit<
+type AuthorizeUsers = Authorize<
   { readonly id: string },
   unknown,
   keyof typeof DECIDE_REFUSALS,
@@ -44,9 +44,9 @@ type AdmitUsers = Admit<
   Decider
 >;
 
-/** Runs before the body is read: refuses agents, and records the attempt on the request. */
+/** Runs before the body is read: refuses agents, and records on the request that they tried. */
 export const usersOnly =
-  (approval: AdmissionDependencies): AdmitUsers =>
+  (approval: UsersOnlyDependencies): AuthorizeUsers =>
   async (request) => {
     const { principal, params, tenantId } = request;
     if (principal.kind !== 'user' || isImpersonated(principal)) {
@@ -55,14 +55,14 @@ export const usersOnly =
       return { refused: 'user_session_required', target: target(params.id) };
     }
     const live = await isLive(approval, tenantId, principal.id);
-    return live ? { admitted: principal } : { refused: 'unauthenticated' };
+    return live ? { authorized: principal } : { refused: 'unauthenticated' };
   };
 
 /**
  * Recorded on the request for the first few times; later ones, and ones without a request, as any refusal.
  */
 async function recordRefusal(
-  approval: AdmissionDependencies,
+  approval: UsersOnlyDependencies,
   request: Request<{ readonly id: string }, unknown, undefined, Decider>,
 ): Promise<void> {
   const { streams } = approval;

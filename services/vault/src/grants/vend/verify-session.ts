@@ -13,10 +13,7 @@ import { type KnownChanges, REREAD_AFTER_MS } from '../../identity-facts/identit
 import { grantCacheKey } from '../grant-key.ts';
 import { liveRevocations } from './live-revocations.ts';
 
-type AdmissionDependencies = Pick<
-  ServiceDependencies,
-  'authenticator' | 'revocations' | 'clock'
-> & {
+type SessionDependencies = Pick<ServiceDependencies, 'authenticator' | 'revocations' | 'clock'> & {
   readonly epochs: Epochs;
   readonly facts: IdentityFacts;
   /** The grant key that a session requested last: it is likely to be the next one too. */
@@ -25,7 +22,7 @@ type AdmissionDependencies = Pick<
   readonly sessionRate: (session: string) => boolean;
 };
 
-export type Admitted = {
+export type VerifiedSession = {
   readonly capability: Capability;
   readonly factsRequest: IdentityFactsRequest;
   readonly facts: Facts;
@@ -37,7 +34,7 @@ export type Admitted = {
   /** The grant key that the session requested last, and the grant that the cache names for it. */
   readonly guess: { readonly grantKeyId: string; readonly grantId: string | undefined } | undefined;
 };
-export type NotAdmitted = {
+export type RefusedSession = {
   readonly refused:
     | 'INVALID_AGENT_KEY'
     | 'INVALID_CAPABILITY_TOKEN'
@@ -52,10 +49,10 @@ export type VendRequest<Body> = Request<{ readonly id: string }, unknown, Body, 
 
 const MS = 1_000;
 
-export async function admitVend(
-  vault: AdmissionDependencies,
+export async function verifySession(
+  vault: SessionDependencies,
   request: VendRequest<undefined>,
-): Promise<Admitted | NotAdmitted> {
+): Promise<VerifiedSession | RefusedSession> {
   const { tenantId, params, principal: agent } = request;
   const token = request.headers['x-service-token'];
   const verified =
@@ -128,7 +125,7 @@ function sessionStatusOf({ session }: Facts, isOwn: boolean, now: Date): Session
  * lag.
  */
 async function factsOfSession(
-  vault: AdmissionDependencies,
+  vault: SessionDependencies,
   factsRequest: IdentityFactsRequest,
   { isOwn, changes }: { readonly isOwn: boolean; readonly changes: KnownChanges | undefined },
 ): Promise<Facts> {

@@ -18,12 +18,15 @@ function filesBelow(folder: string): string[] {
 
 /** Words that no name may contain; the right-hand side is what to write instead. */
 const REFUSED: { readonly [word: string]: string } = {
+  admission: 'authorize; enqueue',
+  admit: 'authorize; enqueue',
+  admitted: 'authorized; enqueued',
   awake: 'wake signal',
   asked: 'request',
   behind: 'after, isNewer; lag',
   bell: 'wake signal',
   box: 'ciphertext',
-  'come in': 'admit',
+  'come in': 'authorize',
   deaf: 'disconnected',
   demand: 'approval requirement',
   desk: 'aggregator',

@@ -82,14 +82,14 @@ export async function startFakeEventStore({
   const state: State = { delayMs: 0, isMute: false, isStarting: false, answersToLose: 0 };
   const server = new Server({ 'grpc.max_receive_message_length': -1 });
   let gate: TcpProxy | undefined;
-  const admit: Admit = async (method, call) => {
+  const intercept: Intercept = async (method, call) => {
     counts.set(method, (counts.get(method) ?? 0) + 1);
     if (state.delayMs > 0) await new Promise((done) => setTimeout(done, state.delayMs));
     if (state.isMute) return false;
     if (state.isStarting) call(failure(status.UNAVAILABLE, 'Server Is Not Ready'));
     return !state.isStarting;
   };
-  addServices(server, { stored, subscriptions, state, admit, cut: () => gate?.cut() });
+  addServices(server, { stored, subscriptions, state, intercept, cut: () => gate?.cut() });
   const inner = await new Promise<number>((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
       error === null ? resolve(bound) : reject(error),
@@ -112,7 +112,7 @@ export async function startFakeEventStore({
 
 type State = { delayMs: number; isMute: boolean; isStarting: boolean; answersToLose: number };
 /** False when the call is not to be looked at. */
-type Admit = (method: Method, refuse: (error: ServiceError) => void) => Promise<boolean>;
+type Intercept = (method: Method, refuse: (error: ServiceError) => void) => Promise<boolean>;
 type Parts = {
   readonly stored: Records;
   readonly subscriptions: Set<Drop>;
@@ -121,18 +121,18 @@ type Parts = {
 
 function addServices(
   server: Server,
-  parts: Parts & { readonly admit: Admit; readonly cut: () => void },
+  parts: Parts & { readonly intercept: Intercept; readonly cut: () => void },
 ): void {
-  const { stored, subscriptions, state, admit, cut } = parts;
+  const { stored, subscriptions, state, intercept, cut } = parts;
   const removing =
     (kind: 'soft' | 'tombstone') =>
     async (call: ServerUnaryCall<DeleteReq, unknown>, answer: sendUnaryData<unknown>) => {
       const method = kind === 'soft' ? 'delete' : 'tombstone';
-      if (await admit(method, answer)) remove(stored, kind, call.request, answer);
+      if (await intercept(method, answer)) remove(stored, kind, call.request, answer);
     };
   const streams: UntypedServiceImplementation = {
     append: async (call: AppendCall, answer: sendUnaryData<unknown>) => {
-      if (!(await admit('append', answer))) return;
+      if (!(await intercept('append', answer))) return;
       append(stored, call, (error, message) => {
         if (error === null && state.answersToLose > 0) {
           state.answersToLose--;
@@ -141,13 +141,13 @@ function addServices(
       });
     },
     batchAppend: async (call: BatchAppendCall) => {
-      if (await admit('batchAppend', (error) => call.emit('error', error))) {
+      if (await intercept('batchAppend', (error) => call.emit('error', error))) {
         batchAppend(stored, call);
       }
     },
     read: async (call: ReadCall) => {
       const method = call.request.getOptions()?.hasSubscription() ? 'subscribe' : 'read';
-      if (await admit(method, (error) => call.emit('error', error))) {
+      if (await intercept(method, (error) => call.emit('error', error))) {
         read(stored, subscriptions, call);
       }
     },
@@ -157,7 +157,7 @@ function addServices(
   server.addService(StreamsService, streams);
   server.addService(ServerFeaturesService, {
     getSupportedMethods: async (_call: unknown, answer: sendUnaryData<unknown>) => {
-      if (await admit('features', answer)) answer(null, supported());
+      if (await intercept('features', answer)) answer(null, supported());
     },
   });
 }

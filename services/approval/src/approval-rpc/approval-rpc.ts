@@ -89,7 +89,7 @@ async function openRequest(
       const waitMs = asked.until.getTime() - command.now.getTime();
       return { outcome: 'rate_limited', retry_after: Math.max(1, Math.ceil(waitMs / 1000)) };
     }
-    case 'admitted':
+    case 'enqueued':
     case 'joined': {
       const id = asked.outcome === 'joined' ? asked.requestId : ownId;
       const agentName = agent?.name ?? agentId;

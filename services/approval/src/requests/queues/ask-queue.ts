@@ -5,7 +5,7 @@ import type { ServiceDependencies } from '@cardea/service';
 import { isOverdue, isUsable, requests } from '../approval-requests/request.ts';
 import type { Counters } from '../counters.ts';
 import { AGENT_PER_MINUTE_MAX, MINUTE_MS, OPEN_MAX } from '../limits.ts';
-import { type Admission, admission, admit, type Found, isTwin } from './admit.ts';
+import { type EnqueueOutcome, enqueue, enqueueOutcome, type Found, isTwin } from './enqueue.ts';
 import { entriesAt, type Queue, type QueueEntry, queueIdOf, queues } from './queue.ts';
 
 /** Tries on a queue that others change at the same time, before the caller is told to retry. */
@@ -15,7 +15,7 @@ export async function askQueue(
   approval: Pick<ServiceDependencies, 'streams'> & { readonly counters: Counters },
   of: { readonly agentId: string; readonly userId: string; readonly entry: QueueEntry },
   command: Command,
-): Promise<Exclude<Admission, { readonly outcome: 'look_again' }>> {
+): Promise<Exclude<EnqueueOutcome, { readonly outcome: 'look_again' }>> {
   const { tenantId } = command.metadata;
   const id = queueIdOf({ tenantId, ...of });
   for (let look = 0; look < LOOKS_MAX; look++) {
@@ -23,9 +23,11 @@ export async function askQueue(
     const found = await lookAt(approval, { tenantId, queue: state, entry: of.entry }, command.now);
     const ask = { entry: of.entry, now: command.now, found };
     const step = { ...command, id: uuidFrom('ask', command.id, String(revision), String(look)) };
-    const decided = await approval.streams.decideOn(queues, id, step, (queue) => admit(ask, queue));
+    const decided = await approval.streams.decideOn(queues, id, step, (queue) =>
+      enqueue(ask, queue),
+    );
     if (decided.accepted) return counted(approval, { id, entry: of.entry }, command);
-    const answer = admission(ask, decided.state);
+    const answer = enqueueOutcome(ask, decided.state);
     if (answer.outcome !== 'look_again' && answer.outcome === decided.reason) return answer;
   }
   throw new WriteContention('many ask one user at once');
@@ -36,9 +38,9 @@ async function counted(
   { streams, counters }: Pick<ServiceDependencies, 'streams'> & { readonly counters: Counters },
   { id, entry }: { readonly id: string; readonly entry: QueueEntry },
   command: Command,
-): Promise<Extract<Admission, { readonly outcome: 'admitted' | 'rate_limited' }>> {
+): Promise<Extract<EnqueueOutcome, { readonly outcome: 'enqueued' | 'rate_limited' }>> {
   const overMs = await counters.over(`new:${id}`, AGENT_PER_MINUTE_MAX, MINUTE_MS);
-  if (overMs === undefined) return { outcome: 'admitted' };
+  if (overMs === undefined) return { outcome: 'enqueued' };
   const step = { ...command, id: uuidFrom('withdraw', command.id, entry.request_id) };
   await streams.decideOn(queues, id, step, (queue) =>
     accept({

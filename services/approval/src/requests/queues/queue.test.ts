@@ -1,6 +1,6 @@
 import { given } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
-import { type Ask, admission, admit, type Found } from './admit.ts';
+import { type Ask, enqueue, enqueueOutcome, type Found } from './enqueue.ts';
 import { countDenial, mute } from './mute.ts';
 import { type Queue, type QueueChanged, type QueueEntry, queueIdOf, queues } from './queue.ts';
 
@@ -26,21 +26,21 @@ describe('a queue of one agent before one user', () => {
   it('lets the first in, and joins what asks the same while it is open', () => {
     const mine = entry('a', 'd');
     given(queues)
-      .when((queue) => admit(ask(mine), queue))
+      .when((queue) => enqueue(ask(mine), queue))
       .accepts(changed({ open: [mine] }));
     const { state } = given(queues, changed({ open: [mine] }));
     const joined = { outcome: 'joined', requestId: 'a' };
     for (const kind of ['unmade', 'usable'] as const) {
-      expect(admission(ask(entry('b', 'd'), { a: { kind } }), state)).toEqual(joined);
+      expect(enqueueOutcome(ask(entry('b', 'd'), { a: { kind } }), state)).toEqual(joined);
     }
-    expect(admission(ask(entry('b', 'd'), { a: pending }), state)).toEqual(joined);
-    expect(admission(ask(entry('b', 'd')), state)).toEqual({ outcome: 'look_again' });
+    expect(enqueueOutcome(ask(entry('b', 'd'), { a: pending }), state)).toEqual(joined);
+    expect(enqueueOutcome(ask(entry('b', 'd')), state)).toEqual({ outcome: 'look_again' });
   });
 
   it('finds the same request again when a call is repeated, digest or none', () => {
     const { state } = given(queues, changed({ open: [entry('a')] }));
-    expect(admission(ask(entry('a')), state)).toEqual({ outcome: 'look_again' });
-    expect(admission(ask(entry('a'), { a: { kind: 'unmade' } }), state)).toEqual({
+    expect(enqueueOutcome(ask(entry('a')), state)).toEqual({ outcome: 'look_again' });
+    expect(enqueueOutcome(ask(entry('a'), { a: { kind: 'unmade' } }), state)).toEqual({
       outcome: 'joined',
       requestId: 'a',
     });
@@ -48,32 +48,32 @@ describe('a queue of one agent before one user', () => {
 
   it('puts another request in the place of one that is over', () => {
     given(queues, changed({ open: [entry('a', 'd')] }))
-      .when((queue) => admit(ask(entry('b', 'd'), { a: { kind: 'over' } }), queue))
+      .when((queue) => enqueue(ask(entry('b', 'd'), { a: { kind: 'over' } }), queue))
       .accepts(changed({ open: [entry('b', 'd')] }));
   });
 
   it('approval 15 cools down for a quarter of an hour after a denial', () => {
     const { state } = given(queues, changed({ open: [entry('a', 'd')] }));
     const denied: Found = { kind: 'denied', at: at(0).toISOString() };
-    expect(admission(ask(entry('b', 'd'), { a: denied }, 14.9), state)).toEqual({
+    expect(enqueueOutcome(ask(entry('b', 'd'), { a: denied }, 14.9), state)).toEqual({
       outcome: 'cooling_down',
       until: at(15),
     });
-    expect(admission(ask(entry('b', 'd'), { a: denied }, 15), state).outcome).toBe('admitted');
+    expect(enqueueOutcome(ask(entry('b', 'd'), { a: denied }, 15), state).outcome).toBe('enqueued');
   });
 
   it('approval 16 holds five open requests, and tells when the first of them ends', () => {
     const ids = ['a', 'b', 'c', 'd', 'e'];
     const { state } = given(queues, changed({ open: ids.map((id) => entry(id)) }));
     const all = Object.fromEntries(ids.map((id) => [id, pending]));
-    expect(admission(ask(entry('f')), state)).toEqual({ outcome: 'look_again' });
-    expect(admission(ask(entry('f'), all), state)).toEqual({
+    expect(enqueueOutcome(ask(entry('f')), state)).toEqual({ outcome: 'look_again' });
+    expect(enqueueOutcome(ask(entry('f'), all), state)).toEqual({
       outcome: 'rate_limited',
       until: at(5),
     });
     const room = { ...all, c: { kind: 'over' } as const };
     given(queues, changed({ open: ids.map((id) => entry(id)) }))
-      .when((queue) => admit(ask(entry('f'), room), queue))
+      .when((queue) => enqueue(ask(entry('f'), room), queue))
       .accepts(changed({ open: ['a', 'b', 'd', 'e', 'f'].map((id) => entry(id)) }));
   });
 
@@ -86,8 +86,11 @@ describe('a queue of one agent before one user', () => {
       .when((queue) => countDenial(at(61), queue))
       .accepts(changed({ denials: [at(30).toISOString(), at(61).toISOString()] }));
     const { state } = given(queues, changed({ muted_until: at(60).toISOString() }));
-    expect(admission(ask(entry('a'), {}, 59), state)).toEqual({ outcome: 'muted', until: at(60) });
-    expect(admission(ask(entry('a'), {}, 60), state).outcome).toBe('admitted');
+    expect(enqueueOutcome(ask(entry('a'), {}, 59), state)).toEqual({
+      outcome: 'muted',
+      until: at(60),
+    });
+    expect(enqueueOutcome(ask(entry('a'), {}, 60), state).outcome).toBe('enqueued');
   });
 
   it('is muted for the longest time that anyone asked for', () => {

@@ -19,8 +19,8 @@ export type Ask = {
   readonly found: ReadonlyMap<string, Found>;
 };
 
-export type Admission =
-  | { readonly outcome: 'admitted' }
+export type EnqueueOutcome =
+  | { readonly outcome: 'enqueued' }
   /** The decision depends on an entry whose request was not read. */
   | { readonly outcome: 'look_again' }
   | { readonly outcome: 'joined'; readonly requestId: string }
@@ -28,7 +28,7 @@ export type Admission =
   | { readonly outcome: 'muted'; readonly until: Date }
   | { readonly outcome: 'rate_limited'; readonly until: Date };
 
-export function admission(ask: Ask, queue: Queue): Admission {
+export function enqueueOutcome(ask: Ask, queue: Queue): EnqueueOutcome {
   const { entry, now, found } = ask;
   const open = entriesAt(queue, now);
   const same = twinOf(entry, open);
@@ -55,7 +55,7 @@ const twinOf = (entry: QueueEntry, open: readonly QueueEntry[]) =>
 /**
  * The outcome for a request with the same digest; undefined if that one is over and a new one replaces it.
  */
-function meet(same: QueueEntry, found: Found | undefined, now: Date): Admission | undefined {
+function meet(same: QueueEntry, found: Found | undefined, now: Date): EnqueueOutcome | undefined {
   switch (found?.kind) {
     case undefined:
       return { outcome: 'look_again' };
@@ -72,15 +72,15 @@ function meet(same: QueueEntry, found: Found | undefined, now: Date): Admission 
   }
 }
 
-function roomFor(others: readonly QueueEntry[], { found, now }: Ask): Admission {
-  if (others.length < OPEN_MAX) return { outcome: 'admitted' };
+function roomFor(others: readonly QueueEntry[], { found, now }: Ask): EnqueueOutcome {
+  if (others.length < OPEN_MAX) return { outcome: 'enqueued' };
   if (others.some(({ request_id: id }) => !found.has(id))) return { outcome: 'look_again' };
   const ends = others.flatMap(({ request_id: id, until }) => {
     const one = found.get(id);
     if (one?.kind === 'pending') return [Date.parse(one.expiresAt)];
     return one?.kind === 'unmade' ? [Date.parse(until)] : [];
   });
-  if (ends.length < OPEN_MAX) return { outcome: 'admitted' };
+  if (ends.length < OPEN_MAX) return { outcome: 'enqueued' };
   return { outcome: 'rate_limited', until: new Date(Math.max(Math.min(...ends), now.getTime())) };
 }
 
@@ -88,12 +88,12 @@ function roomFor(others: readonly QueueEntry[], { found, now }: Ask): Admission 
  * Removes entries that are over; denied ones stay for their cool-down, usable ones so that they can be
  * joined.
  */
-export function admit(
+export function enqueue(
   ask: Ask,
   queue: Queue,
-): Decision<QueueChanged, Exclude<Admission['outcome'], 'admitted'>> {
-  const { outcome } = admission(ask, queue);
-  if (outcome !== 'admitted') return refuse(outcome);
+): Decision<QueueChanged, Exclude<EnqueueOutcome['outcome'], 'enqueued'>> {
+  const { outcome } = enqueueOutcome(ask, queue);
+  if (outcome !== 'enqueued') return refuse(outcome);
   const open = entriesAt(queue, ask.now);
   const kept = open.filter(
     (other) =>

@@ -34,14 +34,15 @@ export function batchStatement(batch: Batch): Statement {
   const values: unknown[] = [];
   const parameter = (value: unknown): string => `$${values.push(value)}`;
   const steps: string[] = [];
-  let putsOnly = true;
+  let patched = false;
   for (const { table, changes } of batch.changes) {
     const target = { name: `${batch.schema}.${table.name}`, table };
-    const { puts, patches, removes } = byKind(changes);
+    const { puts, patches, removes, adds } = byKind(changes);
     if (puts.length > 0) steps.push(putStep(target, puts, parameter));
+    if (adds.length > 0) steps.push(addStep(target, adds, parameter));
     for (const group of patches) steps.push(patchStep(target, group, parameter));
     if (removes.length > 0) steps.push(removeStep(target, removes, parameter));
-    if (patches.length + removes.length > 0) putsOnly = false;
+    if (patches.length > 0) patched = true;
   }
   const of = { ...batch, kind: 'projection' as const };
   if (batch.parked.length > 0) {
@@ -51,8 +52,8 @@ export function batchStatement(batch: Batch): Statement {
   const notice = parameter(`${batch.schema} ${batch.name} ${batch.to}`);
   const text = `WITH moved AS (${moved})${steps.map((step, index) => `, step${index} AS (${step})`).join('')}
     SELECT set_config('synchronous_commit', 'off', true), pg_notify('${POSITIONS_CHANNEL}', ${notice}) FROM moved`;
-  // Each combination of steps has its own text, of which there may be too many to keep all prepared.
-  const isCommon = (steps.length === 1 || putsOnly) && batch.parked.length === 0;
+  // Each combination of patched columns has its own text: together too many to keep all prepared.
+  const isCommon = (steps.length === 1 || !patched) && batch.parked.length === 0;
   return isCommon ? { name: statementName(text), text, values } : { text, values };
 }
 
@@ -63,11 +64,13 @@ type Parameter = (value: unknown) => string;
 type Put = Extract<RowChange, { kind: 'put' }>;
 type Patch = Extract<RowChange, { kind: 'patch' }>;
 type Remove = Extract<RowChange, { kind: 'remove' }>;
+type Add = Extract<RowChange, { kind: 'add' }>;
 type PatchGroup = { readonly columns: readonly string[]; readonly patches: Patch[] };
 
 function byKind(changes: readonly RowChange[]) {
   const puts: Put[] = [];
   const removes: Remove[] = [];
+  const adds: Add[] = [];
   const groups = new Map<string, PatchGroup>();
   for (const change of changes) {
     switch (change.kind) {
@@ -80,9 +83,12 @@ function byKind(changes: readonly RowChange[]) {
       case 'patch':
         group(groups, change);
         break;
+      case 'add':
+        adds.push(change);
+        break;
     }
   }
-  return { puts, removes, patches: [...groups.values()] };
+  return { puts, removes, adds, patches: [...groups.values()] };
 }
 
 /** Patches of the same columns share a step; a patch without columns changes nothing. */
@@ -106,6 +112,17 @@ function putStep({ name, table }: Target, puts: readonly Put[], parameter: Param
     SELECT ${casts(table, columns)} FROM ${unnest(table, columns, rows, parameter)}
     WHERE EXISTS (SELECT FROM moved)
     ON CONFLICT (${table.key.map(id).join(', ')}) DO ${update === '' ? 'NOTHING' : `UPDATE SET ${update}`}`;
+}
+
+function addStep({ name, table }: Target, adds: readonly Add[], parameter: Parameter): string {
+  const columns = Object.keys(table.columns);
+  const rows = adds.map(({ of, amounts }) => ({ ...of, ...amounts }));
+  const counts = columns.filter((column) => !table.key.includes(column));
+  const sums = counts.map((column) => `${id(column)} = t.${id(column)} + excluded.${id(column)}`);
+  return `INSERT INTO ${name} AS t (${columns.map(id).join(', ')})
+    SELECT ${casts(table, columns)} FROM ${unnest(table, columns, rows, parameter)}
+    WHERE EXISTS (SELECT FROM moved)
+    ON CONFLICT (${table.key.map(id).join(', ')}) DO UPDATE SET ${sums.join(', ')}`;
 }
 
 function patchStep(target: Target, { columns, patches }: PatchGroup, parameter: Parameter): string {

@@ -48,7 +48,7 @@ export { type Privilege, protectTable } from './protect-table.ts';
 export { type RebuildOptions, type Rebuilt, rebuildProjection } from './rebuild.ts';
 export { APP_ROLE, SYSTEM_ROLE } from './roles.ts';
 export { eraseKeysOfDays, postgresSubjectKeys } from './subject-key-table.ts';
-export { orNull, table } from './table.ts';
+export { countTable, orNull, table } from './table.ts';
 export {
   foreignKeysOf,
   rewrapTable,

@@ -1,6 +1,6 @@
 /** The table of a projection: its columns are declared once, and a row that does not fit them does not compile. */
 import type { Json } from '@cardea/contracts';
-import { patch, put, remove } from './change.ts';
+import { add, patch, put, remove } from './change.ts';
 import type { Table, TableChange } from './projection.ts';
 
 /** The TypeScript type of values for a column of each SQL type. */
@@ -66,3 +66,25 @@ export function table<const C extends Columns, const Key extends keyof C & strin
     remove: (of) => ({ table: name, change: remove(of) }),
   };
 }
+
+export type CountTable<Key extends string, Count extends string> = Table & {
+  /** A row that is missing counts from 0. */
+  readonly add: (
+    key: { readonly [Column in Key]: string },
+    amounts: { readonly [Column in Count]: number },
+  ) => TableChange;
+};
+
+/** A table whose rows are only added to; all columns of its key are text. */
+export const countTable = <const Key extends string, const Count extends string>(
+  name: string,
+  { key, counts }: { readonly key: readonly Key[]; readonly counts: readonly Count[] },
+): CountTable<Key, Count> => ({
+  name,
+  key,
+  columns: Object.fromEntries([
+    ...key.map((column) => [column, 'text']),
+    ...counts.map((column) => [column, 'bigint']),
+  ]),
+  add: (of, amounts) => ({ table: name, change: add(of, amounts) }),
+});

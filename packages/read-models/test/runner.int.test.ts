@@ -8,6 +8,7 @@ import {
   event,
   LOG,
   migrateThings,
+  OTHER_TENANT,
   runThings,
   SCHEMA,
   TENANT,
@@ -23,7 +24,7 @@ beforeAll(() => migrateThings(test.url));
 beforeEach(async () => {
   store = inMemoryEventStore(LOG);
   const { stop, database } = await start({ projections: [] });
-  for (const table of ['things', 'changes', 'projection_checkpoints', 'parked_events']) {
+  for (const table of ['things', 'changes', 'counts', 'projection_checkpoints', 'parked_events']) {
     await database.system.query(`DELETE FROM things.${table}`);
   }
   await stop();
@@ -76,6 +77,22 @@ describe('a projection', () => {
     expect(rows).toEqual([
       { id: '1', name: 'Zoë "the" \\ {1}', tags, doc, renamed: 0 },
       { id: '2', name: 'bare', tags: null, doc: null, renamed: 0 },
+    ]);
+  });
+
+  it('adds to a count, over all batches', async () => {
+    const things = await start();
+    const made = (id: string, tenant = TENANT) => event('ThingMade', { id, name: id }, tenant);
+    await append('1', made('1'), made('2'));
+    await passed(things, await append('3', made('3')));
+    await append('4', made('4', OTHER_TENANT));
+    expect(await passed(things, await append('1', event('ThingRemoved', { id: '1' })))).toBe(true);
+    const { rows } = await things.database.system.query(
+      'SELECT tenant_id, made FROM things.counts ORDER BY made DESC',
+    );
+    expect(rows).toEqual([
+      { tenant_id: TENANT, made: '2' },
+      { tenant_id: OTHER_TENANT, made: '1' },
     ]);
   });
 

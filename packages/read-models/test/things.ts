@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Json } from '@cardea/contracts';
 import type { Log, NewEvent, RecordedEvent } from '@cardea/event-store';
 import {
+  countTable,
   leaderLocks,
   type MigrationSet,
   migrate,
@@ -38,7 +39,8 @@ export const thingsSchema: MigrationSet = {
             CONSTRAINT few_tags CHECK (cardinality(tags) < 10)
           );
           CREATE INDEX things_by_name ON things.things (tenant_id, lower(name));
-          CREATE TABLE things.changes (id text PRIMARY KEY, thing text NOT NULL)`);
+          CREATE TABLE things.changes (id text PRIMARY KEY, thing text NOT NULL);
+          CREATE TABLE things.counts (tenant_id text PRIMARY KEY, made bigint NOT NULL)`);
         await protectTable(knex, 'things.things');
       },
     },
@@ -70,6 +72,7 @@ const things = table('things', {
     renamed: orNull('integer'),
   },
 });
+const counts = countTable('counts', { key: ['tenant_id'], counts: ['made'] });
 const changes = table('changes', { key: ['id'], columns: { id: 'text', thing: 'text' } });
 
 /** A handler throws on `Poison` and PostgreSQL refuses `TooManyTags`, while `isPoisoned` returns true. */
@@ -83,10 +86,11 @@ export const thingsProjection = (isPoisoned: () => boolean = () => true): Projec
   return projection<ThingEvent>()({
     name: 'things',
     log: LOG,
-    tables: [things, changes],
+    tables: [things, changes, counts],
     on: {
       ThingMade: (event) => [
         changed(event),
+        counts.add({ tenant_id: event.metadata.tenantId }, { made: 1 }),
         things.put({
           ...key(event),
           name: event.data.name ?? null,
@@ -105,7 +109,10 @@ export const thingsProjection = (isPoisoned: () => boolean = () => true): Projec
         }),
       ],
       ThingTagged: (event) => [things.patch(key(event), { tags: event.data.tags })],
-      ThingRemoved: (event) => [things.remove(key(event))],
+      ThingRemoved: (event) => [
+        things.remove(key(event)),
+        counts.add({ tenant_id: event.metadata.tenantId }, { made: -1 }),
+      ],
       Poison: (event) => {
         if (isPoisoned()) throw new TypeError('cannot be read');
         return [things.patch(key(event), { name: 'mended' })];

@@ -2,7 +2,7 @@
  * Maintains table `tuples`, which lists and indexes are read from, and the number of tuples of each type.
  */
 import type { Recorded } from '@cardea/event-store';
-import { projection, type TableChange, type Transaction, table } from '@cardea/read-models';
+import { countTable, projection, type TableChange, table } from '@cardea/read-models';
 import { nodeKey } from '../adapters/tuple-key.ts';
 import { numberOf, readFields, type TupleEvent, UnreadableTuple, WILDCARD } from './tuple.ts';
 
@@ -32,10 +32,8 @@ const rows = table('tuples', {
     object_wild: 'uuid',
   },
 });
-const counts = table('tuple_counts', {
-  key: ['tenant_id', 'object_type'],
-  columns: { tenant_id: 'text', object_type: 'text', n: 'bigint' },
-});
+/** A parked stream remains counted until it is released. */
+const counts = countTable('tuple_counts', { key: ['tenant_id', 'object_type'], counts: ['n'] });
 
 export const tuplesTable = projection<TupleEvent>()({
   name: 'tuples',
@@ -43,12 +41,8 @@ export const tuplesTable = projection<TupleEvent>()({
   tables: [rows, counts],
   on: {
     TupleWritten: written,
-    TupleDeleted: (event) => {
-      readFields(event.data);
-      return removed(event.streamId);
-    },
+    TupleDeleted: (event) => [...removed(event.streamId), counted(event, -1)],
   },
-  apply: { on: ['TupleWritten', 'TupleDeleted'], run: count },
   // Tuples only grant, so a missing one is safer than one that may be stale.
   onParked: removed,
 });
@@ -74,6 +68,7 @@ function written(event: Recorded<TupleEvent, 'TupleWritten'>): readonly TableCha
       object_key: nodeKey(fields.object_type, fields.object_id),
       object_wild: nodeKey(fields.object_type, WILDCARD),
     }),
+    counted(event, 1),
   ];
 }
 
@@ -82,29 +77,5 @@ function removed(streamId: string): readonly TableChange[] {
   return key === undefined ? [] : [rows.remove({ key })];
 }
 
-/**
- * Each event adds or subtracts one, so the count does not depend on the earlier state. A parked stream
- * remains counted until it is released.
- */
-async function count(
-  sql: Transaction,
-  events: readonly Recorded<TupleEvent>[],
-  { schema }: { readonly schema: string },
-): Promise<void> {
-  const changes = new Map<string, { tenant: string; type: string; by: number }>();
-  for (const { type, data, metadata } of events) {
-    const by = type === 'TupleWritten' ? 1 : -1;
-    const { object_type } = readFields(data);
-    const name = JSON.stringify([metadata.tenantId, object_type]);
-    const before = changes.get(name) ?? { tenant: metadata.tenantId, type: object_type, by: 0 };
-    changes.set(name, { ...before, by: before.by + by });
-  }
-  if (changes.size === 0) return;
-  const all = [...changes.values()];
-  await sql.query(
-    `INSERT INTO ${schema}.tuple_counts AS c (tenant_id, object_type, n)
-     SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])
-     ON CONFLICT (tenant_id, object_type) DO UPDATE SET n = c.n + excluded.n`,
-    [all.map(({ tenant }) => tenant), all.map(({ type }) => type), all.map(({ by }) => by)],
-  );
-}
+const counted = ({ data, metadata }: Recorded<TupleEvent>, n: number): TableChange =>
+  counts.add({ tenant_id: metadata.tenantId, object_type: readFields(data).object_type }, { n });

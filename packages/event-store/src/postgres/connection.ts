@@ -13,9 +13,12 @@ const QUERY_TIMEOUT_MS = 5000;
 
 /**
  * Planner settings of the event store: a poll that was prepared while the table was empty would otherwise
- * stay a sequential scan with a sort until the next ANALYZE.
+ * stay a sequential scan with a sort until the next ANALYZE. With those there is one plan, whatever the
+ * values, so it is made once; left to itself the server plans a read of a few streams each time, because it
+ * takes an array that it cannot see for a longer one.
  */
-const PLANNER = '-c enable_seqscan=off -c enable_bitmapscan=off';
+const PLANNER =
+  '-c enable_seqscan=off -c enable_bitmapscan=off -c plan_cache_mode=force_generic_plan';
 
 export type ConnectionOptions = {
   readonly connectionString: string;

@@ -191,5 +191,40 @@ export const identityEvents = integrationEvents('identity', {
   'action.denied': actionDenied,
 });
 
+/**
+ * Types that change nothing outside of identity: audit alone takes them. A consumer ignores them by this
+ * list; a type that is not on it has to be handled or ignored by each consumer, or it does not compile.
+ */
+export const IDENTITY_AUDIT_ONLY = [
+  'user.login_failed',
+  'user.factor_changed',
+  'user.identity_changed',
+  'user.impersonated',
+  'session.revoked',
+  'session.refresh_repeated',
+  'sessions.revoked',
+  'organization.created',
+  'organization.updated',
+  'application.created',
+  'application.updated',
+  'application.rotated',
+  'application.deleted',
+  'invitation.created',
+  'invitation.accepted',
+  'invitation.revoked',
+  'api_key.created',
+  'api_key.rotated',
+  'api_key.revoked',
+  'agent_key.created',
+  'agent_key.rotated',
+  'agent_key.revoked',
+  'delegation.granted',
+  'mail.requested',
+  'signing_key.activated',
+  'signing_key.retired',
+  'signing_key.removed',
+  'action.denied',
+] as const satisfies readonly (typeof identityEvents)['types'][number][];
+
 export type IdentityEventType = (typeof identityEvents)['types'][number];
 export type IdentityEventData<Of extends IdentityEventType> = DataOf<typeof identityEvents, Of>;

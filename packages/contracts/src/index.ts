@@ -26,7 +26,7 @@ export { ERROR_DETAILS } from './error-details.ts';
 export { COMMON_ERRORS, type CommonErrorCode } from './errors.ts';
 export { nullable, PERSONAL_DATA, type PersonalData } from './fields.ts';
 export type { IdentityEventData, IdentityEventType } from './identity.ts';
-export { identityEvents } from './identity.ts';
+export { IDENTITY_AUDIT_ONLY, identityEvents } from './identity.ts';
 export { serviceGrant } from './identity-agents-and-keys.ts';
 export { type CurrentFacts, type FactsRequest, identityCalls } from './identity-calls.ts';
 export type { MailPurpose, UserCreatedVia, UserStatus } from './identity-users.ts';

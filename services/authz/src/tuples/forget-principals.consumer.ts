@@ -2,7 +2,7 @@
  * When identity deletes a user, an agent or a tenant, the tuples that name it are deleted, so that no tuple
  * would apply if the id were used again. Tuples written after the deletion arrived here stay.
  */
-import { identityEvents } from '@cardea/contracts';
+import { IDENTITY_AUDIT_ONLY, identityEvents } from '@cardea/contracts';
 import { consumer, type Heard } from '@cardea/event-bus';
 import {
   accept,
@@ -45,50 +45,23 @@ export const forgetPrincipals = (needs: Dependencies) =>
 
 const STILL_THERE = ignoring(
   'whoever it is about is still there, or is named by no tuple',
+  ...IDENTITY_AUDIT_ONLY,
   'user.created',
   'user.updated',
   'user.status_changed',
   'user.login',
-  'user.login_failed',
   'user.password_changed',
   'user.email_verified',
-  'user.factor_changed',
-  'user.identity_changed',
-  'user.impersonated',
-  'session.revoked',
-  'session.refresh_repeated',
-  'sessions.revoked',
-  'organization.created',
-  'organization.updated',
   'tenant.created',
   'tenant.updated',
-  'application.created',
-  'application.updated',
-  'application.rotated',
-  'application.deleted',
-  'invitation.created',
-  'invitation.accepted',
-  'invitation.revoked',
-  'api_key.created',
-  'api_key.rotated',
-  'api_key.revoked',
   'agent.created',
   'agent.updated',
   'agent.suspended',
   'agent.resumed',
-  'agent_key.created',
-  'agent_key.rotated',
-  'agent_key.revoked',
-  'delegation.granted',
   'delegation.withdrawn',
   'agent_session.started',
   'agent_session.renewed',
   'agent_session.ended',
-  'mail.requested',
-  'signing_key.activated',
-  'signing_key.retired',
-  'signing_key.removed',
-  'action.denied',
 );
 
 /** The rows that name the deleted one, as SQL over a tenant's tuples. */

@@ -2,7 +2,7 @@
  * What vault takes from the topics of identity and approval: the state of sessions, agents and users, who
  * approved what, and which grants end as a result.
  */
-import { approvalEvents, identityEvents } from '@cardea/contracts';
+import { approvalEvents, IDENTITY_AUDIT_ONLY, identityEvents } from '@cardea/contracts';
 import { consumer, type Heard } from '@cardea/event-bus';
 import { ignoring } from '@cardea/event-store';
 import type { Statement } from '@cardea/read-models';
@@ -78,47 +78,17 @@ export const identityConsumer = (
 };
 
 const NO_CONCERN = {
+  ...ignoring('it concerns identity and the audit log alone', ...IDENTITY_AUDIT_ONLY),
   ...ignoring(
     'how a user signs in changes no grant',
     'user.login',
-    'user.login_failed',
     'user.password_changed',
     'user.email_verified',
-    'user.factor_changed',
-    'user.identity_changed',
-    'user.impersonated',
-    'session.revoked',
-    'session.refresh_repeated',
-    'sessions.revoked',
   ),
   ...ignoring(
-    'grants know neither organizations nor applications',
-    'organization.created',
-    'organization.updated',
+    'grants do not depend on the settings of a tenant',
     'tenant.created',
     'tenant.updated',
-    'application.created',
-    'application.updated',
-    'application.rotated',
-    'application.deleted',
-    'invitation.created',
-    'invitation.accepted',
-    'invitation.revoked',
-  ),
-  ...ignoring(
-    'no grant rests on it',
-    'api_key.created',
-    'api_key.rotated',
-    'api_key.revoked',
-    'agent_key.created',
-    'agent_key.rotated',
-    'agent_key.revoked',
-    'delegation.granted',
-    'mail.requested',
-    'signing_key.activated',
-    'signing_key.retired',
-    'signing_key.removed',
-    'action.denied',
   ),
   ...ignoring(
     'only an answer is kept',

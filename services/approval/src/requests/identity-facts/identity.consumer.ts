@@ -2,7 +2,7 @@
  * Maintains users, agents and tenants from identity's events, and expires the requests of those that were
  * deleted, because nobody can decide them or use their approval any more.
  */
-import { identityEvents } from '@cardea/contracts';
+import { IDENTITY_AUDIT_ONLY, identityEvents } from '@cardea/contracts';
 import { consumer, type Heard } from '@cardea/event-bus';
 import { ignoring } from '@cardea/event-store';
 import type { Statement } from '@cardea/read-models';
@@ -64,50 +64,13 @@ export const identityConsumer = (needs: ConsumerDependencies) =>
   });
 
 const NO_CONCERN = {
-  ...ignoring(
-    'how a user signs in changes no request',
-    'user.login',
-    'user.login_failed',
-    'user.password_changed',
-    'user.factor_changed',
-    'user.identity_changed',
-    'user.impersonated',
-    'session.revoked',
-    'session.refresh_repeated',
-    'sessions.revoked',
-  ),
-  ...ignoring(
-    'requests know neither organizations nor applications',
-    'organization.created',
-    'organization.updated',
-    'application.created',
-    'application.updated',
-    'application.rotated',
-    'application.deleted',
-    'invitation.created',
-    'invitation.accepted',
-    'invitation.revoked',
-  ),
+  ...ignoring('it concerns identity and the audit log alone', ...IDENTITY_AUDIT_ONLY),
+  ...ignoring('how a user signs in changes no request', 'user.login', 'user.password_changed'),
   ...ignoring(
     'only the end of an agent session ends a request',
     'agent_session.started',
     'agent_session.renewed',
-    'agent_key.created',
-    'agent_key.rotated',
-    'agent_key.revoked',
-    'delegation.granted',
     'delegation.withdrawn',
-  ),
-  ...ignoring(
-    'nobody is asked because of it',
-    'api_key.created',
-    'api_key.rotated',
-    'api_key.revoked',
-    'mail.requested',
-    'signing_key.activated',
-    'signing_key.retired',
-    'signing_key.removed',
-    'action.denied',
   ),
 };
 

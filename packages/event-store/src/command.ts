@@ -29,6 +29,11 @@ export type Decided<State, E extends DomainEvent, Reason extends string> = Decis
   readonly repeated: boolean;
 };
 
+type Decide<State, E extends DomainEvent, Reason extends string> = (
+  state: State,
+  revision: number,
+) => Decision<E, Reason>;
+
 /** A service's access to its own streams. */
 export interface Streams {
   load<State, E extends DomainEvent>(
@@ -53,21 +58,16 @@ export interface Streams {
 
   /**
    * Loads, decides, appends at the loaded revision; decides again on a conflict, 3 times at most. `decide` may
-   * be called more often: the first time on a cached state, whose revision the append then proves.
+   * be called more often: the first time on a cached state, whose revision the append then proves. A stream
+   * that most likely does not exist yet (`isNew`) is not read first: the append proves that too.
    */
   decideOn<State, E extends DomainEvent, Reason extends string>(
     stream: Stream<State, E>,
     id: string,
     command: Command,
-    decide: (state: State, revision: number) => Decision<E, Reason>,
-  ): Promise<Decided<State, E, Reason>>;
-
-  /** As `decideOn`, for a stream that most likely does not exist yet: that is not read, the append proves it. */
-  decideOnNew<State, E extends DomainEvent, Reason extends string>(
-    stream: Stream<State, E>,
-    id: string,
-    command: Command,
-    decide: (state: State, revision: number) => Decision<E, Reason>,
+    rule:
+      | Decide<State, E, Reason>
+      | { readonly isNew: true; readonly decide: Decide<State, E, Reason> },
   ): Promise<Decided<State, E, Reason>>;
 
   /**
@@ -81,7 +81,7 @@ export interface Streams {
     rule: {
       readonly restsOn: B;
       readonly decide: (state: State, basis: BasisStates<B>) => Decision<E, Reason>;
-      /** As for `decideOnNew`. */
+      /** As for `decideOn`. */
       readonly isNew?: boolean;
     },
   ): Promise<Decided<State, E, Reason>>;
@@ -95,8 +95,8 @@ export interface Streams {
     commands: readonly {
       readonly id: string;
       readonly command: Command;
-      readonly decide: (state: State, revision: number) => Decision<E, Reason>;
-      /** As for `decideOnNew`. */
+      readonly decide: Decide<State, E, Reason>;
+      /** As for `decideOn`. */
       readonly isNew?: boolean;
     }[],
   ): Promise<readonly Decided<State, E, Reason>[]>;
@@ -106,7 +106,7 @@ export interface Streams {
     stream: Stream<State, E>,
     last: RecordedEvent,
     command: Command,
-    decide: (state: State, revision: number) => Decision<E, Reason>,
+    decide: Decide<State, E, Reason>,
   ): Promise<Decided<State, E, Reason>>;
 
   /** The events of a stream, for the few decisions that need more than its state. */

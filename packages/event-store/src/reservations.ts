@@ -64,7 +64,7 @@ export async function reserve(
     };
   const { stream, hash } = value;
   const first = stepOf('reserve', command, 0);
-  const found = await streams.decideOnNew(stream, hash, first, decide());
+  const found = await streams.decideOn(stream, hash, first, { isNew: true, decide: decide() });
   if (isHeldBy(found.state, ownerId)) return { reserved: true };
 
   const doubted = doubtedHolder(found.state, ownerId, command.now);

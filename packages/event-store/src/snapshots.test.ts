@@ -101,8 +101,8 @@ describe('a decision on a cached state', () => {
 
 describe('a stream that is said to be new', () => {
   it('is appended to unread', async () => {
-    const { decideOnNew, decideOnMany, trips } = replica();
-    await decideOnNew(counter, 'a', command('1'), one);
+    const { decideOn, decideOnMany, trips } = replica();
+    await decideOn(counter, 'a', command('1'), { isNew: true, decide: one });
     await decideOnMany(counter, [
       { id: 'b', command: command('2'), decide: one, isNew: true },
       { id: 'c', command: command('3'), decide: one, isNew: true },
@@ -113,15 +113,16 @@ describe('a stream that is said to be new', () => {
   it('is read after all when it exists, or nothing would be appended', async () => {
     const logs = inMemoryLogs();
     await replica(logs).decideOn(counter, 'a', command('1'), one);
-    const { decideOnNew, trips } = replica(logs);
+    const { decideOn, trips } = replica(logs);
     const first = (count: number) => (count === 0 ? one() : refuse('exists'));
-    expect(await decideOnNew(counter, 'a', command('2'), first)).toMatchObject({
-      reason: 'exists',
-      state: 1,
-    });
+    expect(
+      await decideOn(counter, 'a', command('2'), { isNew: true, decide: first }),
+    ).toMatchObject({ reason: 'exists', state: 1 });
     expect(trips()).toEqual({ reads: [1], appends: 1 });
     const never = () => refuse('never');
-    expect(await decideOnNew(counter, 'b', command('3'), never)).toMatchObject({ revision: 0 });
+    expect(
+      await decideOn(counter, 'b', command('3'), { isNew: true, decide: never }),
+    ).toMatchObject({ revision: 0 });
     expect(trips()).toEqual({ reads: [1], appends: 0 });
   });
 });

@@ -62,10 +62,13 @@ export function streams(store: EventStore, options: Options = {}): Streams {
       const events = await store.readStream(streamIdOf(stream, of.id));
       return ownedBy(of.tenantId, events);
     },
-    decideOn: (stream, id, command, decide) =>
-      carriedOut({ stream, streamId: streamIdOf(stream, id), command, decide }),
-    decideOnNew: (stream, id, command, decide) =>
-      carriedOut({ stream, streamId: streamIdOf(stream, id), command, decide, isNew: true }),
+    decideOn: (stream, id, command, rule) =>
+      carriedOut({
+        stream,
+        streamId: streamIdOf(stream, id),
+        command,
+        ...(typeof rule === 'function' ? { decide: rule } : rule),
+      }),
     decideOnBasis: (stream, id, command, { restsOn, decide, ...rule }) => {
       const named = Object.entries(restsOn).flatMap(([name, at]) => (at ? [{ name, ...at }] : []));
       type States = Parameters<typeof decide>[1];

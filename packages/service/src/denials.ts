@@ -39,14 +39,16 @@ export function denialsOf(
     const { area, operation, reason, status } = denied;
     const target = count > 1 ? null : denied.target;
     const command = await needs.command(denied.request);
-    await needs.streams.decideOnNew(stream, command.id, command, (_state, revision) =>
-      revision > 0
-        ? accept()
-        : accept({
-            type: 'ActionDenied',
-            data: { area, operation, reason, status, target, count },
-          }),
-    );
+    await needs.streams.decideOn(stream, command.id, command, {
+      isNew: true,
+      decide: (_state, revision) =>
+        revision > 0
+          ? accept()
+          : accept({
+              type: 'ActionDenied',
+              data: { area, operation, reason, status, target, count },
+            }),
+    });
   };
   const refusals = refusalsPerMinute({ clock: needs.clock, log: needs.log, write });
   return {

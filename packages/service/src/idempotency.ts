@@ -49,9 +49,10 @@ export function identifying({ streams, sealer, ids, systemCommand }: Dependencie
     if (request.idempotency === undefined) return request;
     const { tenantId, use, parts } = await keyOf(sealer, request, request.idempotency);
     const command = systemCommand(tenantId, use, ids.next());
-    const { state } = await streams.decideOnNew(idempotencyKeys, use, command, (key) =>
-      useIdempotencyKey(command.now, key),
-    );
+    const { state } = await streams.decideOn(idempotencyKeys, use, command, {
+      isNew: true,
+      decide: (key) => useIdempotencyKey(command.now, key),
+    });
     await failpoint('idempotency.after_use');
     return { ...request, commandId: commandIdOf(parts, state.n) };
   };

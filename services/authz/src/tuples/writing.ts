@@ -21,12 +21,10 @@ export async function recordRepeat(
   command: Command,
   event: NoOpWriteEvent,
 ): Promise<bigint> {
-  const { position } = await streams.decideOnNew(
-    noOpWrites,
-    command.id,
-    command,
-    recordNoOpWrite(event),
-  );
+  const { position } = await streams.decideOn(noOpWrites, command.id, command, {
+    isNew: true,
+    decide: recordNoOpWrite(event),
+  });
   if (position === undefined) throw new Error('a command was carried out under two ids');
   return position;
 }

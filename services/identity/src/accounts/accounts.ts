@@ -102,9 +102,10 @@ export function accounts(needs: {
       if (!held) return { outcome: 'taken' };
       const fields = await sealedFields(userDirectory, account, tenantId);
       if (fields === 'erased') return { outcome: 'deleted' };
-      const decided = await streams.decideOnNew(users, account.id, command, (user) =>
-        createUser({ ...account, ...fields, now: command.now }, user),
-      );
+      const decided = await streams.decideOn(users, account.id, command, {
+        isNew: true,
+        decide: (user) => createUser({ ...account, ...fields, now: command.now }, user),
+      });
       if (decided.state.status === 'deleted') return { outcome: 'deleted' };
       if (!decided.accepted || !exists(decided.state)) return { outcome: 'taken' };
       return { outcome: 'created', user: decided.state, position: decided.position };

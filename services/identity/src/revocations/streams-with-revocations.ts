@@ -29,13 +29,8 @@ export function streamsWithRevocations(needs: Dependencies): Streams {
   const { streams } = needs;
   return {
     ...streams,
-    decideOn: async (stream, id, command, decide) => {
-      const decided = await streams.decideOn(stream, id, command, decide);
-      await revoke(needs, [{ decided, command }]);
-      return decided;
-    },
-    decideOnNew: async (stream, id, command, decide) => {
-      const decided = await streams.decideOnNew(stream, id, command, decide);
+    decideOn: async (stream, id, command, rule) => {
+      const decided = await streams.decideOn(stream, id, command, rule);
       await revoke(needs, [{ decided, command }]);
       return decided;
     },

@@ -91,9 +91,10 @@ export function loginSessions(needs: Dependencies): LoginSessions {
       );
       if (facts === 'erased' || user === 'erased') return 'erased';
       const data = { ...facts, via: of.via, method: of.method, user };
-      const decided = await streams.decideOnNew(sessions, of.sid, command, () =>
-        accept({ type: 'SessionStarted', data }),
-      );
+      const decided = await streams.decideOn(sessions, of.sid, command, {
+        isNew: true,
+        decide: () => accept({ type: 'SessionStarted', data }),
+      });
       // A repeated command finds the session that it started, with its salt.
       const started = decided.state.status === 'known' ? decided.state : facts;
       return { tokens: await tokensOf(started, of), position: decided.position };

@@ -20,9 +20,11 @@ export async function makeRequest(
   readonly position: bigint | undefined;
   readonly isNew: boolean;
 }> {
-  const decided = await streams.decideOnNew(requests, facts.id, command, (request) =>
-    request.status === 'none' ? accept({ type: 'ApprovalRequested', data: facts }) : accept(),
-  );
+  const decided = await streams.decideOn(requests, facts.id, command, {
+    isNew: true,
+    decide: (request) =>
+      request.status === 'none' ? accept({ type: 'ApprovalRequested', data: facts }) : accept(),
+  });
   const isNew = decided.position !== undefined && !decided.repeated;
   return { request: decided.state, position: decided.position, isNew };
 }

@@ -30,12 +30,10 @@ export const writeTuple = (needs: WriteDependencies & { readonly ids: Ids }) =>
       }
       const command = await needs.command(request);
       const id = needs.ids.next();
-      const decided = await needs.streams.decideOnNew(
-        tuples,
-        tupleKey(tenantId, fields),
-        command,
-        (tuple) => write({ id, fields, now: command.now }, tuple),
-      );
+      const decided = await needs.streams.decideOn(tuples, tupleKey(tenantId, fields), command, {
+        isNew: true,
+        decide: (tuple) => write({ id, fields, now: command.now }, tuple),
+      });
       const tuple = decided.state;
       if (tuple.status === 'absent') throw new Error('a written tuple does not stand');
       const position =

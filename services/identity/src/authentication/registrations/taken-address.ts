@@ -31,6 +31,9 @@ export async function pad(
   const own = unnamed(command);
   for (let part = 1; part <= parts; part += 1) {
     const step = { ...own, id: uuidFrom(command.id, 'refused', String(part)) };
-    await streams.decideOnNew(registrations, command.id, step, () => registrationRefused(part));
+    await streams.decideOn(registrations, command.id, step, {
+      isNew: true,
+      decide: () => registrationRefused(part),
+    });
   }
 }

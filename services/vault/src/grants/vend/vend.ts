@@ -192,9 +192,10 @@ async function issueUnderKey(
     const grant = grantOf(authorized, { grantId, consumed, now: made.now });
     const command = { ...made, id: uuidFrom('mint', grantKeyId, grantId) };
     const wanted = { grant, forced, consumed, now: made.now };
-    const decided = await vault.streams.decideOnNew(grantKeys, grantKeyId, command, (state) =>
-      issueGrant(wanted, state),
-    );
+    const decided = await vault.streams.decideOn(grantKeys, grantKeyId, command, {
+      isNew: true,
+      decide: (state) => issueGrant(wanted, state),
+    });
     const { state } = decided;
     if (!decided.accepted) return { refused: decided.reason };
     // A repeated command is not decided again, so this part of the decision is made here.

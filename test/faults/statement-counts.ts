@@ -1,9 +1,12 @@
 /** Statements of one request, told apart: what it waits for itself, and what follows from it. */
 import type { Logged, LoggedStatement } from './statement-log.ts';
 
+/** Of one play. */
 export type Counts = {
   /** On the connections of requests and decisions, those of policies and consumers included. */
   readonly own: number;
+  /** The same, where reads and appends that share a statement count each. */
+  readonly ownShares: number;
   /** All others, less those that an idle process sends in that time. */
   readonly following: number;
 };
@@ -18,11 +21,12 @@ const isOwn = ({ sender, name, text }: LoggedStatement): boolean =>
 /** Statements a second of a process with nothing to do. */
 export const idleRate = ({ statements, seconds }: Logged): number => statements.length / seconds;
 
-/** Of several plays the fewest: what happened to fall into one of them is no part of the request. */
-export function countsOf(plays: readonly Logged[], idlePerSecond: number): Counts {
-  const own = plays.map(({ statements }) => statements.filter(isOwn).length);
-  const following = plays.map(({ statements, seconds }, play) =>
-    Math.max(0, Math.round(statements.length - (own[play] ?? 0) - idlePerSecond * seconds)),
-  );
-  return { own: Math.min(...own), following: Math.min(...following) };
+export function countsOf({ statements, seconds }: Logged, idlePerSecond: number): Counts {
+  const own = statements.filter(isOwn);
+  const others = statements.length - own.length - idlePerSecond * seconds;
+  return {
+    own: own.length,
+    ownShares: own.reduce((sum, { shares }) => sum + shares, 0),
+    following: Math.max(0, Math.round(others)),
+  };
 }

@@ -13,6 +13,8 @@ export type LoggedStatement = {
   /** Of a prepared statement. */
   readonly name: string;
   readonly text: string;
+  /** Reads or appends that share it: how many meet in one is chance. */
+  readonly shares: number;
 };
 export type Logged = { readonly statements: readonly LoggedStatement[]; readonly seconds: number };
 
@@ -21,10 +23,15 @@ const OBSERVER = 'observer';
 const SETTINGS = {
   log_statement: 'all',
   log_line_prefix: '%a|',
-  // The values are nobody's business.
-  log_parameter_max_length: '0',
+  log_error_verbosity: 'default', // the parameters are a detail of the statement
+  log_parameter_max_length: '200',
 };
 const STATEMENT = /^([^|]*)\|LOG: {2}(?:statement|execute ([^:]*)): (.*)$/;
+/** The parameter that has one element for each read, or each append, of a statement. */
+const SHARED_BY: { readonly [name: string]: RegExp } = {
+  'read-streams': /\$1 = '\{([^}]*)\}'/,
+  'append-batch': /\$4 = '\{([^}]*)\}'/,
+};
 const MS_PER_SECOND = 1000;
 
 export async function loggedPostgres() {
@@ -60,13 +67,22 @@ export async function loggedPostgres() {
   };
 }
 
-/** The further lines of a statement begin with a tab. */
+/** The further lines of a statement begin with a tab; the line after it has its parameters. */
 const statementsIn = (log: Buffer): readonly LoggedStatement[] =>
   log
     .toString('utf8')
     .replaceAll(/\s*\n\t\s*/g, ' ')
     .split('\n')
-    .flatMap((line) => {
+    .flatMap((line, at, lines) => {
       const [whole, sender = '', name = '', text = ''] = STATEMENT.exec(line) ?? [];
-      return whole === undefined || sender === OBSERVER ? [] : [{ sender, name, text }];
+      if (whole === undefined || sender === OBSERVER) return [];
+      return [{ sender, name, text, shares: sharesOf(name, lines[at + 1] ?? '') }];
     });
+
+function sharesOf(name: string, detail: string): number {
+  const sharedBy = SHARED_BY[name];
+  if (sharedBy === undefined) return 1;
+  const elements = sharedBy.exec(detail)?.[1];
+  if (elements === undefined) throw new Error(`no parameters of ${name}: ${detail.slice(0, 100)}`);
+  return elements.split(',').length;
+}

@@ -62,7 +62,16 @@ export async function countedRequests(
     { name: 'check', send: () => must(200, checking.post('/api/v1/fga/check', tuple('plan'))) },
     { name: 'API key created', send: () => must(201, admin.post('/api/v1/api-keys', key)) },
     { name: 'agent session', send: agent.startSession },
-    { name: 'fresh vend', prepare: agent.startSession, send: agent.vend },
+    {
+      name: 'fresh vend',
+      // Vends cache a tenant's services and policies for seconds: this one finds them cached.
+      prepare: async () => {
+        await agent.startSession();
+        await agent.vend();
+        await agent.startSession();
+      },
+      send: agent.vend,
+    },
     { name: 'live vend again', send: agent.vend },
     {
       name: 'user created and told',

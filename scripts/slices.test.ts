@@ -20,8 +20,10 @@ function filesBelow(folder: string): string[] {
 /** Queries that need a body, and so are POST requests. */
 const QUESTIONS = new Set([
   'services/authz/src/tuples/check',
+  'services/authz/src/tuples/check-batch',
   'services/authz/src/tuples/filter',
   'services/authz/src/tuples/list-objects',
+  'services/authz/src/tuples/list-users',
   'services/identity/src/workspaces/applications/identify',
   'services/vault/src/policies/evaluate',
 ]);

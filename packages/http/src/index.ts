@@ -50,7 +50,7 @@ export {
   type UrlVerdict,
   validateUrl,
 } from './outbound/target-url.ts';
-export { Overloaded, refusalOfThrow } from './refusal.ts';
+export { messageOf, Overloaded, refusalOfThrow } from './refusal.ts';
 export {
   type HttpServer,
   type Internal,

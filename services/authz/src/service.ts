@@ -3,16 +3,19 @@
 import type { ServiceDefinition } from '@cardea/service';
 import { tupleEngine } from './engine/tuple-engine.ts';
 import { noOpWrites } from './no-op-writes/no-op-write.ts';
+import { changeTuplesRoute } from './tuples/change/change-many.route.ts';
+import { deleteTupleRoute } from './tuples/change/delete.route.ts';
+import { writeTuple } from './tuples/change/write.route.ts';
 import { checkRoute } from './tuples/check/check.route.ts';
-import { deleteTupleRoute } from './tuples/delete/delete.route.ts';
+import { checkBatchRoute } from './tuples/check-batch/check-batch.route.ts';
 import { filterRoute } from './tuples/filter/filter.route.ts';
 import { forgetPrincipals } from './tuples/forget-principals.consumer.ts';
 import { listTuples } from './tuples/list/list.route.ts';
 import { listObjectsRoute } from './tuples/list-objects/list-objects.route.ts';
+import { listUsersRoute } from './tuples/list-users/list-users.route.ts';
 import { authzRelay } from './tuples/relay.ts';
 import { tuples } from './tuples/tuple.ts';
 import { tuplesTable } from './tuples/tuples.projection.ts';
-import { writeTuple } from './tuples/write/write.route.ts';
 
 export const authzService: ServiceDefinition = {
   name: 'authz',
@@ -23,11 +26,14 @@ export const authzService: ServiceDefinition = {
     return {
       endpoints: [
         writeTuple({ ...needs, follower }),
+        changeTuplesRoute({ ...needs, follower }),
         deleteTupleRoute({ ...needs, follower }),
         listTuples({ ...needs, follower }),
-        checkRoute({ engine, clock: needs.clock }),
+        checkRoute({ ...needs, engine }),
+        checkBatchRoute({ engine }),
         filterRoute({ engine }),
         listObjectsRoute({ engine }),
+        listUsersRoute({ engine }),
       ],
       projections: [tuplesTable],
       relay: authzRelay,

@@ -1,4 +1,5 @@
-import type { Checked, Question, TupleIndex } from '../src/engine/tuple-index.ts';
+import { Budget } from '../src/engine/closure.ts';
+import type { Checked, Explained, Question, TupleIndex } from '../src/engine/tuple-index.ts';
 import type { Fields, Relation } from '../src/tuples/relation.ts';
 
 /**
@@ -45,7 +46,9 @@ export function naiveIndex(): TupleIndex {
     delete: (tuple) => {
       tuples = tuples.filter((other) => !equal(other, tuple));
     },
-    check: (fields) => checkOf(tuples, fields),
+    check: (fields) => checkedOf(checkOf(tuples, fields)),
+    budget: () => new Budget(Number.POSITIVE_INFINITY),
+    explain: (fields) => checkOf(tuples, fields),
     filter: (question, ids) => ids.map((id) => allowed({ ...question, object_id: id })),
     listObjects: function* (question: Question) {
       const ids = new Set(
@@ -55,10 +58,29 @@ export function naiveIndex(): TupleIndex {
         .filter((id) => allowed({ ...question, object_id: id }))
         .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
     },
+    listUsers: function* (question) {
+      const { user_type } = question;
+      const own = tuples.filter((t) => !(t.user_type === user_type && t.user_id === '*'));
+      const ids = new Set(
+        tuples
+          .flatMap((t) => [subjectOf(t), objectOf(t)])
+          .filter(({ type, id }) => type === user_type && id !== '*')
+          .map(({ id }) => id),
+      );
+      return {
+        ids: [...ids]
+          .filter((user_id) => checkOf(own, { ...question, user_id }).allowed)
+          .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
+        wildcard: allowed({ ...question, user_id: '*' }),
+      };
+    },
   };
 }
 
-function checkOf(tuples: readonly Tuple[], fields: Fields): Checked {
+const checkedOf = ({ path: _path, held: _held, ...checked }: Explained): Checked => checked;
+const plain = ({ age: _, ...fields }: Tuple): Fields => fields;
+
+function checkOf(tuples: readonly Tuple[], fields: Fields): Explained {
   const subject = subjectOf(fields);
   const object = objectOf(fields);
   if (fields.relation === 'parent') {
@@ -68,19 +90,19 @@ function checkOf(tuples: readonly Tuple[], fields: Fields): Checked {
         same(subjectOf(tuple), subject) &&
         same(objectOf(tuple), object),
     );
-    return literal === undefined ? { allowed: false } : { allowed: true, reason: word([literal]) };
+    return literal === undefined ? { allowed: false } : allowedBy([literal]);
   }
   const ups = waysUp(tuples, subject);
   if (fields.relation === 'member') {
     const found = best(ups, [{ end: object, tuples: [], keys: [] }], (grant) =>
       tuples.filter((tuple) => tuple.relation === 'member' && grant(tuple)),
     );
-    return found === undefined ? { allowed: false } : { allowed: true, reason: word(found.way) };
+    return found === undefined ? { allowed: false } : allowedBy(found.way);
   }
   return flowing(tuples, fields, ups);
 }
 
-function flowing(tuples: readonly Tuple[], fields: Fields, ups: readonly Way[]): Checked {
+function flowing(tuples: readonly Tuple[], fields: Fields, ups: readonly Way[]): Explained {
   const downs = waysDown(tuples, objectOf(fields));
   const sat = IMPLIED_BY[fields.relation] ?? [];
   const found = best(ups, downs, (grant) =>
@@ -89,7 +111,7 @@ function flowing(tuples: readonly Tuple[], fields: Fields, ups: readonly Way[]):
   if (found !== undefined) {
     const { relation } = found.grant;
     const implied = relation === fields.relation ? '' : ` (${relation} implies ${fields.relation})`;
-    return { allowed: true, reason: word(found.way) + implied };
+    return allowedBy(found.way, implied);
   }
   for (const relation of STRENGTH) {
     const held = best(ups, downs, (grant) =>
@@ -98,10 +120,17 @@ function flowing(tuples: readonly Tuple[], fields: Fields, ups: readonly Way[]):
     if (held === undefined) continue;
     const via = same(subjectOf(held), subjectOf(fields)) ? '' : ` via ${show(subjectOf(held))}`;
     const on = same(objectOf(held), objectOf(fields)) ? '' : ` on ${show(objectOf(held))}`;
-    return { allowed: false, reason: `held: ${relation}${via}${on}; needed: ${fields.relation}` };
+    const reason = `held: ${relation}${via}${on}; needed: ${fields.relation}`;
+    return { allowed: false, reason, held: [plain(held)] };
   }
   return { allowed: false };
 }
+
+const allowedBy = (way: readonly Tuple[], implied = ''): Explained => ({
+  allowed: true,
+  reason: word(way) + implied,
+  path: way.map(plain),
+});
 
 type Found = { grant: Tuple; way: readonly Tuple[]; rank: readonly (readonly number[])[] };
 

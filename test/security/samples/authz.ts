@@ -20,11 +20,20 @@ async function standingTuple({ a, rest }: Fortress): Promise<Ask> {
 export const authzSamples: Samples = {
   write_tuple: { by: 'admin', ask: () => ({ body: freshTuple() }) },
   delete_tuple: { by: 'admin', ask: standingTuple },
+  change_tuples: { by: 'admin', ask: () => ({ body: { writes: [freshTuple()] } }) },
   list_tuples: { by: 'member', ask: () => ({ query: { object_type: 'doc' } }) },
   fga_check: { by: 'member', ask: standingTuple },
   fga_filter: {
     by: 'member',
     ask: () => ({ body: { ...SUBJECT, object_ids: ['letter-1', 'letter-2'] } }),
   },
+  fga_check_batch: { by: 'member', ask: () => ({ body: { checks: [freshTuple()] } }) },
   fga_list_objects: { by: 'member', ask: () => ({ body: SUBJECT }) },
+  fga_list_users: {
+    by: 'member',
+    ask: () => {
+      const { user_id: _, ...asked } = freshTuple();
+      return { body: asked };
+    },
+  },
 };

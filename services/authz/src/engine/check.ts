@@ -1,11 +1,16 @@
 import { type Fields, numberOf, satisfying } from '../tuples/relation.ts';
-import { addParents, Budget, type Closure, closePrincipals, type Scratch } from './closure.ts';
-import { type Path, wordNearMiss, wordPath } from './reason.ts';
+import { addParents, type Budget, type Closure, closePrincipals, type Scratch } from './closure.ts';
 import { IN_GRANT, IN_MEMBER, OUT_GRANT, type TupleGraph } from './tuple-graph.ts';
 
-export type Checked = { readonly allowed: boolean; readonly reason?: string };
+/** A path from principal to object, as records, with the record that grants. */
+export type Path = { readonly records: readonly number[]; readonly grant: number };
 
-const DENIED: Checked = { allowed: false };
+/** The path that allows it; or, where it is denied, the record of the strongest grant that was not enough. */
+export type Outcome =
+  | { readonly allowed: true; readonly path: Path }
+  | { readonly allowed: false; readonly nearMiss?: number };
+
+const DENIED: Outcome = { allowed: false };
 
 /** Strength of an insufficient grant, by relation number: editor, viewer, can_write, can_read. */
 const WEAKNESS = [0, 1, 2, 4, 3] as const;
@@ -29,9 +34,8 @@ export function check(
   graph: TupleGraph,
   fields: Fields,
   scratch: Scratch,
-  recordsMax: number,
-): Checked {
-  const budget = new Budget(recordsMax);
+  budget: Budget,
+): Outcome {
   switch (fields.relation) {
     case 'owner':
     case 'editor':
@@ -51,7 +55,7 @@ function checkFlowing(
   fields: Fields,
   scratch: Scratch,
   budget: Budget,
-): Checked {
+): Outcome {
   const { principals, ancestors } = scratch;
   closePrincipals(graph, fields, principals, budget);
   const granting = grantingIndexes(graph, principals);
@@ -79,11 +83,8 @@ function checkFlowing(
     addParents(graph, ancestors, slot, budget);
   }
 
-  if (run.best !== undefined) {
-    return { allowed: true, reason: wordPath(graph, pathOf(run, run.best), fields) };
-  }
-  if (run.nearMiss === undefined) return DENIED;
-  return { allowed: false, reason: wordNearMiss(graph, run.nearMiss.record, fields) };
+  if (run.best !== undefined) return { allowed: true, path: pathOf(run, run.best) };
+  return run.nearMiss === undefined ? DENIED : { allowed: false, nearMiss: run.nearMiss.record };
 }
 
 /** The principals that any grant names, nearest first because the closure has that order. */
@@ -161,14 +162,14 @@ function isPreferred(graph: TupleGraph, grant: Grant, before: Grant): boolean {
   return (graph.sequence[grant.record] as number) < (graph.sequence[before.record] as number);
 }
 
-function checkMember(graph: TupleGraph, fields: Fields, scratch: Scratch, budget: Budget): Checked {
+function checkMember(graph: TupleGraph, fields: Fields, scratch: Scratch, budget: Budget): Outcome {
   const { principals } = scratch;
   const group = graph.nodes.find(fields.object_type, fields.object_id);
   if (group === 0 || graph.newest(group, IN_MEMBER) === 0) return DENIED;
   closePrincipals(graph, fields, principals, budget);
   const best = membershipIn(graph, { group, principals, budget });
   if (best === undefined) return DENIED;
-  return { allowed: true, reason: wordPath(graph, memberPath(principals, best), fields) };
+  return { allowed: true, path: memberPath(principals, best) };
 }
 
 /** The preferred tuple that makes one of the principals a member of the group. */
@@ -214,7 +215,7 @@ function lookUpMembers(
 }
 
 /** Only the stored tuple itself: no groups, no wildcard, no intermediate steps. */
-function checkParent(graph: TupleGraph, fields: Fields): Checked {
+function checkParent(graph: TupleGraph, fields: Fields): Outcome {
   const { nodes } = graph;
   const record = graph.find(
     nodes.find(fields.user_type, fields.user_id),
@@ -222,7 +223,7 @@ function checkParent(graph: TupleGraph, fields: Fields): Checked {
     numberOf.parent,
   );
   if (record === 0) return DENIED;
-  return { allowed: true, reason: wordPath(graph, { records: [record], grant: record }, fields) };
+  return { allowed: true, path: { records: [record], grant: record } };
 }
 
 /** Member tuples from the principal up, the grant, then parent tuples down to the object. */

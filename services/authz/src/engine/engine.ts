@@ -1,13 +1,22 @@
 import type { Clock } from '@cardea/runtime';
-import type { Fields } from '../tuples/relation.ts';
 import type { Follower } from './follower.ts';
 import { slice } from './in-slices.ts';
+import {
+  type CheckRequest,
+  checkFor,
+  explainFor,
+  filterFor,
+  listObjectsFor,
+  type ObjectsRequest,
+} from './on-behalf-of.ts';
 import type { TenantIndexes } from './tenant-indexes.ts';
 import {
   type Checked,
   EvaluationBudgetExceeded,
-  type Question,
+  type Explained,
+  type ListedUsers,
   type TupleIndex,
+  type UsersQuestion,
 } from './tuple-index.ts';
 
 export type Unanswered = 'evaluation_budget_exceeded' | 'not_caught_up' | 'overloaded';
@@ -22,18 +31,24 @@ export type Answered<T> =
  * known to be fresh.
  */
 export interface Engine {
-  check(tenantId: string, fields: Fields, atLeast: bigint | undefined): Promise<Answered<Checked>>;
+  check(of: Asking, asked: CheckRequest): Promise<Answered<Checked>>;
+  /** All at one position and within one budget; those that no budget was left for are undefined. */
+  checkAll(
+    of: Asking,
+    asked: readonly CheckRequest[],
+  ): Promise<Answered<readonly (Checked | undefined)[]>>;
+  /** As `check`, with the tuples that the answer rests on. */
+  explain(of: Asking, asked: CheckRequest): Promise<Answered<Explained>>;
   filter(
-    tenantId: string,
-    question: Question & { readonly object_ids: readonly string[] },
-    atLeast: bigint | undefined,
+    of: Asking,
+    asked: ObjectsRequest & { readonly object_ids: readonly string[] },
   ): Promise<Answered<readonly boolean[]>>;
-  listObjects(
-    tenantId: string,
-    question: Question,
-    atLeast: bigint | undefined,
-  ): Promise<Answered<readonly string[]>>;
+  listObjects(of: Asking, asked: ObjectsRequest): Promise<Answered<readonly string[]>>;
+  listUsers(of: Asking, asked: UsersQuestion): Promise<Answered<ListedUsers>>;
 }
+
+/** Whose tuples are asked about, and the log position that the answer must reflect at least. */
+export type Asking = { readonly tenantId: string; readonly atLeast: bigint | undefined };
 
 export type EngineDependencies = {
   readonly follower: Follower;
@@ -56,40 +71,58 @@ const HOLD_MS = 250;
 const LOADS_MAX = 3;
 
 export function indexEngine(needs: EngineDependencies): Engine {
-  const { clock } = needs;
-  const monotonicMs = () => clock.monotonicMs();
   const turns = longWalkTurns();
-
+  const listed = async <T>(of: Asking, start: Walk<T>): Promise<Answered<T>> => {
+    const short = await ask(needs, of, (index) =>
+      slice(start(index), () => needs.clock.monotonicMs()),
+    );
+    if ('unanswered' in short) return short;
+    if (short.value !== undefined) return { ...short, value: short.value.value };
+    return turns(() => walkLong(needs, of.tenantId, start)).catch(tooLarge);
+  };
   return {
-    check: (tenantId, fields, atLeast) =>
-      ask(needs, { tenantId, atLeast }, (index) => index.check(fields)),
-    filter: (tenantId, { object_ids, ...question }, atLeast) =>
-      ask(needs, { tenantId, atLeast }, (index) => index.filter(question, object_ids)),
-    listObjects: async (tenantId, question, atLeast) => {
-      const short = await ask(needs, { tenantId, atLeast }, (index) =>
-        slice(index.listObjects(question), monotonicMs),
-      );
-      if ('unanswered' in short) return short;
-      if (short.value !== undefined) return { ...short, value: short.value.value };
-      return turns(() => walkLong(needs, tenantId, question)).catch(tooLarge);
-    },
+    check: (of, asked) => ask(needs, of, (index) => checkFor(index, asked, index.budget())),
+    checkAll: (of, asked) => ask(needs, of, (index) => checkEach(index, asked)),
+    explain: (of, asked) => ask(needs, of, (index) => explainFor(index, asked)),
+    filter: (of, { object_ids, ...asked }) =>
+      ask(needs, of, (index) => filterFor(index, asked, object_ids)),
+    listObjects: (of, asked) => listed(of, (index) => listObjectsFor(index, asked)),
+    listUsers: (of, asked) => listed(of, (index) => index.listUsers(asked)),
   };
 }
 
+function checkEach(
+  index: TupleIndex,
+  asked: readonly CheckRequest[],
+): readonly (Checked | undefined)[] {
+  const budget = index.budget();
+  return asked.map((one) => {
+    try {
+      return checkFor(index, one, budget);
+    } catch (error) {
+      if (error instanceof EvaluationBudgetExceeded) return undefined;
+      throw error;
+    }
+  });
+}
+
+/** A question whose answer is sought in slices, between other requests. */
+type Walk<T> = (index: TupleIndex) => Generator<void, T>;
+
 /** Starts again if the index changes meanwhile; during the last try the follower is paused. */
-async function walkLong(
+async function walkLong<T>(
   needs: EngineDependencies,
   tenantId: string,
-  question: Question,
-): Promise<Answered<readonly string[]>> {
+  start: Walk<T>,
+): Promise<Answered<T>> {
   for (let tries = 1; tries < WALKS_MAX; tries++) {
-    const answer = await walkOnce(needs, tenantId, { question });
+    const answer = await walkOnce(needs, tenantId, { start });
     if (answer !== undefined) return answer;
   }
   const release = needs.follower.hold();
   try {
     const deadlineMs = needs.clock.monotonicMs() + HOLD_MS;
-    const answer = await walkOnce(needs, tenantId, { question, deadlineMs });
+    const answer = await walkOnce(needs, tenantId, { start, deadlineMs });
     return answer ?? { unanswered: 'overloaded' };
   } finally {
     release();
@@ -97,11 +130,11 @@ async function walkLong(
 }
 
 /** Continues between other requests; undefined if the index changed or the time ran out. */
-async function walkOnce(
+async function walkOnce<T>(
   { follower, tenants, clock }: EngineDependencies,
   tenantId: string,
-  of: { readonly question: Question; readonly deadlineMs?: number },
-): Promise<Answered<readonly string[]> | undefined> {
+  of: { readonly start: Walk<T>; readonly deadlineMs?: number },
+): Promise<Answered<T> | undefined> {
   const entry = tenants.loaded(tenantId);
   if (entry === undefined) {
     await tenants.get(tenantId);
@@ -109,7 +142,7 @@ async function walkOnce(
   }
   const { version } = entry;
   const { position } = follower;
-  const walk = entry.index.listObjects(of.question);
+  const walk = of.start(entry.index);
   while (entry.version === version) {
     const done = slice(walk, () => clock.monotonicMs());
     if (done !== undefined) return { value: done.value, position };
@@ -122,7 +155,7 @@ async function walkOnce(
 /** Waits until the index is fresh enough and the tenant is loaded, then evaluates in one tick. */
 async function ask<T>(
   { follower, tenants, maxStalenessMs }: EngineDependencies,
-  of: { readonly tenantId: string; readonly atLeast: bigint | undefined },
+  of: Asking,
   evaluate: (index: TupleIndex) => T,
 ): Promise<Answered<T>> {
   let floor = follower.floor(of.tenantId);

@@ -1,6 +1,6 @@
 import { type Fields, numberOf, satisfying } from '../tuples/relation.ts';
 import { grantingIndexes, membershipIn, walkMax } from './check.ts';
-import { addParents, Budget, closePrincipals, type Scratch } from './closure.ts';
+import { addParents, type Budget, closePrincipals, type Scratch } from './closure.ts';
 import { IN_GRANT, type TupleGraph } from './tuple-graph.ts';
 
 /** A check without its object. */
@@ -23,9 +23,8 @@ export function filterBy(
   graph: TupleGraph,
   question: Question,
   scratch: Scratch,
-  recordsMax: number,
+  budget: Budget,
 ): (objectId: string) => boolean {
-  const budget = new Budget(recordsMax);
   const decide = decider(graph, question, scratch, budget);
   const known = new Map<number, boolean>();
   return (objectId) => {

@@ -1,5 +1,5 @@
 import { numberOf, satisfying } from '../tuples/relation.ts';
-import { Budget, Closure, closePrincipals } from './closure.ts';
+import { type Budget, Closure, closePrincipals } from './closure.ts';
 import type { Question } from './filter.ts';
 import { sortedByBytes } from './sorted-by-bytes.ts';
 import { OUT_GRANT, OUT_MEMBER, OUT_PARENT, type TupleGraph } from './tuple-graph.ts';
@@ -14,13 +14,13 @@ const SLICE = 2_048;
 export function* listObjects(
   graph: TupleGraph,
   question: Question,
-  recordsMax: number,
+  budget: Budget,
 ): Generator<void, string[]> {
   const type = graph.nodes.typeNamed(question.object_type);
   if (type === undefined) return [];
   const found = new Closure();
   found.begin(graph.nodes.size);
-  yield* reach(graph, question, found, new Budget(recordsMax));
+  yield* reach(graph, question, found, budget);
 
   const ids: string[] = [];
   for (let slot = 0; slot < found.count; slot++) {

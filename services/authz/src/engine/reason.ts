@@ -1,8 +1,6 @@
 import { type Fields, WILDCARD } from '../tuples/relation.ts';
+import type { Outcome, Path } from './check.ts';
 import type { TupleGraph } from './tuple-graph.ts';
-
-/** A path from principal to object, as records, with the record that grants. */
-export type Path = { readonly records: readonly number[]; readonly grant: number };
 
 /** Characters of a type or an id. */
 const PART_LENGTH_MAX = 128;
@@ -12,10 +10,16 @@ const PATH_ENDS = 8;
 
 const BARE = /^[A-Za-z0-9._~@/-]+$/;
 
+/** Why a check came out so, in one string; undefined where nothing is near to a grant. */
+export function reasonOf(graph: TupleGraph, outcome: Outcome, asked: Fields): string | undefined {
+  if (outcome.allowed) return wordPath(graph, outcome.path, asked);
+  return outcome.nearMiss === undefined ? undefined : wordNearMiss(graph, outcome.nearMiss, asked);
+}
+
 /**
  * The path, tuple by tuple as stored, with the implied relation in brackets if it is not the requested one.
  */
-export function wordPath(graph: TupleGraph, path: Path, asked: Fields): string {
+function wordPath(graph: TupleGraph, path: Path, asked: Fields): string {
   const { records } = path;
   const word = (record: number) => wordTuple(graph, record);
   const hidden = records.length - 2 * PATH_ENDS;
@@ -33,7 +37,7 @@ export function wordPath(graph: TupleGraph, path: Path, asked: Fields): string {
 }
 
 /** The strongest relation that the principal does have, where it was not enough. */
-export function wordNearMiss(graph: TupleGraph, record: number, asked: Fields): string {
+function wordNearMiss(graph: TupleGraph, record: number, asked: Fields): string {
   const { nodes } = graph;
   const subject = graph.subjects[record] as number;
   const object = graph.objects[record] as number;

@@ -122,6 +122,19 @@ export class TupleGraph {
     return RELATIONS[this.relations[record] as number] as Relation;
   }
 
+  fieldsOf(record: number): Fields {
+    const { nodes } = this;
+    const subject = this.subjects[record] as number;
+    const object = this.objects[record] as number;
+    return {
+      user_type: nodes.typeOf(subject),
+      user_id: nodes.idOf(subject),
+      relation: this.relationOf(record),
+      object_type: nodes.typeOf(object),
+      object_id: nodes.idOf(object),
+    };
+  }
+
   #recordOf(fields: Fields): number {
     return this.find(
       this.nodes.find(fields.user_type, fields.user_id),

@@ -21,6 +21,15 @@ export const UNANSWERED = {
   overloaded: 503,
 } as const;
 
+/** What every question carries: whose tuples, and how new the answer must be. */
+export const askingOf = ({
+  tenantId,
+  positionSeen,
+}: {
+  readonly tenantId: string;
+  readonly positionSeen: bigint | undefined;
+}) => ({ tenantId, atLeast: positionSeen });
+
 export const consistent = (position: bigint) => ({
   'X-Service-Consistency': printToken(LOG, position),
 });

@@ -14,7 +14,7 @@ import {
 import type { Database, Positions } from '@cardea/read-models';
 import { decideOnRows, type ServiceDependencies } from '@cardea/service';
 import { nodeKey } from '../adapters/tuple-key.ts';
-import { deleteTuple } from './delete/delete.ts';
+import { deleteTuple } from './change/delete.ts';
 import { RELATIONS, type Relation, type Tuple, type TupleDeleted, tuples } from './tuple.ts';
 
 type Dependencies = {

@@ -23,6 +23,12 @@ export const questionShape = {
   object_type: objectType,
 };
 export const fieldsShape = { ...questionShape, object_id: objectId };
+/** Whom the principal acts for: only what both are allowed is allowed. */
+export const onBehalfOf = {
+  on_behalf_of: Type.Optional(
+    named('Principal', Type.Object({ user_type: Type.String(type), user_id: Type.String(id) })),
+  ),
+};
 /** Nothing can be granted on every object of a type. */
 const writableFields = {
   ...questionShape,

@@ -1,11 +1,29 @@
 import { endpoint } from '@cardea/http';
+import type { Database, Positions } from '@cardea/read-models';
 import { type Clock, metrics } from '@cardea/runtime';
 import Type from 'typebox';
-import type { Engine } from '../../engine/engine.ts';
-import { consistent, READS, UNANSWERED } from '../endpoint-defaults.ts';
-import { fieldsShape } from '../tuple-shape.ts';
+import type { Answered, Asking, Engine } from '../../engine/engine.ts';
+import type { CheckRequest } from '../../engine/on-behalf-of.ts';
+import type { Checked } from '../../engine/tuple-index.ts';
+import { askingOf, consistent, READS, UNANSWERED } from '../endpoint-defaults.ts';
+import { type ShownTuple, storedTuples } from '../stored-tuples.ts';
+import { fieldsShape, onBehalfOf, tupleShape } from '../tuple-shape.ts';
 
-export const checkRoute = ({ engine, clock }: { readonly engine: Engine; readonly clock: Clock }) =>
+type Dependencies = {
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly database: Database;
+  readonly positions: Positions;
+};
+
+/** Longest wait for the table, which has the ids and times of a path's tuples. */
+const TABLE_WAIT_MS = 2_000;
+/** Evaluations, where tuples of the path are deleted before the table is read. */
+const EXPLANATIONS_MAX = 3;
+
+const tuples = Type.Optional(Type.Array(tupleShape));
+
+export const checkRoute = (needs: Dependencies) =>
   endpoint(
     {
       ...READS,
@@ -17,15 +35,48 @@ export const checkRoute = ({ engine, clock }: { readonly engine: Engine; readonl
       retry: 'safe',
       handlesConsistency: true,
       path: '/api/v1/fga/check',
-      body: Type.Object(fieldsShape),
-      ok: Type.Object({ allowed: Type.Boolean(), reason: Type.Optional(Type.String()) }),
+      query: Type.Object({ explain: Type.Optional(Type.Boolean()) }),
+      body: Type.Object({ ...fieldsShape, ...onBehalfOf }),
+      ok: Type.Object({
+        allowed: Type.Boolean(),
+        reason: Type.Optional(Type.String()),
+        path: tuples,
+        held: tuples,
+      }),
       refusals: UNANSWERED,
     },
     async (request) => {
+      const { engine, clock } = needs;
       const startMs = clock.monotonicMs();
-      const answer = await engine.check(request.tenantId, request.body, request.positionSeen);
+      const of = askingOf(request);
+      const answer =
+        request.query.explain === true
+          ? await explained(needs, of, request.body)
+          : await engine.check(of, request.body);
       metrics.checkDuration.observe((clock.monotonicMs() - startMs) / 1000);
       if ('unanswered' in answer) return { refused: answer.unanswered };
       return { ok: answer.value, headers: consistent(answer.position) };
     },
   );
+
+type Shown = Checked & { readonly path?: ShownTuple[]; readonly held?: ShownTuple[] };
+
+/** The index knows a tuple's fields; its id and time are the table's. */
+async function explained(
+  { engine, database, positions }: Dependencies,
+  of: Asking,
+  asked: CheckRequest,
+): Promise<Answered<Shown>> {
+  for (let attempt = 1; attempt <= EXPLANATIONS_MAX; attempt++) {
+    const answer = await engine.explain(of, asked);
+    if ('unanswered' in answer) return answer;
+    const { position } = answer;
+    if (!(await positions.reached(['tuples'], position, TABLE_WAIT_MS))) break;
+    const { path, held, ...checked } = answer.value;
+    const stored = await storedTuples(database, of.tenantId, path ?? held ?? []);
+    if (stored === undefined) continue;
+    const shown = path ? { path: [...stored] } : held ? { held: [...stored] } : {};
+    return { value: { ...checked, ...shown }, position };
+  }
+  return { unanswered: 'not_caught_up' };
+}

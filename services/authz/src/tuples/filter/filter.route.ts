@@ -1,8 +1,8 @@
 import { endpoint } from '@cardea/http';
 import Type from 'typebox';
 import type { Engine } from '../../engine/engine.ts';
-import { consistent, READS, UNANSWERED } from '../endpoint-defaults.ts';
-import { objectId, questionShape } from '../tuple-shape.ts';
+import { askingOf, consistent, READS, UNANSWERED } from '../endpoint-defaults.ts';
+import { objectId, onBehalfOf, questionShape } from '../tuple-shape.ts';
 
 const OBJECT_IDS_MAX = 10_000;
 const count = Type.Integer({ minimum: 0 });
@@ -21,6 +21,7 @@ export const filterRoute = ({ engine }: { readonly engine: Engine }) =>
       path: '/api/v1/fga/filter',
       body: Type.Object({
         ...questionShape,
+        ...onBehalfOf,
         object_ids: Type.Array(objectId, { maxItems: OBJECT_IDS_MAX }),
       }),
       ok: Type.Object({
@@ -32,8 +33,8 @@ export const filterRoute = ({ engine }: { readonly engine: Engine }) =>
       refusals: UNANSWERED,
     },
     async (request) => {
-      const { body, tenantId } = request;
-      const answer = await engine.filter(tenantId, body, request.positionSeen);
+      const { body } = request;
+      const answer = await engine.filter(askingOf(request), body);
       if ('unanswered' in answer) return { refused: answer.unanswered };
       const allowedIds = body.object_ids.filter((_, index) => answer.value[index]);
       const total = body.object_ids.length;

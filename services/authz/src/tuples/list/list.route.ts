@@ -4,7 +4,7 @@ import type { Database, Positions, Transaction } from '@cardea/read-models';
 import Type from 'typebox';
 import type { Follower } from '../../engine/follower.ts';
 import { consistent, READS } from '../endpoint-defaults.ts';
-import { RELATIONS, type Relation } from '../tuple.ts';
+import { shownTuple, TUPLE_COLUMNS, type TupleRow } from '../stored-tuples.ts';
 import { objectId, objectType, tupleShape } from '../tuple-shape.ts';
 
 type Dependencies = {
@@ -54,17 +54,6 @@ type Wanted = {
   readonly offset: number;
   readonly limit: number;
 };
-type Row = {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly relation: number;
-  readonly user_type: string;
-  readonly user_id: string;
-  readonly object_type: string;
-  readonly object_id: string;
-  readonly created_at: Date;
-};
-
 async function page(sql: Transaction, wanted: Wanted) {
   const { tenantId, object_type, object_id } = wanted;
   const values: unknown[] = [tenantId];
@@ -77,18 +66,13 @@ async function page(sql: Transaction, wanted: Wanted) {
       ? `SELECT coalesce(sum(n), 0) AS total FROM authz.tuple_counts WHERE ${where}`
       : `SELECT count(*) AS total FROM authz.tuples WHERE ${where}`;
   const counted = await sql.query<{ total: string }>(total, values);
-  const { rows } = await sql.query<Row>(
-    `SELECT id, tenant_id, user_type, user_id, relation, object_type, object_id, created_at
-     FROM authz.tuples WHERE ${where} ORDER BY position
+  const { rows } = await sql.query<TupleRow>(
+    `SELECT ${TUPLE_COLUMNS} FROM authz.tuples WHERE ${where} ORDER BY position
      LIMIT $${values.length + 1} OFFSET $${values.length + 2}`,
     [...values, wanted.limit, wanted.offset],
   );
   return {
-    tuples: rows.map((row) => ({
-      ...row,
-      relation: RELATIONS[row.relation] as Relation,
-      created_at: row.created_at.toISOString(),
-    })),
+    tuples: rows.map(shownTuple),
     total: Number(counted.rows[0]?.total ?? 0),
   };
 }

@@ -1,0 +1,174 @@
+import {
+  type Command,
+  type Decided,
+  type Decision,
+  type Streams,
+  WriteContention,
+} from '@cardea/event-store';
+import { endpoint, refusalOfThrow } from '@cardea/http';
+import { type Ids, uuidFrom } from '@cardea/runtime';
+import Type from 'typebox';
+import { tupleKey } from '../../adapters/tuple-key.ts';
+import {
+  type NoOpWriteEvent,
+  noOpWrites,
+  recordNoOpWrite,
+} from '../../no-op-writes/no-op-write.ts';
+import { WRITES } from '../endpoint-defaults.ts';
+import { type Fields, fieldsOf, type Tuple, type TupleEvent, tuples } from '../tuple.ts';
+import { tupleShape, writableShape } from '../tuple-shape.ts';
+import { settle, type WriteDependencies } from '../writing.ts';
+import { faultsOf } from './change-many.ts';
+import { deleteTuple } from './delete.ts';
+import { write } from './write.ts';
+
+const CHANGES_MAX = 100;
+
+const changes = Type.Optional(Type.Array(writableShape, { maxItems: CHANGES_MAX }));
+const error = Type.Optional(Type.Object({ code: Type.String(), message: Type.String() }));
+const written = Type.Object({
+  status: Type.Optional(Type.Enum(['created', 'existed'])),
+  tuple: Type.Optional(tupleShape),
+  error,
+});
+const deleted = Type.Object({ status: Type.Optional(Type.Enum(['deleted', 'absent'])), error });
+
+export const changeTuplesRoute = (needs: WriteDependencies & { readonly ids: Ids }) =>
+  endpoint(
+    {
+      ...WRITES,
+      name: 'change_tuples',
+      retry: 'safe',
+      summary: 'Write and delete up to 100 tuples, each decided alone',
+      method: 'post',
+      path: '/api/v1/fga/tuples/batch',
+      body: Type.Object({ writes: changes, deletes: changes }),
+      ok: Type.Object({ written: Type.Array(written), deleted: Type.Array(deleted) }),
+      refusals: { invalid_request: 400 },
+      waitsFor: ['tuples'],
+    },
+    async (request) => {
+      const { tenantId } = request;
+      const writes = (request.body.writes ?? []).map(fieldsOf);
+      const deletes = (request.body.deletes ?? []).map(fieldsOf);
+      const count = writes.length + deletes.length;
+      if (count === 0 || count > CHANGES_MAX) {
+        const rule = count === 0 ? 'min_items' : 'max_items';
+        return { refused: 'invalid_request', details: [{ field: 'body', rule }] };
+      }
+      const faults = faultsOf({ writes, deletes });
+      if (faults.length > 0) return { refused: 'invalid_request', details: [...faults] };
+      const command = await needs.command(request);
+      const outcomes = await decideAll(needs, command, [
+        ...writes.map((fields) => ({
+          fields,
+          isNew: true,
+          decide: (tuple: Tuple) =>
+            write({ id: needs.ids.next(), fields, now: command.now }, tuple),
+        })),
+        ...deletes.map((fields) => ({
+          fields,
+          decide: (tuple: Tuple) => deleteTuple(fields, tuple),
+        })),
+      ]);
+      const position = await recordNoOps(needs, command, outcomes);
+      if (position !== undefined) await settle(needs, tenantId, position);
+      return {
+        ok: {
+          written: outcomes.slice(0, writes.length).map((one) => shownWrite(tenantId, one)),
+          deleted: outcomes.slice(writes.length).map(shownDelete),
+        },
+        ...(position === undefined ? {} : { wrote: position }),
+      };
+    },
+  );
+
+type Change = {
+  readonly fields: Fields;
+  readonly isNew?: boolean;
+  readonly decide: (tuple: Tuple) => Decision<TupleEvent, never>;
+};
+type Outcome = { readonly fields: Fields } & (
+  | { readonly decided: Decided<Tuple, TupleEvent, never> }
+  | { readonly failed: unknown }
+);
+
+/** In one batch; only where writers meet on a tuple is each decided by itself, so that one alone fails. */
+async function decideAll(
+  { streams }: { readonly streams: Streams },
+  command: Command,
+  changes: readonly Change[],
+): Promise<readonly Outcome[]> {
+  const { tenantId } = command.metadata;
+  const commands = changes.map(({ fields, ...change }) => ({
+    id: tupleKey(tenantId, fields),
+    command,
+    ...change,
+  }));
+  const all = await streams.decideOnMany(tuples, commands).catch((error: unknown) => {
+    if (error instanceof WriteContention) return undefined;
+    throw error;
+  });
+  const settled = await Promise.allSettled(
+    commands.map(
+      async ({ id, decide }, at) => all?.[at] ?? streams.decideOn(tuples, id, command, decide),
+    ),
+  );
+  return settled.map((one, at) => {
+    const { fields } = changes[at] as Change;
+    return one.status === 'fulfilled'
+      ? { fields, decided: one.value }
+      : { fields, failed: one.reason };
+  });
+}
+
+/** Changes without effect are recorded too. Returns the position of the last event; undefined if all failed. */
+async function recordNoOps(
+  { streams }: { readonly streams: Streams },
+  command: Command,
+  outcomes: readonly Outcome[],
+): Promise<bigint | undefined> {
+  const decided = outcomes.flatMap((one) => ('decided' in one ? [one] : []));
+  const repeats = decided.flatMap(({ fields, decided: { position, state } }): NoOpWriteEvent[] => {
+    if (position !== undefined) return [];
+    return state.status === 'standing'
+      ? [{ type: 'TupleWriteRepeated', data: { tuple_id: state.id, ...fields } }]
+      : [{ type: 'TupleDeleteRepeated', data: { tuple_id: null, ...fields } }];
+  });
+  const recorded = await streams.decideOnMany(
+    noOpWrites,
+    repeats.map((event) => ({
+      id: uuidFrom(command.id, tupleKey(command.metadata.tenantId, event.data)),
+      command,
+      decide: recordNoOpWrite(event),
+      isNew: true,
+    })),
+  );
+  return [...decided.map(({ decided }) => decided), ...recorded]
+    .flatMap(({ position }) => position ?? [])
+    .reduce<bigint | undefined>(
+      (last, each) => (last !== undefined && last > each ? last : each),
+      undefined,
+    );
+}
+
+function shownWrite(tenantId: string, outcome: Outcome) {
+  if ('failed' in outcome) return { error: errorOf(outcome.failed) };
+  const { decided, fields } = outcome;
+  const { state } = decided;
+  if (state.status === 'absent') throw new Error('a written tuple does not stand');
+  const tuple = { id: state.id, tenant_id: tenantId, ...fields, created_at: state.createdAt };
+  return { status: decided.position === undefined ? 'existed' : 'created', tuple } as const;
+}
+
+const shownDelete = (outcome: Outcome) =>
+  'failed' in outcome
+    ? { error: errorOf(outcome.failed) }
+    : ({ status: outcome.decided.position === undefined ? 'absent' : 'deleted' } as const);
+
+/** What the same failure would be for a single change; a fault of ours is one of the whole request. */
+function errorOf(failed: unknown): { readonly code: string; readonly message: string } {
+  const { status, code, message } = refusalOfThrow(failed);
+  if (status === 500) throw failed;
+  return { code, message };
+}

@@ -1,0 +1,44 @@
+import { endpoint, messageOf } from '@cardea/http';
+import Type from 'typebox';
+import type { Engine } from '../../engine/engine.ts';
+import { askingOf, consistent, READS, UNANSWERED } from '../endpoint-defaults.ts';
+import { fieldsShape, onBehalfOf } from '../tuple-shape.ts';
+
+const CHECKS_MAX = 100;
+
+const item = Type.Object({
+  allowed: Type.Optional(Type.Boolean()),
+  reason: Type.Optional(Type.String()),
+  error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+});
+
+export const checkBatchRoute = ({ engine }: { readonly engine: Engine }) =>
+  endpoint(
+    {
+      ...READS,
+      name: 'fga_check_batch',
+      clientName: 'check_batch',
+      summary: 'Up to 100 checks at one position, answered in their order',
+      method: 'post',
+      retry: 'safe',
+      handlesConsistency: true,
+      path: '/api/v1/fga/check/batch',
+      body: Type.Object({
+        checks: Type.Array(Type.Object({ ...fieldsShape, ...onBehalfOf }), {
+          minItems: 1,
+          maxItems: CHECKS_MAX,
+        }),
+      }),
+      ok: Type.Object({ results: Type.Array(item) }),
+      refusals: UNANSWERED,
+    },
+    async (request) => {
+      const answer = await engine.checkAll(askingOf(request), request.body.checks);
+      if ('unanswered' in answer) return { refused: answer.unanswered };
+      const results = answer.value.map((checked) => checked ?? { error: TOO_LARGE });
+      return { ok: { results }, headers: consistent(answer.position) };
+    },
+  );
+
+const code = 'evaluation_budget_exceeded';
+const TOO_LARGE = { code, message: messageOf(code) };

@@ -1,0 +1,44 @@
+/** Tuples as the table has them, in the form that clients see. */
+import type { Database } from '@cardea/read-models';
+import { tupleKey } from '../adapters/tuple-key.ts';
+import { type Fields, RELATIONS, type Relation } from './relation.ts';
+
+export const TUPLE_COLUMNS =
+  'id, tenant_id, user_type, user_id, relation, object_type, object_id, created_at';
+export type TupleRow = {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly relation: number;
+  readonly user_type: string;
+  readonly user_id: string;
+  readonly object_type: string;
+  readonly object_id: string;
+  readonly created_at: Date;
+};
+
+export const shownTuple = (row: TupleRow) => ({
+  ...row,
+  relation: RELATIONS[row.relation] as Relation,
+  created_at: row.created_at.toISOString(),
+});
+export type ShownTuple = ReturnType<typeof shownTuple>;
+
+/** In the order asked; undefined where one of them is not in the table. */
+export async function storedTuples(
+  database: Database,
+  tenantId: string,
+  asked: readonly Fields[],
+): Promise<readonly ShownTuple[] | undefined> {
+  if (asked.length === 0) return [];
+  const keys = asked.map((fields) => tupleKey(tenantId, fields));
+  const { rows } = await database.asTenant(tenantId, (sql) =>
+    sql.query<TupleRow & { readonly key: string }>(
+      `SELECT encode(key, 'hex') AS key, ${TUPLE_COLUMNS} FROM authz.tuples
+       WHERE tenant_id = $1 AND key = ANY (SELECT decode(hex, 'hex') FROM unnest($2::text[]) AS hex)`,
+      [tenantId, keys],
+    ),
+  );
+  const found = new Map(rows.map(({ key, ...row }) => [key, shownTuple(row)]));
+  const inOrder = keys.flatMap((key) => found.get(key) ?? []);
+  return inOrder.length === keys.length ? inOrder : undefined;
+}

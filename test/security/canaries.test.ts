@@ -13,6 +13,7 @@ import { type Fortress, fortress } from './fortress.ts';
 import { send, titleOf } from './sample.ts';
 import { mailedToken } from './samples/identity.ts';
 import { type Canary, canariesOf, hits, type Location } from './search.ts';
+import { pendingSignIn } from './second-factors.ts';
 import { expectStatus, PASSWORD } from './users.ts';
 
 const ADMIN_PASSWORD = 'canary-Zx81-of-the-first-administrator';
@@ -50,6 +51,7 @@ beforeAll(async () => {
   for (const value of [PASSWORD, NEW_PASSWORD, RESET_PASSWORD, MISTYPED])
     remember('password', value);
   await storyOfPeople();
+  await storyOfSecondFactors();
   await storyOfMachines();
   await storyOfTheVault();
   await storyOfWebhooks();
@@ -91,6 +93,24 @@ async function storyOfPeople(): Promise<void> {
   expectStatus(await rest.post('/api/v1/auth/reset-password', reset), 200);
   refused(await rest.post('/api/v1/auth/reset-password', reset), 401);
   mailed.push(...canariesOf('confirmation token', confirm), ...canariesOf('reset token', token));
+}
+
+async function storyOfSecondFactors(): Promise<void> {
+  const { mfaToken, secret, codes } = await pendingSignIn(world);
+  const verify = '/api/v1/auth/mfa/verify';
+  const [code = ''] = codes;
+  const shown = { mfa_token: mfaToken, method: 'recovery', code };
+  refused(await world.rest.post(verify, { ...shown, code: `${code}0` }), 401);
+  refused(await world.rest.post(verify, { ...shown, mfa_token: `${mfaToken}x` }), 401);
+  refused(await world.rest.get('/api/v1/auth/me', { bearer: mfaToken }), 401);
+  const done = await world.rest.post(verify, shown);
+  expectStatus(done, 200);
+  refused(await world.rest.post(verify, shown), 401);
+  remember('mfa token', mfaToken);
+  remember('secret of an authenticator app', secret);
+  for (const each of codes) remember('recovery code', each);
+  remember('recovery code without its hyphen', code.replace('-', ''));
+  remember('access token of a second factor', done.body.access_token);
 }
 
 async function storyOfMachines(): Promise<void> {

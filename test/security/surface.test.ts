@@ -89,7 +89,7 @@ it.each(NOT_THERE)(
 
 it('S21 nothing is offered that is not built', async () => {
   const paths = Object.keys(await documented()).join('\n');
-  for (const later of [/oauth2/, /mfa/, /passkey/, /social/, /totp/]) {
+  for (const later of [/oauth2/, /passkey/, /social/]) {
     expect(paths).not.toMatch(later);
   }
   const { body } = await world.rest.post('/api/v1/auth/identify', {

@@ -67,14 +67,12 @@ const accountEvents = {
     ...userSnapshot,
     verified_at: moment('When.'),
   }),
-  'user.factor_changed': announced(
-    fact('A second factor was added, used for the first time, or removed.', {
-      ...userId,
-      factor_id: id('The factor.'),
-      type: text('Kind of the factor.', 'totp'),
-      change: text('What happened to it.', 'enrolled'),
-    }),
-  ),
+  'user.factor_changed': fact('A factor was enrolled, shown to work, or removed.', {
+    ...userId,
+    factor_id: id('The factor.'),
+    type: text('Kind of the factor: `totp` or `recovery` (codes on paper).', 'totp'),
+    change: text('What happened to it: `enrolled`, `verified` or `removed`.', 'enrolled'),
+  }),
   'user.identity_changed': announced(
     fact('An account elsewhere was linked or unlinked.', {
       ...userId,

@@ -16,6 +16,7 @@ import {
   authenticationStreams,
 } from './authentication/authentication.module.ts';
 import { credentialsModule, credentialsStreams } from './credentials/credentials.module.ts';
+import { factorsModule, factorsStreams } from './factors/factors.module.ts';
 import {
   codeRedemption,
   devMailboxRoutes,
@@ -51,6 +52,7 @@ export const identityWith = (drivers: Partial<IdentityDrivers> = {}): ServiceDef
     ...agentsStreams,
     ...authenticationStreams,
     ...credentialsStreams,
+    ...factorsStreams,
     ...mailStreams,
     ...sessionsStreams,
     ...signingKeysStreams,
@@ -91,7 +93,7 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
   const codeKeys = needs.derive('JWT_SECRET', 'otp/v1');
 
   const signingKeys = signingKeysModule(needs);
-  const { sign } = signingKeys.signingKeys;
+  const { sign, jwks, latestJwks } = signingKeys.signingKeys;
   const workspaces = workspacesModule({ ...needs, snapshots });
   const shared = {
     ...needs,
@@ -111,7 +113,16 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
     ...shared,
     agentOfKey: (key) => agentOfKey({ ...needs, snapshots }, key),
   });
-  const authentication = authenticationModule({ ...shared, ...accounts, ...sessions });
+  const factors = factorsModule({ ...shared, userDirectory });
+  const { secondFactors } = factors;
+  const keySets = { jwks, latestJwks };
+  const authentication = authenticationModule({
+    ...shared,
+    ...accounts,
+    ...sessions,
+    ...keySets,
+    secondFactors,
+  });
   const mail = mailModule({
     ...needs,
     codeKeys,
@@ -125,6 +136,7 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
     signingKeys.module,
     workspaces.module,
     accounts.module,
+    factors.module,
     authentication,
     sessions.module,
     credentials,

@@ -3,6 +3,7 @@
 import { untilTrue } from '@cardea/testing';
 import type { Fortress } from '../fortress.ts';
 import type { Sample, Samples } from '../sample.ts';
+import { pendingSignIn } from '../second-factors.ts';
 import { claimsOf, expectStatus, PASSWORD } from '../users.ts';
 
 const publicly = (ask: Sample['ask']): Sample => ({ by: 'none', ask });
@@ -91,6 +92,13 @@ const ofPeople: Samples = {
     const { code } = await mailedTo(world, '/api/v1/auth/otp/send', /code/i);
     return { body: { code } };
   }),
+  challenge_second_factor: publicly(async (world) => ({
+    body: { mfa_token: (await pendingSignIn(world)).mfaToken, method: 'totp' },
+  })),
+  verify_second_factor: publicly(async (world) => {
+    const { mfaToken, codes } = await pendingSignIn(world);
+    return { body: { mfa_token: mfaToken, method: 'recovery', code: codes[0] } };
+  }),
   jwks: publicly(() => ({})),
   dev_mailbox: publicly(({ a }) => ({ query: { to: a.owner.email } })),
   empty_dev_mailbox: publicly(() => ({})),
@@ -115,6 +123,18 @@ const ofOneself: Samples = {
   revoke_my_other_sessions: byMember(),
 };
 
+/** The callers stay without a second factor, so that they can sign in again. */
+const ofSecondFactors: Samples = {
+  list_second_factors: byMember(),
+  enrol_totp: byMember(() => ({ body: { name: 'My phone' } })),
+  confirm_totp: {
+    ...byMember(() => ({ params: { id: 'nobody' }, body: { code: '000000' } })),
+    status: 404,
+  },
+  renew_recovery_codes: { ...byMember(), status: 409 },
+  remove_second_factor: { ...byMember(() => ({ params: { id: 'nobody' } })), status: 404 },
+};
+
 const ofAdministrators: Samples = {
   list_applications: byAdmin(),
   get_organization: byOwner(),
@@ -136,4 +156,9 @@ const ofAdministrators: Samples = {
   rotate_signing_keys: bySystemAdmin(),
 };
 
-export const identitySamples: Samples = { ...ofPeople, ...ofOneself, ...ofAdministrators };
+export const identitySamples: Samples = {
+  ...ofPeople,
+  ...ofOneself,
+  ...ofSecondFactors,
+  ...ofAdministrators,
+};

@@ -70,6 +70,18 @@ export const accountsRelay = relay<
     type: 'user.deleted',
     data: { id: data.id, deleted_at: data.deleted_at },
   }),
+  FactorAdded: ({ data: { id, factor_id, factor_type: type } }) => ({
+    type: 'user.factor_changed',
+    data: { id, factor_id, type, change: 'verified' },
+  }),
+  FactorRemoved: ({ data: { id, factor_id, factor_type: type } }) => ({
+    type: 'user.factor_changed',
+    data: { id, factor_id, type, change: 'removed' },
+  }),
+  RecoveryCodesSet: ({ data: { id, factor_id } }) => ({
+    type: 'user.factor_changed',
+    data: { id, factor_id, type: 'recovery', change: 'enrolled' },
+  }),
   SessionsRevoked: ({ data }) => ({
     type: 'sessions.revoked',
     data: {

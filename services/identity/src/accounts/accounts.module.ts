@@ -41,6 +41,12 @@ export { readSnapshot, type UserDirectory } from './user-directory.ts';
 export { endSessions } from './users/end-sessions/end-sessions.ts';
 export { displayName } from './users/profile-fields.ts';
 export { repeatedCreation } from './users/repeated-creation.ts';
+export {
+  factorRemoved,
+  hasSecondFactor,
+  NO_SECOND_FACTORS,
+  type UserFactor,
+} from './users/second-factors.ts';
 export { setPassword } from './users/set-password.ts';
 export {
   type ExistingUser,

@@ -1,12 +1,16 @@
 /** What other services hear of logins that failed, and of those that left no session. */
 import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
-import { ignoring } from '@cardea/event-store';
+import { ignored, ignoring } from '@cardea/event-store';
 import { readSnapshot } from '../accounts/accounts.module.ts';
 import type { SigninEvent } from './attempts/lockout.ts';
 import type { RegistrationEvent } from './registrations/registration.ts';
+import type { PendingSignInEvent } from './second-factor/pending-sign-in.ts';
 
-export const authenticationRelay = relay<SigninEvent | RegistrationEvent, typeof identityEvents>({
+export const authenticationRelay = relay<
+  SigninEvent | RegistrationEvent | PendingSignInEvent,
+  typeof identityEvents
+>({
   SignedIn: async ({ data, streamId }, tools) => {
     const { user_id, method, amr, user, at } = data;
     const opened = await tools.open(user, { streamId, field: 'user' });
@@ -26,5 +30,10 @@ export const authenticationRelay = relay<SigninEvent | RegistrationEvent, typeof
       },
     };
   },
+  SecondFactorFailed: ({ data: { user_id, method, failures } }) => ({
+    type: 'user.login_failed',
+    data: { user_id, method, reason: 'invalid_code', failures, blocked_until: null },
+  }),
+  SecondFactorMet: ignored('the sign-in that it ends is told'),
   ...ignoring('it is for this module alone', 'SignInCleared', 'RegistrationRefused'),
 });

@@ -2,11 +2,13 @@
 import type { DerivedKeys } from '@cardea/crypto';
 import type { Module, ServiceDependencies } from '@cardea/service';
 import type { Accounts, Passwords, ToAscii, UserDirectory } from '../accounts/accounts.module.ts';
+import type { SecondFactors } from '../factors/factors.module.ts';
 import type { CodeRedemption, MailOutbox } from '../mail/mail.module.ts';
 import type { AccessTokens, LoginSessions } from '../sessions/sessions.module.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
 import { endAttempt } from './attempts/end-attempt.ts';
 import { signins } from './attempts/lockout.ts';
+import { mfaTokens } from './attempts/mfa-token.ts';
 import { verifyPassword } from './attempts/verify-password.ts';
 import { authenticationRelay } from './authentication-relay.ts';
 import { sendCodeRoute } from './mailed-secrets/send-code/send-code.route.ts';
@@ -26,6 +28,8 @@ import {
 import { registerRoute } from './registrations/register/register.route.ts';
 import { registrations } from './registrations/registration.ts';
 import { signUpRoute } from './registrations/sign-up/sign-up.route.ts';
+import { pendingSignIns } from './second-factor/pending-sign-in.ts';
+import { challengeRoute, verifySecondFactorRoute } from './second-factor/verify/verify.route.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,
@@ -51,13 +55,15 @@ type Dependencies = Pick<
   readonly accessTokens: AccessTokens;
   readonly loginSessions: LoginSessions;
   readonly toAscii: ToAscii;
-};
+  readonly secondFactors: SecondFactors;
+} & Pick<Parameters<typeof mfaTokens>[0], 'sign' | 'jwks' | 'latestJwks'>;
 
 export function authenticationModule(given: Dependencies): Module {
+  const withTokens = { ...given, mfaTokens: mfaTokens(given) };
   const needs = {
-    ...given,
+    ...withTokens,
     verifyPassword: verifyPassword(given),
-    endAttempt: endAttempt(given),
+    endAttempt: endAttempt(withTokens),
   };
   return {
     endpoints: [
@@ -73,9 +79,11 @@ export function authenticationModule(given: Dependencies): Module {
       magicLinkPageRoute(),
       sendCodeRoute(needs),
       verifyCodeRoute(needs),
+      challengeRoute(needs),
+      verifySecondFactorRoute(needs),
     ],
     relay: authenticationRelay,
   };
 }
 
-export const authenticationStreams = [signins, registrations];
+export const authenticationStreams = [signins, registrations, pendingSignIns];

@@ -1,5 +1,5 @@
 /** Response shapes that several endpoints of identity share. */
-import { Time } from '@cardea/contracts';
+import { named, Time } from '@cardea/contracts';
 import Type from 'typebox';
 
 export const closed = <Properties extends Parameters<typeof Type.Object>[0]>(
@@ -13,12 +13,44 @@ export const tokenFields = {
   expires_in: Type.Integer(),
 };
 
-/** Response of a sign-in that creates no session. */
-export const accessTokenFields = {
+/** Of a sign-in that creates a session. */
+const signedInFields = {
+  user_id: Type.String(),
+  ...tokenFields,
+  email_verified: Type.Boolean(),
+  mfa_required: Type.Boolean(),
+};
+export const SignedIn = named('SignedIn', closed(signedInFields));
+
+/** Of one that creates none. */
+const signedInByMailFields = {
   user_id: Type.String(),
   access_token: Type.String(),
   expires_in: Type.Integer(),
 };
+export const SignedInByMail = named('SignedInByMail', closed(signedInByMailFields));
+
+/** Codes that were drawn because a factor had to be enrolled first. */
+const recovery_codes = Type.Optional(Type.Array(Type.String()));
+export const SignedInWithSecondFactor = Type.Union([
+  named('SignedInWithSecondFactor', closed({ ...signedInFields, recovery_codes })),
+  named('SignedInByMailWithSecondFactor', closed({ ...signedInByMailFields, recovery_codes })),
+]);
+
+/** The first factor was right, and another one is due. */
+export const SecondFactorDue = named(
+  'SecondFactorDue',
+  closed({
+    user_id: Type.String(),
+    email_verified: Type.Boolean(),
+    mfa_required: Type.Literal(true),
+    /** Nobody can sign in without a second factor, and this user has none: it is enrolled first. */
+    mfa_enrollment_required: Type.Optional(Type.Literal(true)),
+    mfa_token: Type.String(),
+    mfa_methods: Type.Array(Type.String()),
+    expires_in: Type.Integer(),
+  }),
+);
 
 /** The same whether or not anybody has the address, so that it does not reveal accounts. */
 export const sentFields = {

@@ -1,5 +1,5 @@
 /** Some calls require a recent sign-in, however old the session is (RFC 9470). */
-import type { Principal } from '@cardea/auth';
+import type { Principal, UserPrincipal } from '@cardea/auth';
 
 const AUTH_AGE_SECONDS_MAX = 600;
 
@@ -11,3 +11,16 @@ export const signedInLately = (principal: Principal | undefined, now: Date): boo
 export const STEP_UP_HEADERS = {
   'WWW-Authenticate': `Bearer error="insufficient_user_authentication", max_age="${AUTH_AGE_SECONDS_MAX}"`,
 } as const;
+
+/**
+ * What stands against changing the caller's own credentials: somebody who impersonates the user, or one of
+ * the user's apps, may not; and the sign-in has to be recent.
+ */
+export function objectionToOwnChange(principal: UserPrincipal, now: Date) {
+  if (!actsInPerson(principal)) return { refused: 'forbidden' } as const;
+  if (signedInLately(principal, now)) return undefined;
+  return { refused: 'step_up_required', headers: STEP_UP_HEADERS } as const;
+}
+
+export const actsInPerson = ({ impersonatedBy, clientId }: UserPrincipal): boolean =>
+  impersonatedBy === null && clientId === null;

@@ -19,6 +19,18 @@ export const sessionField = (userId: string, sid: string, field: SessionField): 
 });
 export type SessionField = 'ip' | 'user_agent' | 'user' | 'refreshed_by';
 
+/** Fields of a second factor, under the user's key. */
+export const factorField = (
+  userId: string,
+  factorId: string,
+  field: FactorField,
+): FieldLocation => ({
+  subject: userSubject(userId),
+  streamId: `factor-${factorId}`,
+  field,
+});
+export type FactorField = 'secret' | 'name';
+
 /** The user of a sign-in without a session, under the user's key. */
 export const signInField = (userId: string, emailHash: string): FieldLocation => ({
   subject: userSubject(userId),

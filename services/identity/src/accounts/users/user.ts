@@ -5,6 +5,12 @@
 import type { UserCreatedVia } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
+import {
+  changedFactors,
+  NO_SECOND_FACTORS,
+  type SecondFactorEvent,
+  type SecondFactors,
+} from './second-factors.ts';
 
 export type UserFacts = {
   readonly id: string;
@@ -23,6 +29,7 @@ export type UserFacts = {
   readonly passwordHash: Sealed | null;
   /** The epoch that began with the password; identifies the password however often it is rehashed. */
   readonly passwordEpoch: number;
+  readonly secondFactors: SecondFactors;
   /** Sessions of another epoch have ended, except `keepSid`. */
   readonly epoch: number;
   readonly keepSid: string | null;
@@ -130,7 +137,8 @@ export type UserEvent =
         readonly email_hash: string;
         readonly deleted_at: string;
       };
-    };
+    }
+  | SecondFactorEvent;
 
 type AfterRegistered = Exclude<UserEvent, { type: 'UserRegistered' | 'UserAbandoned' }>;
 
@@ -169,6 +177,7 @@ export const users: Stream<User, UserEvent> = {
         tokensBefore: 0,
         passwordHash: null,
         passwordEpoch: 0,
+        secondFactors: NO_SECOND_FACTORS,
         epoch: 0,
         keepSid: null,
         revokedEpoch: 0,
@@ -182,7 +191,8 @@ export const users: Stream<User, UserEvent> = {
   },
 };
 
-function evolveExisting(user: ExistingUser, { type, data }: AfterRegistered): User {
+function evolveExisting(user: ExistingUser, event: AfterRegistered): User {
+  const { type, data } = event;
   switch (type) {
     case 'PasswordSet':
       return {
@@ -232,6 +242,14 @@ function evolveExisting(user: ExistingUser, { type, data }: AfterRegistered): Us
       return { ...user, status: 'active', updatedAt: data.at };
     case 'SessionsRevoked':
       return { ...user, ...risen(data), keepSid: data.keep_sid };
+    case 'FactorAdded':
+    case 'FactorRemoved':
+    case 'RecoveryCodesSet':
+      return {
+        ...user,
+        secondFactors: changedFactors(user.secondFactors, event),
+        updatedAt: data.at,
+      };
     case 'UserDeleted':
       return { status: 'deleted', id: user.id, emailHash: user.emailHash };
   }

@@ -134,6 +134,11 @@ export const usersProjection = projection<UserEvent | SignIn>()({
     SessionsRevoked: ({ data }) =>
       row(users.patch({ id: data.id }, { epoch: data.epoch, keep_sid: data.keep_sid })),
     UserDeleted: ({ data }) => row(users.remove({ id: data.id })),
+    FactorAdded: ({ data }) =>
+      row(users.patch({ id: data.id }, { mfa_enabled: true, updated_at: data.at })),
+    FactorRemoved: ({ data: { id, mfa_enabled, at } }) =>
+      row(users.patch({ id }, { mfa_enabled, updated_at: at })),
+    RecoveryCodesSet: ({ data }) => row(users.patch({ id: data.id }, { updated_at: data.at })),
     SessionStarted: ({ data }) =>
       row(users.patch({ id: data.user_id }, { last_login_at: data.started_at })),
     SignedIn: ({ data }) => row(users.patch({ id: data.user_id }, { last_login_at: data.at })),

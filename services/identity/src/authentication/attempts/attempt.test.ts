@@ -1,27 +1,40 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ExistingUser, User } from '../../accounts/accounts.module.ts';
-import { TENANT_DEFAULTS } from '../../workspaces/workspaces.module.ts';
-import { type Attempt, type Begin, begin, conclude, type Factor, meet } from './attempt.ts';
+import { type ExistingUser, NO_SECOND_FACTORS, type User } from '../../accounts/accounts.module.ts';
+import { TENANT_DEFAULTS, type TenantSettings } from '../../workspaces/workspaces.module.ts';
+import {
+  type Attempt,
+  type Begin,
+  begin,
+  conclude,
+  FACTORS,
+  meet,
+  meetSecond,
+  secondFactorsOf,
+} from './attempt.ts';
 
 const sealed = { subject: 'user:ann', box: 'box' };
 const ann: ExistingUser = {
   ...{ status: 'active', id: 'ann', email: sealed, emailHash: 'hash', emailVerified: true },
   ...{ displayName: null, avatarUrl: null, roles: ['member'], vouched: false, tokensBefore: 0 },
-  ...{ passwordHash: null, passwordEpoch: 0, epoch: 0, keepSid: null, revokedEpoch: 0 },
+  ...{ passwordHash: null, passwordEpoch: 0, secondFactors: NO_SECOND_FACTORS },
+  ...{ epoch: 0, keepSid: null, revokedEpoch: 0 },
   ...{ epochSince: '', createdAt: '', updatedAt: '', requestHash: null },
+};
+const withTotp: ExistingUser = {
+  ...ann,
+  secondFactors: { factors: [{ id: 'f1', type: 'totp' }], recoveryId: null },
 };
 const asked = (more: Partial<Begin> = {}): Begin => ({
   via: 'login',
   first: 'password',
-  further: [],
   user: ann,
   settings: TENANT_DEFAULTS,
   ...more,
 });
 const attempted = (more: Partial<Begin>, isRight = true): Attempt =>
-  meet(begin(asked(more)), asked(more).first, isRight);
+  meet(begin(asked(more)), isRight);
 const demanding = { ...TENANT_DEFAULTS, email_verification_required: true };
 
 describe('an attempt', () => {
@@ -30,7 +43,7 @@ describe('an attempt', () => {
     if (met.status !== 'open') throw new Error(met.reason);
     expect(conclude(met)).toMatchObject({
       ...{ ends: 'session', user: ann, via: 'login' },
-      ...{ method: 'password', amr: ['pwd'], mfaRequired: false },
+      ...{ method: 'password', amr: ['pwd'], secondDue: 'none' },
     });
   });
 
@@ -44,19 +57,45 @@ describe('an attempt', () => {
     },
   );
 
-  it('waits while a further factor is due, and says so', () => {
-    // Until there is a second kind of factor, one that is due and stays so.
-    const further = ['totp' as Factor];
-    const met = attempted({ further });
-    if (met.status !== 'open') throw new Error(met.reason);
-    expect(met).toMatchObject({ met: ['password'], due: further });
-    expect(conclude(met)).toMatchObject({ ends: 'due', mfaRequired: true });
+  it.each(['password', 'magic_link'] as const)(
+    'by %s waits while a second factor is due, and says how both were met',
+    (first) => {
+      const met = attempted({ first, user: withTotp });
+      if (met.status !== 'open') throw new Error(met.reason);
+      expect(conclude(met)).toMatchObject({
+        ends: 'second_factor_due',
+        secondDue: 'one_of_them',
+      });
+      const { leaves: ends, amr } = FACTORS[first];
+      expect(conclude(meetSecond(met, 'totp'))).toMatchObject({
+        ends,
+        method: first,
+        amr: [amr, 'otp', 'mfa'],
+      });
+    },
+  );
+
+  it('asks for what the tenant demands, and for nothing where it wants none', () => {
+    const dueIn = (mfa_policy: TenantSettings['mfa_policy'], user = ann) => {
+      const met = attempted({ user, settings: { ...TENANT_DEFAULTS, mfa_policy } });
+      return met.status === 'open' ? met.secondDue : met.reason;
+    };
+    expect([dueIn('optional'), dueIn('optional', withTotp)]).toEqual(['none', 'one_of_them']);
+    expect([dueIn('required'), dueIn('required', withTotp)]).toEqual(['enrolment', 'one_of_them']);
+    expect([dueIn('disabled'), dueIn('disabled', withTotp)]).toEqual(['none', 'none']);
   });
 
-  it('meets no factor twice', () => {
+  it('names the second factors of the account, codes on paper only where there are some', () => {
+    expect(secondFactorsOf(withTotp)).toEqual(['totp']);
+    const secondFactors = { ...withTotp.secondFactors, recoveryId: 'r1' };
+    expect(secondFactorsOf({ ...ann, secondFactors })).toEqual(['totp', 'recovery']);
+  });
+
+  it('takes no second factor that is not due, and no first one twice', () => {
     const met = attempted({});
     if (met.status !== 'open') throw new Error(met.reason);
-    expect(meet(met, 'password', true)).toMatchObject({ reason: 'invalid_credentials' });
+    expect(() => meetSecond(met, 'totp')).toThrow('no second factor');
+    expect(meet(met, true)).toMatchObject({ reason: 'invalid_credentials' });
   });
 
   it.each<{ name: string; more: Partial<Begin>; isRight?: boolean; reason: string }>([

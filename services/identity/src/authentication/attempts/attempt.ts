@@ -1,8 +1,13 @@
 /**
  * One authentication attempt: who it is about, which factors are met and which are due, and what it
- * ends in. It is a value; nothing is stored of it before it ends.
+ * ends in. It is a value; what is stored of it before it ends is in `second-factor/pending-sign-in.ts`.
  */
-import { type ExistingUser, exists, type User } from '../../accounts/accounts.module.ts';
+import {
+  type ExistingUser,
+  exists,
+  hasSecondFactor,
+  type User,
+} from '../../accounts/accounts.module.ts';
 import type { SessionOrigin } from '../../sessions/sessions.module.ts';
 import type { TenantSettings } from '../../workspaces/workspaces.module.ts';
 
@@ -23,6 +28,16 @@ export const FACTORS = {
   };
 };
 export type Factor = keyof typeof FACTORS;
+
+/** What a sign-in may ask for after the first factor, and what tokens say of it. */
+const SECOND_FACTORS = { totp: 'otp', recovery: 'otp' } as const;
+export type SecondFactor = keyof typeof SECOND_FACTORS;
+
+/** What can be enrolled where one has to be, in the course of a sign-in. */
+export const ENROLLABLE: readonly SecondFactor[] = ['totp'];
+
+/** Whether one of the account's second factors is due, or has to be enrolled first. */
+export type SecondDue = 'none' | 'one_of_them' | 'enrolment';
 
 type Leaving<Left extends 'session' | 'token'> = {
   [F in Factor]: (typeof FACTORS)[F]['leaves'] extends Left ? F : never;
@@ -49,8 +64,10 @@ export type OpenAttempt<F extends Factor = Factor> = {
   /** Null where nobody was found: it goes on as if somebody was, and ends refused. */
   readonly user: ExistingUser | null;
   readonly objection: Objection | undefined;
-  readonly met: readonly Factor[];
-  readonly due: readonly Factor[];
+  readonly isMet: boolean;
+  readonly secondDue: SecondDue;
+  /** The one that was shown. */
+  readonly second: SecondFactor | undefined;
 };
 export type Refused = {
   readonly status: 'refused';
@@ -66,16 +83,16 @@ export type Attempt<F extends Factor = Factor> = MetAttempt<F> | Refused;
 export type Begin<F extends Factor = Factor> = {
   readonly via: SessionOrigin;
   readonly first: F;
-  /** Factors that the account asks for beside the first. */
-  readonly further: readonly Factor[];
   readonly user: User;
-  readonly settings: Pick<TenantSettings, 'auth_methods' | 'email_verification_required'>;
+  readonly settings: Pick<
+    TenantSettings,
+    'auth_methods' | 'email_verification_required' | 'mfa_policy'
+  >;
 };
 
 export const begin = <F extends Factor>({
   via,
   first,
-  further,
   user,
   settings,
 }: Begin<F>): OpenAttempt<F> => ({
@@ -84,16 +101,18 @@ export const begin = <F extends Factor>({
   first,
   user: exists(user) ? user : null,
   objection: objectionTo({ via, first, user, settings }),
-  met: [],
-  due: [first, ...further],
+  isMet: false,
+  secondDue: exists(user) ? secondDueOf(user, settings) : 'none',
+  second: undefined,
 });
 
-function objectionTo({
-  via,
-  first,
-  user,
-  settings,
-}: Omit<Begin, 'further'>): Objection | undefined {
+function secondDueOf(user: ExistingUser, { mfa_policy: policy }: Begin['settings']): SecondDue {
+  if (policy === 'disabled') return 'none';
+  if (hasSecondFactor(user)) return 'one_of_them';
+  return policy === 'required' ? 'enrolment' : 'none';
+}
+
+function objectionTo({ via, first, user, settings }: Begin): Objection | undefined {
   // Making an account is no use of a way to sign in.
   if (via === 'login' && !settings.auth_methods.includes(first)) return 'login_disabled';
   if (FACTORS[first].provesAddress || !settings.email_verification_required) return undefined;
@@ -107,22 +126,27 @@ export const confirming = (user: ExistingUser): OpenAttempt<'password'> => ({
   first: 'password',
   user,
   objection: undefined,
-  met: [],
-  due: ['password'],
+  isMet: false,
+  secondDue: 'none',
+  second: undefined,
 });
 
-/** The factor was shown, rightly or not. What is wrong with the account is told to nobody who was wrong. */
-export function meet<F extends Factor>(
-  attempt: OpenAttempt<F>,
-  factor: Factor,
-  isRight: boolean,
-): Attempt<F> {
-  const { user, objection, met, due } = attempt;
-  if (!isRight || user === null || !due.includes(factor)) return refuse('invalid_credentials');
+/** The first factor was shown, rightly or not. What is wrong with the account is told to nobody who was wrong. */
+export function meet<F extends Factor>(attempt: OpenAttempt<F>, isRight: boolean): Attempt<F> {
+  const { user, objection, isMet } = attempt;
+  if (!isRight || user === null || isMet) return refuse('invalid_credentials');
   if (user.status !== 'active') return refuse('disabled');
   if (objection !== undefined) return refuse(objection);
-  const left = due.filter((other) => other !== factor);
-  return { ...attempt, user, met: [...met, factor], due: left };
+  return { ...attempt, user, isMet: true };
+}
+
+/** A second factor was right: the one that was due. */
+export function meetSecond<F extends Factor>(
+  attempt: MetAttempt<F>,
+  second: SecondFactor,
+): MetAttempt<F> {
+  if (attempt.secondDue === 'none') throw new Error('no second factor is due');
+  return { ...attempt, secondDue: 'none', second };
 }
 
 /** The attempt goes no further. */
@@ -133,25 +157,32 @@ export const refuse = (reason: Refusal, retryAfterSeconds?: number): Refused => 
 });
 
 export type Conclusion = {
-  /** Not yet anything: further factors are due. */
-  readonly ends: 'due' | 'session' | 'token';
+  readonly ends: 'second_factor_due' | 'session' | 'token';
   readonly user: ExistingUser;
   readonly via: SessionOrigin;
   readonly method: Factor;
   readonly amr: readonly string[];
-  readonly mfaRequired: boolean;
+  readonly secondDue: SecondDue;
 };
 
 /** What the attempt comes to, whose first factor is met. */
-export function conclude({ user, via, first, met, due }: MetAttempt): Conclusion {
-  if (due.includes(first)) throw new Error('the first factor is not met');
-  const mfaRequired = due.length > 0;
+export function conclude({ user, via, first, isMet, secondDue, second }: MetAttempt): Conclusion {
+  if (!isMet) throw new Error('the first factor is not met');
   return {
-    ends: mfaRequired ? 'due' : FACTORS[first].leaves,
+    ends: secondDue === 'none' ? FACTORS[first].leaves : 'second_factor_due',
     user,
     via,
     method: first,
-    amr: [...met.map((factor) => FACTORS[factor].amr), ...(met.length > 1 ? ['mfa'] : [])],
-    mfaRequired,
+    amr: [FACTORS[first].amr, ...(second === undefined ? [] : [SECOND_FACTORS[second], 'mfa'])],
+    secondDue,
   };
+}
+
+/** Which of them the account has. */
+export function secondFactorsOf({ secondFactors }: ExistingUser): readonly SecondFactor[] {
+  const has = secondFactors.factors.some(({ type }) => type === 'totp');
+  return [
+    ...(has ? ['totp' as const] : []),
+    ...(secondFactors.recoveryId === null ? [] : ['recovery' as const]),
+  ];
 }

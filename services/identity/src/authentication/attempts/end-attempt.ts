@@ -1,4 +1,7 @@
-/** Ends an attempt whose factors are met: in a session, or in an access token alone. Nothing else starts a session. */
+/**
+ * Ends an attempt whose factors are met: in a session, or in an access token alone; one whose second factor
+ * is due ends in a token for that. Nothing else starts a session.
+ */
 import type { Command } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
 import { metrics } from '@cardea/runtime';
@@ -12,14 +15,17 @@ import {
   type Attempt,
   type Conclusion,
   conclude,
+  ENROLLABLE,
   FACTORS,
   type MetAttempt,
   type Refused,
   refuse,
   type SessionFactor,
+  secondFactorsOf,
   type TokenFactor,
 } from './attempt.ts';
 import { recordSignIn, signins } from './lockout.ts';
+import type { MfaTokens } from './mfa-token.ts';
 
 const MS = 1_000;
 
@@ -27,6 +33,7 @@ type Dependencies = Pick<ServiceDependencies, 'ids' | 'sealer' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'emailOf' | 'snapshot'>;
   readonly loginSessions: Pick<LoginSessions, 'start'>;
   readonly accessTokens: AccessTokens;
+  readonly mfaTokens: Pick<MfaTokens, 'issue'>;
 };
 
 export type EndRequest = {
@@ -34,6 +41,8 @@ export type EndRequest = {
   readonly tenant: TenantFacts;
   /** A moment before the user was read. */
   readonly readAt: Date;
+  /** Of the session, where it was named before. */
+  readonly sid?: string;
 };
 
 /** As every answer of a sign-in shows it. */
@@ -56,6 +65,19 @@ type InToken = {
   readonly wrote: bigint | undefined;
 };
 
+type Due = {
+  readonly status: 'second_factor_due';
+  readonly answer: {
+    readonly user_id: string;
+    readonly email_verified: boolean;
+    readonly mfa_required: true;
+    readonly mfa_enrollment_required?: true;
+    readonly mfa_token: string;
+    mfa_methods: string[];
+    readonly expires_in: number;
+  };
+};
+
 /**
  * Which of them fits, the first factor says; the other does not compile. Refused only where the account
  * was erased meanwhile.
@@ -65,33 +87,76 @@ export type EndAttempt = {
     attempt: MetAttempt<SessionFactor>,
     of: EndRequest,
     command: Command,
-  ) => Promise<Refused | InSession>;
+  ) => Promise<Refused | InSession | Due>;
   readonly inToken: (
     attempt: MetAttempt<TokenFactor>,
     of: EndRequest,
     command: Command,
-  ) => Promise<Refused | InToken>;
+  ) => Promise<Refused | InToken | Due>;
+  /** Once the second factor is met too. */
+  readonly asBegun: (
+    attempt: MetAttempt,
+    of: EndRequest,
+    command: Command,
+  ) => Promise<Refused | InSession | InToken>;
 };
 
 export const endAttempt = (needs: Dependencies): EndAttempt => ({
-  inSession: (attempt, of, command) => startSession(needs, conclude(attempt), of, command),
-  inToken: (attempt, of, command) => issueToken(needs, conclude(attempt), of, command),
+  inSession: async (attempt, of, command) => {
+    const concluded = conclude(attempt);
+    return concluded.ends === 'second_factor_due'
+      ? askForSecond(needs, concluded, of)
+      : startSession(needs, concluded, of, command);
+  },
+  inToken: async (attempt, of, command) => {
+    const concluded = conclude(attempt);
+    return concluded.ends === 'second_factor_due'
+      ? askForSecond(needs, concluded, of)
+      : issueToken(needs, concluded, of, command);
+  },
+  asBegun: async (attempt, of, command) => {
+    const concluded = conclude(attempt);
+    if (concluded.ends === 'second_factor_due') throw new Error('a second factor is due');
+    return concluded.ends === 'session'
+      ? startSession(needs, concluded, of, command)
+      : issueToken(needs, concluded, of, command);
+  },
 });
+
+function askForSecond(
+  { mfaTokens }: Dependencies,
+  { user, via, method: first, secondDue }: Conclusion,
+  { request, tenant, readAt }: EndRequest,
+): Due {
+  if (secondDue === 'none') throw new Error('no second factor is due');
+  const of = { user, via, first, due: secondDue, tenantId: tenant.id, readAt };
+  const { token, expiresIn } = mfaTokens.issue({ ...of, appId: request.appId ?? null });
+  const isEnrolment = secondDue === 'enrolment';
+  const answer = {
+    user_id: user.id,
+    email_verified: user.emailVerified,
+    mfa_required: true as const,
+    ...(isEnrolment ? ({ mfa_enrollment_required: true } as const) : {}),
+    mfa_token: token,
+    mfa_methods: [...(isEnrolment ? ENROLLABLE : secondFactorsOf(user))],
+    expires_in: expiresIn,
+  };
+  return { status: 'second_factor_due', answer };
+}
 
 async function startSession(
   needs: Dependencies,
-  { ends, user, mfaRequired, ...how }: Conclusion,
-  { request, tenant, readAt }: EndRequest,
+  { user, via, method, amr }: Conclusion,
+  { request, tenant, readAt, sid }: EndRequest,
   command: Command,
 ): Promise<Refused | InSession> {
-  if (ends === 'due') throw new Error('no verb can meet a further factor');
   const started = await needs.loginSessions.start(
     {
-      sid: newId(needs, request, 'session'),
+      sid: sid ?? newId(needs, request, 'session'),
       user,
       readAt,
       tenant,
-      ...how,
+      ...{ via, method, amr },
       ip: request.ip,
       userAgent: request.userAgent,
       appId: request.appId ?? null,
@@ -103,7 +168,7 @@ async function startSession(
     user_id: user.id,
     ...started.tokens,
     email_verified: user.emailVerified,
-    mfa_required: mfaRequired,
+    mfa_required: false,
   };
   return { status: 'session', signedIn, wrote: started.position };
 }
@@ -111,11 +176,10 @@ async function startSession(
 /** An access token alone: what it rests on is the user, and nothing refreshes it. */
 async function issueToken(
   needs: Dependencies,
-  { ends, user, method, amr }: Conclusion,
+  { user, method, amr }: Conclusion,
   { request, tenant, readAt }: EndRequest,
   command: Command,
 ): Promise<Refused | InToken> {
-  if (ends === 'due') throw new Error('no verb can meet a further factor');
   const { sealer, streams, userDirectory } = needs;
   const snapshot = JSON.stringify(await userDirectory.snapshot(user));
   const sealed = await sealer.seal(tenant.id, signInField(user.id, user.emailHash), snapshot);

@@ -97,7 +97,7 @@ export function verifyPassword(needs: Dependencies): VerifyPassword {
       await byPair.giveBack(); // turned away unevaluated
       throw error;
     });
-    const met = meet(attempt, 'password', right);
+    const met = meet(attempt, right);
     if (met.status === 'refused') {
       await fail(needs, { ...of, refused: met, emailHash, ip }, command);
       return { attempt: met };

@@ -82,13 +82,15 @@ export async function signInBy<Fault>(
   const redeemed = await of.redeem(command);
   if (redeemed !== 'redeemed') return { fault: redeemed } as const;
   const { settings } = tenant;
-  const begun = begin({ via: 'login', first: factor, further: [], user, settings });
-  const attempt = meet(begun, factor, true);
+  const begun = begin({ via: 'login', first: factor, user, settings });
+  const attempt = meet(begun, true);
   if (attempt.status === 'refused') {
     // Whoever had the secret may know that the tenant does not allow it; all else is a wrong secret.
     return { fault: attempt.reason === 'login_disabled' ? attempt.reason : 'invalid' } as const;
   }
   const ended = await needs.endAttempt.inToken(attempt, { request, tenant, readAt }, command);
   if (ended.status === 'refused') return { fault: 'invalid' } as const;
-  return { ok: ended.signedIn, wrote: ended.wrote } as const;
+  return ended.status === 'second_factor_due'
+    ? ({ ok: ended.answer } as const)
+    : ({ ok: ended.signedIn, wrote: ended.wrote } as const);
 }

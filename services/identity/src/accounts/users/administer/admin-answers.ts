@@ -5,6 +5,7 @@ import Type from 'typebox';
 import { closed, profileFields } from '../../../http/answers.ts';
 import type { TenantSettings } from '../../../workspaces/workspaces.module.ts';
 import type { UserDirectory } from '../../user-directory.ts';
+import { hasSecondFactor } from '../second-factors.ts';
 import { type ExistingUser, ROLES, rankOf } from '../user.ts';
 import type { AdminUser } from './admin-users.ts';
 import type { Administrator } from './administer.ts';
@@ -67,7 +68,7 @@ export async function shown(
     created_at: user.createdAt,
     status: user.status,
     vouched: user.vouched,
-    mfa_enabled: false,
+    mfa_enabled: hasSecondFactor(user),
     last_login_at: lastLoginAt,
     identities: [],
     updated_at: user.updatedAt,

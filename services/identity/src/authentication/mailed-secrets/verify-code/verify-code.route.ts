@@ -8,9 +8,10 @@ import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import type { ToAscii, UserDirectory } from '../../../accounts/accounts.module.ts';
 import {
-  accessTokenFields,
   closed,
   PASSWORD_BODY_MAX_BYTES,
+  SecondFactorDue,
+  SignedInByMail,
   tooManyAttempts,
   tooOften,
 } from '../../../http/answers.ts';
@@ -57,7 +58,7 @@ export const verifyCodeRoute = (needs: Dependencies): Endpoint =>
       area: 'user',
       retry: 'never',
       body: Body,
-      ok: closed(accessTokenFields),
+      ok: Type.Union([SignedInByMail, SecondFactorDue]),
       refusals: {
         invalid_email: 400,
         invalid_code: 401,

@@ -5,9 +5,10 @@ import Type, { type Static } from 'typebox';
 import { hostedPage } from '../../../adapters/hosted-page.ts';
 import { tenantOfToken } from '../../../adapters/link-token.ts';
 import {
-  accessTokenFields,
   closed,
   PASSWORD_BODY_MAX_BYTES,
+  SecondFactorDue,
+  SignedInByMail,
   tooOften,
 } from '../../../http/answers.ts';
 import { LIMITS } from '../../../http/limits.ts';
@@ -38,7 +39,7 @@ export const verifyLinkRoute = (needs: Dependencies): Endpoint =>
       area: 'user',
       retry: 'never',
       body: Body,
-      ok: closed(accessTokenFields),
+      ok: Type.Union([SignedInByMail, SecondFactorDue]),
       refusals: {
         invalid_link: 401,
         magic_link_login_disabled: 403,

@@ -12,7 +12,12 @@ import {
   type UserDirectory,
   users,
 } from '../../../accounts/accounts.module.ts';
-import { closed, PASSWORD_BODY_MAX_BYTES, tokenFields } from '../../../http/answers.ts';
+import {
+  closed,
+  PASSWORD_BODY_MAX_BYTES,
+  SecondFactorDue,
+  SignedIn,
+} from '../../../http/answers.ts';
 import { emailField } from '../../../http/input-fields.ts';
 import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { begin } from '../../attempts/attempt.ts';
@@ -43,12 +48,7 @@ export const logInRoute = (needs: Dependencies): Endpoint =>
       tenant: 'required',
       area: 'user',
       body: Body,
-      ok: closed({
-        user_id: Type.String(),
-        ...tokenFields,
-        email_verified: Type.Boolean(),
-        mfa_required: Type.Boolean(),
-      }),
+      ok: Type.Union([SignedIn, SecondFactorDue]),
       refusals: {
         invalid_email: 400,
         invalid_credentials: 401,
@@ -78,7 +78,6 @@ export const logInRoute = (needs: Dependencies): Endpoint =>
       const begun = begin({
         via: 'login',
         first: 'password',
-        further: [],
         user,
         settings: tenant.settings,
       });
@@ -89,8 +88,9 @@ export const logInRoute = (needs: Dependencies): Endpoint =>
       if (attempt.status === 'refused') return refusalOfLogin(attempt);
       if (rehashed !== undefined) await rehash(needs, attempt.user, rehashed, command);
       const ended = await needs.endAttempt.inSession(attempt, { request, tenant, readAt }, command);
-      return ended.status === 'refused'
-        ? refusalOfLogin(ended)
+      if (ended.status === 'refused') return refusalOfLogin(ended);
+      return ended.status === 'second_factor_due'
+        ? { ok: ended.answer }
         : { ok: ended.signedIn, wrote: ended.wrote };
     },
   );

@@ -13,7 +13,13 @@ import {
   type ToAscii,
   type UserDirectory,
 } from '../../../accounts/accounts.module.ts';
-import { closed, PASSWORD_BODY_MAX_BYTES, tokenFields, tooOften } from '../../../http/answers.ts';
+import {
+  closed,
+  PASSWORD_BODY_MAX_BYTES,
+  SecondFactorDue,
+  tokenFields,
+  tooOften,
+} from '../../../http/answers.ts';
 import { displayNameField, emailField, newPasswordField } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { MailOutbox } from '../../../mail/mail.module.ts';
@@ -74,6 +80,7 @@ const Ok = Type.Union([
       verification_required: Type.Literal(true),
     }),
   ),
+  SecondFactorDue,
 ]);
 
 export const registerRoute = (needs: Dependencies): Endpoint =>
@@ -210,8 +217,8 @@ async function startSession(
   { request, user }: { readonly request: Asked; readonly user: ExistingUser },
 ) {
   const { settings } = tenant;
-  const begun = begin({ via: 'register', first: 'password', further: [], user, settings });
-  const attempt = meet(begun, 'password', true);
+  const begun = begin({ via: 'register', first: 'password', user, settings });
+  const attempt = meet(begun, true);
   if (attempt.status === 'refused') return attempt;
   return endAttempt.inSession(attempt, { request, tenant, readAt: command.now }, command);
 }

@@ -70,8 +70,8 @@ export const withoutTokens = (settings: Pick<TenantSettings, 'email_verification
 
 /** Whether a new account gets a session at once; a taken address then hides the appends of one. */
 export const startsSession = (
-  settings: Pick<TenantSettings, 'email_verification_required'>,
-): boolean => !settings.email_verification_required;
+  settings: Pick<TenantSettings, 'email_verification_required' | 'mfa_policy'>,
+): boolean => !settings.email_verification_required && settings.mfa_policy !== 'required';
 
 export function answerOfRegistration(
   ended: Awaited<ReturnType<EndAttempt['inSession']>>,
@@ -82,6 +82,7 @@ export function answerOfRegistration(
       ? ({ user_id: userId, verification_required: true } as const)
       : withoutTokens(settings);
   }
+  if (ended.status === 'second_factor_due') return ended.answer;
   const { email_verified: _verified, mfa_required: _mfa, ...ok } = ended.signedIn;
   return ok;
 }

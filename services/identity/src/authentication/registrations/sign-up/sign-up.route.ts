@@ -198,8 +198,8 @@ async function startSession(
 ) {
   const { request, user, tenant } = of;
   const { settings } = tenant;
-  const begun = begin({ via: 'signup', first: 'password', further: [], user, settings });
-  const attempt = meet(begun, 'password', true);
+  const begun = begin({ via: 'signup', first: 'password', user, settings });
+  const attempt = meet(begun, true);
   if (attempt.status === 'refused') return attempt;
   return endAttempt.inSession(attempt, { request, tenant, readAt: command.now }, command);
 }

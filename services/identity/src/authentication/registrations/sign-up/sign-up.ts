@@ -66,7 +66,8 @@ export function answerOfSignUp(
   ended: Awaited<ReturnType<EndAttempt['inSession']>>,
   tenantId: string,
 ) {
-  if (ended.status === 'refused') return { ok: WITHOUT_TOKENS };
+  // A new tenant asks for no second factor.
+  if (ended.status !== 'session') return { ok: WITHOUT_TOKENS };
   const { mfa_required: _mfa, ...signedIn } = ended.signedIn;
   return { ok: { ...signedIn, tenant_id: tenantId }, wrote: ended.wrote };
 }

@@ -1,0 +1,76 @@
+/**
+ * Which second factors a user has: that is part of the account, so a sign-in needs no other stream to know
+ * it. Their secrets and their use are in the streams `factor-<id>`.
+ */
+
+export type FactorType = 'totp';
+
+export type UserFactor = { readonly id: string; readonly type: FactorType };
+export type SecondFactors = {
+  readonly factors: readonly UserFactor[];
+  /** The factor with the recovery codes, which are worth nothing without another factor. */
+  readonly recoveryId: string | null;
+};
+
+export const NO_SECOND_FACTORS: SecondFactors = { factors: [], recoveryId: null };
+
+export const hasSecondFactor = ({
+  secondFactors,
+}: {
+  readonly secondFactors: SecondFactors;
+}): boolean => secondFactors.factors.length > 0;
+
+export type SecondFactorEvent =
+  | {
+      readonly type: 'FactorAdded';
+      readonly data: {
+        readonly id: string;
+        readonly factor_id: string;
+        readonly factor_type: FactorType;
+        readonly at: string;
+      };
+    }
+  | {
+      readonly type: 'FactorRemoved';
+      readonly data: {
+        readonly id: string;
+        readonly factor_id: string;
+        readonly factor_type: FactorType;
+        /** Whether the user has another one. */
+        readonly mfa_enabled: boolean;
+        readonly at: string;
+      };
+    }
+  /** They take the place of earlier ones. */
+  | {
+      readonly type: 'RecoveryCodesSet';
+      readonly data: { readonly id: string; readonly factor_id: string; readonly at: string };
+    };
+
+export function changedFactors(
+  before: SecondFactors,
+  { type, data }: SecondFactorEvent,
+): SecondFactors {
+  switch (type) {
+    case 'FactorAdded':
+      return {
+        ...before,
+        factors: [...before.factors, { id: data.factor_id, type: data.factor_type }],
+      };
+    case 'FactorRemoved': {
+      const factors = before.factors.filter(({ id }) => id !== data.factor_id);
+      return factors.length === 0 ? NO_SECOND_FACTORS : { ...before, factors };
+    }
+    case 'RecoveryCodesSet':
+      return { ...before, recoveryId: data.factor_id };
+  }
+}
+
+export const factorRemoved = (
+  userId: string,
+  { id: factor_id, type: factor_type }: UserFactor,
+  { isLast, now }: { readonly isLast: boolean; readonly now: Date },
+): SecondFactorEvent => {
+  const data = { id: userId, factor_id, factor_type, mfa_enabled: !isLast };
+  return { type: 'FactorRemoved', data: { ...data, at: now.toISOString() } };
+};

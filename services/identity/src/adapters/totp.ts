@@ -1,0 +1,43 @@
+/** Time-based one-time passwords (RFC 6238): SHA-1, six digits, 30 s, as every authenticator app has them (`otpauth`). */
+import { Secret, TOTP } from 'otpauth';
+
+const SECRET_BYTES = 20;
+const DIGITS = 6;
+const PERIOD_SECONDS = 30;
+/** Steps before and after the current one that are accepted, because clocks differ. */
+const WINDOW = 1;
+const FORM = /^\d{6}$/;
+
+export type TotpSecret = {
+  /** Base 32. */
+  readonly secret: string;
+  /** For the QR code. */
+  readonly url: string;
+};
+
+export function totpSecret(
+  random: { bytes(length: number): Buffer },
+  { issuer, account }: { readonly issuer: string; readonly account: string },
+): TotpSecret {
+  const bytes = random.bytes(SECRET_BYTES);
+  const secret = new Secret({ buffer: new Uint8Array(bytes).buffer });
+  const url = new TOTP({ ...parameters(secret), issuer, label: account }).toString();
+  return { secret: secret.base32, url };
+}
+
+/** The step that a code is of, around this time; null if it is of none. */
+export function totpStep(secret: string, code: string, now: Date): number | null {
+  const typed = code.replaceAll(/\s/g, '');
+  if (!FORM.test(typed)) return null;
+  const totp = new TOTP(parameters(Secret.fromBase32(secret)));
+  const timestamp = now.getTime();
+  const delta = totp.validate({ token: typed, timestamp, window: WINDOW });
+  return delta === null ? null : Math.floor(timestamp / 1000 / PERIOD_SECONDS) + delta;
+}
+
+const parameters = (secret: Secret) => ({
+  secret,
+  algorithm: 'SHA1',
+  digits: DIGITS,
+  period: PERIOD_SECONDS,
+});

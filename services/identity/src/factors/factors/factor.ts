@@ -1,0 +1,45 @@
+/**
+ * A second factor: its secret, and how far it was used up. Whether it counts is for the account to say,
+ * which names the factors that it has; one that nobody confirmed is named nowhere.
+ */
+import type { Sealed } from '@cardea/crypto';
+import type { Stream } from '@cardea/event-store';
+
+type Common = {
+  readonly id: string;
+  readonly user_id: string;
+  readonly name: Sealed | null;
+  readonly enrolled_at: string;
+  readonly last_used_at: string | null;
+};
+export type TotpFacts = Common & {
+  readonly type: 'totp';
+  /** Base 32, encrypted. */
+  readonly secret: Sealed;
+  /** Codes of this step and of earlier ones were used, or came too late. */
+  readonly last_step: number;
+};
+export type RecoveryFacts = Common & {
+  readonly type: 'recovery';
+  /** Keyed hashes of the codes that are left. */
+  readonly code_hashes: readonly string[];
+};
+export type FactorFacts = TotpFacts | RecoveryFacts;
+export type Factor = { readonly type: 'none' } | FactorFacts;
+
+export type FactorEvent =
+  | { readonly type: 'FactorEnrolled'; readonly data: FactorFacts }
+  | { readonly type: 'FactorUsed'; readonly data: FactorFacts };
+
+export const factors: Stream<Factor, FactorEvent> = {
+  noun: 'factor',
+  initial: { type: 'none' },
+  stateCarrying: true,
+  evolve: (_before, { type, data }) => {
+    switch (type) {
+      case 'FactorEnrolled':
+      case 'FactorUsed':
+        return data;
+    }
+  },
+};

@@ -1,0 +1,42 @@
+/** New recovery codes; those of before are void. */
+import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceDependencies } from '@cardea/service';
+import Type from 'typebox';
+import { closed } from '../../../http/answers.ts';
+import { objectionToOwnChange } from '../../../http/step-up.ts';
+import type { SecondFactors } from '../../second-factors.ts';
+import { COMMON } from '../../self-service.ts';
+
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'command'> & {
+  readonly secondFactors: Pick<SecondFactors, 'renewRecoveryCodes'>;
+};
+
+export const recoveryCodesRoute = (needs: Dependencies): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'renew_recovery_codes',
+      summary: 'Replace my recovery codes',
+      method: 'post',
+      path: '/api/v1/me/mfa/recovery-codes',
+      retry: 'never',
+      ok: closed({ recovery_codes: Type.Array(Type.String()) }),
+      refusals: {
+        step_up_required: 401,
+        forbidden: 403,
+        not_found: 404,
+        no_second_factor: 409,
+      },
+      waitsFor: ['users'],
+    },
+    async (request) => {
+      const { principal } = request;
+      const objection = objectionToOwnChange(principal, needs.clock.now());
+      if (objection !== undefined) return objection;
+      const command = await needs.command(request);
+      const renewed = await needs.secondFactors.renewRecoveryCodes(principal.id, command);
+      return 'refused' in renewed
+        ? renewed
+        : { ok: { recovery_codes: [...renewed.codes] }, wrote: renewed.position };
+    },
+  );

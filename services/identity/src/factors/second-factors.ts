@@ -1,0 +1,210 @@
+/**
+ * The second factors of a user, for whoever enrols one and for whoever shows one. What was shown is used up
+ * by an append to its stream: of two at once one wins, on whichever replicas they are.
+ */
+import type { Sealer } from '@cardea/crypto';
+import type { Command, Streams } from '@cardea/event-store';
+import { type Ids, type Random, uuidFrom } from '@cardea/runtime';
+import { type ExistingUser, exists, users } from '../accounts/accounts.module.ts';
+import { type TotpSecret, totpSecret, totpStep } from '../adapters/totp.ts';
+import { factorField } from '../streams/encrypted-fields.ts';
+import { addFactor } from './factors/add-factor.ts';
+import { factors } from './factors/factor.ts';
+import {
+  drawRecoveryCodes,
+  enrolRecoveryCodes,
+  printRecoveryCode,
+  readRecoveryCode,
+  setRecoveryCodes,
+  useRecoveryCode,
+} from './factors/recovery-codes/recovery-codes.ts';
+import { confirmTotp, enrolTotp, useTotp } from './factors/totp/totp.ts';
+
+export type CodeMethod = 'totp' | 'recovery';
+export type ShownCode = { readonly method: CodeMethod; readonly code: string };
+
+export type EnrolledTotp = TotpSecret & { readonly factorId: string };
+export type Confirmed =
+  | {
+      readonly confirmed: true;
+      readonly user: ExistingUser;
+      readonly recoveryCodes: readonly string[];
+      readonly position: bigint | undefined;
+    }
+  | {
+      readonly confirmed: false;
+      readonly reason: 'not_found' | 'invalid_code' | 'expired' | 'too_many_factors';
+    };
+
+export type SecondFactors = {
+  /** A new secret, which counts once its first code was shown. */
+  readonly enrolTotp: (
+    of: {
+      readonly user: ExistingUser;
+      readonly name: string | null;
+      /** As an authenticator app shows it: whose account, and where. */
+      readonly account: string;
+      readonly issuer: string;
+    },
+    command: Command,
+  ) => Promise<EnrolledTotp | 'erased'>;
+  readonly confirmTotp: (
+    of: { readonly userId: string; readonly factorId: string; readonly code: string },
+    command: Command,
+  ) => Promise<Confirmed>;
+  readonly renewRecoveryCodes: (
+    userId: string,
+    command: Command,
+  ) => Promise<
+    | { readonly codes: readonly string[]; readonly position: bigint | undefined }
+    | { readonly refused: 'not_found' | 'no_second_factor' }
+  >;
+  /** Uses the code up; the factor that it was of, undefined for a wrong one. */
+  readonly use: (
+    user: ExistingUser,
+    shown: ShownCode,
+    command: Command,
+  ) => Promise<string | undefined>;
+};
+
+type Dependencies = {
+  readonly streams: Streams;
+  readonly sealer: Sealer;
+  readonly ids: Ids;
+  readonly random: Random;
+};
+
+export function secondFactors(needs: Dependencies): SecondFactors {
+  const { streams, sealer, ids, random } = needs;
+
+  const enrolled: SecondFactors['enrolTotp'] = async ({ user, name, ...shown }, command) => {
+    const { tenantId } = command.metadata;
+    const factorId = ids.next();
+    const made = totpSecret(random, shown);
+    const seal = (field: 'secret' | 'name', text: string) =>
+      sealer.seal(tenantId, factorField(user.id, factorId, field), text);
+    const [secret, sealedName] = await Promise.all([
+      seal('secret', made.secret),
+      name === null ? null : seal('name', name),
+    ]);
+    if (secret === 'erased' || sealedName === 'erased') return 'erased';
+    const enrol = { id: factorId, userId: user.id, name: sealedName, secret, now: command.now };
+    await streams.decideOnNew(factors, factorId, command, (factor) => enrolTotp(enrol, factor));
+    return { ...made, factorId };
+  };
+
+  /** Of a secret that nobody may read any more no code is right. */
+  const stepOf = async (
+    tenantId: string,
+    of: { readonly factorId: string; readonly code: string },
+    now: Date,
+  ): Promise<number | null> => {
+    const { state } = await streams.load(factors, { tenantId, id: of.factorId });
+    if (state.type !== 'totp') return null;
+    const place = factorField(state.user_id, state.id, 'secret');
+    const secret = await sealer.open(state.secret, place);
+    return secret === null ? null : totpStep(secret, of.code, now);
+  };
+
+  const drawn = async (userId: string, command: Command) => {
+    const { tenantId } = command.metadata;
+    const id = ids.next();
+    const codes = drawRecoveryCodes(random);
+    const hashes = await Promise.all(codes.map((code) => hashOf(sealer, tenantId, { id, code })));
+    const enrol = { id, userId, hashes, now: command.now };
+    await streams.decideOnNew(factors, id, command, (factor) => enrolRecoveryCodes(enrol, factor));
+    return { id, codes: codes.map(printRecoveryCode) };
+  };
+
+  return {
+    enrolTotp: enrolled,
+    confirmTotp: async ({ userId, factorId, code }, command) => {
+      const { now, metadata } = command;
+      const step = await stepOf(metadata.tenantId, { factorId, code }, now);
+      const used = await streams.decideOn(factors, factorId, command, (factor) =>
+        confirmTotp({ userId, step, now }, factor),
+      );
+      if (!used.accepted) {
+        const { reason } = used;
+        const isWrong = reason === 'wrong' || reason === 'used';
+        return { confirmed: false, reason: isWrong ? 'invalid_code' : reason };
+      }
+      const recovery = await drawn(userId, command);
+      const add = { factor: { id: factorId, type: 'totp' }, recoveryId: recovery.id, now } as const;
+      const decided = await streams.decideOn(users, userId, command, (user) =>
+        addFactor(add, user),
+      );
+      if (!decided.accepted) return { confirmed: false, reason: decided.reason };
+      if (!exists(decided.state)) return { confirmed: false, reason: 'not_found' };
+      const { state: user, position } = decided;
+      return { confirmed: true, user, recoveryCodes: recovery.codes, position };
+    },
+    renewRecoveryCodes: async (userId, command) => {
+      const { id: recoveryId, codes } = await drawn(userId, command);
+      const decided = await streams.decideOn(users, userId, command, (user) =>
+        setRecoveryCodes({ recoveryId, now: command.now }, user),
+      );
+      return decided.accepted ? { codes, position: decided.position } : { refused: decided.reason };
+    },
+    use: (user, shown, command) =>
+      shown.method === 'totp'
+        ? useOneOfTotp({ streams, stepOf }, { user, code: shown.code }, command)
+        : useRecovery(needs, { user, code: shown.code }, command),
+  };
+}
+
+const hashOf = (
+  sealer: Sealer,
+  tenantId: string,
+  { id, code }: { readonly id: string; readonly code: string },
+) => sealer.indexHash({ tenantId }, 'recovery_code', id, code);
+
+type Typed = { readonly user: ExistingUser; readonly code: string };
+
+async function useOneOfTotp(
+  needs: {
+    readonly streams: Streams;
+    readonly stepOf: (
+      tenantId: string,
+      of: { readonly factorId: string; readonly code: string },
+      now: Date,
+    ) => Promise<number | null>;
+  },
+  { user, code }: Typed,
+  command: Command,
+): Promise<string | undefined> {
+  const { now, metadata } = command;
+  const own = user.secondFactors.factors.filter(({ type }) => type === 'totp');
+  const steps = await Promise.all(
+    own.map(({ id }) => needs.stepOf(metadata.tenantId, { factorId: id, code }, now)),
+  );
+  for (const [index, { id }] of own.entries()) {
+    const step = steps[index] ?? null;
+    if (step === null) continue;
+    const use = { userId: user.id, step, now };
+    const decided = await needs.streams.decideOn(factors, id, commandOn(command), (factor) =>
+      useTotp(use, factor),
+    );
+    if (decided.accepted) return id;
+  }
+  return undefined;
+}
+
+async function useRecovery(
+  { streams, sealer }: Pick<Dependencies, 'streams' | 'sealer'>,
+  { user, code: typed }: Typed,
+  command: Command,
+): Promise<string | undefined> {
+  const { recoveryId } = user.secondFactors;
+  const code = readRecoveryCode(typed);
+  if (recoveryId === null || code === undefined) return undefined;
+  const hash = await hashOf(sealer, command.metadata.tenantId, { id: recoveryId, code });
+  const use = { userId: user.id, hash, now: command.now };
+  const decided = await streams.decideOn(factors, recoveryId, commandOn(command), (factor) =>
+    useRecoveryCode(use, factor),
+  );
+  return decided.accepted ? recoveryId : undefined;
+}
+
+/** Apart from what else the request appends to the factor. */
+const commandOn = (command: Command): Command => ({ ...command, id: uuidFrom(command.id, 'use') });

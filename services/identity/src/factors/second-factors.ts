@@ -89,7 +89,10 @@ export function secondFactors(needs: Dependencies): SecondFactors {
     ]);
     if (secret === 'erased' || sealedName === 'erased') return 'erased';
     const enrol = { id: factorId, userId: user.id, name: sealedName, secret, now: command.now };
-    await streams.decideOnNew(factors, factorId, command, (factor) => enrolTotp(enrol, factor));
+    await streams.decideOn(factors, factorId, command, {
+      isNew: true,
+      decide: (factor) => enrolTotp(enrol, factor),
+    });
     return { ...made, factorId };
   };
 
@@ -112,7 +115,10 @@ export function secondFactors(needs: Dependencies): SecondFactors {
     const codes = drawRecoveryCodes(random);
     const hashes = await Promise.all(codes.map((code) => hashOf(sealer, tenantId, { id, code })));
     const enrol = { id, userId, hashes, now: command.now };
-    await streams.decideOnNew(factors, id, command, (factor) => enrolRecoveryCodes(enrol, factor));
+    await streams.decideOn(factors, id, command, {
+      isNew: true,
+      decide: (factor) => enrolRecoveryCodes(enrol, factor),
+    });
     return { id, codes: codes.map(printRecoveryCode) };
   };
 

@@ -1,4 +1,4 @@
-/** Tests that names use the field's terms, and that files which comments and documents refer to exist. */
+/** Tests that names use the field's terms, and that files and folders which comments and documents refer to exist. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -138,14 +138,24 @@ describe('names', () => {
 describe('what comments and documents point at', () => {
   it('is a file of the repository', () => {
     const endings = new Set(files.flatMap((file) => tailsOf(file)));
-    const missing = files
-      .filter((file) => /\.(ts|mjs|md)$/.test(file) && file !== 'CHANGELOG.md')
-      .flatMap((file) =>
-        referencesIn(file)
-          .filter((path) => !endings.has(path) && !files.includes(from(file, path)))
-          .map((path) => `${file}: ${path}`),
-      );
+    const missing = files.filter(isProse).flatMap((file) =>
+      referencesIn(file)
+        .filter((path) => !endings.has(path) && !files.includes(from(file, path)))
+        .map((path) => `${file}: ${path}`),
+    );
     expect(missing).toEqual([]);
+  });
+
+  it('is a folder of the repository, or is listed as none', () => {
+    const found = files
+      .filter(isProse)
+      .flatMap((file) =>
+        foldersIn(file).map((path) => ({ file, path, isThere: isThere(file, path) })),
+      );
+    const missing = found.filter(({ path, isThere }) => !isThere && !(path in NO_FOLDERS));
+    expect(missing.map(({ file, path }) => `${file}: ${path}`)).toEqual([]);
+    const listed = new Set(found.filter(({ isThere }) => !isThere).map(({ path }) => path));
+    expect(Object.keys(NO_FOLDERS).filter((path) => !listed.has(path))).toEqual([]);
   });
 
   it('is a constant or a setting that there is', () => {
@@ -194,9 +204,56 @@ const PATH = /(?<![\w/<>*.:-])(?:\.{0,2}\/)?(?:[\w.-]+\/)*[\w-][\w.-]*\.(?:ts|mj
 /** A placeholder for a name: `NNNN-name.ts`. */
 const PLACEHOLDER = /(^|\/)NNNN-/;
 
+function isProse(file: string): boolean {
+  return /\.(ts|mjs|md)$/.test(file) && file !== 'CHANGELOG.md';
+}
+
+const commentsOf = (file: string): string[] =>
+  text(file).match(/\/\*\*[\s\S]*?\*\/|^\s*\/\/.*$/gm) ?? [];
+
 function referencesIn(file: string): string[] {
   const prose = file.endsWith('.md')
     ? (text(file).match(/`[^`\n]+`|\]\([^)\s]+\)/g) ?? [])
-    : (text(file).match(/\/\*\*[\s\S]*?\*\/|^\s*\/\/.*$/gm) ?? []);
+    : commentsOf(file);
   return prose.flatMap((part) => part.match(PATH) ?? []).filter((path) => !PLACEHOLDER.test(path));
 }
+
+/** With a slash and without an ending; no package, no address, no label of a derived key (`otp/v1`). */
+const FOLDER = /^(?![@\d])(?:\.{1,2}\/)*[\w.-]+\/(?:[\w-][\w.-]*\/)*(?:[\w-]+\/?)?$/;
+const LABEL = /^[\w-]+\/v\d+$/;
+
+/** Between backticks or behind a link; elsewhere a slash is too often an "or". */
+function foldersIn(file: string): string[] {
+  const prose = file.endsWith('.md') ? [text(file)] : commentsOf(file);
+  return prose
+    .flatMap((part) => [...part.matchAll(/`([^`\n]+)`|\]\(([^)\s#]+)/g)])
+    .flatMap(([, code, link]) => (code ?? link ?? '').split(' '))
+    .filter((path) => FOLDER.test(path) && !LABEL.test(path) && !PLACEHOLDER.test(path))
+    .map((path) => path.replace(/\/$/, ''))
+    .filter((path) => !NOT_OURS.has(path.split('/')[0] ?? ''));
+}
+
+/** What looks like a folder and is none of the repository, with what it is. */
+const NO_FOLDERS: { readonly [path: string]: string } = {
+  'application/json': 'a media type',
+  'text/html': 'a media type',
+  'cardea/vault': 'an image',
+  native: 'in the package that has the binaries of PostgreSQL',
+  'postgres/kept-elsewhere': 'a marker in the data folder',
+  schemas: 'written by `npm run documents`',
+};
+
+/** The folders above a file, from the topmost on. */
+const foldersOf = (file: string): string[] =>
+  file.split('/').flatMap((_, at, parts) => (at === 0 ? [] : [parts.slice(0, at).join('/')]));
+
+const paths = new Set(
+  files
+    .flatMap((file) => [file, file.replace(/\.test\.ts$/, ''), ...foldersOf(file)])
+    .flatMap(tailsOf),
+);
+
+const isThere = (file: string, path: string): boolean => {
+  const here = from(file, path);
+  return paths.has(path) || files.some((other) => other === here || other.startsWith(`${here}/`));
+};

@@ -63,10 +63,13 @@ export type Consumer = {
     events: readonly IntegrationEvent[],
     transaction: Transaction,
   ) => Promise<void>;
-  /** Effects that need no answer, after those of `handle`: they are sent together with positions and COMMIT. */
+  /** After those of `handle`, effects that need no answer before the commit: they are sent with the positions. */
   readonly statements?: (events: readonly IntegrationEvent[]) => readonly Statement[];
-  /** Called in this process after the commit. */
-  readonly onCommitted?: (events: readonly IntegrationEvent[]) => void;
+  /** Called in this process after the commit, with the answers of `statements`. It must not throw. */
+  readonly onCommitted?: (
+    events: readonly IntegrationEvent[],
+    answers: readonly { readonly rowCount: number }[],
+  ) => Promise<void> | void;
   /** Called in this process after the commit, with the last applied offsets of the batch's partitions. */
   readonly onMoved?: (offsets: AppliedOffsets) => void;
 };

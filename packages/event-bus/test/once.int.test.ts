@@ -88,27 +88,30 @@ const recordsOf = (topic: string, roll: Dice): RawRecord[] => {
   return shuffledTogether(partitions, roll);
 };
 
-/** Applies a seed's records with a consumer that crashes now and then, before or after its commit. */
+/**
+ * Applies a seed's records with a consumer that crashes now and then, before or after its commit. Two
+ * members take turns, each with what it knew when it had its last one.
+ */
 const playSeed = async (seed: number, side: BusSide): Promise<number> => {
   const roll = dice(seed);
   const name = `seed-${seed}`;
   let dies = false;
-  const core = consumerCore(
-    countingConsumer(name, name, async (events, transaction) => {
-      await recordEffects(name, events, transaction);
-      if (dies) throw new DatabaseUnavailable('killed before its commit');
-    }),
-    side.needs,
-  );
+  const counting = countingConsumer(name, name, async (events, transaction) => {
+    await recordEffects(name, events, transaction);
+    if (dies) throw new DatabaseUnavailable('killed before its commit');
+  });
+  const members = [consumerCore(counting, side.needs), consumerCore(counting, side.needs)];
+  const apply = (batch: readonly RawRecord[]) =>
+    members[roll(members.length)]?.apply({ records: batch, skipped: [] });
   const records = recordsOf(name, roll);
   for (let from = 0; from < records.length; ) {
     const batch = records.slice(from, from + 1 + roll(BATCH_MAX));
     dies = roll(3) === 0;
-    if (dies) await core.apply({ records: batch, skipped: [] }).catch(() => {});
+    if (dies) await apply(batch)?.catch(() => {});
     dies = false;
-    await core.apply({ records: batch, skipped: [] });
+    await apply(batch);
     // A consumer that crashed after the commit, before it got the result, applies the batch again.
-    if (roll(3) === 0) await core.apply({ records: batch, skipped: [] });
+    if (roll(3) === 0) await apply(batch);
     from += batch.length;
   }
   return records.length - EVENTS;

@@ -22,7 +22,7 @@ export const auditService: ServiceDefinition = {
       endpoints: [listEvents(reading), exportEvents(reading)],
       projections: [],
       relay: auditRelay,
-      consumers: [ingest({ onMoved: progress.tell, log: needs.log })],
+      consumers: [ingest({ ...needs, onMoved: progress.tell })],
       policies: [],
       loops: [cleanupLoop(needs)],
       start: progress.start,

@@ -1,19 +1,25 @@
-/** Applies records in one transaction: effects, parked events and positions commit together. */
+/** Applies records in one transaction: positions, effects and parked events commit together. */
 import type { IntegrationEvent } from '@cardea/contracts';
-import { type ParkedOwner, park } from '@cardea/log-follower';
+import { type ParkedOwner, park, parkedPositions } from '@cardea/log-follower';
 import type { Statement, Transaction } from '@cardea/read-models';
 import { failpoint, metrics, span } from '@cardea/runtime';
 import type { Consumer } from '../bus.ts';
 import type { ConsumerDependencies, KindOf } from './consumer-core.ts';
 import {
   type ConsumerPositions,
+  type ConsumerProgress,
+  isMovedElsewhere,
+  type LaneMove,
   type LanePosition,
+  laneKey,
+  NOTHING_APPLIED,
   offsetsOf,
   raisedTogether,
 } from './consumer-positions.ts';
-import { advance, lanesOf, movedOf, type Opened, topicsOf } from './lane-moves.ts';
+import type { KnownPositions } from './known-positions.ts';
+import { advance, movedOf, type Opened, topicsOf } from './lane-moves.ts';
 import type { LatePositions, Moved } from './late-positions.ts';
-import { type Halves, inTwoHalves, MovedMeanwhile } from './two-halves.ts';
+import { inTwoHalves, MovedMeanwhile } from './two-halves.ts';
 import { streamName, waitingEvent } from './waiting-events.ts';
 
 export type At = {
@@ -22,6 +28,7 @@ export type At = {
   readonly positions: ConsumerPositions;
   readonly parked: ParkedOwner;
   readonly late: LatePositions;
+  readonly known: KnownPositions;
   /** Called when a stream was parked or released here. */
   readonly onParked: () => void;
 };
@@ -30,8 +37,11 @@ export type At = {
 export type Guilty = ReadonlyMap<Opened, string>;
 
 type Seen = Map<string, LanePosition>;
+type Answer = Parameters<NonNullable<Consumer['onCommitted']>>[1][number];
 type Applied = {
   readonly events: readonly IntegrationEvent[];
+  /** Of the statements of {@link Consumer.statements}. */
+  readonly answers: readonly Answer[];
   readonly seen: Seen;
   /** Positions of before that were stored together with these. */
   readonly late: readonly Moved[];
@@ -44,11 +54,11 @@ export const applyTogether = async (
   guilty: Guilty,
 ): Promise<void> => {
   const { consumer, needs } = at;
-  const { events, seen, late } = await inHalves(at, { records, guilty });
+  const { events, answers, seen, late } = await inHalves(at, { records, guilty });
   at.late.stored(late);
   await failpoint('consumer.after_commit');
   needs.counted?.('applied', consumer.name, events.length);
-  if (events.length > 0) consumer.onCommitted?.(events);
+  if (events.length > 0) await consumer.onCommitted?.(events, answers);
   consumer.onMoved?.(offsetsOf(seen));
 };
 
@@ -62,35 +72,32 @@ export const passOver = (at: At, records: readonly Opened[], seen: Seen = new Ma
 
 type Applying = { readonly records: readonly Opened[]; readonly guilty: Guilty };
 
-/** Where nothing is prepared, no read is needed before the transaction. */
-const inHalves = async (at: At, applying: Applying): Promise<Applied> => {
-  const { consumer, needs } = at;
-  const commit = (isPrepared: IsPrepared) =>
-    needs.database.asSystem((sql) => applyIn(at, sql, { ...applying, isPrepared }));
+const inHalves = (at: At, applying: Applying): Promise<Applied> => {
+  const { consumer } = at;
   const { prepare, preparedTypes } = consumer;
+  const toPrepare = (events: readonly IntegrationEvent[]) =>
+    prepare === undefined ? [] : ofTypes(preparedTypes, events);
   const events = applying.records.flatMap(({ event }) => event ?? []);
-  if (prepare === undefined || ofTypes(preparedTypes, events).length === 0) {
-    return commit(() => true);
-  }
-  let due: Due | undefined;
+  let isFirst = toPrepare(events).length === 0;
+  let due: Due;
   return inTwoHalves<Applied>({
     due: async () => {
-      due = await dueNow(at, applying);
+      // What is prepared takes effect here: it must not rest on what this process knew a while ago.
+      const known = isFirst ? at.known.before(applying.records) : undefined;
+      isFirst = false;
+      due = dueAfter(at, applying, known ?? (await readProgress(at, applying)));
       return due.toHandle;
     },
     prepare: async (all) => {
-      const toPrepare = ofTypes(preparedTypes, all);
-      if (toPrepare.length === 0) return;
-      await spanned(consumer, toPrepare, () => prepare(toPrepare));
+      const mine = toPrepare(all);
+      if (mine.length > 0) await spanned(consumer, mine, async () => prepare?.(mine));
     },
-    apply: (areReady) =>
-      due === undefined || changesRows(consumer, due)
-        ? commit(areReady)
+    apply: () =>
+      changesRows(consumer, due)
+        ? written(at, applying, due)
         : Promise.resolve(passed(at, applying, due)),
   });
 };
-
-type IsPrepared = Parameters<Halves<Applied>['apply']>[0];
 
 /** False where everything that is due was done by `prepare`: then only the position is left to store. */
 const changesRows = ({ appliedTypes }: Consumer, { toHandle, toPark }: Sorted): boolean =>
@@ -99,46 +106,70 @@ const changesRows = ({ appliedTypes }: Consumer, { toHandle, toPark }: Sorted): 
 const passed = (at: At, { records }: Applying, { fresh, seen, toHandle }: Due): Applied => {
   noteRepeats(at, records, fresh);
   at.late.pass(movedOf(records, seen));
-  return { events: toHandle, seen, late: [] };
+  return { events: toHandle, answers: [], seen, late: [] };
 };
 
-type Due = Sorted & { readonly seen: Seen; readonly fresh: readonly Opened[] };
-
-/** Read without a lock: too many do no harm, and with too few `apply` starts over. */
-const dueNow = async (at: At, { records, guilty }: Applying): Promise<Due> => {
-  const { seen, parked } = await at.positions.readDue(
-    at.needs.database.system,
-    topicsOf(records),
-    streamsOf(records),
-  );
-  const fresh = advance(records, seen);
-  return { ...sorted(at, { fresh, guilty, waiting: new Set(parked) }), seen, fresh };
+type Due = Sorted & {
+  readonly seen: Seen;
+  readonly fresh: readonly Opened[];
+  /** The positions before these records, and the parked streams. */
+  readonly from: ConsumerProgress;
 };
 
-const applyIn = async (
-  at: At,
-  transaction: Transaction,
-  of: Applying & { readonly isPrepared: IsPrepared },
-): Promise<Applied> => {
-  const { consumer, positions } = at;
-  const { records, guilty } = of;
-  const lanes = lanesOf(records);
-  const { seen, parked } = await positions.lock(transaction, lanes, streamsOf(records));
+const readProgress = async (at: At, { records }: Applying): Promise<ConsumerProgress> => {
+  const topics = topicsOf(records);
+  const read = await at.positions.readDue(at.needs.database.system, topics, streamsOf(records));
+  at.known.learn(topics, read);
+  return read;
+};
+
+const dueAfter = (at: At, { records, guilty }: Applying, from: ConsumerProgress): Due => {
+  const seen = new Map(from.seen);
   const fresh = advance(records, seen);
-  const { toHandle, toPark } = sorted(at, { fresh, guilty, waiting: new Set(parked) });
-  if (!toHandle.every(of.isPrepared)) throw new MovedMeanwhile();
-  noteRepeats(at, records, fresh);
-  await parkAll(at, transaction, toPark);
+  return { ...sorted(at, { fresh, guilty, waiting: new Set(from.parked) }), seen, fresh, from };
+};
+
+/** Effects and positions commit together, and only where the positions are those that `due` rests on. */
+const written = async (at: At, { records }: Applying, due: Due): Promise<Applied> => {
+  const { consumer, needs, positions } = at;
+  const { seen, toHandle, toPark, from, fresh } = due;
   const late = at.late.waiting;
-  const storing = positions.storing(raisedTogether([...late, ...movedOf(records, seen)]));
+  const moves = movesOf(movedOf(records, seen), late, from.seen);
+  const moving = positions.moving(moves);
   const toApply = ofTypes(consumer.appliedTypes, toHandle);
-  const commit = async (): Promise<void> => {
-    const effects = await effectsOf(consumer, toApply, transaction);
-    await failpoint('consumer.before_commit');
-    await transaction.commitWith([...effects, storing]);
-  };
-  await (toApply.length > 0 ? spanned(consumer, toApply, commit) : commit());
-  return { events: toHandle, seen, late };
+  const commit = () =>
+    needs.database.asSystem(async (transaction) => {
+      const locksFirst = toPark.length > 0 || consumer.handle !== undefined;
+      if (locksFirst) await transaction.together([moving]);
+      await parkAll(at, transaction, due);
+      const effects = await effectsOf(consumer, toApply, transaction);
+      await failpoint('consumer.before_commit');
+      const answers = await transaction.commitWith([...(locksFirst ? [] : [moving]), ...effects]);
+      return answers.slice(locksFirst ? 0 : 1);
+    });
+  try {
+    const answers = await (toApply.length > 0 ? spanned(consumer, toApply, commit) : commit());
+    at.known.moved(moves);
+    if (toPark.length > 0) at.known.forget();
+    noteRepeats(at, records, fresh);
+    return { events: toHandle, answers, seen, late };
+  } catch (error) {
+    at.known.forget();
+    throw isMovedElsewhere(error) ? new MovedMeanwhile() : error;
+  }
+};
+
+/** The lanes of this batch from where they stood; others, whose positions wait to be stored, from anywhere. */
+const movesOf = (
+  moved: readonly Moved[],
+  late: readonly Moved[],
+  from: Seen,
+): readonly LaneMove[] => {
+  const own = new Set(moved.map(laneKey));
+  return raisedTogether([...late, ...moved]).map((move) => {
+    const lane = laneKey(move);
+    return own.has(lane) ? { ...move, from: from.get(lane) ?? NOTHING_APPLIED } : move;
+  });
 };
 
 /** Does what needs answers, and returns the statements that are left. */
@@ -163,11 +194,11 @@ const noteRepeats = (
 };
 
 /** Both halves appear in traces under the same span name. */
-const spanned = (
+const spanned = <T>(
   consumer: Consumer,
   events: readonly IntegrationEvent[],
-  work: () => Promise<void>,
-): Promise<void> =>
+  work: () => Promise<T>,
+): Promise<T> =>
   span('consume', work, {
     attributes: { consumer: consumer.name, events: events.length },
     links: events.map(({ traceparent }) => traceparent),
@@ -212,13 +243,12 @@ const sorted = (
   return { toHandle, toPark };
 };
 
-const parkAll = async (
-  at: At,
-  transaction: Transaction,
-  toPark: readonly ToPark[],
-): Promise<void> => {
+const parkAll = async (at: At, transaction: Transaction, { toPark, from }: Due): Promise<void> => {
   if (toPark.length === 0) return;
   const { consumer, needs } = at;
+  // A release does not move positions: what waits for a stream that is not parked any more would wait for ever.
+  const parked = await parkedPositions(transaction, at.parked, from.parked);
+  if (from.parked.some((stream) => !parked.has(stream))) throw new MovedMeanwhile();
   const events = toPark.map(({ event, errorCode: code }) => waitingEvent(event, code));
   await park(transaction, at.parked, events);
   at.onParked();

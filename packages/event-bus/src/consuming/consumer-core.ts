@@ -6,6 +6,7 @@ import type { Consumer } from '../bus.ts';
 import { type At, applyTogether, passOver } from './applying.ts';
 import { consumerPositions, type Lane, type LanePosition } from './consumer-positions.ts';
 import type { DeadLetters } from './dead-letter.ts';
+import { knownPositions } from './known-positions.ts';
 import type { Opened } from './lane-moves.ts';
 import { latePositions } from './late-positions.ts';
 import { openAll, skippedUpTo } from './opening.ts';
@@ -13,10 +14,10 @@ import { release } from './releasing.ts';
 
 /**
  * Applies records of any adapter. Effects and positions of the lanes commit together, so an event takes
- * effect once, however often and by whichever replica it is delivered. The lanes' rows are locked first, so
- * a replica that was suspended finds its records already applied and does nothing. Work that needs more
- * than the transaction's connection is prepared before, and again when more events have become due. Where
- * nothing takes effect there is no transaction: the position is stored later.
+ * effect once, however often and by whichever replica it is delivered. The lanes move only from where this
+ * replica takes them to be, so one that was suspended is refused, reads the tables and finds its records
+ * applied. Work that needs more than the transaction's connection is prepared before, and again after such
+ * a refusal. Where nothing takes effect there is no transaction: the position is stored later.
  */
 export type ConsumerCore = {
   /** Throws when the records have to be tried again. */
@@ -84,18 +85,22 @@ const PARKED_LOOK_MS = 10_000;
 export const consumerCore = (consumer: Consumer, needs: ConsumerDependencies): ConsumerCore => {
   const { database, clock, log } = needs;
   const positions = consumerPositions(needs.schema, consumer.name);
+  const known = knownPositions(consumer.topics);
   const parked = { schema: needs.schema, owner: `consumer:${consumer.name}` };
   const late = latePositions({
     clock,
     log: log.child({ consumer: consumer.name }),
-    store: (moved) => positions.storeLate(database.system, moved),
+    store: async (moved) => {
+      await positions.storeLate(database.system, moved);
+      known.moved(moved);
+    },
   });
   let lookedAtMs = Number.NEGATIVE_INFINITY;
   let reason: string | undefined;
   const lookAgain = (): void => {
     lookedAtMs = Number.NEGATIVE_INFINITY;
   };
-  const at: At = { consumer, needs, positions, parked, late, onParked: lookAgain };
+  const at: At = { consumer, needs, positions, parked, late, known, onParked: lookAgain };
 
   const applyOrSplit = async (records: readonly Opened[], onTurn: () => void): Promise<void> => {
     onTurn();

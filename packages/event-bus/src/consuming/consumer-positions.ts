@@ -65,25 +65,23 @@ export type ConsumerProgress = {
   readonly parked: readonly string[];
 };
 
+/** Where a lane is to stand; with `from` it must stand there before. */
+export type LaneMove = Lane & LanePosition & { readonly from?: LanePosition | undefined };
+
 /** Positions of one consumer in its service's schema. */
 export type ConsumerPositions = {
   /**
-   * Locks the rows of these lanes until the transaction ends, so a concurrent process sees the changes of
-   * this one, and then looks which of the streams are parked; one round trip.
+   * A statement that raises these positions and keeps their rows locked until the transaction ends. It
+   * fails where one with `from` stands elsewhere ({@link isMovedElsewhere}): another process has applied
+   * records since. Each lane at most once.
    */
-  lock(
-    transaction: Transaction,
-    lanes: readonly Lane[],
-    streams: readonly string[],
-  ): Promise<ConsumerProgress>;
+  moving(moves: readonly LaneMove[]): Statement;
   /** Locks all rows of this consumer. */
   lockAll(transaction: Transaction): Promise<void>;
-  /** A statement that only raises; each lane at most once. */
-  storing(moved: readonly (Lane & LanePosition)[]): Statement;
-  /** The same without an effect: what a crash of the database forgets is looked at again. */
+  /** Raises without an effect: what a crash of the database forgets is looked at again. */
   storeLate(sql: Queryable, moved: readonly (Lane & LanePosition)[]): Promise<void>;
   read(sql: Queryable, topics: readonly string[]): Promise<Map<string, LanePosition>>;
-  /** The same as `lock`, without a lock. */
+  /** Together with the streams of these that are parked, and another parked one if there is any. */
   readDue(
     sql: Queryable,
     topics: readonly string[],
@@ -91,40 +89,51 @@ export type ConsumerPositions = {
   ): Promise<ConsumerProgress>;
 };
 
-const MINE = `
-  FROM unnest($2::text[], $3::int[]) AS lane(topic, partition)
-  JOIN TABLE p ON p.consumer = $1 AND p.topic = lane.topic AND p.partition = lane.partition`;
+/** Plain SQL ends a transaction by an error only: this text is no number. */
+const ELSEWHERE = 'positions moved elsewhere';
+
+export const isMovedElsewhere = (error: unknown): boolean =>
+  error instanceof Error && error.message.includes(ELSEWHERE);
 
 export const consumerPositions = (schema: string, consumer: string): ConsumerPositions => {
   const table = `${schema}.consumer_positions`;
-  const lockRows = {
-    name: `${schema}_lock_consumer_positions`,
-    text: `SELECT p.topic, p.partition, p."offset", p.position, p.part ${MINE.replace('TABLE', table)}
-           ORDER BY p.topic, p.partition FOR UPDATE OF p`,
+  const raise = (to: string): string => `
+    "offset" = GREATEST(p."offset", ${to}."offset"),
+    position = GREATEST(p.position, ${to}.position),
+    part = CASE WHEN (${to}.position, ${to}.part) > (p.position, p.part) THEN ${to}.part ELSE p.part END,
+    updated_at = now()`;
+  const moveRows = {
+    name: `${schema}_move_consumer_positions`,
+    text: `
+      WITH moves AS (
+        SELECT * FROM unnest($2::text[], $3::int[], $4::bigint[], $5::bigint[], $6::int[],
+            $7::bigint[], $8::bigint[], $9::int[])
+          AS m(topic, partition, "offset", position, part, from_offset, from_position, from_part)
+      ), raised AS (
+        UPDATE ${table} AS p SET ${raise('m')} FROM moves AS m
+        WHERE p.consumer = $1 AND p.topic = m.topic AND p.partition = m.partition
+          AND (m.from_offset IS NULL
+            OR (p."offset", p.position, p.part) = (m.from_offset, m.from_position, m.from_part))
+        RETURNING p.topic, p.partition
+      ), made AS (
+        INSERT INTO ${table} (consumer, topic, partition, "offset", position, part)
+        SELECT $1, m.topic, m.partition, m."offset", m.position, m.part FROM moves AS m
+        WHERE (m.topic, m.partition) NOT IN (SELECT r.topic, r.partition FROM raised AS r)
+        ON CONFLICT DO NOTHING RETURNING 1
+      )
+      SELECT CASE WHEN n < cardinality($2::text[]) THEN concat('${ELSEWHERE}: ', n)::int END
+      FROM (SELECT (SELECT count(*) FROM raised) + (SELECT count(*) FROM made) AS n) AS moved`,
   };
-  const addRows = {
-    name: `${schema}_add_consumer_positions`,
-    text: `INSERT INTO ${table} (consumer, topic, partition, "offset", position)
-           SELECT $1, lane.topic, lane.partition, -1, 0
-           FROM unnest($2::text[], $3::int[]) AS lane(topic, partition)
-           ORDER BY 2, 3 ON CONFLICT DO NOTHING`,
-  };
-  const storeText = `
-    INSERT INTO ${table} AS p (consumer, topic, partition, "offset", position, part)
-    SELECT $1, moved.*
-    FROM unnest($2::text[], $3::int[], $4::bigint[], $5::bigint[], $6::int[])
-         AS moved(topic, partition, "offset", position, part)
-    ORDER BY moved.topic, moved.partition
-    ON CONFLICT (consumer, topic, partition) DO UPDATE SET
-      "offset" = GREATEST(p."offset", excluded."offset"),
-      position = GREATEST(p.position, excluded.position),
-      part = CASE WHEN (excluded.position, excluded.part) > (p.position, p.part)
-             THEN excluded.part ELSE p.part END,
-      updated_at = now()`;
-  const storeRows = { name: `${schema}_store_consumer_positions`, text: storeText };
   const storeRowsLate = {
     name: `${schema}_store_consumer_positions_late`,
-    text: `${storeText} RETURNING set_config('synchronous_commit', 'off', true)`,
+    text: `
+      INSERT INTO ${table} AS p (consumer, topic, partition, "offset", position, part)
+      SELECT $1, moved.*
+      FROM unnest($2::text[], $3::int[], $4::bigint[], $5::bigint[], $6::int[])
+           AS moved(topic, partition, "offset", position, part)
+      ORDER BY moved.topic, moved.partition
+      ON CONFLICT (consumer, topic, partition) DO UPDATE SET ${raise('excluded')}
+      RETURNING set_config('synchronous_commit', 'off', true)`,
   };
   const readRows = {
     name: `${schema}_read_consumer_positions`,
@@ -132,49 +141,35 @@ export const consumerPositions = (schema: string, consumer: string): ConsumerPos
            WHERE consumer = $1 AND topic = ANY($2)`,
   };
   const owner = `consumer:${consumer}`;
-  const readParked = {
-    name: `${schema}_read_parked_of_consumer`,
-    text: `SELECT DISTINCT stream_id FROM ${schema}.parked_events
-           WHERE owner = $1 AND stream_id = ANY($2)`,
-  };
   const readDue = {
     name: `${schema}_read_due_of_consumer`,
     text: `SELECT topic, partition, "offset", position, part, NULL AS stream FROM ${table}
            WHERE consumer = $1 AND topic = ANY($2)
            UNION ALL
            SELECT DISTINCT NULL, NULL::int, NULL::bigint, NULL::bigint, NULL::int, stream_id
-           FROM ${schema}.parked_events WHERE owner = $3 AND stream_id = ANY($4)`,
+           FROM ${schema}.parked_events WHERE owner = $3 AND stream_id = ANY($4)
+           UNION ALL
+           (SELECT NULL, NULL, NULL, NULL, NULL, stream_id
+            FROM ${schema}.parked_events WHERE owner = $3 LIMIT 1)`,
   };
-  const columns = (lanes: readonly Lane[]) => [
-    lanes.map(({ topic }) => topic),
-    lanes.map(({ partition }) => partition),
-  ];
   const movedColumns = (moved: readonly (Lane & LanePosition)[]) => [
     consumer,
-    ...columns(moved),
+    moved.map(({ topic }) => topic),
+    moved.map(({ partition }) => partition),
     moved.map(({ offset }) => String(offset)),
     moved.map(({ position }) => String(position)),
     moved.map(({ part }) => part),
   ];
   return {
-    lock: async (transaction, lanes, streams) => {
-      const values = [consumer, ...columns(lanes)];
-      const look = [
-        { ...lockRows, values },
-        { ...readParked, values: [owner, streams] },
+    moving: (moves) => {
+      // In the order of all: two processes that move the same lanes never wait for each other.
+      const all = moves.toSorted((a, b) => (laneKey(a) < laneKey(b) ? -1 : 1));
+      const from = [
+        all.map(({ from }) => from && String(from.offset)),
+        all.map(({ from }) => from && String(from.position)),
+        all.map(({ from }) => from?.part),
       ];
-      let [found, parked] = await transaction.together<[Row, { stream_id: string }]>(look);
-      if (found.rows.length < lanes.length) {
-        const add = { ...addRows, values };
-        [, found, parked] = await transaction.together<[Row, Row, { stream_id: string }]>([
-          add,
-          ...look,
-        ]);
-      }
-      return {
-        seen: byLane(found.rows),
-        parked: parked.rows.map(({ stream_id }) => stream_id),
-      };
+      return { ...moveRows, values: [...movedColumns(all), ...from] };
     },
     lockAll: async (transaction) => {
       await transaction.query(
@@ -182,7 +177,6 @@ export const consumerPositions = (schema: string, consumer: string): ConsumerPos
         [consumer],
       );
     },
-    storing: (moved) => ({ ...storeRows, values: movedColumns(moved) }),
     storeLate: async (sql, moved) => {
       await sql.query(storeRowsLate, movedColumns(moved));
     },

@@ -23,7 +23,7 @@ export const release = async (at: At, stream: string): Promise<void> => {
 const releaseSome = async (at: At, stream: string): Promise<number> => {
   const { consumer, needs, positions, parked } = at;
   const waitingIn = (sql: Transaction) => firstWaiting(sql, parked, stream, RELEASED_EVENTS_MAX);
-  const events = await inTwoHalves({
+  const { events, answers } = await inTwoHalves({
     due: () => needs.database.asSystem(waitingIn),
     prepare: async (waiting) => consumer.prepare?.(ofTypes(consumer.preparedTypes, waiting)),
     apply: (isPrepared) =>
@@ -33,11 +33,11 @@ const releaseSome = async (at: At, stream: string): Promise<number> => {
         if (!waiting.every(isPrepared)) throw new MovedMeanwhile();
         const toApply = ofTypes(consumer.appliedTypes, waiting);
         const effects = await effectsOf(consumer, toApply, transaction);
-        if (effects.length > 0) await transaction.together(effects);
+        const answers = effects.length > 0 ? await transaction.together(effects) : [];
         await forgetWaiting(transaction, parked, waiting);
-        return waiting;
+        return { events: waiting, answers };
       }),
   });
-  if (events.length > 0) consumer.onCommitted?.(events);
+  if (events.length > 0) await consumer.onCommitted?.(events, answers);
   return events.length;
 };

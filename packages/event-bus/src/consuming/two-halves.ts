@@ -3,9 +3,8 @@ import { Outage } from '@cardea/runtime';
 
 /**
  * A consumer's work in two halves, so that no database connection is held while waiting for another
- * connection, an append or a projection. The first half runs outside of any transaction and reads without a
- * lock which events are due; the second is the transaction, which locks, reads again, and starts over when
- * more is due than was prepared.
+ * connection, an append or a projection. The first half runs outside of any transaction and finds without a
+ * lock which events are due; the second is the transaction, which starts over when others are due by now.
  */
 export type Halves<Applied> = {
   /** The events that are due, read without a lock; too many do no harm. */

@@ -1,0 +1,59 @@
+/**
+ * The stored positions of a consumer as this process left them, as long as nothing is parked. Another
+ * process may have moved them since: a batch that starts from here is refused then. Whoever parks a stream
+ * moves its partition too, so while a position holds, no stream of its partition is parked.
+ */
+import {
+  type ConsumerProgress,
+  type LanePosition,
+  laneKey,
+  NOTHING_APPLIED,
+  raised,
+} from './consumer-positions.ts';
+import { lanesOf, type Opened } from './lane-moves.ts';
+import type { Moved } from './late-positions.ts';
+
+export type KnownPositions = {
+  /** Undefined where the tables have to be read. */
+  before(records: readonly Opened[]): ConsumerProgress | undefined;
+  /** What one snapshot shows of these topics. */
+  learn(topics: readonly string[], progress: ConsumerProgress): void;
+  /** After the commit that moved or raised them. */
+  moved(to: readonly Moved[]): void;
+  /** What is stored is not certain, or something was parked. */
+  forget(): void;
+};
+
+/** Of other topics nothing is kept: those are single streams, which are sent late once. */
+export const knownPositions = (kept: readonly string[]): KnownPositions => {
+  const topics = new Set<string>();
+  const positions = new Map<string, LanePosition>();
+  const positionOf = (lane: string): LanePosition => positions.get(lane) ?? NOTHING_APPLIED;
+  const forget = (): void => {
+    topics.clear();
+    positions.clear();
+  };
+  return {
+    before: (records) => {
+      const lanes = lanesOf(records);
+      if (!lanes.every(({ topic }) => topics.has(topic))) return undefined;
+      return {
+        seen: new Map(lanes.map(laneKey).map((lane) => [lane, positionOf(lane)])),
+        parked: [],
+      };
+    },
+    learn: (read, { seen, parked }) => {
+      if (parked.length > 0) return forget();
+      for (const topic of read) if (kept.includes(topic)) topics.add(topic);
+      for (const [lane, position] of seen) positions.set(lane, position);
+    },
+    moved: (to) => {
+      for (const each of to) {
+        if (!topics.has(each.topic)) continue;
+        const lane = laneKey(each);
+        positions.set(lane, raised(positionOf(lane), each));
+      }
+    },
+    forget,
+  };
+};

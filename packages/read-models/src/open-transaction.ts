@@ -1,4 +1,4 @@
-/** BEGIN … COMMIT as its callback sees it: BEGIN waits for the first statement, and both are one round trip. */
+/** BEGIN … COMMIT as its callback sees it: BEGIN goes with the first statement, and neither is sent for one trip alone. */
 import type { QueryResultRow } from 'pg';
 import type { Answers, Queryable, Sql, Statement, Transaction } from './database.ts';
 import { type Answer, answersOf } from './one-trip.ts';
@@ -43,6 +43,11 @@ export function openTransaction(
   };
 
   const commit = async (statements: readonly Statement[]): Promise<readonly Answer[]> => {
+    if (begun === undefined && !hasEnded) {
+      hasEnded = true;
+      // Sent together outside of BEGIN they are one transaction already.
+      return (await sending.together([...settings, ...statements])).slice(settings.length);
+    }
     const answering = send([...statements, COMMIT]);
     hasEnded = true;
     const answers = await answering;

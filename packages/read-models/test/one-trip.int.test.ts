@@ -146,6 +146,16 @@ describe('a transaction with a callback', () => {
     expect(await stored()).toEqual([1]);
   });
 
+  it('changes nothing when one of its first and last statements is refused', async () => {
+    const one = single();
+    const [before] = await one.asSystemAtOnce<[{ pid: number }]>([pid]);
+    const work = one.asSystem((sql) => sql.commitWith([add(1), REFUSED, add(2)]));
+    await expect(work).rejects.toMatchObject({ code: '22012' });
+    expect(await stored()).toEqual([]);
+    const [after] = await one.asSystemAtOnce<[{ pid: number }]>([pid]);
+    expect(after.rows).toEqual(before.rows);
+  });
+
   it('is rolled back when one of the last statements is refused', async () => {
     const one = single();
     const work = one.asSystem(async (sql) => {

@@ -70,12 +70,13 @@ export function followedIndex(needs: FollowedIndexDependencies): FollowedIndex {
       return { position, epoch: 0n, parked };
     },
     prepare: async () => undefined,
-    isIdle: () => false,
-    apply: async ({ events, through }) => {
-      for (let held = needs.heldBy?.(); held !== undefined; held = needs.heldBy?.()) await held;
-      for (const event of events) if (event.position > position) take(event);
-      position = through;
-    },
+    changes:
+      async ({ events, through }) =>
+      async () => {
+        for (let held = needs.heldBy?.(); held !== undefined; held = needs.heldBy?.()) await held;
+        for (const event of events) if (event.position > position) take(event);
+        position = through;
+      },
     moved: () => waiting.moved(),
     atEnd: async (askedAtMs) => {
       if (askedAtMs !== undefined) await needs.atEnd?.(askedAtMs);

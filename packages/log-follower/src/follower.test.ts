@@ -58,12 +58,14 @@ function world() {
   const sink: Sink = {
     load: async () => ({ ...stored, parked: new Map(parked) }),
     prepare: async () => undefined,
-    isIdle: ({ events }) => events.every(({ type }) => type === 'Foreign'),
-    apply: async ({ events, through }, checkpoint) => {
-      const error = failure?.();
-      if (error !== undefined) throw error;
-      move(checkpoint, through);
-      applied.push(...events.map(({ position }) => position));
+    changes: async ({ events, through }, checkpoint) => {
+      if (events.every(({ type }) => type === 'Foreign')) return undefined;
+      return async () => {
+        const error = failure?.();
+        if (error !== undefined) throw error;
+        move(checkpoint, through);
+        applied.push(...events.map(({ position }) => position));
+      };
     },
     idle,
     moved: (position) => told.push(position),

@@ -31,23 +31,31 @@ export type Batch<Prepared> = {
   readonly isFull: boolean;
 };
 
+/** Writes changes and checkpoint atomically; parks what cannot be applied, throws outages. */
+export type Changes = () => Promise<void>;
+
 /** Applies the events. Anything that it throws but {@link Fenced} is logged and the batch is tried again. */
 export interface Sink<Prepared = undefined> {
   /** Reads the checkpoint from the database: what is in memory may be outdated. */
   load(): Promise<Checkpoint>;
   /** Work on a batch that can be done while the previous one is being applied. */
   prepare(events: readonly RecordedEvent[], checkpoint: Checkpoint): Promise<Prepared>;
-  /** True when the batch changes nothing here, so that only the checkpoint moves, later, through `idle`. */
-  isIdle(batch: Batch<Prepared>, checkpoint: Checkpoint): boolean;
-  /** Writes effects and checkpoint atomically; parks what cannot be applied, throws outages. */
-  apply(batch: Batch<Prepared>, checkpoint: Checkpoint, signal: AbortSignal): Promise<void>;
-  /** Stores checkpoints that moved over idle batches. */
+  /**
+   * Returns what the batch changes here, or undefined when only the checkpoint moves, later, through `idle`.
+   * What has an effect elsewhere is done before; it must be repeatable.
+   */
+  changes(
+    batch: Batch<Prepared>,
+    checkpoint: Checkpoint,
+    signal: AbortSignal,
+  ): Promise<Changes | undefined>;
+  /** Stores checkpoints that moved over batches without changes. */
   readonly idle?: IdleCheckpoints;
   /** Called when everything up to the position has taken effect, with the last events. */
   moved?(position: bigint, events: readonly RecordedEvent[]): void;
   /** Called when the log had no further events at the time of the read. */
   atEnd?(askedAtMs: number | undefined): Promise<void> | void;
-  /** Waits for work that `apply` has started and not finished. */
+  /** Waits for work that was started and has not finished. */
   settle?(): Promise<void>;
 }
 
@@ -216,7 +224,8 @@ export class LogFollower<Prepared = undefined> {
     const { checkpoint } = active;
     const { idle } = this.#sink;
     const { name } = this.#needs;
-    if (this.#sink.isIdle(batch, checkpoint)) {
+    const change = await this.#sink.changes(batch, checkpoint, active.until);
+    if (change === undefined) {
       const outdated = this.#outdated;
       const onLost = () => outdated.abort();
       this.#passed(active, batch);
@@ -227,7 +236,7 @@ export class LogFollower<Prepared = undefined> {
     }
     await idle?.settle(name);
     this.#unanswered = batch.events;
-    await this.#sink.apply(batch, checkpoint, active.until);
+    await change();
     this.#unanswered = [];
     this.#passed(active, batch);
   }

@@ -14,7 +14,7 @@ import type { Database } from './database.ts';
 import type { LeaderLocks } from './leader-locks.ts';
 import { type EventPolicy, policySink } from './policy-sink.ts';
 
-/** The checkpoint is stored at most this often while it moves over events of others. */
+/** The checkpoint is stored at most this often; what was handled meanwhile is repeated after a crash. */
 const IDLE_STORE_MS = 5000;
 
 export type PolicyRunnerOptions = {

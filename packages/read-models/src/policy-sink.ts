@@ -1,6 +1,7 @@
 /**
  * A policy as a sink of its service's log: event in, command out. Streams go side by side, the events of
- * one in order; what was handled and what is parked moves the checkpoint together.
+ * one in order. What was handled is repeatable, so its position is stored late, as over ignored events; what
+ * is parked is stored together with the position.
  *
  * A command meets the state of others, which may be another one a moment later, so a failure that blames
  * the event is tried a few times before it parks the stream. A mapping meets nothing but its event, so
@@ -31,7 +32,10 @@ export type EventPolicy = {
   readonly name: string;
   /** Types of the service's own private events that it listens to. */
   readonly on: readonly string[];
-  /** Must be repeatable: derive command ids from the event's id. A throw parks the event's stream. */
+  /**
+   * Must be repeatable, also seconds later: derive command ids from the event's id, and decide on the state
+   * as it is. A throw parks the event's stream.
+   */
   readonly handle: (event: RecordedEvent) => Promise<void>;
 };
 
@@ -51,11 +55,12 @@ export function policySink(options: PolicySinkOptions): Sink {
   return {
     load: () => loadCheckpoint(database.system, of),
     prepare: async () => undefined,
-    isIdle: ({ events }) => !events.some(({ type }) => types.has(type)),
-    apply: async ({ events, through }, checkpoint, signal) => {
+    changes: async ({ events, through }, checkpoint, signal) => {
       const mine = events.filter(({ type }) => types.has(type));
+      if (mine.length === 0) return undefined;
       const parked = await handleAll(options, mine, { checkpoint, signal });
-      await moveCheckpoint(database.system, { of, checkpoint }, through, parked);
+      if (parked.length === 0) return undefined;
+      return () => moveCheckpoint(database.system, { of, checkpoint }, through, parked);
     },
     idle,
   };

@@ -30,12 +30,14 @@ export function projectionSink(options: ProjectionSinkOptions): Sink {
     prepare: async () => {
       await failpoint('loop.stuck');
     },
-    isIdle: ({ events }, checkpoint) => projector.isIdle(checkpoint, events),
-    apply: ({ events }: Batch<undefined>, checkpoint: Checkpoint) =>
-      span('project', () => projector.apply(checkpoint, events), {
-        attributes: { projection: projection.name, events: events.length },
-        links: events.map(({ metadata }) => metadata.traceparent),
-      }),
+    changes: async ({ events }: Batch<undefined>, checkpoint: Checkpoint) => {
+      if (projector.isIdle(checkpoint, events)) return undefined;
+      return () =>
+        span('project', () => projector.apply(checkpoint, events), {
+          attributes: { projection: projection.name, events: events.length },
+          links: events.map(({ metadata }) => metadata.traceparent),
+        });
+    },
     idle,
     moved: (position, events) => {
       positions.advance(projection.name, position);

@@ -8,11 +8,13 @@ import {
   releasePolicyStream,
   runPolicies,
 } from '@cardea/read-models';
-import { loops, systemClock } from '@cardea/runtime';
+import { type Clock, fakeClock, loops, systemClock } from '@cardea/runtime';
 import { inMemoryEventStore, silentLogger, testDatabase, untilTrue } from '@cardea/testing';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { event, LOG, migrateThings, SCHEMA } from './things.ts';
 
+/** No position that a policy has reached is stored later. */
+const STORED_AFTER_MS = 5_000;
 const test = testDatabase();
 const stops: (() => Promise<void>)[] = [];
 let store: EventStore;
@@ -42,10 +44,10 @@ const policy = (handle?: (said: RecordedEvent) => Promise<void>): EventPolicy =>
   },
 });
 
-async function start(running: EventPolicy) {
-  const [clock, log, connectionString] = [systemClock, silentLogger, test.url];
+async function start(running: EventPolicy, clock: Clock = systemClock) {
+  const [log, connectionString] = [silentLogger, test.url];
   const database = openDatabase({ connectionString, log });
-  const leader = leaderLocks({ connectionString, clock, log });
+  const leader = leaderLocks({ connectionString, clock: systemClock, log });
   const watched = loops(clock);
   const policies = await runPolicies({
     policies: [running],
@@ -57,15 +59,13 @@ async function start(running: EventPolicy) {
     clock,
     log,
   });
+  let closed: Promise<void> | undefined;
+  /** Without a stop of the policies: what they have not stored is lost. */
+  const crash = () => (closed ??= database.close().then(() => leader.close()));
   let stopped: Promise<void> | undefined;
-  const stop = () =>
-    (stopped ??= (async () => {
-      await policies.stop();
-      await leader.close();
-      await database.close();
-    })());
+  const stop = () => (stopped ??= policies.stop().then(crash));
   stops.push(stop);
-  return { database, leader, stop, degraded: () => watched.state()[0]?.degraded };
+  return { database, leader, stop, crash, degraded: () => watched.state()[0]?.degraded };
 }
 
 const append = (id: string, ...types: string[]) =>
@@ -111,6 +111,27 @@ describe('a policy', () => {
     await append('c', 'ThingMade');
     await untilTrue(() => handled.includes('thing-c/1'));
     expect(handled).toEqual(['thing-a/1', 'thing-b/1', 'thing-c/1']);
+  });
+
+  it('stores once in a while how far it has come, whatever it did', async () => {
+    const clock = fakeClock('2031-05-04T03:02:01Z');
+    const things = await start(policy(), clock);
+    for (const id of ['a', 'b']) await append(id, 'ThingMade');
+    await untilTrue(() => handled.length === 2);
+    expect(await checkpoint(things)).toBe('0');
+    await clock.advance(STORED_AFTER_MS);
+    await untilTrue(async () => (await checkpoint(things)) === '2');
+  });
+
+  it('repeats after a crash what it had not stored, and misses nothing', async () => {
+    const first = await start(policy(), fakeClock('2031-05-04T03:02:01Z'));
+    await append('a', 'ThingMade');
+    await untilTrue(() => handled.length === 1);
+    await first.crash();
+    await start(policy());
+    await append('b', 'ThingMade');
+    await untilTrue(() => handled.includes('thing-b/1'));
+    expect(handled).toEqual(['thing-a/1', 'thing-a/1', 'thing-b/1']);
   });
 
   it('waits out an outage without parking anything', async () => {

@@ -50,6 +50,31 @@ export function relaySink({
   let storing: Promise<void> = Promise.resolve();
   let relayed = 0n;
 
+  const send = async (
+    { events, prepared, through, isFull }: Batch<Outgoing>,
+    checkpoint: Checkpoint,
+  ): Promise<void> => {
+    const { publisher } = needs;
+    const moves = { log: definition.log, position: through };
+    const publish = () =>
+      publisher.publishThrough?.(topic, prepared, moves) ?? publisher.publish(topic, prepared);
+    await span('relay', publish, {
+      attributes: { topic, events: prepared.length },
+      links: prepared.map(({ traceparent }) => traceparent),
+    });
+    await failpoint('relay.after_publish');
+    checkpoint.position = through;
+    await failpoint('relay.before_checkpoint');
+    if (publisher.publishThrough === undefined) {
+      await storing;
+      storing = stored.save(through);
+      storing.catch(() => {}); // the next batch gets the error
+      if (!isFull) await storing;
+    }
+    const oldestMs = needs.clock.now().getTime() - (events[0]?.time.getTime() ?? 0);
+    needs.counted?.({ topic, read: events.length, published: prepared.length, oldestMs });
+  };
+
   return {
     load: async () => {
       const { position, logEpoch } = await stored.load();
@@ -62,28 +87,8 @@ export function relaySink({
       if (events.length > 0) await failpoint('relay.after_read');
       return await mapAll(events, checkpoint, { mapEvent, park: parked.park });
     },
-    isIdle: ({ prepared }) => prepared.length === 0,
-    apply: async ({ events, prepared, through, isFull }: Batch<Outgoing>, checkpoint) => {
-      const { publisher } = needs;
-      const moves = { log: definition.log, position: through };
-      const publish = () =>
-        publisher.publishThrough?.(topic, prepared, moves) ?? publisher.publish(topic, prepared);
-      await span('relay', publish, {
-        attributes: { topic, events: prepared.length },
-        links: prepared.map(({ traceparent }) => traceparent),
-      });
-      await failpoint('relay.after_publish');
-      checkpoint.position = through;
-      await failpoint('relay.before_checkpoint');
-      if (publisher.publishThrough === undefined) {
-        await storing;
-        storing = stored.save(through);
-        storing.catch(() => {}); // the next batch gets the error
-        if (!isFull) await storing;
-      }
-      const oldestMs = needs.clock.now().getTime() - (events[0]?.time.getTime() ?? 0);
-      needs.counted?.({ topic, read: events.length, published: prepared.length, oldestMs });
-    },
+    changes: async (batch, checkpoint) =>
+      batch.prepared.length === 0 ? undefined : () => send(batch, checkpoint),
     idle,
     moved: (position) => {
       relayed = position;

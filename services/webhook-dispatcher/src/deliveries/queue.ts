@@ -53,11 +53,11 @@ export interface Queue {
   releaseAllBut(deliveryIds: readonly string[], owner: string): Promise<boolean>;
 }
 
-// One claim at a time, for the width of a webhook is counted and then filled. A compiled plan would cost
-// more than the claim itself.
+// One claim at a time, for the width of a webhook is counted and then filled. Planning the claim for its
+// values would cost more than the claim itself.
 const LOCK = {
   name: 'webhooks_lock_claims',
-  text: `SELECT set_config('jit', 'off', true), pg_advisory_xact_lock(hashtext('webhooks.claim'))`,
+  text: `SELECT set_config('plan_cache_mode', 'force_generic_plan', true), pg_advisory_xact_lock(hashtext('webhooks.claim'))`,
 };
 
 // From webhook to webhook through the index: a million rows of one cost the others nothing.

@@ -10,11 +10,12 @@ import {
   openLogReader,
 } from '@cardea/log-follower';
 import type { Clock, Logger, Loops } from '@cardea/runtime';
-import type { Database } from './database.ts';
+import type { Database, Queryable } from './database.ts';
 import type { LeaderLocks } from './leader-locks.ts';
 import type { PositionBoard } from './positions.ts';
 import type { Projection } from './projection.ts';
 import { projectionSink } from './projection-sink.ts';
+import { sharedTransactions } from './shared-transactions.ts';
 
 /** How long a stored checkpoint may lag after events without effect; only other processes wait for it. */
 const IDLE_STORE_MS = 25;
@@ -61,13 +62,14 @@ export async function runProjections(options: RunnerOptions): Promise<RunningPro
     delayMs: IDLE_STORE_MS,
     store: (moves) => moveCheckpoints(database.system, { schema, kind: 'projection' }, moves),
   });
+  const shared = sharedTransactions(database);
   const running = projections.map((projection) => {
     const reader = readers.get(projection.log);
     if (reader === undefined) throw new Error(`No reader for log ${projection.log}.`);
     if (projection.onAppliedElsewhere !== undefined) {
       positions.onApplied(projection.name, projection.onAppliedElsewhere);
     }
-    const { follower, run } = runOne(options, projection, { reader, idle });
+    const { follower, run } = runOne(options, projection, { reader, idle, shared });
     return { name: projection.name, follower, ended: run(stop.signal) };
   });
   return {
@@ -89,19 +91,23 @@ export async function runProjections(options: RunnerOptions): Promise<RunningPro
 function runOne(
   options: RunnerOptions,
   projection: Projection,
-  shared: { readonly reader: LogReader; readonly idle: IdleCheckpoints },
+  common: {
+    readonly reader: LogReader;
+    readonly idle: IdleCheckpoints;
+    readonly shared: Queryable;
+  },
 ) {
   const { schema, database, positions, sealer, leader: leases, loops, clock } = options;
   const name = `projection:${schema}.${projection.name}`;
   const log = options.log.child({ projection: `${schema}.${projection.name}` });
   const watch = loops.watch(name);
   const tools = { open: sealer.open.bind(sealer) };
-  const sink = projectionSink({ projection, schema, database, tools, positions, log, ...shared });
+  const sink = projectionSink({ projection, schema, database, tools, positions, log, ...common });
   const parkedNotice = `${schema} projection:${projection.name}`;
   const lead = { lease: name, leases, parkedNotice };
   const follower = new LogFollower(sink, {
     name: projection.name,
-    reader: shared.reader,
+    reader: common.reader,
     clock,
     log,
     watch,

@@ -23,11 +23,16 @@ export type ProjectorOptions = {
   /** The schema of its tables, checkpoint and parked events: the service's, or a rebuild's. */
   readonly schema: string;
   readonly database: Database;
+  /** Takes statements of small batches, to send them together with those of other projections. */
+  readonly shared?: Queryable;
   readonly tools: ProjectionTools;
   readonly rebuilding: boolean;
   /** Called for each stream that was parked, after the commit. */
   readonly onParked?: (event: RecordedEvent, error: unknown) => void;
 };
+
+/** A larger batch would hold up those that share its transaction. */
+const SHARED_EVENTS_MAX = 50;
 
 export type Poison = { readonly event: RecordedEvent; readonly error: unknown };
 
@@ -170,8 +175,11 @@ export class Projector {
       parked: mapped.parked,
     };
     await failpoint('projection.before_commit');
-    if (this.#ownEvents(mapped.applied).length === 0) await run(database.system, batch);
-    else {
+    const { shared } = this.#options;
+    if (this.#ownEvents(mapped.applied).length === 0) {
+      const isSmall = mapped.applied.length <= SHARED_EVENTS_MAX;
+      await run((isSmall ? shared : undefined) ?? database.system, batch);
+    } else {
       await database.asSystem((sql) => this.writeIn(sql, batch, mapped.applied), {
         durable: false,
       });

@@ -1,0 +1,50 @@
+import { DatabaseError } from 'pg';
+import { expect, it } from 'vitest';
+import { DatabaseUnavailable, type Statement } from './database.ts';
+import { sharedTransactions } from './shared-transactions.ts';
+
+/** Answers each statement with its text, and refuses those that `refusal` names. */
+function world(refusal: (text: string) => Error | undefined = () => undefined) {
+  const transactions: string[][] = [];
+  const run = (texts: readonly string[]) => {
+    transactions.push([...texts]);
+    const error = texts.map(refusal).find((each) => each !== undefined);
+    if (error !== undefined) throw error;
+    return texts.map((text) => ({ rows: [{ text }], rowCount: 1 }));
+  };
+  const shared = sharedTransactions({
+    system: { query: async (sql) => run([String(sql)])[0] as never },
+    asSystemAtOnce: async (statements: readonly Statement[]) =>
+      run(statements.map(({ text }) => text)) as never,
+  });
+  return { transactions, shared };
+}
+
+const refused = new DatabaseError('no such value', 0, 'error');
+
+it('statements of one turn share a transaction, those of another do not', async () => {
+  const { transactions, shared } = world();
+  const answers = await Promise.all([shared.query('a'), shared.query('b')]);
+  expect(answers.map(({ rows }) => rows)).toEqual([[{ text: 'a' }], [{ text: 'b' }]]);
+  await shared.query('c');
+  expect(transactions).toEqual([['a', 'b'], ['c']]);
+});
+
+it('a statement that is refused fails alone', async () => {
+  const { transactions, shared } = world((text) => (text === 'bad' ? refused : undefined));
+  const [good, bad] = await Promise.allSettled([shared.query('good'), shared.query('bad')]);
+  expect(good).toMatchObject({ status: 'fulfilled', value: { rowCount: 1 } });
+  expect(bad).toEqual({ status: 'rejected', reason: refused });
+  expect(transactions).toEqual([['good', 'bad'], ['good'], ['bad']]);
+});
+
+it('an outage is everybody’s, for nobody knows what was committed', async () => {
+  const gone = new DatabaseUnavailable('gone');
+  const { transactions, shared } = world((text) => (text === 'b' ? gone : undefined));
+  const all = await Promise.allSettled([shared.query('a'), shared.query('b')]);
+  expect(all).toEqual([
+    { status: 'rejected', reason: gone },
+    { status: 'rejected', reason: gone },
+  ]);
+  expect(transactions).toEqual([['a', 'b']]);
+});

@@ -4,10 +4,10 @@
  * the server refuses one, each is sent in a transaction of its own, and only the guilty one fails.
  */
 import { isOutage } from '@cardea/log-follower';
-import { outsideTransactions } from '@cardea/runtime';
 import type { QueryResultRow } from 'pg';
 import type { Database, Queryable, Sql, Statement } from './database.ts';
 import { statementOf } from './open-transaction.ts';
+import { perTurn } from './per-turn.ts';
 
 type Answer = { readonly rows: readonly QueryResultRow[]; readonly rowCount: number };
 type Waiting = {
@@ -16,11 +16,11 @@ type Waiting = {
   readonly reject: (error: unknown) => void;
 };
 
+/** `joining`: called before a transaction is sent; what it asks for travels along. */
 export function sharedTransactions(
   database: Pick<Database, 'system' | 'asSystemAtOnce'>,
+  joining: () => void = () => {},
 ): Queryable {
-  let waiting: Waiting[] = [];
-
   const alone = ({ statement: { name, text, values } }: Waiting): Promise<Answer> =>
     database.system.query(name === undefined ? text : { name, text }, values);
 
@@ -41,21 +41,13 @@ export function sharedTransactions(
     }
   };
 
+  const add = perTurn(send, joining);
   return {
     query: <Row extends QueryResultRow>(sql: Sql, values?: readonly unknown[]) =>
       new Promise<{ readonly rows: readonly Row[]; readonly rowCount: number }>(
         (resolve, reject) => {
-          if (waiting.length === 0) {
-            outsideTransactions(() =>
-              setImmediate(() => {
-                const all = waiting;
-                waiting = [];
-                void send(all);
-              }),
-            );
-          }
           const statement = statementOf(sql, values);
-          waiting.push({ statement, resolve: resolve as Waiting['resolve'], reject });
+          add({ statement, resolve: resolve as Waiting['resolve'], reject });
         },
       ),
   };

@@ -1,16 +1,35 @@
 /** The keys of encrypted fields of one service, in the table `subject_keys` of its schema. */
 import type { SubjectKeyRow, SubjectKeyTable } from '@cardea/crypto';
+import { expectNoTransaction } from '@cardea/runtime';
 import type { Database } from './database.ts';
+import { perTurn } from './per-turn.ts';
 
 type Row = { subject_id: string; tenant_id: string; wrapped: Buffer | null; kek_id: string };
 
+type Asked = {
+  readonly row: SubjectKeyRow;
+  readonly resolve: (stands: SubjectKeyRow | undefined) => void;
+  readonly reject: (error: unknown) => void;
+};
+
 /**
- * Runs as `cardea_system`, one durable statement each: when a key is lost, so is all that was encrypted
- * with it.
+ * Runs as `cardea_system`, durably: when a key is lost, so is all that was encrypted with it. Keys that are
+ * asked for in one turn of the event loop are inserted by one statement.
  */
 export function postgresSubjectKeys(database: Database, schema: string): SubjectKeyTable {
   const table = `${schema}.subject_keys`;
   const columns = 'subject_id, tenant_id, wrapped, kek_id';
+  // In order of the subjects, so that two processes never wait for each other in a circle.
+  const insertKeys = {
+    name: `${schema}_key_insert`,
+    text: `WITH asked AS (
+        SELECT * FROM unnest($1::text[], $2::text[], $3::bytea[], $4::text[]) AS a(${columns})
+      ), inserted AS (
+        INSERT INTO ${table} (${columns}) SELECT * FROM asked ORDER BY subject_id
+        ON CONFLICT (subject_id) DO NOTHING RETURNING ${columns})
+      SELECT ${columns} FROM inserted
+      UNION ALL SELECT ${columns} FROM ${table} WHERE subject_id = ANY($1)`,
+  };
   const read = async (subjectId: string): Promise<SubjectKeyRow | undefined> => {
     const { rows } = await database.system.query<Row>(
       {
@@ -21,22 +40,28 @@ export function postgresSubjectKeys(database: Database, schema: string): Subject
     );
     return rows[0] && keyOf(rows[0]);
   };
+  const insertAll = async (all: readonly Asked[]): Promise<void> => {
+    try {
+      const { rows } = await database.system.query<Row>(
+        insertKeys,
+        insertedColumns(all.map(({ row }) => row)),
+      );
+      const standing = new Map(rows.map((row) => [row.subject_id, keyOf(row)]));
+      for (const { row, resolve } of all) resolve(standing.get(row.subjectId));
+    } catch (error) {
+      for (const { reject } of all) reject(error);
+    }
+  };
+  const add = perTurn(insertAll);
+  const insert = (row: SubjectKeyRow): Promise<SubjectKeyRow | undefined> => {
+    expectNoTransaction('a key of an encrypted field');
+    return new Promise((resolve, reject) => add({ row, resolve, reject }));
+  };
   return {
     read,
     insertIfAbsent: async (row) => {
-      const { rows } = await database.system.query<Row>(
-        {
-          name: `${schema}_key_insert`,
-          text: `WITH inserted AS (
-            INSERT INTO ${table} (${columns}) VALUES ($1, $2, $3, $4)
-            ON CONFLICT (subject_id) DO NOTHING RETURNING ${columns})
-          SELECT ${columns} FROM inserted
-          UNION ALL SELECT ${columns} FROM ${table} WHERE subject_id = $1`,
-        },
-        [row.subjectId, row.tenantId, row.wrapped, row.kekId],
-      );
-      // A row that another transaction has inserted meanwhile is not visible to this statement.
-      const standing = rows[0] === undefined ? await read(row.subjectId) : keyOf(rows[0]);
+      // A row that another transaction has inserted meanwhile is not visible to the statement.
+      const standing = (await insert(row)) ?? (await read(row.subjectId));
       if (standing === undefined)
         throw new Error('A subject key vanished; rows are never deleted.');
       return standing;
@@ -59,6 +84,13 @@ const keyOf = (row: Row): SubjectKeyRow => ({
   wrapped: row.wrapped,
   kekId: row.kek_id,
 });
+
+const insertedColumns = (rows: readonly SubjectKeyRow[]): readonly unknown[] => [
+  rows.map(({ subjectId }) => subjectId),
+  rows.map(({ tenantId }) => tenantId),
+  rows.map(({ wrapped }) => wrapped),
+  rows.map(({ kekId }) => kekId),
+];
 
 const ERASED_AT_ONCE = 500;
 

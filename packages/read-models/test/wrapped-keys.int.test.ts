@@ -1,5 +1,12 @@
 /** Wrapped keys of a table are wrapped under another key while other processes change it. */
-import { neverErased, type Sealed, sealer, UnknownWrapKey, wrapKeys } from '@cardea/crypto';
+import {
+  neverErased,
+  type Sealed,
+  type SubjectKeyTable,
+  sealer,
+  UnknownWrapKey,
+  wrapKeys,
+} from '@cardea/crypto';
 import {
   foreignKeysOf,
   openDatabase,
@@ -45,6 +52,43 @@ const sealerUnder = (current: string, previous?: string) =>
     keys: keysOf(current, previous),
     clock: systemClock,
   });
+
+describe('keys of one turn', () => {
+  const row = (subjectId: string, wrapped: string) => ({
+    subjectId,
+    tenantId: 't1',
+    wrapped: Buffer.from(wrapped),
+    kekId: 'none',
+  });
+  const two = () =>
+    [0, 1].map(() => postgresSubjectKeys(database, 'vault')) as [SubjectKeyTable, SubjectKeyTable];
+
+  it('are inserted together, the first of each subject', async () => {
+    const [keys, elsewhere] = two();
+    await elsewhere.insertIfAbsent(row('known', 'before'));
+    await elsewhere.erase('gone');
+    const asked = [row('new', 'first'), row('new', 'second'), row('known', 'after')];
+    const made = await Promise.all([...asked, row('gone', 'again')].map(keys.insertIfAbsent));
+    expect(made.map(({ wrapped }) => wrapped?.toString())).toEqual([
+      'first',
+      'first',
+      'before',
+      undefined,
+    ]);
+  });
+
+  it('are the same to two who insert them in another order', async () => {
+    const [one, other] = two();
+    const subjects = Array.from({ length: 50 }, (_, nth) => `both ${nth}`);
+    const by = (table: SubjectKeyTable, name: string, ids: readonly string[]) =>
+      Promise.all(ids.map((id) => table.insertIfAbsent(row(id, name))));
+    const [mine, theirs] = await Promise.all([
+      by(one, 'one', subjects),
+      by(other, 'other', subjects.toReversed()),
+    ]);
+    expect(mine).toEqual(theirs.toReversed());
+  });
+});
 
 describe('wrapped keys', () => {
   it('are wrapped anew once each, by two at the same time, and what is erased meanwhile stays erased', async () => {

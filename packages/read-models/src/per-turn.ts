@@ -1,0 +1,19 @@
+import { outsideTransactions } from '@cardea/runtime';
+
+/** Hands on together what is added in one turn of the event loop. `joining`: may add more right before. */
+export function perTurn<T>(
+  send: (all: readonly T[]) => Promise<void>,
+  joining: () => void = () => {},
+): (each: T) => void {
+  let waiting: T[] = [];
+  const flush = (): void => {
+    joining();
+    const all = waiting;
+    waiting = [];
+    void send(all);
+  };
+  return (each) => {
+    if (waiting.length === 0) outsideTransactions(() => setImmediate(flush));
+    waiting.push(each);
+  };
+}

@@ -17,6 +17,8 @@ export type IdleCheckpoints = {
   settle(name: string): Promise<void>;
   /** Stores pending moves at once. */
   flush(): Promise<void>;
+  /** Begins to store pending moves, so that they can share a transaction; whoever stores them calls back. */
+  join(): void;
 };
 
 export function idleCheckpoints(of: {
@@ -69,6 +71,12 @@ export function idleCheckpoints(of: {
       cancel = undefined;
       await underWay;
       if (waiting.size > 0) await begin();
+    },
+    join: () => {
+      if (waiting.size === 0 || underWay !== undefined) return;
+      cancel?.();
+      cancel = undefined;
+      void begin();
     },
   };
 }

@@ -60,9 +60,9 @@ export async function runProjections(options: RunnerOptions): Promise<RunningPro
   const idle = idleCheckpoints({
     clock,
     delayMs: IDLE_STORE_MS,
-    store: (moves) => moveCheckpoints(database.system, { schema, kind: 'projection' }, moves),
+    store: (moves) => moveCheckpoints(shared, { schema, kind: 'projection' }, moves),
   });
-  const shared = sharedTransactions(database);
+  const shared = sharedTransactions(database, () => idle.join());
   const running = projections.map((projection) => {
     const reader = readers.get(projection.log);
     if (reader === undefined) throw new Error(`No reader for log ${projection.log}.`);

@@ -4,7 +4,7 @@ import { DatabaseUnavailable, type Statement } from './database.ts';
 import { sharedTransactions } from './shared-transactions.ts';
 
 /** Answers each statement with its text, and refuses those that `refusal` names. */
-function world(refusal: (text: string) => Error | undefined = () => undefined) {
+function world(refusal: (text: string) => Error | undefined = () => undefined, joining = () => {}) {
   const transactions: string[][] = [];
   const run = (texts: readonly string[]) => {
     transactions.push([...texts]);
@@ -12,11 +12,14 @@ function world(refusal: (text: string) => Error | undefined = () => undefined) {
     if (error !== undefined) throw error;
     return texts.map((text) => ({ rows: [{ text }], rowCount: 1 }));
   };
-  const shared = sharedTransactions({
-    system: { query: async (sql) => run([String(sql)])[0] as never },
-    asSystemAtOnce: async (statements: readonly Statement[]) =>
-      run(statements.map(({ text }) => text)) as never,
-  });
+  const shared = sharedTransactions(
+    {
+      system: { query: async (sql) => run([String(sql)])[0] as never },
+      asSystemAtOnce: async (statements: readonly Statement[]) =>
+        run(statements.map(({ text }) => text)) as never,
+    },
+    joining,
+  );
   return { transactions, shared };
 }
 
@@ -28,6 +31,16 @@ it('statements of one turn share a transaction, those of another do not', async 
   expect(answers.map(({ rows }) => rows)).toEqual([[{ text: 'a' }], [{ text: 'b' }]]);
   await shared.query('c');
   expect(transactions).toEqual([['a', 'b'], ['c']]);
+});
+
+it('what was put off travels along', async () => {
+  const late: Promise<unknown>[] = [];
+  const { transactions, shared } = world(undefined, () => {
+    if (late.length === 0) late.push(shared.query('late'));
+  });
+  await shared.query('a');
+  await Promise.all(late);
+  expect(transactions).toEqual([['a', 'late']]);
 });
 
 it('a statement that is refused fails alone', async () => {

@@ -1,6 +1,7 @@
 /** B1 and B2: the cost of appending in order, compared with plain INSERTs without an order. */
 import { Client } from 'pg';
 import { type Bench, type BenchContext, type Goal, type Row, workerSide } from './harness.ts';
+import { pairsOf } from './started.ts';
 
 const WORKER = new URL('./append.worker.ts', import.meta.url);
 
@@ -25,7 +26,7 @@ export const benches: readonly Bench[] = [
 async function appendRates(context: BenchContext): Promise<readonly Row[]> {
   const url = await prepared(context);
   const rows: Row[] = [];
-  for (const [callers, goal] of CALLERS) {
+  for (const [callers, goal] of pairsOf(context, CALLERS)) {
     const subject = await appends(context, url, callers);
     const floor = await inserts(context, url, callers);
     const id = `B1 ${callers} callers`;

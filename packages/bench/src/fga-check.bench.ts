@@ -1,7 +1,7 @@
 /** B4: the cost of a check, compared with a server of the same kind that does nothing. */
 import type { Bench, BenchContext, Row } from './harness.ts';
 import { httpSide, type LoadRequest } from './http.ts';
-import { started } from './started.ts';
+import { pairsOf, started } from './started.ts';
 
 const WORKER = new URL('./fga-check.worker.ts', import.meta.url);
 const NOOP = new URL('./express-noop.worker.ts', import.meta.url);
@@ -32,7 +32,7 @@ async function checks(context: BenchContext): Promise<readonly Row[]> {
     (body): LoadRequest => ({ method: 'POST', path: PATH, headers, body, status: 200 }),
   );
   const rows: Row[] = [];
-  for (const connections of CONNECTIONS) {
+  for (const connections of pairsOf(context, CONNECTIONS)) {
     const subject = await httpSide(context, 'POST /fga/check, API key', {
       origin,
       connections,

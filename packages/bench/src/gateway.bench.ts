@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Bench, BenchContext, Row, Side } from './harness.ts';
 import { httpSide, type LoadRequest } from './http.ts';
-import { started } from './started.ts';
+import { pairsOf, started } from './started.ts';
 
 const WORKER = new URL('./gateway.worker.ts', import.meta.url);
 const CONNECTIONS = 32;
@@ -37,7 +37,7 @@ async function added(context: BenchContext): Promise<readonly Row[]> {
     { method: 'GET', path: '/api/v1/fga/tuples?limit=20', headers, status: 200 },
   ];
   const rows: Row[] = [];
-  for (const request of asked) {
+  for (const request of pairsOf(context, asked)) {
     const title = `${request.method} ${request.path}`;
     const load = { connections: CONNECTIONS, requests: [request] };
     const led = await httpSide(context, title, { ...load, origin: gateway.url });

@@ -78,6 +78,8 @@ export type BenchContext = {
   readonly startGateway: StartGateway;
   /** Called at the end of the bench, also after a failure. */
   readonly onEnd: (close: () => Promise<void> | void) => void;
+  /** What is started: for this bench alone; in a smoke run once for all that name it. */
+  readonly shared: <T>(name: string, start: (context: BenchContext) => Promise<T>) => Promise<T>;
 };
 
 export type Bench = {

@@ -38,7 +38,10 @@ async function relayRate(context: BenchContext): Promise<readonly Row[]> {
 }
 
 /** Undefined, with the reason printed, where Kafka cannot be started. */
-export async function benchKafka({ onEnd }: BenchContext): Promise<KafkaServer | undefined> {
+export const benchKafka = ({ shared }: BenchContext): Promise<KafkaServer | undefined> =>
+  shared('Kafka', startBroker);
+
+async function startBroker({ onEnd }: BenchContext): Promise<KafkaServer | undefined> {
   const missing = whyNoKafka();
   if (missing !== undefined) {
     console.log(`  not run: ${missing}`);

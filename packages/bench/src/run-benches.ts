@@ -28,13 +28,14 @@ export async function runBenches(run: BenchRun): Promise<boolean> {
   if (benches.length === 0) throw new UnknownBench(`there is no bench called ${run.only}`);
   const server = await benchServer();
   const rows: Row[] = [];
+  const forAll: Shared = { started: new Map(), closers: [] };
   let failed = broken;
   try {
     const box = await describeMachine(server);
     for (const bench of benches) {
       console.log(`${bench.id}: ${bench.title}`);
       try {
-        rows.push(...(await runOne(bench, run, server)));
+        rows.push(...(await runOne(bench, run, { server, forAll })));
       } catch (error) {
         failed = true;
         console.error(`${bench.id} broke:`, error);
@@ -42,14 +43,23 @@ export async function runBenches(run: BenchRun): Promise<boolean> {
     }
     await writeReport(box, rows);
   } finally {
+    for (const close of forAll.closers.toReversed()) await close();
     await server.stop();
   }
   return !failed;
 }
 
-async function runOne(bench: Bench, run: BenchRun, server: BenchServer): Promise<readonly Row[]> {
+type Closers = (() => Promise<void> | void)[];
+/** What the benches of a smoke run share. */
+type Shared = { readonly started: Map<string, Promise<unknown>>; readonly closers: Closers };
+
+async function runOne(
+  bench: Bench,
+  run: BenchRun,
+  { server, forAll }: { readonly server: BenchServer; readonly forAll: Shared },
+): Promise<readonly Row[]> {
   const { smoke, cluster, seconds, startGateway } = run;
-  const closers: (() => Promise<void> | void)[] = [];
+  const closers: Closers = [];
   const context: BenchContext = {
     smoke,
     cluster,
@@ -62,6 +72,13 @@ async function runOne(bench: Bench, run: BenchRun, server: BenchServer): Promise
     },
     startGateway,
     onEnd: (close) => closers.push(close),
+    shared: <T>(name: string, start: (within: BenchContext) => Promise<T>) => {
+      if (!smoke) return start(context);
+      const onEnd: BenchContext['onEnd'] = (close) => forAll.closers.push(close);
+      const running = forAll.started.get(name) ?? start({ ...context, onEnd });
+      forAll.started.set(name, running);
+      return running as Promise<T>;
+    },
   };
   try {
     return await bench.run(context);

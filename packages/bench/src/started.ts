@@ -6,6 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BenchContext } from './harness.ts';
 
+/** The pairs of a bench that a smoke run measures: each further one costs two processes. */
+export const pairsOf = <T>({ smoke }: BenchContext, all: readonly T[]): readonly T[] =>
+  smoke ? all.slice(0, 1) : all;
+
 /** Starts a server in a process of its own; returns the message that it sends when it is ready. */
 export async function started<Said>(
   context: BenchContext,

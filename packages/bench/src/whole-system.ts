@@ -31,7 +31,10 @@ export type WholeSystem = {
   level(): Promise<void>;
 };
 
-export async function wholeSystem(context: BenchContext): Promise<WholeSystem> {
+export const wholeSystem = ({ shared }: BenchContext): Promise<WholeSystem> =>
+  shared('the whole system', startWhole);
+
+async function startWhole(context: BenchContext): Promise<WholeSystem> {
   const started = context.cluster ? await cluster(context) : await standalone(context);
   const client = new Client({ connectionString: started.databaseUrl });
   await client.connect();

@@ -1,9 +1,11 @@
 import { request } from 'node:http';
-import { processFixture } from '@cardea/testing';
+import { processFixture, testDatabase } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { instance } from './instance.ts';
 
 const fixture = processFixture();
+/** One for each first start. */
+const databases = [testDatabase(), testDatabase()] as const;
 /** No administrator is configured, so the start creates one. */
 const OWN_ADMIN = { ADMIN_EMAIL: '', ADMIN_PASSWORD: '' };
 
@@ -22,7 +24,11 @@ const statusOf = (
 
 describe('S21 the mailbox of development', () => {
   it('S21 is not there, nor is the password told, where others can connect', async () => {
-    const open = await instance(fixture, { ...OWN_ADMIN, HOST: '0.0.0.0' });
+    const open = await instance(fixture, {
+      ...OWN_ADMIN,
+      DATABASE_URL: databases[0].url,
+      HOST: '0.0.0.0',
+    });
     const running = await open.start();
     for (const method of ['GET', 'DELETE', 'PUT', 'OPTIONS']) {
       expect(await statusOf(open.base, { method }), method).toBe(404);
@@ -40,7 +46,11 @@ describe('S21 the mailbox of development', () => {
   });
 
   it('S21 is there on loopback, for whoever asks it directly', async () => {
-    const { base, start } = await instance(fixture, { ...OWN_ADMIN, HOST: 'localhost' });
+    const { base, start } = await instance(fixture, {
+      ...OWN_ADMIN,
+      DATABASE_URL: databases[1].url,
+      HOST: 'localhost',
+    });
     const running = await start();
     expect(running.output()).toContain('"password"');
     expect(await statusOf(base)).toBe(200);

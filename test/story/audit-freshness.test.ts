@@ -14,11 +14,12 @@ import {
   silentLogger,
   startKafka,
   testDatabase,
+  testForm,
 } from '@cardea/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import { instance } from '../faults/instance.ts';
 
-const ACTS = 200;
+const ACTS = testForm.long ? 200 : 60;
 const WRITERS = 4;
 const TEST_MS_MAX = 900_000;
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { SERVICE_NAMES } from '@cardea/contracts';
-import { processFixture, type RestDriver, untilTrue } from '@cardea/testing';
+import { processFixture, type RestDriver, testForm, untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { player } from '../../scripts/tour/player.ts';
 import { playStory } from '../../scripts/tour/story.ts';
@@ -9,7 +9,8 @@ import { company, testCluster } from '../cluster-fixture.ts';
 import { expectWoken } from '../woken-poll.ts';
 import { wrongAnswers } from './every-endpoint.ts';
 
-const PAIRS = 1_000;
+/** Real processes; 1,000 pairs are in `packages/read-models/test/read-your-writes.int.test.ts`. */
+const PAIRS = testForm.long ? 1_000 : 200;
 /** Time for three requests, on a busy machine. */
 const PAIR_MS_MAX = 750;
 /** For services whose writes are slow, or limited in number. */

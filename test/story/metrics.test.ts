@@ -1,10 +1,12 @@
-import { type Instance, temporaryInstance, untilTrue } from '@cardea/testing';
+import { type Instance, temporaryInstance, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { player } from '../../scripts/tour/player.ts';
 import { playStory } from '../../scripts/tour/story.ts';
 import { expressions, seriesIn } from '../deploy/alert-files.ts';
+import { CHEAP_HASHES } from '../faults/instance.ts';
 
 const quiet = (): void => undefined;
+const database = testDatabase();
 const START_MS_MAX = 400_000;
 const SCRAPED_MS_MAX = 60_000;
 
@@ -40,7 +42,7 @@ describe('O10 the metrics of an instance that has been used', () => {
   let instance: Instance;
   let samples: readonly Sample[] = [];
   beforeAll(async () => {
-    instance = await temporaryInstance(quiet);
+    instance = await temporaryInstance(quiet, { ...CHEAP_HASHES, DATABASE_URL: database.url });
     await playStory(player(instance.base, quiet), instance.base);
     // A scrape does not wait for slow values, so a first one may lack what a later one has.
     await untilTrue(

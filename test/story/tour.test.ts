@@ -1,9 +1,11 @@
-import { startFakeEventStore, temporaryInstance } from '@cardea/testing';
+import { startFakeEventStore, temporaryInstance, testDatabase } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { player } from '../../scripts/tour/player.ts';
 import { playStory } from '../../scripts/tour/story.ts';
+import { CHEAP_HASHES } from '../faults/instance.ts';
 
 const quiet = (): void => undefined;
+const database = testDatabase();
 
 describe('the story', () => {
   it('Q5 holds at every step against a fresh instance', async () => {
@@ -17,7 +19,11 @@ describe('the story', () => {
 
   it('Q5 holds at every step with its events in EventStoreDB, as far as its stand-in goes', async () => {
     const standIn = await startFakeEventStore();
-    const instance = await temporaryInstance(quiet, { EVENTSTORE_URL: standIn.url });
+    const instance = await temporaryInstance(quiet, {
+      ...CHEAP_HASHES,
+      DATABASE_URL: database.url,
+      EVENTSTORE_URL: standIn.url,
+    });
     try {
       await playStory(player(instance.base, quiet), instance.base);
       expect(standIn.calls('append')).toBeGreaterThan(0);

@@ -14,8 +14,8 @@ import { adminOf, type FgaClient, inLanes } from './fga-client.ts';
 
 const SECRETS = { JWT_SECRET: 'j'.repeat(40), ENCRYPTION_KEY: 'e0'.repeat(32) };
 const KINDS = ['Postgres', 'EventStoreDB'] as const;
-/** Pairs of write and read; the long run has ten times as many. */
-const PAIRS = 1_000;
+/** Pairs of write and read. The fake EventStoreDB is slow itself, and the rule is above the store. */
+const PAIRS = { Postgres: 1_000, EventStoreDB: 200 };
 const SLOW_PAIRS = 8;
 const SLOW_MS = 1_000;
 
@@ -75,7 +75,7 @@ describe.each(KINDS)('reading what was written, its log in %s', (kind) => {
   afterAll(stopAll);
 
   it('authz 8 the process that wrote never answers from before', async () => {
-    expect(await staleOf(adminOf(writer, 'calm'), PAIRS, 16)).toBe(0);
+    expect(await staleOf(adminOf(writer, 'calm'), PAIRS[kind], 16)).toBe(0);
   });
 
   it('authz 8 nor does it while its follower is a second behind', async () => {

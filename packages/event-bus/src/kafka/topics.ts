@@ -66,7 +66,7 @@ const untilLed = async (admin: Admin, topic: string): Promise<void> => {
   }
 };
 
-const LED_TRIES_MAX = 50;
+const LED_TRIES_MAX = 150;
 const LED_PAUSE_MS = 200;
 const REPLICATION = 3;
 const DAY_MS = 86_400_000;

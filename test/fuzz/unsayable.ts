@@ -26,7 +26,10 @@ const REASONS: readonly Reason[] = [
     header: 'X-Service-Consistency: 0',
     why: 'no token: the fuzzer invents only letters and digits for headers, and calls this 0 valid although the pattern asks for a hyphen',
   },
-  { fault: 'body nul', why: 'no text anywhere holds NUL: a rule of the reader, before any schema' },
+  ...['body nul', 'query nul'].map((fault) => ({
+    fault,
+    why: 'no text anywhere holds NUL: a rule of the reader, before any schema',
+  })),
   ...['agent_id', 'user_id', 'action', 'resource', 'reason'].map((field) => ({
     operation: 'POST /api/v1/ciba/requests',
     fault: `${field} readable`,

@@ -54,7 +54,8 @@ describe('a query', () => {
     ['a=1&%61=2', 'repeated_parameter'],
     ['a=%', 'encoding'],
     ['a=%ff', 'encoding'],
-    ['a=%00', 'encoding'],
+    ['a=%00', 'nul'],
+    ['%00=a', 'nul'],
     ['x&'.repeat(65), 'too_many_parameters'],
   ])('is refused: %.20s', (search, rule) => {
     expect(readQuery(search)).toEqual({ fault: { field: 'query', rule } });

@@ -1,4 +1,4 @@
-/** Parses a query string into one string per name; repeated names and bytes that are not UTF-8 are faults. */
+/** Parses a query string into one string per name; repeated names, NUL and bytes that are not UTF-8 are faults. */
 import type { Fault } from './refusal.ts';
 
 const PAIRS_MAX = 64;
@@ -21,6 +21,7 @@ export function readQuery(search: string): QueryReading {
     if (name === undefined || value === undefined) {
       return { fault: { field: 'query', rule: 'encoding' } };
     }
+    if (`${name}${value}`.includes('\0')) return { fault: { field: 'query', rule: 'nul' } };
     if (name in values) return { fault: { field: 'query', rule: 'repeated_parameter' } };
     values[name] = value;
   }
@@ -29,13 +30,10 @@ export function readQuery(search: string): QueryReading {
 
 function decoded(text: string): string | undefined {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
-  let plain = spaced;
-  if (spaced.includes('%')) {
-    try {
-      plain = decodeURIComponent(spaced);
-    } catch {
-      return undefined;
-    }
+  if (!spaced.includes('%')) return spaced;
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    return undefined;
   }
-  return plain.includes('\0') ? undefined : plain;
 }

@@ -226,6 +226,12 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
     readBy: 'authz',
     text: 'Without a look at the end of the log for so long, questions are answered 503.',
   },
+  AUTHZ_INDEX_MAX_BYTES: {
+    group: 'areas',
+    readBy: 'authz',
+    text: 'Memory for the indexes of relationship tuples, by estimate. A tenant that does not fit in is answered by PostgreSQL; with 0 all are.',
+    otherwise: 'a quarter of the memory that the process may use',
+  },
   VAULT_SESSION_RATE: {
     group: 'areas',
     readBy: 'vault',

@@ -102,6 +102,10 @@ export const metrics = {
   ),
   hashQueueDepth: gauge('hash_queue_depth', 'Password hashes that wait for a permit.'),
   checkDuration: quickSeconds('check_duration_seconds', 'Evaluation of one authorization check.'),
+  tableAnswers: counter(
+    'authz_table_answers_total',
+    'Questions about tuples answered from the table, because no fresh index was in memory.',
+  ),
   vends: counter('vend_total', 'Credential vends by outcome.', 'outcome'),
   decryptionFailures: counter(
     'vault_decryption_failures_total',

@@ -18,6 +18,7 @@ import {
   url,
 } from './setting-forms.ts';
 import type { Settings } from './settings.ts';
+import { usableBytes } from './usable-bytes.ts';
 
 /** What is wrong with one setting, and what it should look like; never what it holds. */
 export type SettingFault = { readonly name: string; readonly fault: string; readonly form: string };
@@ -31,6 +32,8 @@ export type ReadOptions = {
   readonly standalone?: boolean;
   /** CPUs of this machine, for the defaults that follow from them. */
   readonly cpus?: number;
+  /** Memory that this process may use, for the same. */
+  readonly memoryBytes?: number;
 };
 
 type Field<T> = Form<T> & {
@@ -135,6 +138,10 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
     or: () => RETRY_DELAYS_MS,
   },
   AUTHZ_MAX_STALENESS: { ...duration('1s', '1h', 1), or: () => 5000 },
+  AUTHZ_INDEX_MAX_BYTES: {
+    ...integer(0, 2 ** 40),
+    or: (_, { memoryBytes }) => Math.floor((memoryBytes ?? usableBytes()) / 4),
+  },
   VAULT_SESSION_RATE: { ...integer(1, 100_000), or: () => 100 },
   CARDEA_DATA: { ...text('a path', /^[^\0]{1,4096}$/), ...optional },
   CARDEA_REQUIRE_TLS: { ...bool, or: () => false },

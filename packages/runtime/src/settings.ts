@@ -65,6 +65,8 @@ export type Settings = {
   readonly WEBHOOK_RETRY_DELAYS: readonly number[];
   /** Milliseconds by which an index of relationship tuples may lag before it answers nothing. */
   readonly AUTHZ_MAX_STALENESS: number;
+  /** Bytes that all indexes of relationship tuples may use together, by estimate. */
+  readonly AUTHZ_INDEX_MAX_BYTES: number;
   readonly VAULT_SESSION_RATE: number;
   /** Where standalone keeps mail and data; undefined in containers. */
   readonly CARDEA_DATA: string | undefined;

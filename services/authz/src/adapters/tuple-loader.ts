@@ -45,6 +45,16 @@ export function loadTuples(database: Database, tenantId: string): Promise<Loaded
   );
 }
 
+export async function countTuples(database: Database, tenantId: string): Promise<number> {
+  const { rows } = await database
+    .tenant(tenantId)
+    .query<{ count: string }>(
+      'SELECT coalesce(sum(n), 0) AS count FROM authz.tuple_counts WHERE tenant_id = $1',
+      [tenantId],
+    );
+  return Number(rows[0]?.count ?? 0);
+}
+
 async function parkedStreams(sql: Transaction): Promise<ReadonlySet<string>> {
   const { rows } = await sql.query<{ stream_id: string }>(
     `SELECT DISTINCT stream_id FROM authz.parked_events WHERE owner = 'projection:tuples'`,

@@ -1,8 +1,9 @@
-import type { Clock } from '@cardea/runtime';
+import { type Clock, metrics } from '@cardea/runtime';
 import type { Follower } from './follower.ts';
-import { slice } from './in-slices.ts';
+import { nextTurn, slice } from './in-slices.ts';
 import {
   type CheckRequest,
+  checkEach,
   checkFor,
   explainFor,
   filterFor,
@@ -70,13 +71,50 @@ const HOLD_MS = 250;
 /** Times that a request loads a tenant whose index is evicted again before it is used. */
 const LOADS_MAX = 3;
 
-export function indexEngine(needs: EngineDependencies): Engine {
+/** Answers from memory; where that has no fresh index of the tenant, `table` does. */
+export function engineOf(needs: EngineDependencies, table: Engine): Engine {
+  const index = indexEngine(needs);
+  const unlessElsewhere = async <T>(
+    inMemory: Promise<FromMemory<T>>,
+    ask: () => Promise<Answered<T>>,
+  ): Promise<Answered<T>> => {
+    const answer = await inMemory;
+    if (answer !== ELSEWHERE) return answer;
+    metrics.tableAnswers.inc();
+    return ask();
+  };
+  return {
+    check: (of, asked) => unlessElsewhere(index.check(of, asked), () => table.check(of, asked)),
+    checkAll: (of, asked) =>
+      unlessElsewhere(index.checkAll(of, asked), () => table.checkAll(of, asked)),
+    explain: (of, asked) =>
+      unlessElsewhere(index.explain(of, asked), () => table.explain(of, asked)),
+    filter: (of, asked) => unlessElsewhere(index.filter(of, asked), () => table.filter(of, asked)),
+    listObjects: (of, asked) =>
+      unlessElsewhere(index.listObjects(of, asked), () => table.listObjects(of, asked)),
+    listUsers: (of, asked) =>
+      unlessElsewhere(index.listUsers(of, asked), () => table.listUsers(of, asked)),
+  };
+}
+
+/** There is no index of the tenant in memory that is fresh. */
+const ELSEWHERE = 'elsewhere';
+type FromMemory<T> = Answered<T> | typeof ELSEWHERE;
+type IndexEngine = {
+  readonly [Question in keyof Engine]: Engine[Question] extends (
+    ...asked: infer Asked
+  ) => Promise<Answered<infer T>>
+    ? (...asked: Asked) => Promise<FromMemory<T>>
+    : never;
+};
+
+function indexEngine(needs: EngineDependencies): IndexEngine {
   const turns = longWalkTurns();
-  const listed = async <T>(of: Asking, start: Walk<T>): Promise<Answered<T>> => {
+  const listed = async <T>(of: Asking, start: Walk<T>): Promise<FromMemory<T>> => {
     const short = await ask(needs, of, (index) =>
       slice(start(index), () => needs.clock.monotonicMs()),
     );
-    if ('unanswered' in short) return short;
+    if (short === ELSEWHERE || 'unanswered' in short) return short;
     if (short.value !== undefined) return { ...short, value: short.value.value };
     return turns(() => walkLong(needs, of.tenantId, start)).catch(tooLarge);
   };
@@ -89,21 +127,6 @@ export function indexEngine(needs: EngineDependencies): Engine {
     listObjects: (of, asked) => listed(of, (index) => listObjectsFor(index, asked)),
     listUsers: (of, asked) => listed(of, (index) => index.listUsers(asked)),
   };
-}
-
-function checkEach(
-  index: TupleIndex,
-  asked: readonly CheckRequest[],
-): readonly (Checked | undefined)[] {
-  const budget = index.budget();
-  return asked.map((one) => {
-    try {
-      return checkFor(index, one, budget);
-    } catch (error) {
-      if (error instanceof EvaluationBudgetExceeded) return undefined;
-      throw error;
-    }
-  });
 }
 
 /** A question whose answer is sought in slices, between other requests. */
@@ -157,22 +180,20 @@ async function ask<T>(
   { follower, tenants, maxStalenessMs }: EngineDependencies,
   of: Asking,
   evaluate: (index: TupleIndex) => T,
-): Promise<Answered<T>> {
+): Promise<FromMemory<T>> {
   let floor = follower.floor(of.tenantId);
   if (of.atLeast !== undefined && floor < of.atLeast) floor = of.atLeast;
   if (follower.position < floor && !(await follower.reached(floor, WAIT_MS))) {
     return { unanswered: 'not_caught_up' };
   }
-  if (follower.staleMs > maxStalenessMs && !(await follower.isFresh(maxStalenessMs, WAIT_MS))) {
-    return { unanswered: 'not_caught_up' };
-  }
+  if (follower.staleMs > maxStalenessMs) return ELSEWHERE;
   for (let tries = 1; tries <= LOADS_MAX; tries++) {
     const entry = tenants.loaded(of.tenantId);
     if (entry !== undefined) return evaluated(() => evaluate(entry.index), follower.position);
     // The loop then looks it up again: an index may be evicted before the requests that waited for it run.
-    await tenants.get(of.tenantId);
+    if ((await tenants.get(of.tenantId)) === undefined) return ELSEWHERE;
   }
-  return { unanswered: 'not_caught_up' };
+  return ELSEWHERE;
 }
 
 function evaluated<T>(evaluate: () => T, position: bigint): Answered<T> {
@@ -183,14 +204,12 @@ function evaluated<T>(evaluate: () => T, position: bigint): Answered<T> {
   }
 }
 
-function tooLarge(error: unknown): { readonly unanswered: 'evaluation_budget_exceeded' } {
+export function tooLarge(error: unknown): { readonly unanswered: 'evaluation_budget_exceeded' } {
   if (error instanceof EvaluationBudgetExceeded) {
     return { unanswered: 'evaluation_budget_exceeded' };
   }
   throw error;
 }
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Limits the number of concurrent long walks, so that together they do not block all other requests. */
 function longWalkTurns() {

@@ -13,3 +13,14 @@ export function slice<T>(
     if (monotonicMs() >= endMs) return undefined;
   }
 }
+
+/** Runs a walk to its end, between other requests. */
+export async function inSlices<T>(walk: Generator<void, T>, monotonicMs: () => number): Promise<T> {
+  for (;;) {
+    const done = slice(walk, monotonicMs);
+    if (done !== undefined) return done.value;
+    await nextTurn();
+  }
+}
+
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -4,7 +4,14 @@
  */
 import type { Fields } from '../tuples/relation.ts';
 import { name } from './reason.ts';
-import type { Budget, Checked, Explained, Question, TupleIndex } from './tuple-index.ts';
+import {
+  type Budget,
+  type Checked,
+  EvaluationBudgetExceeded,
+  type Explained,
+  type Question,
+  type TupleIndex,
+} from './tuple-index.ts';
 
 export type Principal = Pick<Fields, 'user_type' | 'user_id'>;
 export type OnBehalfOf = { readonly on_behalf_of?: Principal };
@@ -13,7 +20,7 @@ export type CheckRequest = Fields & OnBehalfOf;
 export type ObjectsRequest = Question & OnBehalfOf;
 
 /** The question as each of the principals would ask it. */
-function eachOf<Q extends Principal>({ on_behalf_of, ...own }: Q & OnBehalfOf) {
+export function eachOf<Q extends Principal>({ on_behalf_of, ...own }: Q & OnBehalfOf) {
   return on_behalf_of === undefined ? [own] : [own, { ...own, ...on_behalf_of }];
 }
 
@@ -21,6 +28,22 @@ export function checkFor(index: TupleIndex, asked: CheckRequest, budget: Budget)
   if (asked.on_behalf_of === undefined) return index.check(asked, budget);
   const { allowed, reason } = together(eachOf(asked), (fields) => index.check(fields, budget));
   return reason === undefined ? { allowed } : { allowed, reason };
+}
+
+/** Within one budget; those that none of it was left for are undefined. */
+export function checkEach(
+  index: TupleIndex,
+  asked: readonly CheckRequest[],
+): readonly (Checked | undefined)[] {
+  const budget = index.budget();
+  return asked.map((one) => {
+    try {
+      return checkFor(index, one, budget);
+    } catch (error) {
+      if (error instanceof EvaluationBudgetExceeded) return undefined;
+      throw error;
+    }
+  });
 }
 
 export function explainFor(index: TupleIndex, asked: CheckRequest): Explained {

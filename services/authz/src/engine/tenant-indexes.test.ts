@@ -15,6 +15,7 @@ function world() {
   let projected = 0;
   const indexes = new TenantIndexes({
     changeOf: (event) => log[Number(event.position) - 1]?.change ?? { kind: 'nothing' },
+    count: async () => log.length,
     load: async (_tenant, atLeast) => {
       if (BigInt(projected) < atLeast) projected = Number(atLeast); // the loader waits for the table
       const read = table();
@@ -131,8 +132,8 @@ describe('the index of a tenant', () => {
         }
         await Promise.all(asked);
         for (let round = 0; round < all.length; round++) follow();
-        const { index } = await indexes.get('t');
-        expect(allowed()).toEqual([idsIn(index)]);
+        const entry = await indexes.get('t');
+        expect(allowed()).toEqual([entry && idsIn(entry.index)]);
       }),
       { numRuns: 1_000 },
     );
@@ -144,6 +145,7 @@ describe('the index of a tenant', () => {
     const room = 3 * 8 * 1024;
     const indexes = new TenantIndexes({
       changeOf: () => ({ kind: 'nothing' }),
+      count: async () => 0,
       load: async (tenantId) => {
         loads.push(tenantId);
         return { index: newTupleIndex(), position: 0n, parked: new Set() };
@@ -157,7 +159,55 @@ describe('the index of a tenant', () => {
     nowMs = 60_000;
     for (const tenant of ['a', 'd', 'a', 'b']) await indexes.get(tenant);
     expect(loads).toEqual(['a', 'b', 'c', 'd', 'b']);
-    for (const tenant of ['e', 'f', 'g']) await indexes.get(tenant);
-    expect(indexes.loaded('a')).toBeDefined();
+    for (const tenant of ['e', 'f', 'g']) expect(await indexes.get(tenant)).toBeUndefined();
+    for (const tenant of ['a', 'd', 'b']) expect(indexes.loaded(tenant)).toBeDefined();
+    expect(loads).toHaveLength(5);
+  });
+
+  it('authz 17 is not loaded where it is larger than all memory, and goes when it grows so', async () => {
+    let nowMs = 0;
+    let count = 0;
+    const indexes = new TenantIndexes({
+      changeOf: ({ streamId }) => ({ kind: 'write', tuple: tuple(streamId) }),
+      count: async () => count,
+      load: async () => ({ index: newTupleIndex(), position: 0n, parked: new Set() }),
+      eventsBetween: async function* () {},
+      position: () => 0n,
+      monotonicMs: () => nowMs,
+      bytesMax: 8 * 1024 + 10 * 140,
+    });
+    count = 11;
+    expect(await indexes.get('t')).toBeUndefined();
+    count = 10;
+    expect(await indexes.get('t')).toBeDefined();
+    const metadata = { tenantId: 't', actor: { type: 'system', id: 'test' } };
+    for (let at = 1; at <= 11; at++) {
+      nowMs += 1_000;
+      const event = { position: BigInt(at), streamId: `d${at}`, metadata } as RecordedEvent;
+      indexes.apply([event]);
+      expect(indexes.loaded('t') === undefined).toBe(at === 11);
+    }
+  });
+
+  it('is loaded meanwhile where that takes long, and nobody waits', async () => {
+    const read = Promise.withResolvers<void>();
+    const indexes = new TenantIndexes({
+      changeOf: () => ({ kind: 'nothing' }),
+      count: async () => 10_001,
+      load: async () => {
+        await read.promise;
+        return { index: newTupleIndex(), position: 0n, parked: new Set() };
+      },
+      eventsBetween: async function* () {},
+      position: () => 0n,
+      monotonicMs: () => 0,
+      bytesMax: Number.POSITIVE_INFINITY,
+    });
+    expect(await indexes.get('t')).toBeUndefined();
+    expect(await indexes.get('t')).toBeUndefined();
+    read.resolve();
+    await turns();
+    await turns();
+    expect(indexes.loaded('t')).toBeDefined();
   });
 });

@@ -21,6 +21,8 @@ export type LoadedTuples = {
 
 export type TenantIndexesDependencies = {
   readonly changeOf: (event: RecordedEvent) => Change;
+  /** How many tuples the tenant has, about. */
+  readonly count: (tenantId: string) => Promise<number>;
   /** Reads the tenant's table once it has reached a position. */
   readonly load: (tenantId: string, atLeast: bigint) => Promise<LoadedTuples>;
   /** Events after one position up to another, in order. */
@@ -34,12 +36,21 @@ export type TenantIndexesDependencies = {
 
 type Entry = LoadedTuples & { usedAtMs: number; version: number };
 /** What the follower handed on while the tenant was being read. */
-type Loading = { readonly arrived: RecordedEvent[]; isStale: boolean; done: Promise<Entry> };
+type Loading = {
+  readonly arrived: RecordedEvent[];
+  readonly isLong: boolean;
+  isStale: boolean;
+  done: Promise<Entry>;
+};
 
 const BYTES_PER_TUPLE = 140;
 const BYTES_PER_TENANT = 8 * 1024;
 /** A tenant used within this time is not evicted for another. */
 const IN_USE_MS = 10_000;
+/** Of more tuples than these a load takes so long that no request waits for it. */
+const AWAITED_TUPLES_MAX = 10_000;
+/** How often it is looked at whether loaded tenants have outgrown the budget. */
+const ROOM_EVERY_MS = 1_000;
 /** Times that a tenant is read before its requests fail. */
 const LOADS_MAX = 3;
 
@@ -49,6 +60,7 @@ export class TenantIndexes {
   /** Least recently used first. */
   readonly #entries = new Map<string, Entry>();
   readonly #loading = new Map<string, Loading>();
+  #roomMadeAtMs = 0;
 
   constructor(needs: TenantIndexesDependencies) {
     this.#needs = needs;
@@ -61,12 +73,15 @@ export class TenantIndexes {
     return entry;
   }
 
-  /** Loads the tenant if needed. */
-  async get(tenantId: string): Promise<Entry> {
+  /**
+   * Loads the tenant if needed. Undefined where there is no room for it, or where it is so large that it is
+   * loaded meanwhile: then the table has to answer.
+   */
+  async get(tenantId: string): Promise<Entry | undefined> {
     const entry = this.loaded(tenantId);
     if (entry !== undefined) return entry;
-    const loading = this.#loading.get(tenantId) ?? this.#startLoading(tenantId);
-    return loading.done;
+    const loading = this.#loading.get(tenantId) ?? (await this.#loadIfRoom(tenantId));
+    return loading?.isLong === false ? loading.done : undefined;
   }
 
   /** Events in log order; those of tenants that are not loaded are ignored. */
@@ -77,6 +92,8 @@ export class TenantIndexes {
       const entry = this.#entries.get(tenantId);
       if (entry !== undefined && !this.#applyTo(entry, event)) this.#entries.delete(tenantId);
     }
+    const nowMs = this.#needs.monotonicMs();
+    if (nowMs - this.#roomMadeAtMs >= ROOM_EVERY_MS) this.#makeRoom();
   }
 
   /** The table was changed by something other than the log: everything is loaded again. */
@@ -94,14 +111,28 @@ export class TenantIndexes {
     this.#entries.set(tenantId, entry);
   }
 
-  #startLoading(tenantId: string): Loading {
+  async #loadIfRoom(tenantId: string): Promise<Loading | undefined> {
+    const tuples = await this.#needs.count(tenantId);
+    const underWay = this.#loading.get(tenantId);
+    if (underWay !== undefined) return underWay;
+    const nowMs = this.#needs.monotonicMs();
+    const inUse = [...this.#entries.values()].filter((entry) => isInUse(entry, nowMs));
+    const bytes = inUse.reduce((sum, { index }) => sum + estimate(index.size), estimate(tuples));
+    if (bytes > this.#needs.bytesMax) return undefined;
+    return this.#startLoading(tenantId, tuples > AWAITED_TUPLES_MAX);
+  }
+
+  #startLoading(tenantId: string, isLong: boolean): Loading {
     const loading: Loading = {
       arrived: [],
+      isLong,
       isStale: false,
       done: Promise.resolve(undefined as never),
     };
     this.#loading.set(tenantId, loading);
     loading.done = this.#load(tenantId, loading).finally(() => this.#loading.delete(tenantId));
+    // Nobody waits for a long one; the next request starts another.
+    if (isLong) loading.done.catch(() => {});
     return loading;
   }
 
@@ -150,17 +181,23 @@ export class TenantIndexes {
     return true;
   }
 
-  /** Evicts the least recently used, but none that is in use. */
+  /** Evicts whoever is larger than the budget, then the least recently used, but none that is in use. */
   #makeRoom(): void {
-    const nowMs = this.#needs.monotonicMs();
+    const { bytesMax, monotonicMs } = this.#needs;
+    const nowMs = monotonicMs();
+    this.#roomMadeAtMs = nowMs;
     let bytes = 0;
-    for (const { index } of this.#entries.values()) bytes += estimate(index);
-    for (const [tenantId, { index, usedAtMs }] of this.#entries) {
-      if (bytes <= this.#needs.bytesMax || nowMs - usedAtMs < IN_USE_MS) return;
+    for (const [tenantId, { index }] of this.#entries) {
+      if (estimate(index.size) > bytesMax) this.#entries.delete(tenantId);
+      else bytes += estimate(index.size);
+    }
+    for (const [tenantId, entry] of this.#entries) {
+      if (bytes <= bytesMax || isInUse(entry, nowMs)) return;
       this.#entries.delete(tenantId);
-      bytes -= estimate(index);
+      bytes -= estimate(entry.index.size);
     }
   }
 }
 
-const estimate = (index: TupleIndex): number => index.size * BYTES_PER_TUPLE + BYTES_PER_TENANT;
+const isInUse = ({ usedAtMs }: Entry, nowMs: number): boolean => nowMs - usedAtMs < IN_USE_MS;
+const estimate = (tuples: number): number => tuples * BYTES_PER_TUPLE + BYTES_PER_TENANT;

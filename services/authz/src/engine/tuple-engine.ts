@@ -1,19 +1,19 @@
 /** Connects log, table and index: the engine that answers, and the loop that keeps it up to date. */
-import type { RecordedEvent } from '@cardea/event-store';
+import { EventStoreUnavailable, type RecordedEvent } from '@cardea/event-store';
 import { NotCaughtUp } from '@cardea/log-follower';
 import type { Loop, ServiceDependencies } from '@cardea/service';
-import { loadTuples, tableGeneration } from '../adapters/tuple-loader.ts';
+import { subgraphs } from '../adapters/subgraph.ts';
+import { countTuples, loadTuples, tableGeneration } from '../adapters/tuple-loader.ts';
 import { readFields } from '../tuples/tuple.ts';
-import { type Engine, indexEngine } from './engine.ts';
+import { type Engine, engineOf } from './engine.ts';
 import { Follower } from './follower.ts';
+import { tableEngine } from './table-engine.ts';
 import { type Change, TenantIndexes } from './tenant-indexes.ts';
 
 const TUPLE_STREAM = 'tuple-';
 const PAGE_EVENTS = 500;
 /** Longest wait for the table to catch up before a tenant is read from it. */
 const TABLE_WAIT_MS = 2_000;
-/** All tenants' indexes together, by estimate; the least recently used are evicted. */
-const INDEX_BYTES_MAX = 512 * 1024 * 1024;
 
 type Dependencies = Pick<
   ServiceDependencies,
@@ -28,9 +28,12 @@ export type TupleEngine = {
 
 export function tupleEngine(needs: Dependencies): TupleEngine {
   const { store, database, positions, clock, settings, log } = needs;
+  const maxStalenessMs = settings.AUTHZ_MAX_STALENESS;
+  const monotonicMs = () => clock.monotonicMs();
   let generation: string | undefined;
   const tenants: TenantIndexes = new TenantIndexes({
     changeOf,
+    count: (tenantId) => countTuples(database, tenantId),
     load: async (tenantId, atLeast) => {
       if (await positions.reached(['tuples'], atLeast, TABLE_WAIT_MS)) {
         return loadTuples(database, tenantId);
@@ -39,8 +42,8 @@ export function tupleEngine(needs: Dependencies): TupleEngine {
     },
     eventsBetween: (after, through) => eventsBetween(needs, after, through),
     position: () => follower.position,
-    monotonicMs: () => clock.monotonicMs(),
-    bytesMax: INDEX_BYTES_MAX,
+    monotonicMs,
+    bytesMax: settings.AUTHZ_INDEX_MAX_BYTES,
   });
   const follower: Follower = new Follower({
     store,
@@ -55,10 +58,29 @@ export function tupleEngine(needs: Dependencies): TupleEngine {
   });
   return {
     follower,
-    engine: indexEngine({ follower, tenants, clock, maxStalenessMs: settings.AUTHZ_MAX_STALENESS }),
+    engine: engineOf(
+      { follower, tenants, clock, maxStalenessMs },
+      tableEngine({
+        subgraphs: subgraphs(database, monotonicMs),
+        positions,
+        monotonicMs,
+        bound: async (tenantId) => {
+          const end = follower.staleMs <= maxStalenessMs ? follower.position : await endOf(store);
+          const floor = follower.floor(tenantId);
+          return end !== undefined && end < floor ? floor : end;
+        },
+      }),
+    ),
     loop: { name: 'authz-follower', run: follower.run },
   };
 }
+
+/** Undefined while the log is away. */
+const endOf = (store: Dependencies['store']): Promise<bigint | undefined> =>
+  store.head(store.log).catch((error: unknown) => {
+    if (error instanceof EventStoreUnavailable) return undefined;
+    throw error;
+  });
 
 async function* eventsBetween(
   { store }: Pick<Dependencies, 'store'>,

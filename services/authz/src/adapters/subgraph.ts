@@ -1,0 +1,212 @@
+/**
+ * Reads from the table those tuples of a tenant that can matter to a question, in the order of their age. An
+ * index of them answers it as the index of all tuples would.
+ */
+import { type Database, DatabaseUnavailable } from '@cardea/read-models';
+import { inSlices } from '../engine/in-slices.ts';
+import {
+  EvaluationBudgetExceeded,
+  newTupleIndex,
+  type Question,
+  type TupleIndex,
+  type UsersQuestion,
+} from '../engine/tuple-index.ts';
+import {
+  type Fields,
+  numberOf,
+  RELATIONS,
+  type Relation,
+  satisfying,
+  WILDCARD,
+} from '../tuples/relation.ts';
+import { nodeKey } from './tuple-key.ts';
+
+/** Of more tuples than these no question is answered from the table. */
+const ROWS_MAX = 200_000;
+/** Rows between two pauses. */
+const SLICE_ROWS = 512;
+const STATEMENT_MAX_MS = 2_000;
+const QUERY_CANCELED = '57014';
+
+type Principal = Pick<Fields, 'user_type' | 'user_id'>;
+type Row = {
+  readonly relation: number;
+  readonly user_type: string;
+  readonly user_id: string;
+  readonly object_type: string;
+  readonly object_id: string;
+};
+type Query = { readonly text: string; readonly values: readonly unknown[] };
+
+/** $1 is the tenant, $2 the keys of the principals and of their types' wildcards. */
+const PRINCIPALS = `
+  p(k) AS (
+    SELECT unnest($2::uuid[]) UNION
+    SELECT x.k FROM p
+      JOIN authz.tuples t ON t.tenant_id = $1 AND t.subject_key = p.k AND t.relation = 5
+      CROSS JOIN LATERAL (VALUES (t.object_key), (t.object_wild)) x(k))`;
+const MEMBERSHIPS = `
+  SELECT t.* FROM p JOIN authz.tuples t
+    ON t.tenant_id = $1 AND t.subject_key = p.k AND t.relation = 5`;
+
+/** $3: the keys of the objects. An object with a million grants is probed, not scanned. */
+const CHECKS = `
+  WITH RECURSIVE ${PRINCIPALS},
+  a(k) AS (
+    SELECT unnest($3::uuid[]) UNION
+    SELECT t.subject_key FROM a
+      JOIN authz.tuples t ON t.tenant_id = $1 AND t.object_key = a.k AND t.relation = 6)
+  ${MEMBERSHIPS}
+  UNION ALL
+  SELECT t.* FROM a JOIN authz.tuples t
+    ON t.tenant_id = $1 AND t.object_key = a.k AND t.relation = 6
+  UNION ALL
+  SELECT t.* FROM a CROSS JOIN p CROSS JOIN LATERAL (
+    SELECT * FROM authz.tuples t WHERE t.tenant_id = $1 AND t.object_key = a.k
+      AND t.relation = ANY('{0,1,2,3,4}') AND t.subject_key = p.k) t`;
+
+/** $3: the relations that a grant may have; $4: those that lead from an object to others. */
+const OBJECTS = `
+  WITH RECURSIVE ${PRINCIPALS},
+  o(k) AS (
+    SELECT t.object_key FROM p
+      JOIN authz.tuples t ON t.tenant_id = $1 AND t.subject_key = p.k AND t.relation = ANY($3::int[])
+    UNION
+    SELECT t.object_key FROM o JOIN authz.tuples t
+      ON t.tenant_id = $1 AND t.subject_key = o.k AND t.relation = ANY($4::int[]))
+  ${MEMBERSHIPS}
+  UNION ALL
+  SELECT t.* FROM p JOIN authz.tuples t ON t.tenant_id = $1 AND t.subject_key = p.k
+    AND t.relation = ANY($3::int[]) AND t.relation <> 5
+  UNION ALL
+  SELECT t.* FROM o JOIN authz.tuples t
+    ON t.tenant_id = $1 AND t.subject_key = o.k AND t.relation = ANY($4::int[])`;
+
+/**
+ * $2: the object's key; $3: the relations that a grant may have; $4: those that lead to objects above; $5:
+ * those that lead from a group to its members; $6: the type that is asked for, whose wildcard is told and
+ * not followed.
+ */
+const USERS = `
+  WITH RECURSIVE a(k) AS (
+    SELECT $2::uuid UNION
+    SELECT t.subject_key FROM a
+      JOIN authz.tuples t ON t.tenant_id = $1 AND t.object_key = a.k AND t.relation = ANY($4::int[])),
+  h(k, type, id) AS (
+    SELECT t.subject_key, t.user_type, t.user_id FROM a
+      JOIN authz.tuples t ON t.tenant_id = $1 AND t.object_key = a.k AND t.relation = ANY($3::int[])
+    UNION
+    SELECT x.k, x.type, x.id FROM h CROSS JOIN LATERAL (
+      SELECT t.subject_key, t.user_type, t.user_id FROM authz.tuples t
+        WHERE t.tenant_id = $1 AND t.object_key = h.k AND t.relation = ANY($5::int[])
+      UNION ALL
+      SELECT t.subject_key, t.user_type, t.user_id FROM authz.tuples t
+        WHERE h.id = '*' AND h.type <> $6 AND t.tenant_id = $1 AND t.object_type = h.type
+          AND t.relation = ANY($5::int[])) x(k, type, id))
+  SELECT t.* FROM a JOIN authz.tuples t ON t.tenant_id = $1 AND t.object_key = a.k
+    AND (t.relation = ANY($3::int[]) OR t.relation = ANY($4::int[]))
+  UNION
+  SELECT t.* FROM h JOIN authz.tuples t
+    ON t.tenant_id = $1 AND t.object_key = h.k AND t.relation = ANY($5::int[])
+  UNION
+  SELECT t.* FROM h JOIN authz.tuples t ON h.id = '*' AND h.type <> $6 AND t.tenant_id = $1
+    AND t.object_type = h.type AND t.relation = ANY($5::int[])`;
+
+const MEMBER = [numberOf.member];
+const PARENT = [numberOf.parent];
+
+/** The numbers of the relations that satisfy the one asked. */
+const granting = (relation: Relation): readonly number[] =>
+  RELATIONS.map((each) => numberOf[each]).filter(
+    (number) => (satisfying[relation] & (1 << number)) !== 0,
+  );
+const flows = (relation: Relation): boolean => numberOf[relation] <= numberOf.can_write;
+
+const keysOf = (principals: readonly Principal[]): readonly string[] =>
+  principals.flatMap(({ user_type, user_id }) => [
+    nodeKey(user_type, user_id),
+    nodeKey(user_type, WILDCARD),
+  ]);
+
+export type Subgraphs = {
+  /** For checks of any of the principals on any of the objects. */
+  readonly ofChecks: (
+    tenantId: string,
+    principals: readonly Principal[],
+    objects: readonly Pick<Fields, 'object_type' | 'object_id'>[],
+  ) => Promise<TupleIndex>;
+  readonly ofObjects: (tenantId: string, asked: readonly Question[]) => Promise<TupleIndex>;
+  readonly ofUsers: (tenantId: string, asked: UsersQuestion) => Promise<TupleIndex>;
+};
+
+export function subgraphs(database: Database, monotonicMs: () => number): Subgraphs {
+  const read = async (tenantId: string, query: Query): Promise<TupleIndex> =>
+    inSlices(indexOf(await rowsOf(database, tenantId, query)), monotonicMs);
+  return {
+    ofChecks: (tenantId, principals, objects) =>
+      read(tenantId, {
+        text: CHECKS,
+        values: [
+          keysOf(principals),
+          objects.map(({ object_type, object_id }) => nodeKey(object_type, object_id)),
+        ],
+      }),
+    ofObjects: (tenantId, asked) => {
+      const [{ relation }] = asked as readonly [Question];
+      const onward = flows(relation) ? PARENT : [];
+      return read(tenantId, {
+        text: OBJECTS,
+        values: [keysOf(asked), granting(relation), onward],
+      });
+    },
+    ofUsers: (tenantId, { object_type, object_id, relation, user_type }) =>
+      read(tenantId, {
+        text: USERS,
+        values: [
+          nodeKey(object_type, object_id),
+          granting(relation),
+          flows(relation) ? PARENT : [],
+          relation === 'parent' ? [] : MEMBER,
+          user_type,
+        ],
+      }),
+  };
+}
+
+/** In one transaction and one trip. What takes too long or is too much is a question that is too large. */
+async function rowsOf(
+  database: Database,
+  tenantId: string,
+  { text, values }: Query,
+): Promise<readonly Row[]> {
+  const answers = await database
+    .asTenantAtOnce<[Row, Row, Row]>(tenantId, [
+      { text: `SET LOCAL statement_timeout = ${STATEMENT_MAX_MS}` },
+      // Estimates of recursive queries are so high that each of them would be compiled.
+      { text: 'SET LOCAL jit = off' },
+      {
+        text: `SELECT relation, user_type, user_id, object_type, object_id FROM (${text}) AS found
+               ORDER BY position LIMIT ${ROWS_MAX + 1}`,
+        values: [tenantId, ...values],
+      },
+    ])
+    .catch((error: unknown) => {
+      throw isTimeout(error) ? new EvaluationBudgetExceeded() : error;
+    });
+  const rows = answers[2]?.rows ?? [];
+  if (rows.length > ROWS_MAX) throw new EvaluationBudgetExceeded();
+  return rows;
+}
+
+function* indexOf(rows: readonly Row[]): Generator<void, TupleIndex> {
+  const index = newTupleIndex();
+  for (const [at, row] of rows.entries()) {
+    index.write({ ...row, relation: RELATIONS[row.relation] as Relation });
+    if (at % SLICE_ROWS === SLICE_ROWS - 1) yield;
+  }
+  return index;
+}
+
+const isTimeout = (error: unknown): boolean =>
+  error instanceof DatabaseUnavailable &&
+  (error.cause as { readonly code?: unknown } | undefined)?.code === QUERY_CANCELED;

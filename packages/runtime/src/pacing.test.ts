@@ -3,7 +3,7 @@ import { fakeClock } from './clock.ts';
 import { pacing } from './pacing.ts';
 
 describe('pacing', () => {
-  it('lets a batch begin at once after a rest, and the next one 10 ms after it began', async () => {
+  it('lets a batch begin at once after a rest, and the next one 30 ms after it began', async () => {
     const clock = fakeClock('2031-01-01T00:00:00Z');
     const pace = pacing(clock);
     const began: number[] = [];
@@ -15,18 +15,18 @@ describe('pacing', () => {
       }
     })();
     await clock.advance(0); // the loop is asleep now
-    await clock.advance(100);
+    await clock.advance(200);
     await loop;
     await pace.next();
     began.push(clock.monotonicMs());
-    expect(began).toEqual([0, 10, 20, 100]);
+    expect(began).toEqual([0, 30, 60, 200]);
   });
 
   it('does not hold back a batch that follows a long one', async () => {
     const clock = fakeClock('2031-01-01T00:00:00Z');
     const pace = pacing(clock);
     await pace.next();
-    await clock.advance(15);
+    await clock.advance(35);
     await pace.next();
     expect(clock.sleepers).toBe(0);
   });

@@ -16,9 +16,11 @@ export const batching = (pace: Pacing, apply: Batching): Batching => {
     applying = true;
     // The batches of one fetch response are delivered one after another within this turn of the event loop.
     await nextTurn();
-    while (waiting.length > 0) {
-      await pace.next();
+    for (let isFull = false; waiting.length > 0; ) {
+      // What does not fit into one batch has waited already.
+      if (!isFull) await pace.next();
       const taken = take();
+      isFull = waiting.length > 0;
       try {
         await apply({
           records: taken.flatMap(({ looked }) => looked.records),

@@ -49,6 +49,8 @@ export const topicReader = (reading: Reading): TopicReader => {
   let next = new Map<string, bigint>();
   let lanes: Lane[] = [];
   const lapsed = new Set<string>();
+  /** There was more to read than one batch takes: that has waited already. */
+  let isFull = false;
 
   const takeUp = async (): Promise<void> => {
     const held = members.partitions();
@@ -109,7 +111,8 @@ export const topicReader = (reading: Reading): TopicReader => {
 
   return {
     turn: async () => {
-      await pace.next(reading.signal);
+      if (!isFull) await pace.next(reading.signal);
+      isFull = false;
       await takeUp();
       const isLate = notices.isLate();
       const found = await read();
@@ -117,15 +120,15 @@ export const topicReader = (reading: Reading): TopicReader => {
       if (rows.length > 0) await apply(rows);
       // What was published more than a second ago has waited long enough for its position.
       if (isLate && !rows.some((row) => row.is_kept)) await core.settle();
-      const degraded =
-        lapsed.size > 0
-          ? `records lapsed before they were read in ${lapsed.size} partitions`
-          : await core.parkedReason();
-      const isFull = countOf(found) >= BATCH_RECORDS_MAX;
+      const degraded = lapsedReason(lapsed) ?? (await core.parkedReason());
+      isFull = countOf(found) >= BATCH_RECORDS_MAX;
       return { degraded, rest: isFull ? undefined : () => notices.rest(reading.signal) };
     },
   };
 };
+
+const lapsedReason = ({ size }: ReadonlySet<string>): string | undefined =>
+  size === 0 ? undefined : `records lapsed before they were read in ${size} partitions`;
 
 const lookedOf = (rows: readonly Row[]): Looked => ({
   records: rows.filter((row) => row.is_kept) satisfies readonly RawRecord[],

@@ -37,20 +37,28 @@ export const scheduleDeliveries = (needs: Dependencies) =>
       if (!(await index.reached(await store.head(store.log), INDEX_WAIT_MS))) {
         throw new NotCaughtUp('the index of webhooks is behind its log');
       }
-      let waiting: Scheduling[] = [];
-      for (const event of events) {
-        for (const scheduling of schedulingsOf(needs, event)) {
-          const made = await scheduling;
-          if (made !== undefined) waiting.push(made);
-          if (waiting.length < DECISIONS_MAX) continue;
-          await streams.decideOnMany(deliveries, waiting);
-          waiting = [];
-        }
+      let waiting: Told[] = [];
+      const decide = async (): Promise<void> => {
+        // Side by side, because keys that are made in one turn share a commit.
+        const made = await Promise.all(waiting.map((told) => schedulingOf(needs, told)));
+        waiting = [];
+        const schedulings = made.filter((scheduling) => scheduling !== undefined);
+        if (schedulings.length > 0) await streams.decideOnMany(deliveries, schedulings);
+      };
+      for (const told of toldBy(needs, events)) {
+        waiting.push(told);
+        if (waiting.length === DECISIONS_MAX) await decide();
       }
-      if (waiting.length > 0) await streams.decideOnMany(deliveries, waiting);
+      await decide();
     },
     statements: (events) => notesOfDeletedUsers(events, needs.clock.now()),
   });
+
+type Told = {
+  readonly event: IntegrationEvent;
+  readonly told: PayloadSource;
+  readonly webhook: IndexedWebhook;
+};
 
 /** One decision of many: whoever comes again finds the delivery scheduled. */
 type Scheduling = {
@@ -59,28 +67,26 @@ type Scheduling = {
   readonly decide: ReturnType<typeof schedule>;
 };
 
-function* schedulingsOf(needs: Dependencies, event: IntegrationEvent) {
-  const told = payloads.meaningOf(event);
-  if (told === undefined) return;
-  const matching = needs.index.matching({
-    tenantId: event.tenantId,
-    event: told.event,
-    appId: event.data.context.app_id,
-    at: new Date(event.time),
-  });
-  for (const webhook of matching) yield schedulingOf(needs, { event, told, webhook });
+/** Each webhook with each event that it is told of. */
+function* toldBy(needs: Dependencies, events: readonly IntegrationEvent[]): Generator<Told> {
+  for (const event of events) {
+    const told = payloads.meaningOf(event);
+    if (told === undefined) continue;
+    const matching = needs.index.matching({
+      tenantId: event.tenantId,
+      event: told.event,
+      appId: event.data.context.app_id,
+      at: new Date(event.time),
+    });
+    for (const webhook of matching) yield { event, told, webhook };
+  }
 }
 
 /** Undefined when the user was erased meanwhile. */
 async function schedulingOf(
   needs: Dependencies,
-  of: {
-    readonly event: IntegrationEvent;
-    readonly told: PayloadSource;
-    readonly webhook: IndexedWebhook;
-  },
+  { event, told, webhook }: Told,
 ): Promise<Scheduling | undefined> {
-  const { event, told, webhook } = of;
   const deliveryId = uuidV5(event.id, webhook.id);
   const command = needs.systemCommand(event.tenantId, 'schedule', event.id, webhook.id);
   const subject = told.subject ?? subjectOf(webhook.id);

@@ -7,12 +7,13 @@ import { type ServiceFixture, serviceFixture, testDatabase, untilTrue } from '@c
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { player } from '../../scripts/tour/player.ts';
 import { playStory } from '../../scripts/tour/story.ts';
+import { CHEAP_HASHES } from './instance.ts';
 
 const database = testDatabase();
 const folder = mkdtempSync(join(tmpdir(), 'cardea-rebuild-'));
 let fixture: ServiceFixture;
 beforeAll(async () => {
-  const env = { CARDEA_DATA: folder };
+  const env = { CARDEA_DATA: folder, ...CHEAP_HASHES };
   fixture = await serviceFixture({ databaseUrl: database.url, definitions: services, env });
 });
 afterAll(async () => {

@@ -8,15 +8,6 @@ const quiet = (): void => undefined;
 const database = testDatabase();
 
 describe('the story', () => {
-  it('Q5 holds at every step against a fresh instance', async () => {
-    const instance = await temporaryInstance(quiet);
-    try {
-      await playStory(player(instance.base, quiet), instance.base);
-    } finally {
-      await instance.stop();
-    }
-  });
-
   it('Q5 holds at every step with its events in EventStoreDB, as far as its stand-in goes', async () => {
     const standIn = await startFakeEventStore();
     const instance = await temporaryInstance(quiet, {

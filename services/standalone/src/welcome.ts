@@ -1,5 +1,6 @@
 /** Collects what the banner shows, and prints it. */
-import type { Settings } from '@cardea/runtime';
+import { type Database, DatabaseUnavailable } from '@cardea/read-models';
+import { type Settings, systemClock } from '@cardea/runtime';
 import type { Host } from '@cardea/service';
 import { banner } from './banner.ts';
 
@@ -17,17 +18,15 @@ type Shown = {
   readonly temporary: boolean;
 };
 
+const ATTEMPTS_MAX = 15;
+const PAUSE_MS = 1_000;
+
 export async function welcome(
   { needsOf, managementPort, port }: Host,
   { settings, showsMailbox, ...shown }: Shown,
+  sleep: (ms: number) => Promise<void> = systemClock.sleep,
 ): Promise<string> {
-  const { database } = needsOf('identity');
-  const [first] = await database.asSystem(async (sql) => {
-    const { rows } = await sql.query<{ tenant_id: string; publishable_key: string }>(
-      DEFAULT_APPLICATION,
-    );
-    return rows;
-  });
+  const first = await defaultApplication(needsOf('identity').database, sleep);
   const url = `http://${settings.HOST ?? '127.0.0.1'}:${port}`;
   return banner({
     url,
@@ -39,6 +38,24 @@ export async function welcome(
     dataFolder: settings.CARDEA_DATA ?? '',
     ...shown,
   });
+}
+
+/** The instance serves already: that its database is busy is no reason to end it. */
+async function defaultApplication(database: Database, sleep: (ms: number) => Promise<void>) {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const [first] = await database.asSystem(async (sql) => {
+        const { rows } = await sql.query<{ tenant_id: string; publishable_key: string }>(
+          DEFAULT_APPLICATION,
+        );
+        return rows;
+      });
+      return first;
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailable) || attempt === ATTEMPTS_MAX) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
 }
 
 const mailPlace = (

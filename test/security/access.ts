@@ -30,6 +30,7 @@ export const access: readonly (readonly [RegExp, Right])[] = [
   [/^(GET|PATCH) \/admin\/organization$/, required('owner')],
   [/^\w+ \/admin\/keys/, required('system_admin')],
   [/^(GET|PATCH) \/admin\/tenants\/\{id\}$/, required('owner')],
+  [/^POST \/admin\/users\/\{id\}\/reset-mfa$/, required('admin')],
   [/^GET \/admin\/users/, AREA_READ('users')],
   [/^(POST|PATCH|DELETE) \/admin\/users/, AREA_WRITE('users')],
   [/^\w+ \/api-keys/, required('admin')],

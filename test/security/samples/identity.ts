@@ -151,6 +151,7 @@ const ofAdministrators: Samples = {
     params: await someUser(world),
     body: { display_name: 'Renamed' },
   })),
+  reset_mfa: byAdmin(async (world) => ({ params: await someUser(world) })),
   delete_user: byAdmin(async (world) => ({ params: await someUser(world) })),
   list_signing_keys: bySystemAdmin(),
   rotate_signing_keys: bySystemAdmin(),

@@ -21,6 +21,7 @@ import { type UserDirectory, userDirectory } from './user-directory.ts';
 import { deleteUserRoute, updateUserRoute } from './users/administer/administer.route.ts';
 import { createUserRoute } from './users/administer/create-user.route.ts';
 import { getUserRoute, listUsersRoute } from './users/administer/list-users.route.ts';
+import { resetMfaRoute } from './users/administer/reset-mfa.route.ts';
 import { announceVouched } from './users/announce-vouched.policy.ts';
 import { currentUserRoute } from './users/current-user/current-user.route.ts';
 import { forgetDeletedUsers } from './users/forget-deleted-users.policy.ts';
@@ -117,6 +118,7 @@ export function accountsModule(given: Dependencies): AccountsModule {
       getUserRoute(needs),
       updateUserRoute(needs),
       deleteUserRoute(needs),
+      resetMfaRoute(needs),
     ],
     projections: [usersProjection],
     policies: [

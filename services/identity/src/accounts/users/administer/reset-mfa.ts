@@ -1,0 +1,22 @@
+/** An administrator takes all second factors from an account, whose owner has lost them. */
+import { accept, type Decision, refuse } from '@cardea/event-store';
+import { factorRemoved } from '../second-factors.ts';
+import { exists, rankOf, type User, type UserEvent } from '../user.ts';
+import type { Administrator } from './administer.ts';
+
+export type ResetMfa = { readonly by: Administrator; readonly now: Date };
+
+/** No event where there was none to take. */
+export function resetMfa(
+  { by, now }: ResetMfa,
+  user: User,
+): Decision<UserEvent, 'not_found' | 'forbidden'> {
+  if (!exists(user)) return refuse('not_found');
+  if (rankOf(user.roles) > by.rank) return refuse('forbidden');
+  const { factors } = user.secondFactors;
+  return accept<UserEvent>(
+    ...factors.map((factor, index) =>
+      factorRemoved(user.id, factor, { isLast: index === factors.length - 1, now }),
+    ),
+  );
+}

@@ -22,7 +22,7 @@ export const access: readonly (readonly [RegExp, Right])[] = [
   [/^(GET|POST) \/auth\/verify-email$/, optional('anyone')],
   [/^(GET|DELETE) \/dev\/mailbox$/, PUBLIC],
   [/^GET \/\.well-known\/jwks\.json$/, PUBLIC],
-  [/^POST \/auth\/resend-verification$/, optional('user')],
+  [/^POST \/auth\/(step-up|resend-verification)$/, optional('user')],
   [/^GET \/auth\/me$/, optional('user')],
   [/^\w+ \/(user|me)\//, optional('user')],
   // Administration.

@@ -67,12 +67,18 @@ const accountEvents = {
     ...userSnapshot,
     verified_at: moment('When.'),
   }),
-  'user.factor_changed': fact('A factor was enrolled, shown to work, or removed.', {
-    ...userId,
-    factor_id: id('The factor.'),
-    type: text('Kind of the factor: `totp` or `recovery` (codes on paper).', 'totp'),
-    change: text('What happened to it: `enrolled`, `verified` or `removed`.', 'enrolled'),
-  }),
+  'user.factor_changed': fact(
+    'A factor was enrolled, shown to work or removed; or a signed-in user showed one once more.',
+    {
+      ...userId,
+      factor_id: id('The factor; of a password the user.'),
+      type: text('Kind of the factor: `totp`, `recovery` (codes on paper) or `password`.', 'totp'),
+      change: text(
+        'What happened to it: `enrolled`, `verified`, `removed` or `stepped` (up).',
+        'enrolled',
+      ),
+    },
+  ),
   'user.identity_changed': announced(
     fact('An account elsewhere was linked or unlinked.', {
       ...userId,

@@ -116,8 +116,10 @@ describe('a sign-in with a second factor', () => {
       ),
     );
     expect(tally(guesses)).toEqual({ '401 invalid_code': 5, '429 too_many_attempts': 7 });
-    const counted = (await fixture.eventsSince(position)).map(({ type }) => type);
-    expect(counted).toEqual(Array(5).fill('SecondFactorFailed'));
+    const counted = (await fixture.eventsSince(position)).filter(
+      ({ type }) => type === 'SecondFactorFailed',
+    );
+    expect(counted).toHaveLength(5);
     const code = nextCode(fixture, bob.secret);
     const late = await show(fixture, token, { method: 'totp', code });
     expect(late).toMatchObject({ status: 429, code: 'too_many_attempts' });

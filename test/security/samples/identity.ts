@@ -112,6 +112,11 @@ const ofOneself: Samples = {
   change_password: byMember(() => ({
     body: { current_password: PASSWORD, new_password: PASSWORD },
   })),
+  // Changing the password without a session has ended those of the member.
+  step_up: {
+    ...byAdmin(() => ({ body: { method: 'password', password: PASSWORD } })),
+    but: { member: 401, 'revoked session': 401 },
+  },
   list_my_sessions: byMember(),
   revoke_my_session: {
     ...byMember(async (world) => {

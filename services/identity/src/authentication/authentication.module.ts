@@ -30,6 +30,7 @@ import { registrations } from './registrations/registration.ts';
 import { signUpRoute } from './registrations/sign-up/sign-up.route.ts';
 import { pendingSignIns } from './second-factor/pending-sign-in.ts';
 import { challengeRoute, verifySecondFactorRoute } from './second-factor/verify/verify.route.ts';
+import { stepUpRoute } from './step-up/step-up.route.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,
@@ -81,6 +82,7 @@ export function authenticationModule(given: Dependencies): Module {
       verifyCodeRoute(needs),
       challengeRoute(needs),
       verifySecondFactorRoute(needs),
+      stepUpRoute(needs),
     ],
     relay: authenticationRelay,
   };

@@ -106,6 +106,7 @@ export const REVOCATION_RULES: RevocationRules = {
     'SessionStarted',
     'SessionRefreshed',
     'SessionRefreshRepeated',
+    'SessionStepped',
     'AgentCreated',
     'AgentAbandoned',
     'ApiKeyIssued',

@@ -47,6 +47,7 @@ const NOTHING_KEPT = ignoring(
   'SessionStarted',
   'SessionRefreshed',
   'SessionRefreshRepeated',
+  'SessionStepped',
   'AgentCreated',
   'AgentChanged',
   'AgentAbandoned',

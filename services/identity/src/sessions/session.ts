@@ -59,6 +59,15 @@ export type SessionEvent =
       };
     }
   | { readonly type: 'SessionRefreshed'; readonly data: SessionFacts }
+  /** A factor was shown once more: `auth_time` and `amr` are new. */
+  | {
+      readonly type: 'SessionStepped';
+      readonly data: SessionFacts & {
+        readonly method: string;
+        /** Null for a password. */
+        readonly factor_id: string | null;
+      };
+    }
   | { readonly type: 'SessionRefreshRepeated'; readonly data: SessionFacts }
   | { readonly type: 'SessionRevoked'; readonly data: SessionFacts };
 
@@ -72,6 +81,10 @@ export const sessions: Stream<Session, SessionEvent> = {
     switch (type) {
       case 'SessionStarted': {
         const { via: _via, method: _method, user: _user, ...facts } = data;
+        return { status: 'known', ...facts };
+      }
+      case 'SessionStepped': {
+        const { method: _method, factor_id: _factor, ...facts } = data;
         return { status: 'known', ...facts };
       }
       case 'SessionRefreshed':

@@ -39,6 +39,11 @@ export const sessionsRelay = relay<SessionEvent, typeof identityEvents>({
     type: 'session.refresh_repeated',
     data: { id: data.id, user_id: data.user_id },
   }),
+  SessionStepped: ({ data: { user_id: id, method: type, factor_id } }) => ({
+    type: 'user.factor_changed',
+    // A password is no factor with an id: it is the user's.
+    data: { id, factor_id: factor_id ?? id, type, change: 'stepped' },
+  }),
   SessionRefreshed: ignored('a refresh is no news'),
 });
 

@@ -23,11 +23,13 @@ import { sessionsRelay } from './sessions-relay.ts';
 export { endedLogins } from './alive-sessions.ts';
 export type { AccessTokens, LoginSessions, Tokens } from './login-sessions.ts';
 export {
+  factsOf,
   isAlive,
   type Session,
   type SessionEvent,
   type SessionOrigin,
   sessions,
+  type ValidityContext,
 } from './session.ts';
 export { ownSession, validityContextOf } from './validity-context.ts';
 

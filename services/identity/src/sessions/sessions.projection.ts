@@ -67,6 +67,7 @@ export const sessionsProjection = projection<SessionEvent | UserEvent>()({
     ],
     SessionRevoked: ({ data }) => [rows.patch({ id: data.id }, { revoked_at: data.revoked_at })],
     SessionRefreshRepeated: ignored('the session stays as it is'),
+    SessionStepped: ignored('the table shows no time of sign-in'),
     ...ignoring(
       'whether a session is alive is read from `users` too',
       'UserAbandoned',

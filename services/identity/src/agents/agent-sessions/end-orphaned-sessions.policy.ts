@@ -63,6 +63,7 @@ const GOES_ON = ignoring(
   'SessionStarted',
   'SessionRefreshed',
   'SessionRefreshRepeated',
+  'SessionStepped',
   'AgentCreated',
   'AgentChanged',
   'AgentResumed',

@@ -32,6 +32,8 @@ export type Factor = keyof typeof FACTORS;
 /** What a sign-in may ask for after the first factor, and what tokens say of it. */
 const SECOND_FACTORS = { totp: 'otp', recovery: 'otp' } as const;
 export type SecondFactor = keyof typeof SECOND_FACTORS;
+/** What a signed-in user can show once more. */
+export type StepFactor = 'password' | SecondFactor;
 
 /** What can be enrolled where one has to be, in the course of a sign-in. */
 export const ENROLLABLE: readonly SecondFactor[] = ['totp'];
@@ -176,6 +178,12 @@ export function conclude({ user, via, first, isMet, secondDue, second }: MetAtte
     amr: [FACTORS[first].amr, ...(second === undefined ? [] : [SECOND_FACTORS[second], 'mfa'])],
     secondDue,
   };
+}
+
+/** What tokens say of a session in which a factor was shown once more. */
+export function amrAfterStep(before: readonly string[], factor: StepFactor): readonly string[] {
+  const shown = factor === 'password' ? [FACTORS.password.amr] : [SECOND_FACTORS[factor], 'mfa'];
+  return [...new Set([...before, ...shown])];
 }
 
 /** Which of them the account has. */

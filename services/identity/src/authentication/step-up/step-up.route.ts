@@ -1,0 +1,124 @@
+/** Shows a factor once more: the session gets a new time of sign-in, and the caller a token that shows it. */
+
+import type { UserPrincipal } from '@cardea/auth';
+import type { Command } from '@cardea/event-store';
+import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import { uuidFrom } from '@cardea/runtime';
+import type { ServiceDependencies } from '@cardea/service';
+import Type, { type Static } from 'typebox';
+import { type ExistingUser, exists, type UserDirectory } from '../../accounts/accounts.module.ts';
+import { counted, type SecondFactors } from '../../factors/factors.module.ts';
+import { badField, closed, PASSWORD_BODY_MAX_BYTES, USERS_ONLY } from '../../http/answers.ts';
+import { actsInPerson } from '../../http/step-up.ts';
+import { type AccessTokens, sessions, validityContextOf } from '../../sessions/sessions.module.ts';
+import type { Workspaces } from '../../workspaces/workspaces.module.ts';
+import { confirming } from '../attempts/attempt.ts';
+import { wrongCredential } from '../attempts/end-attempt.ts';
+import type { VerifyPassword } from '../attempts/verify-password.ts';
+import { isEnough, stepUp } from './step-up.ts';
+
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits' | 'streams'> & {
+  readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf'>;
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+  readonly accessTokens: AccessTokens;
+  readonly verifyPassword: VerifyPassword;
+  readonly secondFactors: Pick<SecondFactors, 'use'>;
+};
+
+const Body = closed({
+  method: Type.Enum(['password', 'totp', 'recovery']),
+  password: Type.Optional(Type.String()),
+  code: Type.Optional(Type.String({ maxLength: 64 })),
+});
+type StepUpRequest = Request<object, object, Static<typeof Body>, UserPrincipal>;
+
+export const stepUpRoute = (needs: Dependencies): Endpoint =>
+  endpoint(
+    {
+      name: 'step_up',
+      retry: 'never',
+      summary: 'Show a factor once more, for calls that want a recent sign-in',
+      tag: 'Authentication',
+      method: 'post',
+      path: '/api/v1/auth/step-up',
+      who: ['user'],
+      tenant: 'optional',
+      area: 'user',
+      body: Body,
+      ok: closed({ access_token: Type.String(), expires_in: Type.Integer() }),
+      refusals: {
+        invalid_request: 400,
+        invalid_credentials: 401,
+        invalid_code: 401,
+        user_session_required: 401,
+        forbidden: 403,
+        second_factor_required: 403,
+        too_many_attempts: 429,
+        rate_limited: 429,
+      },
+      notTaken: USERS_ONLY,
+      recordsItsRefusals: ['invalid_credentials', 'too_many_attempts'],
+      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
+    },
+    async (request) => {
+      const { principal } = request;
+      const { tenantId, id: userId, sessionId: sid } = principal;
+      if (!actsInPerson(principal)) return { refused: 'forbidden' };
+      if (sid === null) return SESSION_REQUIRED;
+      const readAt = needs.clock.now();
+      const [tenant, user] = await Promise.all([
+        needs.workspaces.tenant(tenantId),
+        needs.userDirectory.byId(tenantId, userId),
+      ]);
+      if (tenant === undefined || !exists(user)) return SESSION_REQUIRED;
+      const { method } = request.body;
+      if (!isEnough(method, user, tenant.settings)) return { refused: 'second_factor_required' };
+      const command = await needs.command(request);
+      const shown = await show(needs, request, user, command);
+      if (shown.refused !== undefined) return shown;
+      const validity = validityContextOf(user, true);
+      const { factorId } = shown;
+      const step = { userId, factor: method, factorId, validity, now: command.now };
+      const decided = await needs.streams.decideOn(sessions, sid, command, (session) =>
+        stepUp(step, session),
+      );
+      if (!decided.accepted || decided.state.status === 'none') return SESSION_REQUIRED;
+      const { auth_time: authTime, amr, app_id: appId } = decided.state;
+      const email = await needs.userDirectory.emailOf(user);
+      const of = { user, readAt, email, tenant, sid, authTime, amr, appId };
+      const { token, expiresIn } = needs.accessTokens.issue(of);
+      return { ok: { access_token: token, expires_in: expiresIn }, wrote: decided.position };
+    },
+  );
+
+const SESSION_REQUIRED = { refused: 'user_session_required' } as const;
+
+/** The factor that was right. */
+async function show(
+  needs: Dependencies,
+  request: StepUpRequest,
+  user: ExistingUser,
+  command: Command,
+) {
+  const { method, password, code } = request.body;
+  const own = { ...command, id: uuidFrom(command.id, 'shown') };
+  if (method === 'password') {
+    if (password === undefined) return badField('password', 'required');
+    const { attempt } = await needs.verifyPassword(
+      confirming(user),
+      { emailHash: user.emailHash, password, method: 'step_up', ip: request.ip },
+      own,
+    );
+    return attempt.status === 'refused' ? wrongCredential(attempt) : { factorId: null };
+  }
+  if (code === undefined) return badField('code', 'required');
+  const { tenantId } = command.metadata;
+  const tried = async () => {
+    const factorId = await needs.secondFactors.use(user, { method, code }, own);
+    return { isWrong: factorId === undefined, factorId };
+  };
+  const shown = await counted(needs.limits, request, { tenantId, userId: user.id, tried });
+  if ('refused' in shown) return shown;
+  const { factorId } = shown;
+  return factorId === undefined ? ({ refused: 'invalid_code' } as const) : { factorId };
+}

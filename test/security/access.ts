@@ -18,6 +18,7 @@ export const access: readonly (readonly [RegExp, Right])[] = [
   [/^GET \/auth\/(reset-password|magic-link\/verify)$/, PUBLIC],
   [/^POST \/auth\/(login|forgot-password|magic-link|otp\/(send|verify))$/, required('anyone')],
   [/^POST \/auth\/(register|refresh|reset-password|magic-link\/verify)$/, optional('anyone')],
+  [/^POST \/auth\/passkeys\/(options|verify)$/, required('anyone')],
   [/^POST \/auth\/mfa\/(challenge|verify)$/, optional('anyone')],
   [/^(GET|POST) \/auth\/verify-email$/, optional('anyone')],
   [/^(GET|DELETE) \/dev\/mailbox$/, PUBLIC],

@@ -89,14 +89,14 @@ it.each(NOT_THERE)(
 
 it('S21 nothing is offered that is not built', async () => {
   const paths = Object.keys(await documented()).join('\n');
-  for (const later of [/oauth2/, /passkey/, /social/]) {
+  for (const later of [/oauth2/, /social/]) {
     expect(paths).not.toMatch(later);
   }
   const { body } = await world.rest.post('/api/v1/auth/identify', {
     publishable_key: world.a.publishableKey,
   });
-  const { password, magic_link, otp, mfa_policy: _, ...others } = body.auth_methods;
-  expect([password, magic_link, otp]).toEqual([true, true, true]);
+  const { password, passkeys, magic_link, otp, mfa_policy: _, ...others } = body.auth_methods;
+  expect([password, passkeys, magic_link, otp]).toEqual([true, true, true, true]);
   expect(Object.values(others)).not.toContain(true);
 });
 

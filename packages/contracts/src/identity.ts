@@ -72,7 +72,10 @@ const accountEvents = {
     {
       ...userId,
       factor_id: id('The factor; of a password the user.'),
-      type: text('Kind of the factor: `totp`, `recovery` (codes on paper) or `password`.', 'totp'),
+      type: text(
+        'Kind of the factor: `totp`, `passkey`, `recovery` (codes on paper) or `password`.',
+        'totp',
+      ),
       change: text(
         'What happened to it: `enrolled`, `verified`, `removed` or `stepped` (up).',
         'enrolled',

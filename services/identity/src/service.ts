@@ -114,7 +114,7 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
     agentOfKey: (key) => agentOfKey({ ...needs, snapshots }, key),
   });
   const factors = factorsModule({ ...shared, userDirectory });
-  const { secondFactors } = factors;
+  const { secondFactors, passkeys } = factors;
   const keySets = { jwks, latestJwks };
   const authentication = authenticationModule({
     ...shared,
@@ -122,6 +122,7 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
     ...sessions,
     ...keySets,
     secondFactors,
+    passkeys,
   });
   const mail = mailModule({
     ...needs,

@@ -60,6 +60,12 @@ const someUser = async (world: Fortress) => ({
   id: (await world.addUser(world.a.owner, ['member'])).userId,
 });
 
+/** Of the right form, for a challenge that nobody asked for: what an authenticator makes is tested beside the code. */
+const PASSKEY = {
+  challenge_id: 'nobody',
+  response: { id: 'x', rawId: 'x', type: 'public-key', response: {} },
+};
+
 const ofPeople: Samples = {
   sign_up: publicly((world) => ({
     body: { email: world.newEmail(), password: PASSWORD, company_name: 'Corp' },
@@ -99,6 +105,8 @@ const ofPeople: Samples = {
     const { mfaToken, codes } = await pendingSignIn(world);
     return { body: { mfa_token: mfaToken, method: 'recovery', code: codes[0] } };
   }),
+  passkey_sign_in_options: publicly(() => ({ body: {} })),
+  sign_in_by_passkey: { ...publicly(() => ({ body: PASSKEY })), status: 410 },
   jwks: publicly(() => ({})),
   dev_mailbox: publicly(({ a }) => ({ query: { to: a.owner.email } })),
   empty_dev_mailbox: publicly(() => ({})),
@@ -137,6 +145,14 @@ const ofSecondFactors: Samples = {
     status: 404,
   },
   renew_recovery_codes: { ...byMember(), status: 409 },
+  passkey_options: byMember(),
+  add_passkey: { ...byMember(() => ({ body: PASSKEY })), status: 410 },
+  list_passkeys: byMember(),
+  rename_passkey: {
+    ...byMember(() => ({ params: { id: 'nobody' }, body: { name: 'My key' } })),
+    status: 404,
+  },
+  remove_passkey: { ...byMember(() => ({ params: { id: 'nobody' } })), status: 404 },
   remove_second_factor: { ...byMember(() => ({ params: { id: 'nobody' } })), status: 404 },
 };
 

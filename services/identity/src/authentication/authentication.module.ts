@@ -2,7 +2,7 @@
 import type { DerivedKeys } from '@cardea/crypto';
 import type { Module, ServiceDependencies } from '@cardea/service';
 import type { Accounts, Passwords, ToAscii, UserDirectory } from '../accounts/accounts.module.ts';
-import type { SecondFactors } from '../factors/factors.module.ts';
+import type { Passkeys, SecondFactors } from '../factors/factors.module.ts';
 import type { CodeRedemption, MailOutbox } from '../mail/mail.module.ts';
 import type { AccessTokens, LoginSessions } from '../sessions/sessions.module.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
@@ -18,6 +18,7 @@ import {
   magicLinkPageRoute,
   verifyLinkRoute,
 } from './mailed-secrets/verify-link/verify-link.route.ts';
+import { passkeySignInOptionsRoute, passkeySignInRoute } from './passkeys/sign-in/sign-in.route.ts';
 import { changePasswordRoute } from './passwords/change-password/change-password.route.ts';
 import { forgotPasswordRoute } from './passwords/forgot-password/forgot-password.route.ts';
 import { logInRoute } from './passwords/log-in/log-in.route.ts';
@@ -57,6 +58,7 @@ type Dependencies = Pick<
   readonly loginSessions: LoginSessions;
   readonly toAscii: ToAscii;
   readonly secondFactors: SecondFactors;
+  readonly passkeys: Passkeys;
 } & Pick<Parameters<typeof mfaTokens>[0], 'sign' | 'jwks' | 'latestJwks'>;
 
 export function authenticationModule(given: Dependencies): Module {
@@ -82,6 +84,8 @@ export function authenticationModule(given: Dependencies): Module {
       verifyCodeRoute(needs),
       challengeRoute(needs),
       verifySecondFactorRoute(needs),
+      passkeySignInOptionsRoute(needs),
+      passkeySignInRoute(needs),
       stepUpRoute(needs),
     ],
     relay: authenticationRelay,

@@ -9,5 +9,6 @@ export const factorsRelay = relay<FactorEvent, typeof identityEvents>({
     type === 'totp'
       ? { type: 'user.factor_changed', data: { id, factor_id, type, change: 'enrolled' } }
       : undefined,
+  FactorRenamed: ignored('a name is for its owner alone'),
   FactorUsed: ignored('the sign-in that it was shown for is told'),
 });

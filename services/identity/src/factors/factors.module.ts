@@ -4,18 +4,23 @@ import type { UserDirectory } from '../accounts/accounts.module.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
 import { factors } from './factors/factor.ts';
 import { listFactorsRoute } from './factors/list/list.route.ts';
+import { listPasskeysRoute } from './factors/passkeys/list-passkeys.route.ts';
+import { addPasskeyRoute, passkeyOptionsRoute } from './factors/passkeys/passkeys.route.ts';
+import { renamePasskeyRoute } from './factors/passkeys/rename-passkey.route.ts';
 import { recoveryCodesRoute } from './factors/recovery-codes/recovery-codes.route.ts';
-import { removeFactorRoute } from './factors/remove/remove.route.ts';
+import { removeFactorRoute, removePasskeyRoute } from './factors/remove/remove.route.ts';
 import { confirmTotpRoute, enrolTotpRoute } from './factors/totp/totp.route.ts';
 import { factorsRelay } from './factors-relay.ts';
+import { type Passkeys, passkeys } from './passkeys.ts';
 import { type SecondFactors, secondFactors } from './second-factors.ts';
 
+export type { Passkeys } from './passkeys.ts';
 export type { SecondFactors } from './second-factors.ts';
 export { counted } from './self-service.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,
-  'clock' | 'command' | 'ids' | 'limits' | 'random' | 'sealer' | 'streams'
+  'cache' | 'clock' | 'command' | 'ids' | 'limits' | 'random' | 'sealer' | 'settings' | 'streams'
 > & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
@@ -24,8 +29,9 @@ type Dependencies = Pick<
 export function factorsModule(given: Dependencies): {
   readonly module: Module;
   readonly secondFactors: SecondFactors;
+  readonly passkeys: Passkeys;
 } {
-  const needs = { ...given, secondFactors: secondFactors(given) };
+  const needs = { ...given, secondFactors: secondFactors(given), passkeys: passkeys(given) };
   const module: Module = {
     endpoints: [
       listFactorsRoute(needs),
@@ -33,10 +39,15 @@ export function factorsModule(given: Dependencies): {
       confirmTotpRoute(needs),
       recoveryCodesRoute(needs),
       removeFactorRoute(needs),
+      passkeyOptionsRoute(needs),
+      addPasskeyRoute(needs),
+      listPasskeysRoute(needs),
+      renamePasskeyRoute(needs),
+      removePasskeyRoute(needs),
     ],
     relay: factorsRelay,
   };
-  return { module, secondFactors: needs.secondFactors };
+  return { module, secondFactors: needs.secondFactors, passkeys: needs.passkeys };
 }
 
 export const factorsStreams = [factors];

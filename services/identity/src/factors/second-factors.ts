@@ -96,19 +96,6 @@ export function secondFactors(needs: Dependencies): SecondFactors {
     return { ...made, factorId };
   };
 
-  /** Of a secret that nobody may read any more no code is right. */
-  const stepOf = async (
-    tenantId: string,
-    of: { readonly factorId: string; readonly code: string },
-    now: Date,
-  ): Promise<number | null> => {
-    const { state } = await streams.load(factors, { tenantId, id: of.factorId });
-    if (state.type !== 'totp') return null;
-    const place = factorField(state.user_id, state.id, 'secret');
-    const secret = await sealer.open(state.secret, place);
-    return secret === null ? null : totpStep(secret, of.code, now);
-  };
-
   const drawn = async (userId: string, command: Command) => {
     const { tenantId } = command.metadata;
     const id = ids.next();
@@ -125,8 +112,8 @@ export function secondFactors(needs: Dependencies): SecondFactors {
   return {
     enrolTotp: enrolled,
     confirmTotp: async ({ userId, factorId, code }, command) => {
-      const { now, metadata } = command;
-      const step = await stepOf(metadata.tenantId, { factorId, code }, now);
+      const { now } = command;
+      const step = await stepOf(needs, { factorId, code }, command);
       const used = await streams.decideOn(factors, factorId, command, (factor) =>
         confirmTotp({ userId, step, now }, factor),
       );
@@ -154,7 +141,7 @@ export function secondFactors(needs: Dependencies): SecondFactors {
     },
     use: (user, shown, command) =>
       shown.method === 'totp'
-        ? useOneOfTotp({ streams, stepOf }, { user, code: shown.code }, command)
+        ? useOneOfTotp(needs, { user, code: shown.code }, command)
         : useRecovery(needs, { user, code: shown.code }, command),
   };
 }
@@ -167,27 +154,31 @@ const hashOf = (
 
 type Typed = { readonly user: ExistingUser; readonly code: string };
 
+/** Of a secret that nobody may read any more no code is right. */
+async function stepOf(
+  { streams, sealer }: Pick<Dependencies, 'streams' | 'sealer'>,
+  { factorId, code }: { readonly factorId: string; readonly code: string },
+  { now, metadata: { tenantId } }: Command,
+): Promise<number | null> {
+  const { state } = await streams.load(factors, { tenantId, id: factorId });
+  if (state.type !== 'totp') return null;
+  const secret = await sealer.open(state.secret, factorField(state.user_id, state.id, 'secret'));
+  return secret === null ? null : totpStep(secret, code, now);
+}
+
 async function useOneOfTotp(
-  needs: {
-    readonly streams: Streams;
-    readonly stepOf: (
-      tenantId: string,
-      of: { readonly factorId: string; readonly code: string },
-      now: Date,
-    ) => Promise<number | null>;
-  },
+  needs: Pick<Dependencies, 'streams' | 'sealer'>,
   { user, code }: Typed,
   command: Command,
 ): Promise<string | undefined> {
-  const { now, metadata } = command;
   const own = user.secondFactors.factors.filter(({ type }) => type === 'totp');
   const steps = await Promise.all(
-    own.map(({ id }) => needs.stepOf(metadata.tenantId, { factorId: id, code }, now)),
+    own.map(({ id }) => stepOf(needs, { factorId: id, code }, command)),
   );
   for (const [index, { id }] of own.entries()) {
     const step = steps[index] ?? null;
     if (step === null) continue;
-    const use = { userId: user.id, step, now };
+    const use = { userId: user.id, step, now: command.now };
     const decided = await needs.streams.decideOn(factors, id, commandOn(command), (factor) =>
       useTotp(use, factor),
     );

@@ -30,6 +30,24 @@ const signedInByMailFields = {
 };
 export const SignedInByMail = named('SignedInByMail', closed(signedInByMailFields));
 
+/** Of a browser's `navigator.credentials`, as JSON (WebAuthn). */
+export const challengeFields = {
+  challenge_id: Type.String(),
+  options: Type.Object({}, { additionalProperties: true }),
+};
+export const credentialField = named(
+  'PasskeyResponse',
+  Type.Object(
+    {
+      id: Type.String(),
+      rawId: Type.String(),
+      type: Type.String(),
+      response: Type.Object({}, { additionalProperties: true }),
+    },
+    { additionalProperties: true },
+  ),
+);
+
 /** Codes that were drawn because a factor had to be enrolled first. */
 const recovery_codes = Type.Optional(Type.Array(Type.String()));
 export const SignedInWithSecondFactor = Type.Union([

@@ -19,6 +19,7 @@ export const LIMITS = {
   secretFailuresByIp: perAddress('secret_ip', 30, 10 * MINUTE_MS),
   codeFailuresByIp: perAddress('code_ip', 20, 10 * MINUTE_MS),
   secondFactorFailuresByUser: plain('second_factor_user', 20, 10 * MINUTE_MS),
+  passkeyChallengesByIp: perAddress('passkey_challenge_ip', 300, MINUTE_MS),
   secondFactorChallenges: plain('second_factor_challenge', 20, 10 * MINUTE_MS),
   unboundCodesByPrefix: plain('unbound_code_prefix', 5, 10 * MINUTE_MS),
   unboundCodesByTenant: plain('unbound_code_tenant', 300, 10 * MINUTE_MS),

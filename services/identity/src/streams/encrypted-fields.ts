@@ -29,7 +29,7 @@ export const factorField = (
   streamId: `factor-${factorId}`,
   field,
 });
-export type FactorField = 'secret' | 'name';
+export type FactorField = 'secret' | 'name' | 'credential';
 
 /** The user of a sign-in without a session, under the user's key. */
 export const signInField = (userId: string, emailHash: string): FieldLocation => ({

@@ -3,7 +3,7 @@
  * it. Their secrets and their use are in the streams `factor-<id>`.
  */
 
-export type FactorType = 'totp';
+export type FactorType = 'totp' | 'passkey';
 
 export type UserFactor = { readonly id: string; readonly type: FactorType };
 export type SecondFactors = {

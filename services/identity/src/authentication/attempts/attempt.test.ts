@@ -70,7 +70,7 @@ describe('an attempt', () => {
       expect(conclude(meetSecond(met, 'totp'))).toMatchObject({
         ends,
         method: first,
-        amr: [amr, 'otp', 'mfa'],
+        amr: [...amr, 'otp', 'mfa'],
       });
     },
   );

@@ -17,12 +17,14 @@ import type { TenantSettings } from '../../workspaces/workspaces.module.ts';
  * it is theirs.
  */
 export const FACTORS = {
-  password: { amr: 'pwd', leaves: 'session', provesAddress: false },
-  magic_link: { amr: 'otp', leaves: 'token', provesAddress: true },
-  otp: { amr: 'otp', leaves: 'token', provesAddress: true },
+  password: { amr: ['pwd'], leaves: 'session', provesAddress: false },
+  /** What one has and what one is, or knows, in one: nothing further is due. */
+  passkeys: { amr: ['pop', 'mfa'], leaves: 'session', provesAddress: false },
+  magic_link: { amr: ['otp'], leaves: 'token', provesAddress: true },
+  otp: { amr: ['otp'], leaves: 'token', provesAddress: true },
 } as const satisfies {
   readonly [factor: string]: {
-    readonly amr: string;
+    readonly amr: readonly string[];
     readonly leaves: 'session' | 'token';
     readonly provesAddress: boolean;
   };
@@ -30,7 +32,7 @@ export const FACTORS = {
 export type Factor = keyof typeof FACTORS;
 
 /** What a sign-in may ask for after the first factor, and what tokens say of it. */
-const SECOND_FACTORS = { totp: 'otp', recovery: 'otp' } as const;
+const SECOND_FACTORS = { totp: 'otp', recovery: 'otp', passkey: 'pop' } as const;
 export type SecondFactor = keyof typeof SECOND_FACTORS;
 /** What a signed-in user can show once more. */
 export type StepFactor = 'password' | SecondFactor;
@@ -104,12 +106,16 @@ export const begin = <F extends Factor>({
   user: exists(user) ? user : null,
   objection: objectionTo({ via, first, user, settings }),
   isMet: false,
-  secondDue: exists(user) ? secondDueOf(user, settings) : 'none',
+  secondDue: exists(user) ? secondDueOf(user, first, settings) : 'none',
   second: undefined,
 });
 
-function secondDueOf(user: ExistingUser, { mfa_policy: policy }: Begin['settings']): SecondDue {
-  if (policy === 'disabled') return 'none';
+function secondDueOf(
+  user: ExistingUser,
+  first: Factor,
+  { mfa_policy: policy }: Begin['settings'],
+): SecondDue {
+  if (policy === 'disabled' || first === 'passkeys') return 'none';
   if (hasSecondFactor(user)) return 'one_of_them';
   return policy === 'required' ? 'enrolment' : 'none';
 }
@@ -175,22 +181,22 @@ export function conclude({ user, via, first, isMet, secondDue, second }: MetAtte
     user,
     via,
     method: first,
-    amr: [FACTORS[first].amr, ...(second === undefined ? [] : [SECOND_FACTORS[second], 'mfa'])],
+    amr: [...FACTORS[first].amr, ...(second === undefined ? [] : [SECOND_FACTORS[second], 'mfa'])],
     secondDue,
   };
 }
 
 /** What tokens say of a session in which a factor was shown once more. */
 export function amrAfterStep(before: readonly string[], factor: StepFactor): readonly string[] {
-  const shown = factor === 'password' ? [FACTORS.password.amr] : [SECOND_FACTORS[factor], 'mfa'];
+  const shown = factor === 'password' ? FACTORS.password.amr : [SECOND_FACTORS[factor], 'mfa'];
   return [...new Set([...before, ...shown])];
 }
 
 /** Which of them the account has. */
 export function secondFactorsOf({ secondFactors }: ExistingUser): readonly SecondFactor[] {
-  const has = secondFactors.factors.some(({ type }) => type === 'totp');
-  return [
-    ...(has ? ['totp' as const] : []),
-    ...(secondFactors.recoveryId === null ? [] : ['recovery' as const]),
-  ];
+  const { factors, recoveryId } = secondFactors;
+  const own = (['totp', 'passkey'] as const).filter((type) =>
+    factors.some((factor) => factor.type === type),
+  );
+  return recoveryId === null ? own : [...own, 'recovery'];
 }

@@ -7,11 +7,17 @@ import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import { type ExistingUser, exists, type UserDirectory } from '../../accounts/accounts.module.ts';
-import { counted, type SecondFactors } from '../../factors/factors.module.ts';
-import { badField, closed, PASSWORD_BODY_MAX_BYTES, USERS_ONLY } from '../../http/answers.ts';
+import { counted, type Passkeys, type SecondFactors } from '../../factors/factors.module.ts';
+import {
+  badField,
+  closed,
+  credentialField,
+  PASSWORD_BODY_MAX_BYTES,
+  USERS_ONLY,
+} from '../../http/answers.ts';
 import { actsInPerson } from '../../http/step-up.ts';
 import { type AccessTokens, sessions, validityContextOf } from '../../sessions/sessions.module.ts';
-import type { Workspaces } from '../../workspaces/workspaces.module.ts';
+import type { TenantFacts, Workspaces } from '../../workspaces/workspaces.module.ts';
 import { confirming } from '../attempts/attempt.ts';
 import { wrongCredential } from '../attempts/end-attempt.ts';
 import type { VerifyPassword } from '../attempts/verify-password.ts';
@@ -23,12 +29,15 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits' | '
   readonly accessTokens: AccessTokens;
   readonly verifyPassword: VerifyPassword;
   readonly secondFactors: Pick<SecondFactors, 'use'>;
+  readonly passkeys: Pick<Passkeys, 'look' | 'use'>;
 };
 
 const Body = closed({
-  method: Type.Enum(['password', 'totp', 'recovery']),
+  method: Type.Enum(['password', 'totp', 'recovery', 'passkey']),
   password: Type.Optional(Type.String()),
   code: Type.Optional(Type.String({ maxLength: 64 })),
+  challenge_id: Type.Optional(Type.String({ maxLength: 128 })),
+  response: Type.Optional(credentialField),
 });
 type StepUpRequest = Request<object, object, Static<typeof Body>, UserPrincipal>;
 
@@ -50,9 +59,11 @@ export const stepUpRoute = (needs: Dependencies): Endpoint =>
         invalid_request: 400,
         invalid_credentials: 401,
         invalid_code: 401,
+        invalid_passkey: 401,
         user_session_required: 401,
         forbidden: 403,
         second_factor_required: 403,
+        challenge_expired: 410,
         too_many_attempts: 429,
         rate_limited: 429,
       },
@@ -74,7 +85,10 @@ export const stepUpRoute = (needs: Dependencies): Endpoint =>
       const { method } = request.body;
       if (!isEnough(method, user, tenant.settings)) return { refused: 'second_factor_required' };
       const command = await needs.command(request);
-      const shown = await show(needs, request, user, command);
+      const shown =
+        method === 'passkey'
+          ? await showPasskey(needs, request, { user, tenant }, command)
+          : await show(needs, request, user, command);
       if (shown.refused !== undefined) return shown;
       const validity = validityContextOf(user, true);
       const { factorId } = shown;
@@ -102,6 +116,7 @@ async function show(
 ) {
   const { method, password, code } = request.body;
   const own = { ...command, id: uuidFrom(command.id, 'shown') };
+  if (method === 'passkey') throw new Error('a passkey is no code');
   if (method === 'password') {
     if (password === undefined) return badField('password', 'required');
     const { attempt } = await needs.verifyPassword(
@@ -121,4 +136,20 @@ async function show(
   if ('refused' in shown) return shown;
   const { factorId } = shown;
   return factorId === undefined ? ({ refused: 'invalid_code' } as const) : { factorId };
+}
+
+async function showPasskey(
+  { passkeys }: Dependencies,
+  { body: { challenge_id: challengeId, response } }: StepUpRequest,
+  { user, tenant }: { readonly user: ExistingUser; readonly tenant: TenantFacts },
+  command: Command,
+) {
+  if (challengeId === undefined) return badField('challenge_id', 'required');
+  if (response === undefined) return badField('response', 'required');
+  const shown = await passkeys.look({ challengeId, response }, tenant);
+  if (shown === 'expired') return { refused: 'challenge_expired' } as const;
+  if (shown === 'invalid' || !(await passkeys.use(shown, user, command))) {
+    return { refused: 'invalid_passkey' } as const;
+  }
+  return { factorId: shown.factorId };
 }

@@ -165,6 +165,24 @@ describe('the second factors of an account', () => {
     removing('f1', true, added('f1'), added('f2')).accepts(removed('f1', true));
   });
 
+  it('are never all that somebody without a password signs in by', () => {
+    const passkey = (factor_id: string): UserEvent => ({
+      type: 'FactorAdded',
+      data: { id: 'ann', factor_id, factor_type: 'passkey', at },
+    });
+    const password: UserEvent = {
+      type: 'PasswordSet',
+      data: { id: 'ann', hash: sealed('hash'), by: 'created', epoch: 0, keep_sid: null, at },
+    };
+    removing('p1', false, passkey('p1'), added('f1')).refuses('last_credential');
+    expect(removing('p1', false, passkey('p1'), passkey('p2')).state).toMatchObject({
+      secondFactors: { factors: [{ id: 'p2' }] },
+    });
+    expect(removing('p1', false, password, passkey('p1')).state).toMatchObject({
+      secondFactors: { factors: [] },
+    });
+  });
+
   it('have recovery codes only beside another one; new codes take the place of the old', () => {
     const renewing = (...before: readonly UserEvent[]) =>
       given(users, registered, ...before).when((user) =>

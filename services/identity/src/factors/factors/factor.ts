@@ -24,12 +24,21 @@ export type RecoveryFacts = Common & {
   /** Keyed hashes of the codes that are left. */
   readonly code_hashes: readonly string[];
 };
-export type FactorFacts = TotpFacts | RecoveryFacts;
+export type PasskeyFacts = Common & {
+  readonly type: 'passkey';
+  /** A `PasskeyCredential` as JSON, encrypted. */
+  readonly credential: Sealed;
+  readonly counter: number;
+  readonly device_type: 'singleDevice' | 'multiDevice';
+  readonly backed_up: boolean;
+};
+export type FactorFacts = TotpFacts | RecoveryFacts | PasskeyFacts;
 export type Factor = { readonly type: 'none' } | FactorFacts;
 
 export type FactorEvent =
   | { readonly type: 'FactorEnrolled'; readonly data: FactorFacts }
-  | { readonly type: 'FactorUsed'; readonly data: FactorFacts };
+  | { readonly type: 'FactorUsed'; readonly data: FactorFacts }
+  | { readonly type: 'FactorRenamed'; readonly data: FactorFacts };
 
 export const factors: Stream<Factor, FactorEvent> = {
   noun: 'factor',
@@ -39,6 +48,7 @@ export const factors: Stream<Factor, FactorEvent> = {
     switch (type) {
       case 'FactorEnrolled':
       case 'FactorUsed':
+      case 'FactorRenamed':
         return data;
     }
   },

@@ -48,6 +48,8 @@ export type TenantSettings = {
   readonly refresh: { readonly mode: RefreshMode; readonly leeway_seconds: number };
   readonly otp: { readonly format: OtpFormat };
   readonly registration: RegistrationSettings;
+  /** Passkeys: their domain, and the pages that may ask for them; null, none: those of `app_url`. */
+  readonly webauthn: { readonly rp_id: string | null; readonly origins: readonly string[] };
   readonly approval_channels: readonly string[];
 };
 
@@ -62,6 +64,7 @@ export const TENANT_DEFAULTS: TenantSettings = {
   refresh: { mode: 'leeway', leeway_seconds: 10 },
   otp: { format: 'base32' },
   registration: { mode: 'open', uniform_response: null },
+  webauthn: { rp_id: null, origins: [] },
   approval_channels: ['email', 'webhook'],
 };
 

@@ -9,9 +9,10 @@ import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import type { UserDirectory } from '../../../accounts/accounts.module.ts';
-import { counted, type SecondFactors } from '../../../factors/factors.module.ts';
+import { counted, type Passkeys, type SecondFactors } from '../../../factors/factors.module.ts';
 import {
   closed,
+  credentialField,
   PASSWORD_BODY_MAX_BYTES,
   SignedInWithSecondFactor,
   tooOften,
@@ -28,11 +29,12 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits' | '
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly secondFactors: Pick<SecondFactors, 'enrolTotp' | 'confirmTotp' | 'use'>;
+  readonly passkeys: Pick<Passkeys, 'request' | 'look' | 'use'>;
   readonly mfaTokens: Pick<MfaTokens, 'read'>;
   readonly endAttempt: Pick<EndAttempt, 'asBegun'>;
 };
 
-const Method = named('SecondFactorMethod', Type.Enum(['totp', 'recovery']));
+const Method = named('SecondFactorMethod', Type.Enum(['totp', 'recovery', 'passkey']));
 const COMMON = {
   tag: 'Authentication',
   method: 'post',
@@ -70,8 +72,12 @@ export const challengeRoute = (needs: Dependencies): Endpoint =>
       const { claims, attempt, tenant } = pending;
       const taken = await needs.limits.take(LIMITS.secondFactorChallenges, claims.jti);
       if (!taken.allowed) return tooOften(taken);
-      if (claims.due !== 'enrolment') return { ok: { challenge_id: claims.jti } };
       const { user } = attempt;
+      if (claims.due !== 'enrolment') {
+        if (request.body.method !== 'passkey') return { ok: { challenge_id: claims.jti } };
+        const { challengeId, options } = await needs.passkeys.request(user, tenant);
+        return { ok: { challenge_id: challengeId, options } };
+      }
       const account = (await needs.userDirectory.emailOf(user)) ?? '';
       const enrolled = await needs.secondFactors.enrolTotp(
         { user, name: null, account, issuer: tenant.displayName },
@@ -86,8 +92,9 @@ export const challengeRoute = (needs: Dependencies): Endpoint =>
 const Verify = closed({
   mfa_token: Type.String(),
   method: Method,
-  code: Type.String({ maxLength: 64 }),
+  code: Type.Optional(Type.String({ maxLength: 64 })),
   challenge_id: Type.Optional(Type.String({ maxLength: 128 })),
+  response: Type.Optional(credentialField),
 });
 
 export const verifySecondFactorRoute = (needs: Dependencies): Endpoint =>
@@ -183,15 +190,15 @@ type Verifying = Request<object, object, Static<typeof Verify>>;
 /** The factor is used up first: what was shown for a sign-in that is over may not be shown again either. */
 async function show(
   needs: Dependencies,
-  { body: { method, code, challenge_id: factorId } }: Verifying,
+  { body: { method, ...shown } }: Verifying,
   { pending, command }: { readonly pending: Pending; readonly command: Command },
 ) {
-  const { claims, attempt } = pending;
+  const { claims, attempt, tenant } = pending;
   const { user } = attempt;
   const right =
     claims.due === 'enrolment'
-      ? await enrolled(needs, { userId: user.id, method, code, factorId }, command)
-      : await used(needs, { user, method, code }, command);
+      ? await enrolled(needs, { userId: user.id, method, shown }, command)
+      : await used(needs, { user, tenant, method, shown }, command);
   if (right === 'expired') {
     return { isWrong: false, fault: { refused: 'enrolment_expired' } } as const;
   }
@@ -209,23 +216,37 @@ async function show(
   return { isWrong: false, attempt: meetSecond(attempt, method), ...right } as const;
 }
 
-type Shown = { readonly method: SecondFactor; readonly code: string };
+type Shown = {
+  readonly method: SecondFactor;
+  readonly shown: Pick<Static<typeof Verify>, 'code' | 'challenge_id' | 'response'>;
+};
 type Right = { readonly recoveryCodes?: readonly string[] };
 
 async function used(
-  { secondFactors }: Dependencies,
-  { user, ...shown }: Shown & { readonly user: MetAttempt['user'] },
+  { secondFactors, passkeys }: Dependencies,
+  of: Shown & { readonly user: MetAttempt['user']; readonly tenant: TenantFacts },
   command: Command,
 ): Promise<Right | undefined> {
-  return (await secondFactors.use(user, shown, command)) === undefined ? undefined : {};
+  const { user, tenant, method, shown } = of;
+  if (method !== 'passkey') {
+    const { code = '' } = shown;
+    return (await secondFactors.use(user, { method, code }, command)) === undefined
+      ? undefined
+      : {};
+  }
+  const { challenge_id: challengeId, response } = shown;
+  if (challengeId === undefined || response === undefined) return undefined;
+  const passkey = await passkeys.look({ challengeId, response }, tenant);
+  if (passkey === 'invalid' || passkey === 'expired') return undefined;
+  return (await passkeys.use(passkey, user, command)) ? {} : undefined;
 }
 
 async function enrolled(
   { secondFactors }: Dependencies,
-  of: Shown & { readonly userId: string; readonly factorId: string | undefined },
+  { method, userId, shown }: Shown & { readonly userId: string },
   command: Command,
 ): Promise<Right | 'expired' | undefined> {
-  const { method, userId, factorId, code } = of;
+  const { challenge_id: factorId, code = '' } = shown;
   if (method !== 'totp' || factorId === undefined) return undefined;
   const confirmed = await secondFactors.confirmTotp({ userId, factorId, code }, command);
   if (confirmed.confirmed) return { recoveryCodes: confirmed.recoveryCodes };

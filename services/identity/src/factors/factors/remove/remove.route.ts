@@ -1,4 +1,4 @@
-/** Removes one of the caller's second factors. */
+/** Removes one of the caller's second factors, a passkey by its own path too. */
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
@@ -14,13 +14,28 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'streams'> &
 };
 
 export const removeFactorRoute = (needs: Dependencies): Endpoint =>
+  removal(needs, {
+    name: 'remove_second_factor',
+    summary: 'Remove one of my second factors',
+    path: '/api/v1/me/mfa/{id}',
+  });
+
+export const removePasskeyRoute = (needs: Dependencies): Endpoint =>
+  removal(needs, {
+    name: 'remove_passkey',
+    summary: 'Remove one of my passkeys',
+    path: '/api/v1/me/passkeys/{id}',
+  });
+
+const removal = (
+  needs: Dependencies,
+  of: { readonly name: string; readonly summary: string; readonly path: string },
+): Endpoint =>
   endpoint(
     {
       ...COMMON,
-      name: 'remove_second_factor',
-      summary: 'Remove one of my second factors',
+      ...of,
       method: 'delete',
-      path: '/api/v1/me/mfa/{id}',
       retry: 'safe',
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       ok: closed({ status: Type.Literal('removed') }),
@@ -29,6 +44,7 @@ export const removeFactorRoute = (needs: Dependencies): Endpoint =>
         forbidden: 403,
         not_found: 404,
         mfa_required_by_policy: 409,
+        last_credential: 409,
       },
       waitsFor: ['users'],
     },

@@ -1,6 +1,12 @@
 /** A user gives up one of their second factors. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
-import { factorRemoved, type User, type UserEvent } from '../../../accounts/accounts.module.ts';
+import {
+  type ExistingUser,
+  factorRemoved,
+  type User,
+  type UserEvent,
+  type UserFactor,
+} from '../../../accounts/accounts.module.ts';
 
 export type RemoveFactor = {
   readonly factorId: string;
@@ -12,12 +18,19 @@ export type RemoveFactor = {
 export function removeFactor(
   { factorId, isRequired, now }: RemoveFactor,
   user: User,
-): Decision<UserEvent, 'not_found' | 'mfa_required_by_policy'> {
+): Decision<UserEvent, 'not_found' | 'mfa_required_by_policy' | 'last_credential'> {
   if (user.status !== 'active') return refuse('not_found');
   const { factors } = user.secondFactors;
   const factor = factors.find(({ id }) => id === factorId);
   if (factor === undefined) return refuse('not_found');
   const isLast = factors.length === 1;
   if (isLast && isRequired) return refuse('mfa_required_by_policy');
+  if (isLastCredential(user, factor)) return refuse('last_credential');
   return accept<UserEvent>(factorRemoved(user.id, factor, { isLast, now }));
+}
+
+/** Without a password, a passkey may be all that its owner signs in by. */
+function isLastCredential({ passwordHash, secondFactors }: ExistingUser, { type }: UserFactor) {
+  const passkeys = secondFactors.factors.filter((factor) => factor.type === 'passkey');
+  return type === 'passkey' && passkeys.length === 1 && passwordHash === null;
 }

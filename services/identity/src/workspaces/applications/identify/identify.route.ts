@@ -13,7 +13,7 @@ type Dependencies = Pick<ServiceDependencies, 'database' | 'limits'> & {
 };
 
 /** Sign-in methods that this release has; a tenant may have allowed others for later. */
-const METHODS_BUILT: ReadonlySet<string> = new Set(['password', 'magic_link', 'otp']);
+const METHODS_BUILT: ReadonlySet<string> = new Set(['password', 'passkeys', 'magic_link', 'otp']);
 
 export const identifyRoute = (needs: Dependencies): Endpoint =>
   endpoint(

@@ -1,0 +1,136 @@
+/** Passkeys (WebAuthn, `@simplewebauthn/server`): a fault of what a client sent is an answer, never a throw. */
+import {
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+
+/** Whose passkeys they are: the domain, its name, and the pages that may ask for them. */
+export type RelyingParty = {
+  readonly id: string;
+  readonly name: string;
+  readonly origins: readonly string[];
+};
+
+/** All base64url. */
+export type PasskeyCredential = {
+  readonly id: string;
+  readonly publicKey: string;
+  readonly userHandle: string;
+  readonly transports: readonly string[];
+};
+
+export type NewPasskey = {
+  readonly id: string;
+  readonly publicKey: string;
+  readonly transports: readonly string[];
+  readonly counter: number;
+  readonly deviceType: 'singleDevice' | 'multiDevice';
+  readonly backedUp: boolean;
+};
+
+type Listed = Pick<PasskeyCredential, 'id' | 'transports'>;
+const listed = (credentials: readonly Listed[]) =>
+  credentials.map(({ id, transports }) => ({ id, transports: [...transports] }));
+
+/** What a browser needs to make one; it asks the person for a PIN, a finger or a face. */
+export const creationOptions = (of: {
+  readonly rp: RelyingParty;
+  readonly challenge: Buffer;
+  readonly userHandle: Buffer;
+  readonly account: string;
+  readonly existing: readonly Listed[];
+}) =>
+  generateRegistrationOptions({
+    rpName: of.rp.name,
+    rpID: of.rp.id,
+    userName: of.account,
+    userID: new Uint8Array(of.userHandle),
+    challenge: new Uint8Array(of.challenge),
+    attestationType: 'none',
+    excludeCredentials: listed(of.existing),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+  });
+
+/** What a browser needs to show one; any of the domain's where none is listed. */
+export const requestOptions = (of: {
+  readonly rp: Pick<RelyingParty, 'id'>;
+  readonly challenge: Buffer;
+  readonly allowed: readonly Listed[];
+}) =>
+  generateAuthenticationOptions({
+    rpID: of.rp.id,
+    challenge: new Uint8Array(of.challenge),
+    userVerification: 'required',
+    ...(of.allowed.length === 0 ? {} : { allowCredentials: listed(of.allowed) }),
+  });
+
+type Shown = {
+  /** As the browser sent it; its form is checked here. */
+  readonly response: object;
+  /** base64url. */
+  readonly challenge: string;
+  readonly rp: RelyingParty;
+};
+type Registration = Parameters<typeof verifyRegistrationResponse>[0]['response'];
+type Assertion = Parameters<typeof verifyAuthenticationResponse>[0]['response'];
+
+/** Undefined: for another page or challenge, without the person, or malformed. */
+export async function madePasskey({
+  response,
+  challenge,
+  rp,
+}: Shown): Promise<NewPasskey | undefined> {
+  try {
+    const { verified, registrationInfo: info } = await verifyRegistrationResponse({
+      response: response as Registration,
+      expectedChallenge: challenge,
+      expectedOrigin: [...rp.origins],
+      expectedRPID: rp.id,
+      requireUserVerification: true,
+    });
+    if (!verified) return undefined;
+    const { id, publicKey, counter, transports = [] } = info.credential;
+    return {
+      id,
+      publicKey: Buffer.from(publicKey).toString('base64url'),
+      transports,
+      counter,
+      deviceType: info.credentialDeviceType,
+      backedUp: info.credentialBackedUp,
+    };
+  } catch {
+    return undefined; // the library throws for whatever a client may have sent
+  }
+}
+
+/** The counter that the authenticator shows. Whether it may be that is not decided here. */
+export async function shownPasskey(
+  { response, challenge, rp }: Shown,
+  credential: PasskeyCredential,
+): Promise<{ readonly counter: number } | undefined> {
+  try {
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response: response as Assertion,
+      expectedChallenge: challenge,
+      expectedOrigin: [...rp.origins],
+      expectedRPID: rp.id,
+      credential: {
+        id: credential.id,
+        publicKey: new Uint8Array(Buffer.from(credential.publicKey, 'base64url')),
+        counter: 0,
+      },
+      requireUserVerification: true,
+    });
+    if (!verified || !isHandleOf(response, credential)) return undefined;
+    return { counter: authenticationInfo.newCounter };
+  } catch {
+    return undefined;
+  }
+}
+
+function isHandleOf(response: object, { userHandle }: PasskeyCredential): boolean {
+  const shown = (response as Assertion).response.userHandle;
+  return shown === undefined || shown === userHandle;
+}

@@ -1,0 +1,117 @@
+/** Signs in by a passkey: it is two factors in one, so nothing further is due. Nobody is named or looked up. */
+import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import type { ServiceDependencies } from '@cardea/service';
+import Type, { type Static } from 'typebox';
+import { exists, type UserDirectory } from '../../../accounts/accounts.module.ts';
+import type { Passkeys } from '../../../factors/factors.module.ts';
+import {
+  challengeFields,
+  closed,
+  credentialField,
+  SignedIn,
+  tooOften,
+} from '../../../http/answers.ts';
+import { emailField } from '../../../http/input-fields.ts';
+import { LIMITS } from '../../../http/limits.ts';
+import type { TenantFacts, Workspaces } from '../../../workspaces/workspaces.module.ts';
+import { begin, meet, refuse } from '../../attempts/attempt.ts';
+import { countSignIn, type EndAttempt } from '../../attempts/end-attempt.ts';
+import { INVALID_PASSKEY, refusalOfPasskey } from './sign-in.ts';
+
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits'> & {
+  readonly userDirectory: Pick<UserDirectory, 'byId'>;
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+  readonly passkeys: Pick<Passkeys, 'request' | 'look' | 'use'>;
+  readonly endAttempt: Pick<EndAttempt, 'inSession'>;
+};
+
+const COMMON = {
+  tag: 'Authentication',
+  method: 'post',
+  who: 'anyone',
+  tenant: 'required',
+  area: 'user',
+  retry: 'never',
+  noStore: true,
+} as const;
+
+export const passkeySignInOptionsRoute = (needs: Dependencies): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'passkey_sign_in_options',
+      clientName: 'get_passkey_sign_in_options',
+      summary: 'What a browser needs to show a passkey',
+      path: '/api/v1/auth/passkeys/options',
+      // The address is for the client's own form: an answer that depended on it would show who has one.
+      body: closed({ email: Type.Optional(emailField) }),
+      bodyOptional: true,
+      ok: closed(challengeFields),
+      refusals: { passkeys_login_disabled: 403, tenant_not_found: 404, rate_limited: 429 },
+    },
+    async (request) => {
+      const taken = await needs.limits.take(LIMITS.passkeyChallengesByIp, request.ip);
+      if (!taken.allowed) return tooOften(taken);
+      const tenant = await needs.workspaces.tenant(request.tenantId);
+      if (tenant === undefined) return { refused: 'tenant_not_found' };
+      if (!tenant.settings.auth_methods.includes('passkeys')) {
+        return { refused: 'passkeys_login_disabled' };
+      }
+      const { challengeId, options } = await needs.passkeys.request(null, tenant);
+      return { ok: { challenge_id: challengeId, options } };
+    },
+  );
+
+const Body = closed({ challenge_id: Type.String({ maxLength: 128 }), response: credentialField });
+type Asked = Request<object, object, Static<typeof Body>>;
+
+export const passkeySignInRoute = (needs: Dependencies): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'sign_in_by_passkey',
+      summary: 'Sign in by a passkey',
+      path: '/api/v1/auth/passkeys/verify',
+      body: Body,
+      ok: SignedIn,
+      refusals: {
+        invalid_passkey: 401,
+        email_not_verified: 403,
+        passkeys_login_disabled: 403,
+        tenant_not_found: 404,
+        challenge_expired: 410,
+        rate_limited: 429,
+      },
+      waitsFor: ['sessions', 'users'],
+      recordsItsRefusals: true,
+    },
+    async (request) => {
+      const byIp = await needs.limits.look(LIMITS.codeFailuresByIp, request.ip);
+      if (!byIp.allowed) return tooOften(byIp);
+      const tenant = await needs.workspaces.tenant(request.tenantId);
+      if (tenant === undefined) return { refused: 'tenant_not_found' };
+      const answer = await signedIn(needs, request, tenant);
+      if ('refused' in answer) await needs.limits.take(LIMITS.codeFailuresByIp, request.ip);
+      return answer;
+    },
+  );
+
+async function signedIn(needs: Dependencies, request: Asked, tenant: TenantFacts) {
+  const { challenge_id: challengeId, response } = request.body;
+  const shown = await needs.passkeys.look({ challengeId, response }, tenant);
+  if (shown === 'expired') return { refused: 'challenge_expired' } as const;
+  if (shown === 'invalid') return INVALID_PASSKEY;
+  const readAt = needs.clock.now();
+  const user = await needs.userDirectory.byId(tenant.id, shown.userId);
+  const actor = { type: 'user', id: shown.userId } as const;
+  const command = await needs.command(request, { tenantId: tenant.id, actor });
+  const isRight = exists(user) && (await needs.passkeys.use(shown, user, command));
+  const { settings } = tenant;
+  const attempt = meet(begin({ via: 'login', first: 'passkeys', user, settings }), isRight);
+  countSignIn(attempt);
+  if (attempt.status === 'refused') return refusalOfPasskey(attempt);
+  const ended = await needs.endAttempt.inSession(attempt, { request, tenant, readAt }, command);
+  return ended.status === 'session'
+    ? { ok: ended.signedIn, wrote: ended.wrote }
+    : refusalOfPasskey(ended.status === 'refused' ? ended : refuse('invalid_credentials'));
+}

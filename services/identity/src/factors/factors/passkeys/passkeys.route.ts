@@ -1,0 +1,108 @@
+/** Adds a passkey: first the browser gets what it needs to make one, then it shows what it made. */
+import { Time } from '@cardea/contracts';
+import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceDependencies } from '@cardea/service';
+import Type from 'typebox';
+import { displayName, exists, type UserDirectory } from '../../../accounts/accounts.module.ts';
+import { badField, challengeFields, closed, credentialField } from '../../../http/answers.ts';
+import { displayNameField, nullable } from '../../../http/input-fields.ts';
+import { objectionToOwnChange } from '../../../http/step-up.ts';
+import type { TenantFacts, Workspaces } from '../../../workspaces/workspaces.module.ts';
+import type { Passkeys } from '../../passkeys.ts';
+import { COMMON, isOff } from '../../self-service.ts';
+
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'command'> & {
+  readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf'>;
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+  readonly passkeys: Pick<Passkeys, 'creation' | 'add'>;
+};
+
+const REFUSALS = {
+  step_up_required: 401,
+  forbidden: 403,
+  passkeys_disabled: 403,
+  not_found: 404,
+} as const;
+
+/** To sign in by, or as a second factor. */
+const areAllowed = (tenant: TenantFacts): boolean =>
+  !isOff(tenant) || tenant.settings.auth_methods.includes('passkeys');
+
+export const passkeyOptionsRoute = (needs: Dependencies): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'passkey_options',
+      clientName: 'get_passkey_options',
+      summary: 'What a browser needs to make a passkey',
+      method: 'post',
+      path: '/api/v1/me/passkeys/options',
+      retry: 'safe',
+      ok: closed(challengeFields),
+      refusals: REFUSALS,
+    },
+    async ({ principal }) => {
+      const objection = objectionToOwnChange(principal, needs.clock.now());
+      if (objection !== undefined) return objection;
+      const [tenant, user] = await Promise.all([
+        needs.workspaces.tenant(principal.tenantId),
+        needs.userDirectory.byId(principal.tenantId, principal.id),
+      ]);
+      if (tenant === undefined || !exists(user)) return { refused: 'not_found' };
+      if (!areAllowed(tenant)) return { refused: 'passkeys_disabled' };
+      const account = (await needs.userDirectory.emailOf(user)) ?? '';
+      const { challengeId, options } = await needs.passkeys.creation({ user, account }, tenant);
+      return { ok: { challenge_id: challengeId, options } };
+    },
+  );
+
+export const addPasskeyRoute = (needs: Dependencies): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'add_passkey',
+      summary: 'Add a passkey that a browser made',
+      method: 'post',
+      path: '/api/v1/me/passkeys',
+      retry: 'never',
+      body: closed({
+        challenge_id: Type.String({ maxLength: 128 }),
+        response: credentialField,
+        name: Type.Optional(displayNameField),
+      }),
+      ok: closed({
+        id: Type.String(),
+        name: nullable(Type.String()),
+        device_type: Type.String(),
+        backed_up: Type.Boolean(),
+        created_at: Time,
+      }),
+      status: 201,
+      refusals: {
+        ...REFUSALS,
+        invalid_request: 400,
+        invalid_passkey: 401,
+        too_many_factors: 409,
+        challenge_expired: 410,
+      },
+      waitsFor: ['users'],
+    },
+    async (request) => {
+      const { principal, body } = request;
+      const objection = objectionToOwnChange(principal, needs.clock.now());
+      if (objection !== undefined) return objection;
+      const name = displayName(body.name ?? null);
+      if (name === undefined) return badField('name');
+      const [tenant, user] = await Promise.all([
+        needs.workspaces.tenant(principal.tenantId),
+        needs.userDirectory.byId(principal.tenantId, principal.id),
+      ]);
+      if (tenant === undefined || !exists(user)) return { refused: 'not_found' };
+      if (!areAllowed(tenant)) return { refused: 'passkeys_disabled' };
+      const shown = { user, name, challengeId: body.challenge_id, response: body.response };
+      const added = await needs.passkeys.add(shown, tenant, await needs.command(request));
+      if ('refused' in added) return added;
+      const { id, device_type, backed_up, enrolled_at: created_at } = added.passkey;
+      return { ok: { id, name, device_type, backed_up, created_at }, wrote: added.position };
+    },
+  );

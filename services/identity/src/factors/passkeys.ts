@@ -1,0 +1,218 @@
+/**
+ * Passkeys of users: made, and shown. A challenge is taken out of the cache by whoever answers it, so it is
+ * answered once; the factor is named by its credential, so no table is needed to find whose it is.
+ */
+import type { Sealer } from '@cardea/crypto';
+import type { Command, Streams } from '@cardea/event-store';
+import { type Cache, type Ids, type Random, type Settings, uuidFrom } from '@cardea/runtime';
+import { type ExistingUser, users } from '../accounts/accounts.module.ts';
+import {
+  creationOptions,
+  madePasskey,
+  type PasskeyCredential,
+  type RelyingParty,
+  requestOptions,
+  shownPasskey,
+} from '../adapters/webauthn.ts';
+import { factorField } from '../streams/encrypted-fields.ts';
+import type { TenantFacts } from '../workspaces/workspaces.module.ts';
+import { addFactor } from './factors/add-factor.ts';
+import { factors, type PasskeyFacts } from './factors/factor.ts';
+import { enrolPasskey, usePasskey } from './factors/passkeys/passkeys.ts';
+
+const CHALLENGE_MS = 5 * 60_000;
+const CHALLENGE_BYTES = 32;
+const HANDLE_BYTES = 32;
+
+export type Challenge = { readonly challengeId: string; readonly options: object };
+export type Answered = { readonly challengeId: string; readonly response: object };
+
+type AddRefusal = 'invalid_passkey' | 'challenge_expired' | 'not_found' | 'too_many_factors';
+
+export type Passkeys = {
+  readonly creation: (
+    of: { readonly user: ExistingUser; readonly account: string },
+    tenant: TenantFacts,
+  ) => Promise<Challenge>;
+  readonly add: (
+    of: Answered & { readonly user: ExistingUser; readonly name: string | null },
+    tenant: TenantFacts,
+    command: Command,
+  ) => Promise<
+    | { readonly passkey: PasskeyFacts; readonly position: bigint | undefined }
+    | { readonly refused: AddRefusal }
+  >;
+  /** Of one user, else whoever has one for the tenant's domain. */
+  readonly request: (user: ExistingUser | null, tenant: TenantFacts) => Promise<Challenge>;
+  /** Whose passkey was shown; what was wrong with it is not told. */
+  readonly look: (
+    of: Answered,
+    tenant: TenantFacts,
+  ) => Promise<ShownPasskey | 'invalid' | 'expired'>;
+  /** Uses it up: false where it is none of the account's, or its counter did not rise. */
+  readonly use: (shown: ShownPasskey, user: ExistingUser, command: Command) => Promise<boolean>;
+};
+
+export type ShownPasskey = {
+  readonly userId: string;
+  readonly factorId: string;
+  readonly counter: number;
+};
+
+type Dependencies = {
+  readonly cache: Pick<Cache, 'set' | 'take'>;
+  readonly streams: Streams;
+  readonly sealer: Sealer;
+  readonly ids: Ids;
+  readonly random: Random;
+  readonly settings: Pick<Settings, 'PUBLIC_URL'>;
+};
+
+type Pending = {
+  readonly tenantId: string;
+  readonly challenge: string;
+  /** Of a passkey that is to be made. */
+  readonly making: { readonly userId: string; readonly userHandle: string } | null;
+};
+
+export function passkeys(needs: Dependencies): Passkeys {
+  const { cache, streams, random, settings, ids } = needs;
+  const store = credentialStore(needs);
+  const begin = async (pending: Pending): Promise<string> => {
+    const challengeId = ids.next();
+    await cache.set(keyOf(challengeId), JSON.stringify(pending), CHALLENGE_MS);
+    return challengeId;
+  };
+  const taken = async (challengeId: string, tenantId: string): Promise<Pending | undefined> => {
+    const text = await cache.take(keyOf(challengeId));
+    const pending: Pending | undefined = text === undefined ? undefined : JSON.parse(text);
+    return pending?.tenantId === tenantId ? pending : undefined;
+  };
+
+  return {
+    creation: async ({ user, account }, tenant) => {
+      const [challenge, userHandle] = [random.bytes(CHALLENGE_BYTES), random.bytes(HANDLE_BYTES)];
+      const existing = await store.credentialsOf(user, tenant.id);
+      const rp = relyingParty(tenant, settings);
+      const options = await creationOptions({ rp, challenge, userHandle, account, existing });
+      const making = { userId: user.id, userHandle: userHandle.toString('base64url') };
+      const pending = { tenantId: tenant.id, challenge: challenge.toString('base64url'), making };
+      return { challengeId: await begin(pending), options };
+    },
+    add: async ({ user, name, challengeId, response }, tenant, command) => {
+      const pending = await taken(challengeId, tenant.id);
+      if (pending?.making?.userId !== user.id) return { refused: 'challenge_expired' };
+      const rp = relyingParty(tenant, settings);
+      const made = await madePasskey({ response, challenge: pending.challenge, rp });
+      if (made === undefined) return { refused: 'invalid_passkey' };
+      const { userHandle } = pending.making;
+      const { id, publicKey, transports } = made;
+      const passkey = await store.sealed(
+        { id, publicKey, transports, userHandle },
+        { userId: user.id, name, tenantId: tenant.id },
+      );
+      if (passkey === 'erased') return { refused: 'not_found' };
+      const { counter, deviceType: device_type, backedUp: backed_up } = made;
+      const enrol = { ...passkey, counter, device_type, backed_up, now: command.now };
+      const enrolled = await streams.decideOn(factors, passkey.id, command, {
+        isNew: true,
+        decide: (factor) => enrolPasskey(enrol, factor),
+      });
+      if (!enrolled.accepted || enrolled.state.type !== 'passkey') {
+        return { refused: 'invalid_passkey' };
+      }
+      const factor = { id: passkey.id, type: 'passkey' } as const;
+      const added = await streams.decideOn(users, user.id, command, (state) =>
+        addFactor({ factor, recoveryId: null, now: command.now }, state),
+      );
+      if (!added.accepted) return { refused: added.reason };
+      return { passkey: enrolled.state, position: added.position };
+    },
+    request: async (user, tenant) => {
+      const challenge = random.bytes(CHALLENGE_BYTES);
+      const allowed = user === null ? [] : await store.credentialsOf(user, tenant.id);
+      const rp = relyingParty(tenant, settings);
+      const options = await requestOptions({ rp, challenge, allowed });
+      const text = challenge.toString('base64url');
+      const challengeId = await begin({ tenantId: tenant.id, challenge: text, making: null });
+      return { challengeId, options };
+    },
+    look: async ({ challengeId, response }, tenant) => {
+      const pending = await taken(challengeId, tenant.id);
+      if (pending === undefined || pending.making !== null) return 'expired';
+      const found = await store.find(tenant.id, (response as { id?: unknown }).id);
+      if (found === undefined) return 'invalid';
+      const rp = relyingParty(tenant, settings);
+      const of = { response, challenge: pending.challenge, rp };
+      const shown = await shownPasskey(of, found.credential);
+      if (shown === undefined) return 'invalid';
+      return { userId: found.facts.user_id, factorId: found.facts.id, counter: shown.counter };
+    },
+    use: async ({ userId, factorId, counter }, user, command) => {
+      const isTheirs = user.secondFactors.factors.some(({ id }) => id === factorId);
+      if (user.id !== userId || !isTheirs) return false;
+      const own = { ...command, id: uuidFrom(command.id, 'use') };
+      const used = await streams.decideOn(factors, factorId, own, (factor) =>
+        usePasskey({ userId, counter, now: command.now }, factor),
+      );
+      return used.accepted;
+    },
+  };
+}
+
+const keyOf = (challengeId: string): string => `webauthn:${challengeId}`;
+
+/** As the tenant says, else the host of its own pages, else ours. */
+export function relyingParty(
+  { displayName: name, settings: { webauthn, app_url: appUrl } }: TenantFacts,
+  { PUBLIC_URL: publicUrl }: Pick<Settings, 'PUBLIC_URL'>,
+): RelyingParty {
+  const { hostname, origin } = new URL(appUrl ?? publicUrl);
+  const { rp_id: id, origins } = webauthn;
+  return { name, id: id ?? hostname, origins: origins.length === 0 ? [origin] : origins };
+}
+
+type Of = { readonly userId: string; readonly tenantId: string; readonly name: string | null };
+
+/** Credentials are encrypted: an id of one names a device of a person. */
+function credentialStore({ streams, sealer }: Pick<Dependencies, 'streams' | 'sealer'>) {
+  const opened = async (facts: PasskeyFacts): Promise<PasskeyCredential | undefined> => {
+    const place = factorField(facts.user_id, facts.id, 'credential');
+    const text = await sealer.open(facts.credential, place);
+    return text === null ? undefined : JSON.parse(text);
+  };
+  const load = async (tenantId: string, id: string) => {
+    const { state } = await streams.load(factors, { tenantId, id });
+    return state.type === 'passkey' ? state : undefined;
+  };
+  const idOf = (tenantId: string, credentialId: string) =>
+    sealer.indexHash({ tenantId }, 'passkey', credentialId);
+  return {
+    sealed: async (credential: PasskeyCredential, { userId, tenantId, name }: Of) => {
+      const id = await idOf(tenantId, credential.id);
+      const seal = (field: 'credential' | 'name', text: string) =>
+        sealer.seal(tenantId, factorField(userId, id, field), text);
+      const [box, sealedName] = await Promise.all([
+        seal('credential', JSON.stringify(credential)),
+        name === null ? null : seal('name', name),
+      ]);
+      if (box === 'erased' || sealedName === 'erased') return 'erased';
+      return { id, user_id: userId, name: sealedName, credential: box };
+    },
+    find: async (tenantId: string, credentialId: unknown) => {
+      if (typeof credentialId !== 'string') return undefined;
+      const facts = await load(tenantId, await idOf(tenantId, credentialId));
+      const credential = facts && (await opened(facts));
+      return credential && { facts, credential };
+    },
+    credentialsOf: async (user: ExistingUser, tenantId: string) => {
+      const own = user.secondFactors.factors.filter(({ type }) => type === 'passkey');
+      const found = own.map(async ({ id }) => {
+        const facts = await load(tenantId, id);
+        const credential = facts && (await opened(facts));
+        return credential === undefined ? [] : [credential];
+      });
+      return (await Promise.all(found)).flat();
+    },
+  };
+}

@@ -1,0 +1,197 @@
+/** Passkeys, with an authenticator in software. */
+import { testDatabase } from '@cardea/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type Account,
+  claimsOf,
+  type IdentityFixture,
+  identityFixture,
+} from './identity-fixture.ts';
+import { mfaTokenOf } from './mfa-fixture.ts';
+import { tally } from './replicas-fixture.ts';
+import { type Behaviour, softwareAuthenticator } from './software-authenticator.ts';
+
+const database = testDatabase();
+let fixture: IdentityFixture;
+let admin: Account;
+beforeAll(async () => {
+  fixture = await identityFixture(database.url, { RATE_LIMIT_FACTOR: '1000' });
+  admin = await fixture.signUp();
+});
+afterAll(async () => {
+  await fixture?.stop();
+});
+
+const MINE = '/api/v1/me/passkeys';
+const SIGN_IN = '/api/v1/auth/passkeys';
+type Authenticator = ReturnType<typeof softwareAuthenticator>;
+const newcomer = () => fixture.register(admin.tenantId);
+
+async function add(of: Account, key: Authenticator, behaviour: Behaviour = {}) {
+  const { challenge_id, options } = (await fixture.as(of).post(`${MINE}/options`)).body;
+  const response = key.create(options, behaviour);
+  return fixture.as(of).post(MINE, { challenge_id, response, name: 'My key' });
+}
+async function withPasskey() {
+  const bob = await newcomer();
+  const key = softwareAuthenticator();
+  const { status, body, text } = await add(bob, key);
+  if (status !== 201) throw new Error(`${status} ${text}`);
+  return { ...bob, key, id: String(body.id) };
+}
+const asked = async (tenant = admin.tenantId) =>
+  (await fixture.rest.post(`${SIGN_IN}/options`, {}, { tenant })).body;
+const verify = (challenge_id: string, response: object, tenant = admin.tenantId) =>
+  fixture.rest.post(`${SIGN_IN}/verify`, { challenge_id, response }, { tenant });
+async function signIn(key: Authenticator, behaviour: Behaviour = {}) {
+  const { challenge_id, options } = await asked();
+  return verify(challenge_id, key.get(options, behaviour));
+}
+
+describe('a passkey', () => {
+  it('identity 11 is added, listed, renamed and removed by its owner', async () => {
+    const bob = await withPasskey();
+    const me = fixture.as(bob);
+    const listed = (await me.get(MINE)).body.passkeys;
+    expect(listed).toMatchObject([
+      { id: bob.id, name: 'My key', device_type: 'singleDevice', backed_up: false },
+    ]);
+    const renamed = await me.patch(`${MINE}/${bob.id}`, { name: 'Another name' });
+    expect(renamed.body).toMatchObject({ id: bob.id, name: 'Another name' });
+    const eve = fixture.as(await newcomer());
+    for (const id of [bob.id, 'nobody']) {
+      expect((await eve.patch(`${MINE}/${id}`, { name: 'x' })).code).toBe('not_found');
+      expect((await eve.delete(`${MINE}/${id}`)).code).toBe('not_found');
+    }
+    expect((await me.delete(`${MINE}/${bob.id}`)).body).toEqual({ status: 'removed' });
+    expect((await me.get(MINE)).body.passkeys).toEqual([]);
+    expect(await signIn(bob.key)).toMatchObject({ status: 401, code: 'invalid_passkey' });
+  });
+
+  it.each<{ name: string; behaviour: Behaviour }>([
+    { name: 'another page', behaviour: { origin: 'https://evil.test' } },
+    { name: 'an authenticator that verified nobody', behaviour: { unverified: true } },
+  ])('identity 11 is not made for $name', async ({ behaviour }) => {
+    const answer = await add(await newcomer(), softwareAuthenticator(), behaviour);
+    expect(answer).toMatchObject({ status: 401, code: 'invalid_passkey' });
+  });
+
+  it('identity 13 takes a recent sign-in, and a challenge of one’s own, once and in time', async () => {
+    const [bob, eve] = [await newcomer(), await newcomer()];
+    const begin = async () => (await fixture.as(bob).post(`${MINE}/options`)).body;
+    const { challenge_id, options } = await begin();
+    const response = softwareAuthenticator().create(options);
+    const body = { challenge_id, response };
+    expect(await fixture.as(eve).post(MINE, body)).toMatchObject({ status: 410 });
+    expect(await fixture.as(bob).post(MINE, body)).toMatchObject({
+      status: 410,
+      code: 'challenge_expired',
+    });
+    const login = await asked();
+    const crossed = { challenge_id: login.challenge_id, response };
+    expect((await fixture.as(bob).post(MINE, crossed)).code).toBe('challenge_expired');
+    fixture.clock.move(600_000);
+    for (const path of [`${MINE}/options`, MINE]) {
+      const answer = await fixture.as(bob).post(path, path === MINE ? body : undefined);
+      expect(answer).toMatchObject({ status: 401, code: 'step_up_required' });
+    }
+  });
+});
+
+describe('a sign-in by passkey', () => {
+  it('identity 11 leaves a session, and asks for nothing further', async () => {
+    const bob = await withPasskey();
+    const done = await signIn(bob.key);
+    expect(done).toMatchObject({ status: 200, body: { user_id: bob.userId, mfa_required: false } });
+    expect(claimsOf(done.body.access_token)).toMatchObject({ amr: ['pop', 'mfa'] });
+    expect((await fixture.refresh(done.body.refresh_token)).status).toBe(200);
+    const { body } = await fixture.as(bob).get(MINE);
+    expect(body.passkeys[0].last_used_at).not.toBeNull();
+  });
+
+  it.each<{ name: string; behaviour: Behaviour }>([
+    { name: 'another page', behaviour: { origin: 'https://evil.test' } },
+    { name: 'no person', behaviour: { unverified: true } },
+    { name: 'a counter that went back', behaviour: { counter: 1 } },
+  ])('identity 11 with $name is refused', async ({ behaviour }) => {
+    const bob = await withPasskey();
+    expect((await signIn(bob.key, { counter: 9 })).status).toBe(200);
+    const refused = await signIn(bob.key, behaviour);
+    expect(refused).toMatchObject({ status: 401, code: 'invalid_passkey' });
+    expect((await signIn(bob.key, { counter: 10 })).status).toBe(200);
+  });
+
+  it('identity 11 takes an answer once, of twenty at once too, and only in its tenant', async () => {
+    const bob = await withPasskey();
+    const { challenge_id, options } = await asked();
+    const response = bob.key.get(options);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => verify(challenge_id, response)),
+    );
+    expect(tally(answers)).toEqual({ '200 ok': 1, '410 challenge_expired': 19 });
+    const other = await fixture.signUp();
+    const elsewhere = await asked(other.tenantId);
+    const foreign = bob.key.get(elsewhere.options);
+    expect(await verify(elsewhere.challenge_id, foreign, other.tenantId)).toMatchObject({
+      status: 401,
+      code: 'invalid_passkey',
+    });
+  });
+
+  it('is nobody’s where the account is closed, and refused where the tenant allows none', async () => {
+    const bob = await withPasskey();
+    const path = `/api/v1/admin/users/${bob.userId}`;
+    await fixture.as(admin).patch(path, { status: 'disabled' });
+    expect(await signIn(bob.key)).toMatchObject({ status: 401, code: 'invalid_passkey' });
+    const boss = await fixture.signUp();
+    await fixture.setTenant(boss.tenantId, { auth_methods: ['password'] });
+    const refused = await fixture.rest.post(`${SIGN_IN}/options`, {}, { tenant: boss.tenantId });
+    expect(refused).toMatchObject({ status: 403, code: 'passkeys_login_disabled' });
+  });
+
+  it('is asked for in the same way whoever has the address', async () => {
+    const bob = await withPasskey();
+    const { tenantId: tenant, email } = bob;
+    const ask = async (address: string) => {
+      const { status, body } = await fixture.rest.post(
+        `${SIGN_IN}/options`,
+        { email: address },
+        { tenant },
+      );
+      return { status, options: { ...body.options, challenge: '' } };
+    };
+    expect(await ask(email)).toEqual(await ask('nobody@example.com'));
+  });
+});
+
+describe('a passkey as the second factor', () => {
+  const CHALLENGE = '/api/v1/auth/mfa/challenge';
+  const VERIFY = '/api/v1/auth/mfa/verify';
+
+  it('identity 11 completes a sign-in by password, its owner’s alone', async () => {
+    const [bob, eve] = [await withPasskey(), await withPasskey()];
+    const shown = async (key: Authenticator) => {
+      const mfa_token = await mfaTokenOf(fixture, bob);
+      const begun = await fixture.rest.post(CHALLENGE, { mfa_token, method: 'passkey' });
+      const { challenge_id, options } = begun.body;
+      const response = key.get(options);
+      const body = { mfa_token, method: 'passkey', challenge_id, response };
+      return fixture.rest.post(VERIFY, body);
+    };
+    const done = await shown(bob.key);
+    expect(claimsOf(done.body.access_token).amr).toEqual(['pwd', 'pop', 'mfa']);
+    expect(await shown(eve.key)).toMatchObject({ status: 401, code: 'invalid_code' });
+  });
+
+  it('steps a session up', async () => {
+    const bob = await withPasskey();
+    fixture.clock.move(600_000);
+    const { challenge_id, options } = await asked();
+    const response = bob.key.get(options);
+    const body = { method: 'passkey', challenge_id, response };
+    const stepped = await fixture.as(bob).post('/api/v1/auth/step-up', body);
+    expect(claimsOf(stepped.body.access_token).amr).toEqual(['pwd', 'pop', 'mfa']);
+    const fresh = fixture.as({ ...bob, access: stepped.body.access_token });
+    expect((await fresh.delete(`${MINE}/${bob.id}`)).status).toBe(200);
+  });
+});

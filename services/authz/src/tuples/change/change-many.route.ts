@@ -1,3 +1,4 @@
+import { documented } from '@cardea/contracts';
 import {
   type Command,
   type Decided,
@@ -24,7 +25,13 @@ import { write } from './write.ts';
 
 const CHANGES_MAX = 100;
 
-const changes = Type.Optional(Type.Array(writableShape, { maxItems: CHANGES_MAX }));
+const changes = Type.Optional(
+  documented(Type.Array(writableShape, { maxItems: CHANGES_MAX }), { uniqueItems: true }),
+);
+/** Not both lists are empty or missing. */
+const Body = documented(Type.Object({ writes: changes, deletes: changes }), {
+  not: { properties: { writes: { maxItems: 0 }, deletes: { maxItems: 0 } } },
+});
 const error = Type.Optional(Type.Object({ code: Type.String(), message: Type.String() }));
 const written = Type.Object({
   status: Type.Optional(Type.Enum(['created', 'existed'])),
@@ -42,7 +49,7 @@ export const changeTuplesRoute = (needs: WriteDependencies & { readonly ids: Ids
       summary: 'Write and delete up to 100 tuples, each decided alone',
       method: 'post',
       path: '/api/v1/fga/tuples/batch',
-      body: Type.Object({ writes: changes, deletes: changes }),
+      body: Body,
       ok: Type.Object({ written: Type.Array(written), deleted: Type.Array(deleted) }),
       refusals: { invalid_request: 400 },
       waitsFor: ['tuples'],

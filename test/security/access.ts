@@ -15,10 +15,14 @@ const PUBLIC: Right = { who: 'anyone', tenant: 'none' };
 export const access: readonly (readonly [RegExp, Right])[] = [
   // Accounts (`docs/contract.md` 4.1, 4.2, 5.8).
   [/^POST \/auth\/(signup|identify)$/, PUBLIC],
-  [/^GET \/auth\/(reset-password|magic-link\/verify)$/, PUBLIC],
+  [/^GET \/auth\/(reset-password|magic-link\/verify|invitations\/accept)$/, PUBLIC],
   [/^POST \/auth\/(login|forgot-password|magic-link|otp\/(send|verify))$/, required('anyone')],
   [/^POST \/auth\/(register|refresh|reset-password|magic-link\/verify)$/, optional('anyone')],
   [/^POST \/auth\/passkeys\/(options|verify)$/, required('anyone')],
+  [
+    /^POST \/auth\/(register|refresh|reset-password|magic-link\/verify|invitations\/accept)$/,
+    optional('anyone'),
+  ],
   [/^POST \/auth\/mfa\/(challenge|verify)$/, optional('anyone')],
   [/^(GET|POST) \/auth\/verify-email$/, optional('anyone')],
   [/^(GET|DELETE) \/dev\/mailbox$/, PUBLIC],
@@ -28,11 +32,14 @@ export const access: readonly (readonly [RegExp, Right])[] = [
   [/^\w+ \/(user|me)\//, optional('user')],
   // Administration.
   [/^GET \/admin\/applications$/, required('admin')],
+  [/^\w+ \/admin\/invitations/, required('admin')],
   [/^(GET|PATCH) \/admin\/organization$/, required('owner')],
   [/^\w+ \/admin\/keys/, required('system_admin')],
   [/^(GET|PATCH) \/admin\/tenants\/\{id\}$/, required('owner')],
   [/^POST \/admin\/users\/\{id\}\/reset-mfa$/, required('admin')],
+  [/^\w+ \/admin\/tenants/, required('owner')],
   [/^GET \/admin\/users/, AREA_READ('users')],
+  [/^POST \/admin\/users\/\{id\}\/(impersonate|unlock)$/, required('admin')],
   [/^(POST|PATCH|DELETE) \/admin\/users/, AREA_WRITE('users')],
   [/^\w+ \/api-keys/, required('admin')],
   [/^GET \/agents/, AREA_READ('agents')],

@@ -102,6 +102,7 @@ describe('a caller whose role is asked for', () => {
     expect(looked).toEqual([
       { kind: 'user', id: 'ann' },
       { kind: 'rank', id: 'ann', at: 100 },
+      { kind: 'tenant', id: 't1' },
     ]);
     live.add('rank:ann');
     expect(await subject.confirm(admin)).toBeUndefined();

@@ -44,7 +44,7 @@ export function authenticator(needs: AuthenticatorDependencies): Authenticator {
     },
     confirm: async (principal) => {
       if (principal.kind !== 'user') return principal;
-      const list = [principal.id, principal.impersonatedBy].flatMap((id): Revocation[] =>
+      const persons = [principal.id, principal.impersonatedBy].flatMap((id): Revocation[] =>
         id === null
           ? []
           : [
@@ -52,6 +52,7 @@ export function authenticator(needs: AuthenticatorDependencies): Authenticator {
               { kind: 'rank', id, at: principal.issuedAt },
             ],
       );
+      const list: Revocation[] = [...persons, { kind: 'tenant', id: principal.tenantId }];
       const { revoked } = await needs.revocations.look(list);
       return revoked.includes(true) ? undefined : principal;
     },
@@ -163,6 +164,7 @@ function introspections({ introspect, revocations, clock }: AuthenticatorDepende
 }
 
 function isKeyRevoked(key: IntrospectedKey, list: Pick<Revocations, 'isRevoked'>): boolean {
+  if (list.isRevoked('tenant', key.tenantId)) return true;
   if (key.kind === 'api_key') return list.isRevoked('key', key.id);
   return (
     list.isRevoked('agent', key.id) || (key.keyId !== null && list.isRevoked('key', key.keyId))

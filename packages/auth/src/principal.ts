@@ -124,9 +124,9 @@ export interface Authenticator {
 
 /**
  * What ends a credential before its time (`rev:<kind>:<id>`), in the shared cache and mirrored in every
- * process. `rank` ends those access tokens of a user that were issued before a time.
+ * process. `rank` ends those access tokens of a user that were issued before a time, `tenant` whatever is of it.
  */
-export type RevocationKind = 'sid' | 'user' | 'key' | 'agent' | 'asid' | 'rank';
+export type RevocationKind = 'sid' | 'user' | 'key' | 'agent' | 'asid' | 'rank' | 'tenant';
 export type Revocation = {
   readonly kind: RevocationKind;
   readonly id: string;

@@ -5,7 +5,15 @@ import type { RevocationKind } from './principal.ts';
 export const GENERATION = 'rev:generation';
 export const CHANNEL = 'rev';
 
-export const KINDS: readonly RevocationKind[] = ['sid', 'user', 'key', 'agent', 'asid', 'rank'];
+export const KINDS: readonly RevocationKind[] = [
+  'sid',
+  'user',
+  'key',
+  'agent',
+  'asid',
+  'rank',
+  'tenant',
+];
 
 export type Notice =
   /** These were revoked (`at`: those of `rank`, for that time); these no longer are. */

@@ -84,6 +84,7 @@ describe('the verifier of a process', () => {
     expect(await verifier.verify('access', own)).toMatchObject(OK);
     expect(looked).toEqual([
       [
+        { kind: 'tenant', id: claimsAt(clock).tid },
         { kind: 'user', id: 'user-1' },
         { kind: 'user', id: 'agent-1' },
         { kind: 'asid', id: 'as-1' },

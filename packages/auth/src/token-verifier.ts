@@ -121,6 +121,7 @@ function revocationsOf(claims: VerifiedClaims): readonly Revocation[] {
     if (typeof id === 'string') list.push(at === undefined ? { kind, id } : { kind, id, at });
   };
   const actor = (claims['act'] as { sub?: unknown } | undefined)?.sub;
+  add('tenant', claims.tid);
   add('user', claims.sub);
   add('user', actor);
   add('agent', claims['agent_id']);

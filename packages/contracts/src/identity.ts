@@ -89,13 +89,11 @@ const accountEvents = {
       change: text('What happened to it.', 'linked'),
     }),
   ),
-  'user.impersonated': announced(
-    fact('An admin acts as a user.', {
-      ...userId,
-      admin_id: id('The admin.'),
-      reason: freeText(text('Why, in the words of the admin.', 'ticket 4711')),
-    }),
-  ),
+  'user.impersonated': fact('An admin acts as a user.', {
+    ...userId,
+    admin_id: id('The admin.'),
+    reason: freeText(text('Why, in the words of the admin.', 'ticket 4711')),
+  }),
   'session.revoked': fact('A session was ended before its time.', {
     id: id('The session.'),
     ...user,
@@ -135,13 +133,14 @@ const workspaceEvents = {
     id: id('The application.'),
     deleted_at,
   }),
-  'invitation.created': announced(fact('Someone was invited.', invitation)),
-  'invitation.accepted': announced(
-    fact('An invitation was accepted.', { id: id('The invitation.'), ...user }),
-  ),
-  'invitation.revoked': announced(
-    fact('An invitation was withdrawn.', { id: id('The invitation.') }),
-  ),
+  'invitation.created': fact('Someone was invited.', invitation),
+  'invitation.accepted': fact('An invitation was accepted.', {
+    id: id('The invitation.'),
+    ...user,
+  }),
+  'invitation.revoked': fact('An invitation was withdrawn, or replaced by another one.', {
+    id: id('The invitation.'),
+  }),
 };
 
 const machineEvents = {

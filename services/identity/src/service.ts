@@ -10,6 +10,7 @@ import {
   type ToAscii,
 } from './accounts/accounts.module.ts';
 import { argon2, type PasswordFunction } from './adapters/argon2.ts';
+import { withImportedHashes } from './adapters/imported-hashes.ts';
 import { agentOfKey, agentsModule, agentsStreams } from './agents/agents.module.ts';
 import {
   authenticationModule,
@@ -98,6 +99,7 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
   const shared = {
     ...needs,
     ...drivers,
+    passwordFunction: withImportedHashes(drivers.passwordFunction),
     sign,
     snapshots,
     workspaces: workspaces.workspaces,
@@ -131,6 +133,11 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
     recipient: async (tenantId, mailbox) => {
       const user = await userDirectory.byHash(tenantId, mailbox);
       return user.status === 'active' ? user : undefined;
+    },
+    invited: async (tenantId, id) => {
+      const invitation = await accounts.invitations.find({ tenantId, id });
+      if (invitation.status !== 'pending') return undefined;
+      return { id: invitation.userId, emailVerified: false };
     },
   });
   const modules = [

@@ -70,7 +70,7 @@ const WAYS: readonly {
 describe('the password policy of a tenant', () => {
   it('is eight characters and nothing else until it is set', async () => {
     const { body } = await fixture.as(owner).get(pathOf(owner));
-    expect(body.settings.password_policy).toEqual({ min: 8, common: 'allow' });
+    expect(body.settings.password_policy).toEqual({ min: 8, common: 'allow', zxcvbn_score: null });
     for (const { set } of WAYS) expect((await set(owner, COMMON)).status).toBeLessThan(300);
   });
 
@@ -79,7 +79,7 @@ describe('the password policy of a tenant', () => {
     const changed = await setPolicy(strict, { common: 'refuse' });
     expect([changed.status, changed.body.settings.password_policy]).toEqual([
       200,
-      { min: 8, common: 'refuse' },
+      { min: 8, common: 'refuse', zxcvbn_score: null },
     ]);
     for (const { set } of WAYS) {
       for (const password of [COMMON, 'PassWord1']) {
@@ -103,14 +103,25 @@ describe('the password policy of a tenant', () => {
       { min: 7 },
       { min: 65 },
       { min: 8.5 },
+      { zxcvbn_score: 0 },
+      { zxcvbn_score: 5 },
       { common: 'maybe' },
       { more: 1 },
     ]) {
       expect(told(await setPolicy(long, policy))).toBe('400 invalid_request');
     }
     // Rules that are not implemented are refused rather than ignored.
-    for (const name of ['zxcvbn_score', 'history', 'breach_check']) {
+    for (const name of ['history', 'breach_check']) {
       expect(told(await setPolicy(long, { [name]: 1 }))).toBe('400 invalid_request');
+    }
+  });
+
+  it('asks for what is hard to guess once its owner says so, however it is set', async () => {
+    const hard = await fixture.signUp('hard');
+    expect((await setPolicy(hard, { zxcvbn_score: 3 })).status).toBe(200);
+    for (const { set } of WAYS) {
+      expect(told(await set(hard, 'qwertyuiop'))).toBe('400 password_too_weak');
+      expect((await set(hard, 'dragon boat at noon')).status).toBeLessThan(300);
     }
   });
 

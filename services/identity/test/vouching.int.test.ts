@@ -138,8 +138,8 @@ describe('a tenant', () => {
       {},
       { registration: { mode: 'ajar' } },
       { registration: { mode: 'open', more: 1 } },
-      { roles: ['billing'] },
-      { registration: { mode: 'open' }, roles: ['billing'] },
+      { billing: true },
+      { registration: { mode: 'open' }, billing: true },
     ]) {
       expect((await set(settings)).status).toBe(400);
     }

@@ -65,6 +65,17 @@ const PASSKEY = {
   challenge_id: 'nobody',
   response: { id: 'x', rawId: 'x', type: 'public-key', response: {} },
 };
+async function invite(world: Fortress) {
+  const { owner, tenantId: tenant } = world.a;
+  const email = world.newEmail();
+  const by = { bearer: owner.access, tenant };
+  const made = await world.rest.post('/api/v1/admin/invitations', { email }, by);
+  expectStatus(made, 201);
+  return { email, id: String(made.body.id) };
+}
+
+const invitationToken = async (world: Fortress) =>
+  mailedToken(world, (await invite(world)).email, /invited/i);
 
 const ofPeople: Samples = {
   sign_up: publicly((world) => ({
@@ -93,6 +104,10 @@ const ofPeople: Samples = {
     return { body: { token: String(link).split('#token=')[1] } };
   }),
   magic_link_page: publicly(() => ({})),
+  accept_invitation: publicly(async (world) => ({
+    body: { token: await invitationToken(world), password: PASSWORD },
+  })),
+  accept_invitation_page: publicly(() => ({})),
   send_otp: publicly((world) => ({ body: { email: world.newEmail() } })),
   verify_otp: publicly(async (world) => {
     const { code } = await mailedTo(world, '/api/v1/auth/otp/send', /code/i);
@@ -165,6 +180,18 @@ const ofAdministrators: Samples = {
     params: { id: a.tenantId },
     body: { settings: { password_policy: { min: 8 } } },
   })),
+  list_tenants: byOwner(),
+  create_tenant: byOwner(() => ({ body: { name: 'Branch' } })),
+  delete_tenant: {
+    ...byOwner(async (world) => {
+      const { owner, tenantId: tenant } = world.a;
+      const by = { bearer: owner.access, tenant };
+      const made = await world.rest.post('/api/v1/admin/tenants', { name: 'Closing' }, by);
+      expectStatus(made, 201);
+      return { params: { id: String(made.body.id) } };
+    }),
+    status: 202,
+  },
   create_user: byAdmin((world) => ({ body: { email: world.newEmail(), roles: ['member'] } })),
   list_users: byAdmin(() => ({ query: { limit: '5' } })),
   get_user: byAdmin(async (world) => ({ params: { id: world.a.member.userId } })),
@@ -174,6 +201,17 @@ const ofAdministrators: Samples = {
   })),
   reset_mfa: byAdmin(async (world) => ({ params: await someUser(world) })),
   delete_user: byAdmin(async (world) => ({ params: await someUser(world) })),
+  import_users: byAdmin((world) => ({ body: { users: [{ email: world.newEmail() }] } })),
+  unlock_user: byAdmin(async (world) => ({ params: await someUser(world) })),
+  revoke_user_sessions: byAdmin(async (world) => ({ params: await someUser(world) })),
+  reset_user_password: byAdmin(async (world) => ({ params: await someUser(world) })),
+  impersonate_user: byAdmin(async (world) => ({
+    params: await someUser(world),
+    body: { reason: 'ticket 4711' },
+  })),
+  list_invitations: byAdmin(() => ({ query: { limit: '5' } })),
+  create_invitation: byAdmin((world) => ({ body: { email: world.newEmail() } })),
+  revoke_invitation: byAdmin(async (world) => ({ params: { id: (await invite(world)).id } })),
   list_signing_keys: bySystemAdmin(),
   rotate_signing_keys: bySystemAdmin(),
 };

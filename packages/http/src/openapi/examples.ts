@@ -14,6 +14,7 @@ const JWT = 'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIwMWExZmY3OCJ9.c
 const SAMPLES: { readonly [name: string]: string } = {
   email: 'ada@example.com',
   user_email: 'ada@example.com',
+  admin_email: 'ada@example.com',
   password: 'correct horse battery staple',
   current_password: 'correct horse battery staple',
   new_password: 'staple battery horse correct',

@@ -1,12 +1,12 @@
 /** Users: their accounts, passwords and roles, by themselves and by administrators. */
 
-import type { Authenticator } from '@cardea/auth';
+import type { Authenticator, SignToken } from '@cardea/auth';
 import { metrics } from '@cardea/runtime';
 import type { Module, ServiceDependencies } from '@cardea/service';
 import type { PasswordFunction } from '../adapters/argon2.ts';
 import type { MailOutbox } from '../mail/mail.module.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
-import type { Workspaces } from '../workspaces/workspaces.module.ts';
+import { createTenantRoute, type Workspaces } from '../workspaces/workspaces.module.ts';
 import { type Accounts, accounts } from './accounts.ts';
 import { accountsRelay } from './accounts-relay.ts';
 import { administratorLists } from './administrators/administrator-list.ts';
@@ -16,6 +16,19 @@ import { bootstrapAdmin } from './bootstrap.ts';
 import { callersByStream } from './callers.ts';
 import { type AdminMade, createAdmin, type NewAdmin } from './create-admin.ts';
 import type { ToAscii } from './email-address.ts';
+import { impersonateRoute } from './impersonations/impersonate/impersonate.route.ts';
+import { impersonations } from './impersonations/impersonation.ts';
+import { impersonationsRelay } from './impersonations/impersonations-relay.ts';
+import { forgetRevokedInvitations } from './invitations/forget-revoked-invitations.policy.ts';
+import { invitations } from './invitations/invitation.ts';
+import { invitationsProjection } from './invitations/invitations.projection.ts';
+import { invitationsRelay } from './invitations/invitations-relay.ts';
+import { inviteRoute } from './invitations/invite/invite.route.ts';
+import { inviting } from './invitations/inviting.ts';
+import { invitingAdministrators } from './invitations/inviting-administrators.ts';
+import { type Join, joining } from './invitations/joining.ts';
+import { listInvitationsRoute } from './invitations/list/list.route.ts';
+import { revokeInvitationRoute } from './invitations/revoke/revoke.route.ts';
 import { hashLimit, type Passwords, passwords } from './passwords/passwords.ts';
 import { type UserDirectory, userDirectory } from './user-directory.ts';
 import { deleteUserRoute, updateUserRoute } from './users/administer/administer.route.ts';
@@ -25,6 +38,8 @@ import { resetMfaRoute } from './users/administer/reset-mfa.route.ts';
 import { announceVouched } from './users/announce-vouched.policy.ts';
 import { currentUserRoute } from './users/current-user/current-user.route.ts';
 import { forgetDeletedUsers } from './users/forget-deleted-users.policy.ts';
+import { importUsersRoute } from './users/import-users/import-users.route.ts';
+import { mailResetRoute } from './users/mail-reset/mail-reset.route.ts';
 import { getProfileRoute, updateProfileRoute } from './users/profile/profile.route.ts';
 import { resendVerificationRoute } from './users/resend-verification/resend-verification.route.ts';
 import { users } from './users/user.ts';
@@ -37,8 +52,11 @@ import {
 export { ACCOUNT_APPENDS, type Accounts } from './accounts.ts';
 export type { AdminMade, NewAdmin } from './create-admin.ts';
 export { emailAddress, type ToAscii } from './email-address.ts';
+export type { Invitation } from './invitations/invitation.ts';
+export type { Join, Joined } from './invitations/joining.ts';
 export { type Passwords, passwordFault } from './passwords/passwords.ts';
 export { readSnapshot, type UserDirectory } from './user-directory.ts';
+export { type Administrator, administratorOf, outranks } from './users/administrator.ts';
 export { endSessions } from './users/end-sessions/end-sessions.ts';
 export { displayName } from './users/profile-fields.ts';
 export { repeatedCreation } from './users/repeated-creation.ts';
@@ -81,6 +99,7 @@ type Dependencies = Pick<
   readonly mailOutbox: MailOutbox;
   readonly passwordFunction: PasswordFunction;
   readonly toAscii: ToAscii;
+  readonly sign: SignToken;
 };
 
 export type AccountsModule = {
@@ -88,6 +107,7 @@ export type AccountsModule = {
   readonly userDirectory: UserDirectory;
   readonly accounts: Accounts;
   readonly passwords: Passwords;
+  readonly invitations: Join;
   /** Authenticates callers with the roles that their own streams give them now. */
   readonly authenticator: Authenticator;
   /** For the command line. */
@@ -104,6 +124,7 @@ export function accountsModule(given: Dependencies): AccountsModule {
     accounts: accounts(withUsers),
     administrators: administrators(withUsers),
     passwords: passwords(given.passwordFunction, hashing),
+    invitePerson: inviting(withUsers),
   };
   const module: Module = {
     endpoints: [
@@ -119,14 +140,22 @@ export function accountsModule(given: Dependencies): AccountsModule {
       updateUserRoute(needs),
       deleteUserRoute(needs),
       resetMfaRoute(needs),
+      importUsersRoute(needs),
+      mailResetRoute(needs),
+      impersonateRoute(needs),
+      createTenantRoute({ ...needs, inviteAdministrator: invitingAdministrators(needs) }),
+      inviteRoute(needs),
+      listInvitationsRoute(needs),
+      revokeInvitationRoute(needs),
     ],
-    projections: [usersProjection],
+    projections: [usersProjection, invitationsProjection],
     policies: [
       forgetDeletedUsers({ ...needs, releaseAddress: needs.accounts.releaseAddress }),
       settleAdministrators(needs),
       announceVouched(needs),
+      forgetRevokedInvitations(needs),
     ],
-    relay: accountsRelay,
+    relay: { ...accountsRelay, ...invitationsRelay, ...impersonationsRelay },
     start: async () => {
       await needs.passwords.warmUp();
       await bootstrapAdmin(needs);
@@ -138,9 +167,10 @@ export function accountsModule(given: Dependencies): AccountsModule {
     userDirectory: directory,
     accounts: needs.accounts,
     passwords: needs.passwords,
+    invitations: joining(needs),
     authenticator: callersByStream(given.authenticator, directory),
     createAdmin: (admin) => createAdmin(needs, admin),
   };
 }
 
-export const accountsStreams = [users, administratorLists];
+export const accountsStreams = [users, administratorLists, invitations, impersonations];

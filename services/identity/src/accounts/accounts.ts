@@ -30,6 +30,8 @@ export type NewAccount = {
   /** An administrator vouches for the account, or it is the first of a workspace. */
   readonly vouched: boolean;
   readonly requestHash: string | null;
+  /** Nobody can sign in until its owner has taken it over. */
+  readonly isInvited?: boolean;
 };
 
 export type Created =
@@ -104,7 +106,8 @@ export function accounts(needs: {
       if (fields === 'erased') return { outcome: 'deleted' };
       const decided = await streams.decideOn(users, account.id, command, {
         isNew: true,
-        decide: (user) => createUser({ ...account, ...fields, now: command.now }, user),
+        decide: (user) =>
+          createUser({ isInvited: false, ...account, ...fields, now: command.now }, user),
       });
       if (decided.state.status === 'deleted') return { outcome: 'deleted' };
       if (!decided.accepted || !exists(decided.state)) return { outcome: 'taken' };

@@ -13,7 +13,7 @@ import type { UserDirectory } from './user-directory.ts';
 type Dependencies = Pick<ServiceDependencies, 'log' | 'settings' | 'systemCommand'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'hashOf'>;
   readonly accounts: Pick<Accounts, 'create'>;
-  readonly workspaces: Pick<Workspaces, 'createApplication' | 'createTenant'>;
+  readonly workspaces: Pick<Workspaces, 'createApplication' | 'createWorkspace'>;
   readonly passwords: Pick<Passwords, 'hash'>;
   readonly toAscii: ToAscii;
 };
@@ -43,7 +43,7 @@ export async function bootstrapAdmin(needs: Dependencies): Promise<void> {
     tenantName: 'default',
     environment: settings.ENV,
   };
-  await workspaces.createTenant(workspace, command);
+  await workspaces.createWorkspace(workspace, command);
   await workspaces.createApplication(workspace, command);
   const created = await accounts.create(
     {

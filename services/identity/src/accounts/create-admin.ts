@@ -12,7 +12,7 @@ import type { UserDirectory } from './user-directory.ts';
 type Dependencies = Pick<ServiceDependencies, 'ids' | 'settings' | 'systemCommand'> & {
   readonly userDirectory: Pick<UserDirectory, 'hashOf'>;
   readonly accounts: Pick<Accounts, 'create'>;
-  readonly workspaces: Pick<Workspaces, 'createApplication' | 'createTenant' | 'tenant'>;
+  readonly workspaces: Pick<Workspaces, 'createApplication' | 'createWorkspace' | 'tenant'>;
   readonly passwords: Pick<Passwords, 'hash'>;
   readonly toAscii: ToAscii;
 };
@@ -84,7 +84,7 @@ async function tenantFor(
     environment: settings.ENV,
   };
   const making = { ...command, id: uuidFrom(command.id, 'workspace') };
-  const made = await workspaces.createTenant(workspace, making);
+  const made = await workspaces.createWorkspace(workspace, making);
   await workspaces.createApplication(workspace, making);
   return made;
 }

@@ -7,6 +7,8 @@ export type PasswordFunction = {
   readonly hash: (password: string) => Promise<string>;
   /** Also false for a malformed hash or excessive parameters; never throws for one. */
   readonly verify: (phc: string, password: string) => Promise<boolean>;
+  /** Whether {@link verify} could find it right: its form is known, and its cost moderate. */
+  readonly isKnown: (phc: string) => boolean;
   readonly isOutdated: (phc: string) => boolean;
 };
 
@@ -29,9 +31,9 @@ export function argon2({ memoryKib, time }: Argon2Cost): PasswordFunction {
   };
   return {
     hash: (password) => hash(password, options),
+    isKnown,
     verify: async (phc, password) => {
-      const cost = costOf(phc);
-      if (cost === undefined || !isModerate(cost)) return false;
+      if (!isKnown(phc)) return false;
       try {
         return await verify(phc, password);
       } catch {
@@ -43,6 +45,11 @@ export function argon2({ memoryKib, time }: Argon2Cost): PasswordFunction {
       return cost?.memoryCost !== memoryKib || cost.timeCost !== time;
     },
   };
+}
+
+function isKnown(phc: string): boolean {
+  const cost = costOf(phc);
+  return cost !== undefined && isModerate(cost);
 }
 
 const isModerate = (cost: NonNullable<ReturnType<typeof costOf>>) =>

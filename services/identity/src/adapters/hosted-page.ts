@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import { sha256 } from '@cardea/crypto';
 
-type Page = 'verify' | 'reset' | 'magic_link';
+type Page = 'verify' | 'reset' | 'magic_link' | 'invitation';
 
 const STYLE =
   'body{font:16px/1.5 system-ui,sans-serif;max-width:26rem;margin:15vh auto;padding:0 1rem}' +
@@ -19,6 +19,13 @@ const FORMS: Record<Page, { readonly title: string; readonly form: string }> = {
   magic_link: {
     title: 'Sign in',
     form: '<button>Sign in</button>',
+  },
+  invitation: {
+    title: 'Accept the invitation',
+    form:
+      '<label>Name<input name="display_name" maxlength="128" autocomplete="name"></label>' +
+      '<label>Password<input name="password" type="password" required minlength="8"' +
+      ' autocomplete="new-password"></label><button>Accept</button>',
   },
   reset: {
     title: 'Choose a new password',

@@ -1,7 +1,13 @@
 /** How people become known: by password, by what was mailed to them, and by making an account. */
 import type { DerivedKeys } from '@cardea/crypto';
 import type { Module, ServiceDependencies } from '@cardea/service';
-import type { Accounts, Passwords, ToAscii, UserDirectory } from '../accounts/accounts.module.ts';
+import type {
+  Accounts,
+  Join,
+  Passwords,
+  ToAscii,
+  UserDirectory,
+} from '../accounts/accounts.module.ts';
 import type { Passkeys, SecondFactors } from '../factors/factors.module.ts';
 import type { CodeRedemption, MailOutbox } from '../mail/mail.module.ts';
 import type { AccessTokens, LoginSessions } from '../sessions/sessions.module.ts';
@@ -9,6 +15,7 @@ import type { Workspaces } from '../workspaces/workspaces.module.ts';
 import { endAttempt } from './attempts/end-attempt.ts';
 import { signins } from './attempts/lockout.ts';
 import { mfaTokens } from './attempts/mfa-token.ts';
+import { unlockRoute } from './attempts/unlock/unlock.route.ts';
 import { verifyPassword } from './attempts/verify-password.ts';
 import { authenticationRelay } from './authentication-relay.ts';
 import { sendCodeRoute } from './mailed-secrets/send-code/send-code.route.ts';
@@ -26,6 +33,10 @@ import {
   resetPasswordPageRoute,
   resetPasswordRoute,
 } from './passwords/reset-password/reset-password.route.ts';
+import {
+  acceptInvitationPageRoute,
+  acceptInvitationRoute,
+} from './registrations/accept-invitation/accept-invitation.route.ts';
 import { registerRoute } from './registrations/register/register.route.ts';
 import { registrations } from './registrations/registration.ts';
 import { signUpRoute } from './registrations/sign-up/sign-up.route.ts';
@@ -49,6 +60,7 @@ type Dependencies = Pick<
   readonly userDirectory: UserDirectory;
   readonly accounts: Accounts;
   readonly passwords: Passwords;
+  readonly invitations: Join;
   readonly workspaces: Workspaces;
   readonly mailOutbox: MailOutbox;
   readonly codes: CodeRedemption;
@@ -72,11 +84,14 @@ export function authenticationModule(given: Dependencies): Module {
     endpoints: [
       signUpRoute(needs),
       registerRoute(needs),
+      acceptInvitationRoute(needs),
+      acceptInvitationPageRoute(),
       logInRoute(needs),
       forgotPasswordRoute(needs),
       resetPasswordRoute(needs),
       resetPasswordPageRoute(),
       changePasswordRoute(needs),
+      unlockRoute(needs),
       sendLinkRoute(needs),
       verifyLinkRoute(needs),
       magicLinkPageRoute(),

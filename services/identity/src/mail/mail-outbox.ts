@@ -6,7 +6,7 @@ import { uuidFrom } from '@cardea/runtime';
 import { onetimeIdOf, tenantOfToken } from '../adapters/link-token.ts';
 import { mailboxField } from '../streams/encrypted-fields.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
-import { mailboxes, requestMail, useSecret } from './mailboxes/mailbox.ts';
+import { mailboxes, pendingMailOf, requestMail, useSecret } from './mailboxes/mailbox.ts';
 import { onetimes } from './onetimes/onetime.ts';
 
 export type MailRequest = {
@@ -14,14 +14,25 @@ export type MailRequest = {
   readonly email: string;
   readonly emailHash: string;
   readonly userId: string | null;
+  /** Of purpose `invitation`. */
+  readonly invitationId?: string;
 };
 
 export type Redeemed =
-  | { readonly userId: string; readonly mailbox: string }
+  | {
+      readonly userId: string;
+      readonly mailbox: string;
+      readonly invitationId: string | null;
+    }
   | { readonly fault: 'invalid' | 'expired' };
 
 export type MailOutbox = {
   readonly request: (mail: MailRequest, command: Command) => Promise<bigint | undefined>;
+  /** The invitation that was last mailed to this mailbox. */
+  readonly lastInvitation: (of: {
+    readonly tenantId: string;
+    readonly mailbox: string;
+  }) => Promise<string | undefined>;
   /** What a secret would come to, without using it. */
   readonly peek: (
     purpose: MailPurpose,
@@ -47,12 +58,16 @@ export function mailOutbox({ streams, sealer, snapshots }: Dependencies): MailOu
   };
 
   return {
-    request: async ({ purpose, email, emailHash, userId }, command) => {
+    lastInvitation: async ({ tenantId, mailbox }) => {
+      const { state } = await streams.load(mailboxes, { tenantId, id: mailbox });
+      return pendingMailOf(state, 'invitation')?.invitation_id;
+    },
+    request: async ({ purpose, email, emailHash, userId, invitationId }, command) => {
       const { now, metadata } = command;
       const place = mailboxField(metadata.tenantId, emailHash, now);
       const sealed = neverErased(await sealer.seal(metadata.tenantId, place, email));
       const decided = await streams.decideOn(mailboxes, emailHash, command, (mailbox) =>
-        requestMail({ purpose, email: sealed, userId, now }, mailbox),
+        requestMail({ purpose, email: sealed, userId, invitationId, now }, mailbox),
       );
       return decided.position;
     },

@@ -11,7 +11,7 @@ import type { Clock, Logger, Random, Settings, WakeSignal } from '@cardea/runtim
 import type { Loop } from '@cardea/service';
 import { drawLinkToken, onetimeIdOf } from '../adapters/link-token.ts';
 import type { OtpFormat } from '../workspaces/workspaces.module.ts';
-import { type EmailKind, emailTemplate } from './mailboxes/email-templates.ts';
+import { emailTemplate } from './mailboxes/email-templates.ts';
 import {
   deferMail,
   type MailOutcome,
@@ -37,13 +37,14 @@ type Waiting = {
   readonly due_at: Date;
 };
 
+export type Recipient = { readonly id: string; readonly emailVerified: boolean };
+
 /** Who may be written to, and in whose name. */
 export type Recipients = {
   /** Who has the address now, and may be written to. */
-  readonly recipient: (
-    tenantId: string,
-    mailbox: string,
-  ) => Promise<{ readonly id: string; readonly emailVerified: boolean } | undefined>;
+  readonly recipient: (tenantId: string, mailbox: string) => Promise<Recipient | undefined>;
+  /** Whom the invitation is for, while it can be accepted. */
+  readonly invited: (tenantId: string, invitationId: string) => Promise<Recipient | undefined>;
   readonly tenant: (id: string) => Promise<
     | {
         readonly displayName: string;
@@ -123,30 +124,34 @@ async function write(
   const pending = pendingMailOf(state, purpose);
   if (pending === undefined || pending.generation !== generation) return 'superseded';
   if (pending.settled) return 'settled';
-  const kind = emailKindOf(purpose);
+  const invitationId = pending.invitation_id;
   const [user, tenant] = await Promise.all([
-    needs.recipient(tenantId, mailbox),
+    invitationId === undefined
+      ? needs.recipient(tenantId, mailbox)
+      : needs.invited(tenantId, invitationId),
     needs.tenant(tenantId),
   ]);
-  if (kind === undefined || user === undefined || tenant === undefined) return 'nobody';
+  if (user === undefined || tenant === undefined) return 'nobody';
   if (purpose === 'verify' && user.emailVerified) return 'nobody';
   const to = await sealer.open(pending.email, { streamId: `mailbox-${mailbox}`, field: 'email' });
   if (to === null) return 'nobody';
-  const of = { userId: user.id, expiresAt: pending.expires_at };
+  const of = { userId: user.id, expiresAt: pending.expires_at, invitationId };
   const { app_url, otp } = tenant.settings;
   const pages = app_url ?? `${needs.settings.PUBLIC_URL}/api/v1/auth`;
-  const isLink = kind !== 'notice' && kind !== 'otp';
-  const link = isLink ? await issueLink(needs, waiting, { ...of, pages, flow: FLOWS[kind] }) : null;
-  const code = kind === 'otp' ? await issueCode(needs, waiting, { ...of, ...otp }) : null;
-  const words = emailTemplate(kind, { link, code, tenantName: tenant.displayName });
+  const flow = FLOWS[purpose];
+  const link = flow === undefined ? null : await issueLink(needs, waiting, { ...of, pages, flow });
+  const code = purpose === 'otp' ? await issueCode(needs, waiting, { ...of, ...otp }) : null;
+  const words = emailTemplate(purpose, { link, code, tenantName: tenant.displayName });
   return { to, ...words, link, code };
 }
 
-const FLOWS = {
+/** Below the tenant's own pages or the hosted ones; mails without a link have none. */
+const FLOWS: { readonly [purpose in MailPurpose]?: string } = {
   verify: 'verify-email',
   reset: 'reset-password',
   magic_link: 'magic-link/verify',
-} as const;
+  invitation: 'invitations/accept',
+};
 
 async function issueLink(
   { streams, random, systemCommand }: Dependencies,
@@ -154,13 +159,17 @@ async function issueLink(
   of: {
     readonly userId: string;
     readonly expiresAt: string;
+    readonly invitationId: string | undefined;
     readonly pages: string;
     readonly flow: string;
   },
 ): Promise<string> {
   const token = drawLinkToken(tenantId, random);
   const id = onetimeIdOf(purpose, tenantId, token);
-  const data = { purpose, user_id: of.userId, mailbox, generation, expires_at: of.expiresAt };
+  const data = {
+    ...{ purpose, user_id: of.userId, mailbox, generation, expires_at: of.expiresAt },
+    ...(of.invitationId === undefined ? {} : { invitation_id: of.invitationId }),
+  };
   await streams.decideOn(onetimes, id, systemCommand(tenantId, 'issue', id), () =>
     accept({ type: 'Issued', data }),
   );
@@ -187,9 +196,6 @@ async function issueCode(
   }
   throw new Error('every code that was drawn is taken');
 }
-
-const emailKindOf = (purpose: MailPurpose): EmailKind | undefined =>
-  purpose === 'invitation' ? undefined : purpose;
 
 async function settle(needs: Dependencies, waiting: Waiting, outcome: MailOutcome): Promise<void> {
   const command = commandOf(needs, waiting, 'settle');

@@ -14,6 +14,7 @@ export { type CodeFault, type CodeRedemption, codeRedemption } from './code-rede
 export { mailLimit } from './mail-limit.ts';
 export { type MailOutbox, type MailRequest, mailOutbox } from './mail-outbox.ts';
 export { devMailboxRoutes } from './mailboxes/dev-mailbox/dev-mailbox.route.ts';
+export { INVITATION_TTL_MS } from './mailboxes/mailbox.ts';
 export { drawChallenge, mailboxOfChallenge } from './mailed-code.ts';
 
 type Dependencies = Pick<

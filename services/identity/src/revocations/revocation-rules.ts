@@ -14,6 +14,7 @@ import type {
 } from '../agents/agents.module.ts';
 import type { ApiKeyEvent } from '../credentials/credentials.module.ts';
 import type { SessionEvent } from '../sessions/sessions.module.ts';
+import type { TenantClosed } from '../workspaces/workspaces.module.ts';
 
 export type RevokingEvent =
   | UserEvent
@@ -22,7 +23,8 @@ export type RevokingEvent =
   | ApiKeyEvent
   | AgentKeyEvent
   | AgentSessionEvent
-  | DelegationEvent;
+  | DelegationEvent
+  | TenantClosed;
 
 export type Revocation =
   /** An entry of a list; for `rank`, it applies to tokens that were issued before a time. */
@@ -59,6 +61,7 @@ const closed = (id: string, epoch: number | null): readonly Revocation[] => [
 ];
 
 export const REVOCATION_RULES: RevocationRules = {
+  TenantClosed: ({ id }) => [{ list: 'tenant', id }],
   UserDisabled: ({ id, epoch }) => closed(id, epoch),
   UserDeleted: ({ id }) => closed(id, null),
   UserEnabled: ({ id }) => [

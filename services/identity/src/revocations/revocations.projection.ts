@@ -66,6 +66,7 @@ export const revocationsProjection = projection<RevokingEvent>()({
   log: 'identity',
   tables: [rows],
   on: {
+    TenantClosed: kept,
     UserDisabled: kept,
     UserDeleted: kept,
     UserEnabled: kept,

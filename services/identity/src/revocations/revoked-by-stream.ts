@@ -17,6 +17,7 @@ import {
 import { apiKeys } from '../credentials/credentials.module.ts';
 import { sessions } from '../sessions/sessions.module.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
+import { tenants } from '../workspaces/workspaces.module.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'store' | 'streams' | 'clock' | 'revocations'> & {
   readonly snapshots: SnapshotCache;
@@ -38,6 +39,10 @@ export const revokedByStream =
 async function isOver(needs: Dependencies, { kind, id, at = 0 }: Revocation): Promise<boolean> {
   const { snapshots, store, clock } = needs;
   switch (kind) {
+    case 'tenant': {
+      const status = (await snapshots.find(tenants, id))?.state.status;
+      return status === 'closed' || status === 'deleted';
+    }
     case 'rank': {
       const user = (await snapshots.find(users, id))?.state;
       return user !== undefined && exists(user) && at < user.tokensBefore;

@@ -46,7 +46,7 @@ export type SessionFacts = {
 export type RevocationReason = 'user' | 'reuse' | 'admin' | 'oauth_revoke';
 
 /** How the session was created; only `login` is a sign-in of its own. */
-export type SessionOrigin = 'login' | 'register' | 'signup';
+export type SessionOrigin = 'login' | 'register' | 'signup' | 'invitation';
 
 export type SessionEvent =
   | {

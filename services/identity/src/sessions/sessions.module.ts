@@ -7,6 +7,7 @@ import type { SignToken } from '@cardea/auth';
 import type { Module, ServiceDependencies } from '@cardea/service';
 import type { UserDirectory } from '../accounts/accounts.module.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
+import { endUserSessionsRoute } from './end-user-sessions/end-user-sessions.route.ts';
 import { listSessionsRoute } from './list-sessions/list-sessions.route.ts';
 import {
   type AccessTokens,
@@ -70,6 +71,7 @@ export function sessionsModule(given: Dependencies): {
       listSessionsRoute(needs),
       revokeSessionRoute(needs),
       revokeSessionsRoute(needs),
+      endUserSessionsRoute(needs),
     ],
     projections: [sessionsProjection],
     relay: sessionsRelay,

@@ -11,6 +11,13 @@ export const userField = (userId: string, field: UserField): FieldLocation => ({
 });
 export type UserField = 'email' | 'display_name' | 'avatar_url' | 'password_hash';
 
+/** The address of an invitation, under the key of the invited person. */
+export const invitationField = (userId: string, invitationId: string): FieldLocation => ({
+  subject: userSubject(userId),
+  streamId: `invitation-${invitationId}`,
+  field: 'email',
+});
+
 /** Fields of a session, under the user's key. */
 export const sessionField = (userId: string, sid: string, field: SessionField): FieldLocation => ({
   subject: userSubject(userId),

@@ -32,6 +32,10 @@ export const workspacesRelay = relay<
       changed: Object.keys(data.settings).map((name) => `settings.${name}`),
     },
   }),
+  TenantClosed: async (_event, tools) => ({
+    type: 'tenant.updated',
+    data: { ...(await tenantOf(tools)), changed: ['status'] },
+  }),
   TenantDeleted: ({ data }) => ({
     type: 'tenant.deleted',
     data: { id: data.id, deleted_at: data.deleted_at },

@@ -11,20 +11,29 @@ import {
 } from './organizations/administer/organization.route.ts';
 import { organizations } from './organizations/organization.ts';
 import { getTenantRoute, updateTenantRoute } from './tenants/administer/administer.route.ts';
+import { deleteTenantRoute } from './tenants/delete/delete.route.ts';
+import { deleteClosedTenants } from './tenants/delete/delete-closed-tenants.ts';
+import { shredDeletedTenants } from './tenants/delete/shred-deleted-tenants.policy.ts';
+import { listTenantsRoute } from './tenants/list/list.route.ts';
 import { tenants } from './tenants/tenant.ts';
 import { workspacesProjection } from './tenants/workspaces.projection.ts';
 import { type Workspaces, workspaces } from './workspaces.ts';
 import { workspacesRelay } from './workspaces-relay.ts';
 
 export { tenantOfPublishableKey } from './applications/publishable-key.ts';
+export { createTenantRoute, type InviteAdministrator } from './tenants/create/create.route.ts';
+export { forgetTenantIn } from './tenants/forget-tenant.ts';
 export {
   isUniform,
   type OtpFormat,
   type PasswordPolicy,
   type RefreshMode,
   TENANT_DEFAULTS,
+  type TenantClosed,
+  type TenantDeleted,
   type TenantFacts,
   type TenantSettings,
+  tenants,
 } from './tenants/tenant.ts';
 export {
   companyName,
@@ -36,7 +45,15 @@ export {
 
 type Dependencies = Pick<
   ServiceDependencies,
-  'command' | 'database' | 'limits' | 'random' | 'sealer' | 'streams'
+  | 'clock'
+  | 'command'
+  | 'database'
+  | 'limits'
+  | 'settings'
+  | 'random'
+  | 'sealer'
+  | 'streams'
+  | 'systemCommand'
 > & {
   readonly snapshots: SnapshotCache;
 };
@@ -54,8 +71,12 @@ export function workspacesModule(given: Dependencies): {
       updateOrganizationRoute(needs),
       getTenantRoute(needs),
       updateTenantRoute(needs),
+      listTenantsRoute(needs),
+      deleteTenantRoute(needs),
     ],
     projections: [workspacesProjection],
+    policies: [shredDeletedTenants(needs)],
+    loops: [deleteClosedTenants(needs)],
     relay: workspacesRelay,
   };
   return { module, workspaces: needs.workspaces };

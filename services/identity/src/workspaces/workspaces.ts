@@ -3,7 +3,7 @@
  */
 import { DEPLOYMENT_TENANT } from '@cardea/contracts';
 import { issuePublishableKey, type Sealer } from '@cardea/crypto';
-import { accept, type Command, reserve, type Streams } from '@cardea/event-store';
+import { accept, type Command, release, reserve, type Streams } from '@cardea/event-store';
 import { type Random, uuidFrom } from '@cardea/runtime';
 import { slugReservations } from '../streams/reservation.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
@@ -18,6 +18,7 @@ const SLUG_CHARACTERS_MAX = 48;
 const SLUG_TRIES_MAX = 8;
 const NAME_CHARACTERS_MAX = 128;
 
+/** An organization with its first tenant. */
 export type NewWorkspace = {
   readonly organizationId: string;
   readonly tenantId: string;
@@ -27,6 +28,16 @@ export type NewWorkspace = {
   readonly environment: Environment;
 };
 
+/** A further tenant of an organization. */
+export type NewTenantOf = Omit<NewWorkspace, 'organizationName'> & {
+  readonly homeTenantId: string;
+  readonly displayName: string;
+  readonly slug: string;
+  /** No other slug will do. */
+  readonly isChosen: boolean;
+  readonly requestHash: string | null;
+};
+
 /** Streams that creating a tenant appends to: organization, slug and tenant. */
 export const TENANT_APPENDS = 3;
 
@@ -34,9 +45,18 @@ export type Workspaces = {
   /** Undefined if there is no such tenant, or it was deleted. */
   readonly tenant: (id: string) => Promise<TenantFacts | undefined>;
   readonly organizationName: (tenant: TenantFacts) => Promise<string>;
-  readonly createTenant: (of: NewWorkspace, command: Command) => Promise<TenantFacts>;
+  readonly createWorkspace: (of: NewWorkspace, command: Command) => Promise<TenantFacts>;
+  readonly createTenant: (of: NewTenantOf, command: Command) => Promise<TenantFacts | 'slug_taken'>;
+  /** Makes the slug of a deleted tenant available again. */
+  readonly releaseSlug: (
+    of: { readonly tenantId: string; readonly slug: string },
+    command: Command,
+  ) => Promise<void>;
   /** The application `default`. */
-  readonly createApplication: (of: NewWorkspace, command: Command) => Promise<bigint | undefined>;
+  readonly createApplication: (
+    of: Pick<NewWorkspace, 'applicationId' | 'environment'>,
+    command: Command,
+  ) => Promise<bigint | undefined>;
 };
 
 type Dependencies = {
@@ -60,7 +80,13 @@ export function workspaces(needs: Dependencies): Workspaces {
       const organization = await snapshots.load(organizations, of);
       return organization.status === 'active' ? organization.name : '';
     },
+    createWorkspace: (of, command) => createWorkspace(needs, of, command),
     createTenant: (of, command) => createTenant(needs, of, command),
+    releaseSlug: async ({ tenantId, slug }, command) => {
+      const hash = await needs.sealer.indexHash('deployment', 'slug', slug);
+      const own = { ...command, metadata: { ...command.metadata, tenantId: DEPLOYMENT } };
+      await release(streams, { stream: slugReservations, hash }, tenantId, own);
+    },
     createApplication: async ({ applicationId, environment }, command) => {
       const publishable_key = issuePublishableKey(
         environment === 'production' ? 'live' : 'test',
@@ -78,45 +104,59 @@ export function workspaces(needs: Dependencies): Workspaces {
   };
 }
 
-async function createTenant(
-  { streams, sealer, random }: Dependencies,
+async function createWorkspace(
+  needs: Dependencies,
   of: NewWorkspace,
   command: Command,
 ): Promise<TenantFacts> {
   const created_at = command.now.toISOString();
   const organization = { id: of.organizationId, name: of.organizationName, created_at };
-  await streams.decideOn(organizations, of.organizationId, command, (state) =>
+  await needs.streams.decideOn(organizations, of.organizationId, command, (state) =>
     state.status === 'none'
       ? accept({ type: 'OrganizationCreated', data: organization })
       : accept(),
   );
-  const slug = await freeSlug({ streams, sealer, random }, of, command);
+  const { tenantName, tenantId } = of;
+  const named = { displayName: tenantName, slug: slugOf(tenantName), isChosen: false };
+  const tenant = { ...of, ...named, homeTenantId: tenantId, requestHash: null };
+  const made = await createTenant(needs, tenant, command);
+  if (made === 'slug_taken') throw new Error('every slug that was drawn is taken');
+  return made;
+}
+
+async function createTenant(
+  needs: Dependencies,
+  of: NewTenantOf,
+  command: Command,
+): Promise<TenantFacts | 'slug_taken'> {
+  const slug = await freeSlug(needs, of, command);
+  if (slug === undefined) return 'slug_taken';
   const data = {
     id: of.tenantId,
     organization_id: of.organizationId,
-    home_tenant_id: of.tenantId,
+    home_tenant_id: of.homeTenantId,
     name: of.tenantName,
     slug,
-    display_name: of.tenantName,
+    display_name: of.displayName,
     environment: of.environment,
-    created_at,
+    created_at: command.now.toISOString(),
+    ...(of.requestHash === null ? {} : { request_hash: of.requestHash }),
   };
-  const decided = await streams.decideOn(tenants, of.tenantId, command, (state) =>
+  const decided = await needs.streams.decideOn(tenants, of.tenantId, command, (state) =>
     state.status === 'none' ? accept({ type: 'TenantCreated', data }) : accept(),
   );
   if (decided.state.status === 'none') throw new Error('a tenant that was just made is not there');
   return decided.state;
 }
 
-/** The name's own slug if it is free, else with a random suffix. */
+/** The wanted slug if it is free, else with a random suffix, unless no other will do. */
 async function freeSlug(
   { streams, sealer, random }: Omit<Dependencies, 'snapshots'>,
-  of: NewWorkspace,
+  { slug: wanted, isChosen, tenantId }: NewTenantOf,
   command: Command,
-): Promise<string> {
-  const plain = slugOf(of.tenantName);
-  for (let tries = 0; tries < SLUG_TRIES_MAX; tries += 1) {
-    const slug = tries === 0 ? plain : `${plain}-${ending(random)}`;
+): Promise<string | undefined> {
+  for (let attempt = 0; attempt < (isChosen ? 1 : SLUG_TRIES_MAX); attempt += 1) {
+    const slug = attempt === 0 ? wanted : `${wanted}-${ending(random)}`;
     const hash = await sealer.indexHash('deployment', 'slug', slug);
     const own: Command = {
       ...command,
@@ -126,11 +166,13 @@ async function freeSlug(
     // Another suffix is cheaper than finding out whether the owner was ever created.
     const isOrphan = async (): Promise<boolean> => false;
     const value = { stream: slugReservations, hash };
-    const { reserved } = await reserve(streams, value, of.tenantId, { command: own, isOrphan });
+    const { reserved } = await reserve(streams, value, tenantId, { command: own, isOrphan });
     if (reserved) return slug;
   }
-  throw new Error('every slug that was drawn is taken');
+  return undefined;
 }
+
+export const isSlug = (text: string): boolean => text !== '' && slugOf(text) === text;
 
 /** Lower-case letters, digits and single hyphens. */
 export function slugOf(name: string): string {

@@ -9,7 +9,7 @@ import {
   passwords,
 } from './passwords.ts';
 
-const policy = { min: 8, common: 'allow' } as const;
+const policy = { min: 8, common: 'allow', zxcvbn_score: null } as const;
 const emoji = (count: number) => '😀'.repeat(count);
 
 describe('a password', () => {
@@ -28,7 +28,15 @@ describe('a password', () => {
       expect(passwordFault(password, { ...policy, common: 'refuse' })).toBe('password_too_weak');
     }
     expect(passwordFault('dragon', { ...policy, common: 'refuse' })).toBe('password_too_short');
-    expect(passwordFault('dragon boat at noon', { min: 8, common: 'refuse' })).toBeUndefined();
+    expect(passwordFault('dragon boat at noon', { ...policy, common: 'refuse' })).toBeUndefined();
+  });
+
+  it('is as hard to guess as its tenant asks', () => {
+    const hard = { ...policy, zxcvbn_score: 3 } as const;
+    expect(passwordFault('qwertyuiop', hard)).toBe('password_too_weak');
+    expect(passwordFault('qwertyuiop', policy)).toBeUndefined();
+    expect(passwordFault('dragon boat at noon', hard)).toBeUndefined();
+    expect(passwordFault('x'.repeat(128), hard)).toBe('password_too_weak');
   });
 
   it('is as long as its tenant asks', () => {

@@ -5,6 +5,7 @@
 import { Overloaded } from '@cardea/http';
 import { type Clock, isCommonPassword } from '@cardea/runtime';
 import type { PasswordFunction } from '../../adapters/argon2.ts';
+import { strengthOf } from '../../adapters/password-strength.ts';
 import type { PasswordPolicy } from '../../workspaces/workspaces.module.ts';
 
 export const PASSWORD_CHARACTERS_MAX = 128;
@@ -17,7 +18,10 @@ export function passwordFault(
   const length = [...password.normalize('NFC')].length;
   if (length < policy.min) return 'password_too_short';
   if (length > PASSWORD_CHARACTERS_MAX) return 'password_too_long';
-  const isWeak = policy.common === 'refuse' && isCommonPassword(password);
+  const { common, zxcvbn_score: least } = policy;
+  const isWeak =
+    (common === 'refuse' && isCommonPassword(password)) ||
+    (least !== null && strengthOf(password) < least);
   return isWeak ? 'password_too_weak' : undefined;
 }
 
@@ -25,6 +29,8 @@ export type Passwords = {
   /** Runs before the first sign-in, so that none is slower than the others. */
   readonly warmUp: () => Promise<void>;
   readonly hash: (password: string) => Promise<string>;
+  /** Whether a hash that was made elsewhere can be verified here. */
+  readonly isKnownHash: (phc: string) => boolean;
   /**
    * Without a stored hash it does the same work and refuses. `rehashed` is set if the parameters changed.
    */
@@ -44,6 +50,7 @@ export function passwords(own: PasswordFunction, limit: HashLimit): Passwords {
     warmUp: async () => {
       await dummyHash();
     },
+    isKnownHash: own.isKnown,
     hash: (password) => limit.run(() => own.hash(password.normalize('NFC'))),
     verify: async (phc, password) => {
       const stored = phc ?? (await dummyHash());

@@ -16,6 +16,7 @@ export type CreateUser = {
   readonly via: UserCreatedVia;
   readonly vouched: boolean;
   readonly requestHash: string | null;
+  readonly isInvited: boolean;
   readonly now: Date;
 };
 
@@ -39,6 +40,7 @@ export function createUser(
       via: command.via,
       vouched: command.vouched,
       request_hash: command.requestHash,
+      ...(command.isInvited ? { invited: true } : {}),
       created_at: now.toISOString(),
     },
   };

@@ -50,9 +50,10 @@ export type User =
   | { readonly status: 'none' }
   /** Its registration was never completed, and the address has been released. */
   | { readonly status: 'abandoned' }
-  | ({ readonly status: 'active' | 'disabled' } & UserFacts)
+  /** `invited`: created for its owner, who has not taken it over yet. */
+  | ({ readonly status: 'active' | 'invited' | 'disabled' } & UserFacts)
   | { readonly status: 'deleted'; readonly id: string; readonly emailHash: string };
-export type ExistingUser = Extract<User, { status: 'active' | 'disabled' }>;
+export type ExistingUser = Extract<User, UserFacts>;
 
 export type UserEvent =
   | { readonly type: 'UserAbandoned'; readonly data: { readonly id: string } }
@@ -69,6 +70,8 @@ export type UserEvent =
         readonly via: UserCreatedVia;
         readonly vouched: boolean;
         readonly request_hash: string | null;
+        /** Its owner has to take it over first. */
+        readonly invited?: true;
         readonly created_at: string;
       };
     }
@@ -165,7 +168,7 @@ export const users: Stream<User, UserEvent> = {
     if (event.type === 'UserRegistered') {
       const { data } = event;
       return {
-        status: 'active',
+        status: data.invited ? 'invited' : 'active',
         id: data.id,
         email: data.email,
         emailHash: data.email_hash,
@@ -269,7 +272,7 @@ export const keptSid = (user: ExistingUser, kept: KeptSession | null): string | 
   kept !== null && (kept.userEpoch === user.epoch || kept.sid === user.keepSid) ? kept.sid : null;
 
 export const exists = (user: User): user is ExistingUser =>
-  user.status === 'active' || user.status === 'disabled';
+  user.status === 'active' || user.status === 'invited' || user.status === 'disabled';
 
 /** Prevents an incomplete account from ever being completed, so that its address can be released. */
 export function abandon(user: User): Decision<UserEvent, 'user_exists'> {

@@ -8,10 +8,19 @@ import {
   type TableChange,
   table,
 } from '@cardea/read-models';
+import { forgetTenantIn, type TenantDeleted } from '../../workspaces/workspaces.module.ts';
 import type { UserEvent } from './user.ts';
 
-/** The parts of a sign-in that this table needs. */
+type Lockout = { readonly blocked_until: string | null };
+/** The parts of sign-ins and of failed ones that this table needs. */
 type SignIn =
+  | {
+      readonly type: 'SignInFailed' | 'SignInCleared';
+      readonly data: {
+        readonly user_id: string | null;
+        readonly after: { readonly prefixes: readonly Lockout[]; readonly all: Lockout };
+      };
+    }
   | {
       readonly type: 'SessionStarted';
       readonly data: { readonly user_id: string; readonly started_at: string };
@@ -39,6 +48,7 @@ const users = table('users', {
     epoch: 'integer',
     keep_sid: orNull('text'),
     last_login_at: orNull('timestamptz'),
+    locked_until: orNull('timestamptz'),
     created_at: 'timestamptz',
     updated_at: 'timestamptz',
   },
@@ -46,7 +56,7 @@ const users = table('users', {
 
 const row = (change: TableChange): readonly TableChange[] => [change];
 
-export const usersProjection = projection<UserEvent | SignIn>()({
+export const usersProjection = projection<UserEvent | SignIn | TenantDeleted>()({
   name: 'users',
   log: 'identity',
   tables: [users],
@@ -63,13 +73,14 @@ export const usersProjection = projection<UserEvent | SignIn>()({
           avatar_url: await opened(tools, event, 'avatar_url', data.avatar_url),
           roles: data.roles,
           vouched: data.vouched,
-          status: 'active',
+          status: data.invited ? 'invited' : 'active',
           has_password: false,
           mfa_enabled: false,
           identities: [],
           epoch: 0,
           keep_sid: null,
           last_login_at: null,
+          locked_until: null,
           created_at: data.created_at,
           updated_at: data.created_at,
         }),
@@ -142,9 +153,22 @@ export const usersProjection = projection<UserEvent | SignIn>()({
     SessionStarted: ({ data }) =>
       row(users.patch({ id: data.user_id }, { last_login_at: data.started_at })),
     SignedIn: ({ data }) => row(users.patch({ id: data.user_id }, { last_login_at: data.at })),
+    SignInFailed: ({ data }) => lockedRow(data),
+    SignInCleared: ({ data }) => lockedRow(data),
     ...ignoring('the row stays as it is', 'UserAbandoned', 'PasswordRehashed'),
   },
+  apply: forgetTenantIn('users'),
 });
+
+/** Until when some network, or all but the known ones, may not try. */
+function lockedRow({
+  user_id: id,
+  after,
+}: Extract<SignIn, { type: 'SignInFailed' | 'SignInCleared' }>['data']): readonly TableChange[] {
+  if (id === null) return [];
+  const ends = [after.all, ...after.prefixes].flatMap(({ blocked_until }) => blocked_until ?? []);
+  return row(users.patch({ id }, { locked_until: ends.toSorted().at(-1) ?? null }));
+}
 
 const opened = (
   tools: ProjectionTools,

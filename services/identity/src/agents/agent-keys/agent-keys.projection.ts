@@ -2,6 +2,7 @@
 import { ignored, ignoring } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';
 import type { KeyUsed } from '../../credentials/credentials.module.ts';
+import type { TenantDeleted } from '../../workspaces/workspaces.module.ts';
 import type { AgentEvent } from '../agents/agent.ts';
 import type { AgentKeyEvent } from './agent-key.ts';
 
@@ -21,7 +22,9 @@ const rows = table('agent_keys', {
   },
 });
 
-export const agentKeysProjection = projection<AgentKeyEvent | AgentEvent | KeyUsed>()({
+export const agentKeysProjection = projection<
+  AgentKeyEvent | AgentEvent | KeyUsed | TenantDeleted
+>()({
   name: 'agent_keys',
   log: 'identity',
   tables: [rows],
@@ -46,10 +49,13 @@ export const agentKeysProjection = projection<AgentKeyEvent | AgentEvent | KeyUs
   },
   // The deletion of an agent names none of its keys, so their rows are deleted by the agent's id.
   apply: {
-    on: ['AgentDeleted'],
+    on: ['AgentDeleted', 'TenantDeleted'],
     run: async (sql, events, { schema }) => {
       const deleted = events.map(({ data }) => data.id);
-      await sql.query(`DELETE FROM ${schema}.agent_keys WHERE agent_id = ANY($1)`, [deleted]);
+      await sql.query(
+        `DELETE FROM ${schema}.agent_keys WHERE agent_id = ANY($1) OR tenant_id = ANY($1)`,
+        [deleted],
+      );
     },
   },
 });

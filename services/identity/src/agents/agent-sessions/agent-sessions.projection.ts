@@ -1,5 +1,6 @@
 /** Keeps `agent_sessions`, which the lists, the sweeper and the policies that end sessions read. */
 import { orNull, projection, table } from '@cardea/read-models';
+import { forgetTenantIn, type TenantDeleted } from '../../workspaces/workspaces.module.ts';
 import type { AgentSessionEvent } from './agent-session.ts';
 
 const rows = table('agent_sessions', {
@@ -22,7 +23,7 @@ const rows = table('agent_sessions', {
   },
 });
 
-export const agentSessionsProjection = projection<AgentSessionEvent>()({
+export const agentSessionsProjection = projection<AgentSessionEvent | TenantDeleted>()({
   name: 'agent_sessions',
   log: 'identity',
   tables: [rows],
@@ -50,4 +51,5 @@ export const agentSessionsProjection = projection<AgentSessionEvent>()({
     ],
     AgentSessionEnded: ({ data: { id, ended_at } }) => [rows.patch({ id }, { ended_at })],
   },
+  apply: forgetTenantIn('agent_sessions'),
 });

@@ -1,6 +1,7 @@
 /** Maintains `agents`, which the lists of administrators and users read; a deleted agent has no row. */
 import { ignored } from '@cardea/event-store';
 import { orNull, projection, type TableChange, table } from '@cardea/read-models';
+import { forgetTenantIn, type TenantDeleted } from '../../workspaces/workspaces.module.ts';
 import type { AgentEvent } from './agent.ts';
 
 const row = (change: TableChange): readonly TableChange[] => [change];
@@ -20,7 +21,7 @@ const rows = table('agents', {
   },
 });
 
-export const agentsProjection = projection<AgentEvent>()({
+export const agentsProjection = projection<AgentEvent | TenantDeleted>()({
   name: 'agents',
   log: 'identity',
   tables: [rows],
@@ -38,4 +39,5 @@ export const agentsProjection = projection<AgentEvent>()({
     AgentDeleted: ({ data }) => row(rows.remove({ id: data.id })),
     AgentAbandoned: ignored('it has no row'),
   },
+  apply: forgetTenantIn('agents'),
 });

@@ -2,6 +2,7 @@
 import { ignoring } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';
 import type { UserEvent } from '../../accounts/accounts.module.ts';
+import type { TenantDeleted } from '../../workspaces/workspaces.module.ts';
 import type { AgentEvent } from '../agents/agent.ts';
 import type { DelegationEvent } from './delegation.ts';
 
@@ -19,7 +20,9 @@ const rows = table('delegations', {
   },
 });
 
-export const delegationsProjection = projection<DelegationEvent | UserEvent | AgentEvent>()({
+export const delegationsProjection = projection<
+  DelegationEvent | UserEvent | AgentEvent | TenantDeleted
+>()({
   name: 'delegations',
   log: 'identity',
   tables: [rows],
@@ -58,11 +61,12 @@ export const delegationsProjection = projection<DelegationEvent | UserEvent | Ag
   },
   // The deletion of a user or an agent names no delegation, so the rows are deleted by their ids.
   apply: {
-    on: ['UserDeleted', 'AgentDeleted'],
+    on: ['UserDeleted', 'AgentDeleted', 'TenantDeleted'],
     run: async (sql, events, { schema }) => {
       const gone = events.map(({ data }) => data.id);
       await sql.query(
-        `DELETE FROM ${schema}.delegations WHERE user_id = ANY($1) OR agent_id = ANY($1)`,
+        `DELETE FROM ${schema}.delegations 
+         WHERE user_id = ANY($1) OR agent_id = ANY($1) OR tenant_id = ANY($1)`,
         [gone],
       );
     },

@@ -2,6 +2,7 @@
 
 import { ignored } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';
+import { forgetTenantIn, type TenantDeleted } from '../../workspaces/workspaces.module.ts';
 import type { KeyUsed } from '../key-uses/key-use.ts';
 import type { ApiKeyEvent } from './api-key.ts';
 
@@ -22,7 +23,7 @@ const rows = table('api_keys', {
   },
 });
 
-export const apiKeysProjection = projection<ApiKeyEvent | KeyUsed>()({
+export const apiKeysProjection = projection<ApiKeyEvent | KeyUsed | TenantDeleted>()({
   name: 'api_keys',
   log: 'identity',
   tables: [rows],
@@ -37,4 +38,5 @@ export const apiKeysProjection = projection<ApiKeyEvent | KeyUsed>()({
       data.kind === 'svc' ? [rows.patch({ id: data.id }, { last_used_at: data.used_at })] : [],
     ApiKeyRotated: ignored('no secret stands in a row'),
   },
+  apply: forgetTenantIn('api_keys'),
 });

@@ -9,7 +9,7 @@ const DESCRIPTIONS = {
   'users:read':
     'Read the accounts of the tenant: addresses, names, roles, whether they are vouched for.',
   'users:write':
-    'Make accounts of members, with a password, and so sign in as a person whom it made, who may do what any member may: nobody vouches for them. Change the name and picture of members, disable, enable and delete them. It gives and takes no role, and sets no password or address of an existing person.',
+    'Make accounts of members or import them, with a password, and so sign in as a person whom it made, who may do what any member may: nobody vouches for them. Change the name and picture of members, disable, enable and delete them, end their sessions, and mail them a link to a new password. It gives and takes no role, and sets no password or address of an existing person.',
   'agents:read': 'Read the agents of the tenant, what they may reach, and the names of their keys.',
   'agents:write':
     'Make agents that reach nothing; rename, suspend, resume and delete agents, and revoke their keys. With vault:grant also what that says.',

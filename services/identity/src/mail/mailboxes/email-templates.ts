@@ -1,7 +1,6 @@
 /** The words of each mail. */
+import type { MailPurpose } from '@cardea/contracts';
 import { type MailText, mailText, oneLine } from '@cardea/mail';
-
-export type EmailKind = 'verify' | 'reset' | 'notice' | 'magic_link' | 'otp';
 
 type Of = {
   /** Null for mails that ask for nothing, or show a code. */
@@ -10,7 +9,7 @@ type Of = {
   readonly tenantName: string;
 };
 
-const WORDS: Record<EmailKind, { subject: string; lead: string; call: string; end: string }> = {
+const WORDS: Record<MailPurpose, { subject: string; lead: string; call: string; end: string }> = {
   verify: {
     subject: 'Confirm your e-mail address',
     lead: 'please confirm that this address is yours.',
@@ -35,6 +34,12 @@ const WORDS: Record<EmailKind, { subject: string; lead: string; call: string; en
     call: 'Your code',
     end: 'The code works once, for 10 minutes. Give it to nobody. If you did not ask for it, do nothing.',
   },
+  invitation: {
+    subject: 'You are invited',
+    lead: 'an administrator invites you to an account with this address.',
+    call: 'Accept the invitation',
+    end: 'The link works once, for seven days. If you did not expect it, do nothing.',
+  },
   notice: {
     subject: 'You already have an account',
     lead: 'somebody tried to register with this address, which already has an account.',
@@ -43,7 +48,7 @@ const WORDS: Record<EmailKind, { subject: string; lead: string; call: string; en
   },
 };
 
-export function emailTemplate(kind: EmailKind, { link, code, tenantName }: Of): MailText {
+export function emailTemplate(kind: MailPurpose, { link, code, tenantName }: Of): MailText {
   const { subject, lead, call, end } = WORDS[kind];
   return mailText(subject, [
     'Hello,',

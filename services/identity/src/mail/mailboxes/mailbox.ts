@@ -16,6 +16,8 @@ export type PendingMail = {
   readonly email: Sealed;
   /** Wrong codes that were tried, where any were. */
   readonly failures?: number;
+  /** What the link of an invitation accepts. */
+  readonly invitation_id?: string;
 };
 export type MailboxFacts = {
   readonly errands: { readonly [purpose in MailPurpose]?: PendingMail };
@@ -68,16 +70,21 @@ export const SECRET_TTL_MS: Record<MailPurpose, number> = {
   notice: 24 * 3600_000,
 };
 
+/** From the request for the mail on, in which the invitation is created. */
+export const INVITATION_TTL_MS = SECRET_TTL_MS.invitation;
+
 export type RequestMail = {
   readonly purpose: MailPurpose;
   readonly email: Sealed;
   /** Null where nobody was looked up. */
   readonly userId: string | null;
+  /** Of purpose `invitation`. */
+  readonly invitationId?: string | undefined;
   readonly now: Date;
 };
 
 export function requestMail(request: RequestMail, mailbox: Mailbox): Decision<MailboxEvent, never> {
-  const { purpose, email, userId, now } = request;
+  const { purpose, email, userId, invitationId, now } = request;
   const generation = (pendingMailOf(mailbox, purpose)?.generation ?? 0) + 1;
   const pending: PendingMail = {
     generation,
@@ -86,6 +93,7 @@ export function requestMail(request: RequestMail, mailbox: Mailbox): Decision<Ma
     used: false,
     settled: false,
     email,
+    ...(invitationId === undefined ? {} : { invitation_id: invitationId }),
   };
   return accept({
     type: 'MailRequested',

@@ -13,6 +13,7 @@ export type Onetime =
       readonly userId: string;
       readonly mailbox: string;
       readonly generation: number;
+      readonly invitationId: string | null;
     };
 
 export type OnetimeEvent = {
@@ -23,6 +24,8 @@ export type OnetimeEvent = {
     readonly mailbox: string;
     readonly generation: number;
     readonly expires_at: string;
+    /** Of purpose `invitation`. */
+    readonly invitation_id?: string;
   };
 };
 
@@ -35,5 +38,6 @@ export const onetimes: Stream<Onetime, OnetimeEvent> = {
     userId: data.user_id,
     mailbox: data.mailbox,
     generation: data.generation,
+    invitationId: data.invitation_id ?? null,
   }),
 };

@@ -14,6 +14,8 @@ export type PasswordPolicy = {
   readonly min: number;
   /** Of the 10,000 most common passwords. */
   readonly common: 'allow' | 'refuse';
+  /** The least estimate, 1 to 4; null: none is made. */
+  readonly zxcvbn_score: number | null;
 };
 
 /** Sign-in codes: eight characters that identify their mailbox; or six digits, which do not. */
@@ -27,12 +29,28 @@ export type RegistrationSettings = {
   readonly uniform_response: boolean | null;
 };
 
+/** What hosted pages, mails and clients show of the tenant; null: nothing of it. */
+export type Branding = {
+  readonly logo_url: string | null;
+  readonly icon_url: string | null;
+  readonly primary_color: string | null;
+  readonly background_color: string | null;
+  readonly support_email: string | null;
+  readonly terms_url: string | null;
+  readonly privacy_url: string | null;
+};
+
+type WithFields =
+  | 'password_policy'
+  | 'registration'
+  | 'session'
+  | 'refresh'
+  | 'otp'
+  | 'webauthn'
+  | 'branding';
 /** What is not named stays, inside these objects too: older events may lack newer fields. */
-export type TenantSettingsChange = Partial<
-  Omit<TenantSettings, 'password_policy' | 'registration'>
-> & {
-  readonly password_policy?: Partial<PasswordPolicy>;
-  readonly registration?: Partial<RegistrationSettings>;
+export type TenantSettingsChange = Partial<Omit<TenantSettings, WithFields>> & {
+  readonly [Name in WithFields]?: Partial<TenantSettings[Name]>;
 };
 
 /** A stream contains only what was set; the rest is {@link TENANT_DEFAULTS}. */
@@ -51,6 +69,7 @@ export type TenantSettings = {
   /** Passkeys: their domain, and the pages that may ask for them; null, none: those of `app_url`. */
   readonly webauthn: { readonly rp_id: string | null; readonly origins: readonly string[] };
   readonly approval_channels: readonly string[];
+  readonly branding: Branding;
 };
 
 export const TENANT_DEFAULTS: TenantSettings = {
@@ -58,7 +77,7 @@ export const TENANT_DEFAULTS: TenantSettings = {
   mfa_policy: 'optional',
   email_verification_required: false,
   roles: [],
-  password_policy: { min: 8, common: 'allow' },
+  password_policy: { min: 8, common: 'allow', zxcvbn_score: null },
   app_url: null,
   session: { absolute_ttl: 30 * 24 * 3600 },
   refresh: { mode: 'leeway', leeway_seconds: 10 },
@@ -66,6 +85,15 @@ export const TENANT_DEFAULTS: TenantSettings = {
   registration: { mode: 'open', uniform_response: null },
   webauthn: { rp_id: null, origins: [] },
   approval_channels: ['email', 'webhook'],
+  branding: {
+    logo_url: null,
+    icon_url: null,
+    primary_color: null,
+    background_color: null,
+    support_email: null,
+    terms_url: null,
+    privacy_url: null,
+  },
 };
 
 export type TenantFacts = {
@@ -79,10 +107,16 @@ export type TenantFacts = {
   readonly environment: Environment;
   readonly createdAt: string;
   readonly settings: TenantSettings;
+  readonly requestHash: string | null;
 };
 export type Tenant =
   | { readonly status: 'none' }
-  | ({ readonly status: 'active' | 'deleted' } & TenantFacts);
+  | ({ readonly status: 'active' | 'deleted' } & TenantFacts)
+  /** Nobody signs in any more; what it holds is deleted at that time. */
+  | ({ readonly status: 'closed'; readonly shredAt: string } & TenantFacts);
+/** The tenant is out of use at once, and deleted later. */
+export type TenantClosed = Extract<TenantEvent, { type: 'TenantClosed' }>;
+export type TenantDeleted = Extract<TenantEvent, { type: 'TenantDeleted' }>;
 
 export type TenantEvent =
   | {
@@ -96,6 +130,8 @@ export type TenantEvent =
         readonly display_name: string;
         readonly environment: Environment;
         readonly created_at: string;
+        /** Of the request that created it, for a repeat under the same Idempotency-Key. */
+        readonly request_hash?: string | null;
       };
     }
   | {
@@ -110,6 +146,14 @@ export type TenantEvent =
   | {
       readonly type: 'TenantSettingsChanged';
       readonly data: { readonly id: string; readonly settings: TenantSettingsChange };
+    }
+  | {
+      readonly type: 'TenantClosed';
+      readonly data: {
+        readonly id: string;
+        readonly closed_at: string;
+        readonly shred_at: string;
+      };
     }
   | {
       readonly type: 'TenantDeleted';
@@ -132,6 +176,7 @@ export const tenants: Stream<Tenant, TenantEvent> = {
         environment: data.environment,
         createdAt: data.created_at,
         settings: TENANT_DEFAULTS,
+        requestHash: data.request_hash ?? null,
       };
     }
     if (before.status === 'none') return before;
@@ -145,6 +190,8 @@ export const tenants: Stream<Tenant, TenantEvent> = {
         };
       case 'TenantSettingsChanged':
         return { ...before, settings: changedSettings(before.settings, data.settings) };
+      case 'TenantClosed':
+        return { ...before, status: 'closed', shredAt: data.shred_at };
       case 'TenantDeleted':
         return { ...before, status: 'deleted' };
     }
@@ -153,12 +200,26 @@ export const tenants: Stream<Tenant, TenantEvent> = {
 
 const changedSettings = (
   before: TenantSettings,
-  { password_policy, registration, ...plain }: TenantSettingsChange,
+  {
+    password_policy,
+    registration,
+    session,
+    refresh,
+    otp,
+    webauthn,
+    branding,
+    ...plain
+  }: TenantSettingsChange,
 ): TenantSettings => ({
   ...before,
   ...plain,
   password_policy: { ...before.password_policy, ...password_policy },
   registration: { ...before.registration, ...registration },
+  session: { ...before.session, ...session },
+  refresh: { ...before.refresh, ...refresh },
+  otp: { ...before.otp, ...otp },
+  webauthn: { ...before.webauthn, ...webauthn },
+  branding: { ...before.branding, ...branding },
 });
 
 /** Whether registering gets the same response for a new and a taken address. */

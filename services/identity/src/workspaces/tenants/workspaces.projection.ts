@@ -3,6 +3,7 @@ import { ignored } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';
 import type { ApplicationEvent } from '../applications/application.ts';
 import type { OrganizationEvent } from '../organizations/organization.ts';
+import { forgetTenantIn } from './forget-tenant.ts';
 import type { TenantEvent } from './tenant.ts';
 
 const AUDIT_RETENTION_DAYS_DEFAULT = 90;
@@ -30,6 +31,7 @@ const tenants = table('tenants', {
     environment: 'text',
     created_at: 'timestamptz',
     deleted_at: orNull('timestamptz'),
+    shred_at: orNull('timestamptz'),
   },
 });
 
@@ -66,14 +68,16 @@ export const workspacesProjection = projection<
       return [organizations.patch({ id }, columns)];
     },
     TenantCreated: ({ data }) => {
-      const { home_tenant_id: _home, ...row } = data;
-      return [tenants.put({ ...row, tenant_id: data.id, deleted_at: null })];
+      const { home_tenant_id: _home, request_hash: _request, ...row } = data;
+      return [tenants.put({ ...row, tenant_id: data.id, deleted_at: null, shred_at: null })];
     },
     TenantChanged: ({ data }) => {
       const { id, ...columns } = data;
       return [tenants.patch({ id }, columns)];
     },
-    TenantDeleted: ({ data: { id, deleted_at } }) => [tenants.patch({ id }, { deleted_at })],
+    TenantClosed: ({ data: { id, closed_at, shred_at } }) => [
+      tenants.patch({ id }, { deleted_at: closed_at, shred_at }),
+    ],
     ApplicationCreated: ({ data, metadata }) => [
       applications.put({ ...data, tenant_id: metadata.tenantId, deleted_at: null }),
     ],
@@ -82,4 +86,5 @@ export const workspacesProjection = projection<
     ],
     TenantSettingsChanged: ignored('settings are read from the stream'),
   },
+  apply: forgetTenantIn('tenants', 'applications'),
 });

@@ -1,20 +1,23 @@
-/** What the administrators' endpoints on accounts have in common: shapes, callers, ranks. */
-import type { Principal } from '@cardea/auth';
+/** What the administrators' endpoints on accounts have in common. */
 import { NullableTime, named, Time } from '@cardea/contracts';
 import Type from 'typebox';
 import { closed, profileFields } from '../../../http/answers.ts';
-import type { TenantSettings } from '../../../workspaces/workspaces.module.ts';
 import type { UserDirectory } from '../../user-directory.ts';
 import { hasSecondFactor } from '../second-factors.ts';
-import { type ExistingUser, ROLES, rankOf } from '../user.ts';
+import type { ExistingUser } from '../user.ts';
 import type { AdminUser } from './admin-users.ts';
-import type { Administrator } from './administer.ts';
 
 type Dependencies = {
   readonly userDirectory: Pick<UserDirectory, 'open'>;
 };
 
+/** What an administrator can set. */
 export const Status = named('UserStatus', Type.Enum(['active', 'disabled']));
+/** `invited`: has not taken over the account yet; `locked`: failed to sign in too often. */
+export const AnyStatus = named(
+  'AnyUserStatus',
+  Type.Enum(['active', 'invited', 'disabled', 'locked']),
+);
 export const Roles = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
   minItems: 1,
   maxItems: 50,
@@ -37,25 +40,11 @@ export const COMMON = { tag: 'Administration', tenant: 'required', area: 'admin'
 export const READS = ['admin', 'api_key:users:read'] as const;
 export const WRITES = ['admin', 'api_key:users:write'] as const;
 
-/** A key ranks as a member, whatever its scopes and whoever created it. */
-export const administratorOf = (principal: Principal | undefined): Administrator =>
-  principal?.kind === 'user'
-    ? { rank: rankOf(principal.roles), isKey: false }
-    : { rank: rankOf(['member']), isKey: true };
-
-export function areKnownRoles(
-  settings: Pick<TenantSettings, 'roles'>,
-  roles: readonly string[],
-): boolean {
-  const known = new Set<string>([...ROLES, ...settings.roles]);
-  return roles.every((role) => known.has(role));
-}
-
-/** Read from the stream, so it does not depend on the table. Only sign-ins are read from the table. */
+/** Read from the stream, so it does not depend on the table. Only what sign-ins change is read from it. */
 export async function shown(
   needs: Pick<Dependencies, 'userDirectory'>,
   user: ExistingUser,
-  lastLoginAt: string | null = null,
+  row?: Pick<AdminUser, 'last_login_at' | 'status'>,
 ) {
   const opened = await needs.userDirectory.open(user);
   const shape: AdminUser = {
@@ -66,10 +55,10 @@ export async function shown(
     avatar_url: opened.avatarUrl,
     roles: [...user.roles],
     created_at: user.createdAt,
-    status: user.status,
+    status: user.status === 'active' && row?.status === 'locked' ? 'locked' : user.status,
     vouched: user.vouched,
     mfa_enabled: hasSecondFactor(user),
-    last_login_at: lastLoginAt,
+    last_login_at: row?.last_login_at ?? null,
     identities: [],
     updated_at: user.updatedAt,
   };

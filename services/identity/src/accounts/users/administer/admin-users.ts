@@ -21,14 +21,17 @@ type Row = Omit<AdminUser, 'email' | 'created_at' | 'last_login_at' | 'updated_a
   readonly email: string | null;
   readonly created_at: Date;
   readonly last_login_at: Date | null;
+  readonly locked_until: Date | null;
   readonly updated_at: Date;
 };
 
 const COLUMNS = `id, email, email_verified, display_name, avatar_url, roles, created_at, status,
-  vouched, mfa_enabled, last_login_at, identities, updated_at`;
+  locked_until, vouched, mfa_enabled, last_login_at, identities, updated_at`;
 
-const shown = (row: Row): AdminUser => ({
+/** Somebody who is `locked` may try again later, or once they are unlocked. */
+const shown = ({ locked_until: lockedUntil, ...row }: Row, now: Date): AdminUser => ({
   ...row,
+  status: row.status === 'active' && now < (lockedUntil ?? now) ? 'locked' : row.status,
   email: row.email ?? '',
   created_at: row.created_at.toISOString(),
   last_login_at: row.last_login_at?.toISOString() ?? null,
@@ -37,7 +40,7 @@ const shown = (row: Row): AdminUser => ({
 
 export async function findUser(
   database: Database,
-  { tenantId, id }: { readonly tenantId: string; readonly id: string },
+  { tenantId, id, now }: { readonly tenantId: string; readonly id: string; readonly now: Date },
 ): Promise<AdminUser | undefined> {
   const { rows } = await database
     .tenant(tenantId)
@@ -45,11 +48,12 @@ export async function findUser(
       tenantId,
       id,
     ]);
-  return rows[0] === undefined ? undefined : shown(rows[0]);
+  return rows[0] === undefined ? undefined : shown(rows[0], now);
 }
 
 export type UserList = {
   readonly tenantId: string;
+  readonly now: Date;
   readonly offset: number;
   readonly limit: number;
   /** Beginning of the address or the name. */
@@ -72,7 +76,13 @@ export async function listUsers(
   }
   if (list.email !== undefined) conditions.push(`email = ${next(list.email.toLowerCase())}`);
   if (list.role !== undefined) conditions.push(`roles @> ARRAY[${next(list.role)}]::text[]`);
-  if (list.status !== undefined) conditions.push(`status = ${next(list.status)}`);
+  const isLocked = () => `locked_until IS NOT NULL AND locked_until > ${next(list.now)}`;
+  if (list.status === 'locked') {
+    conditions.push(`status = 'active' AND ${isLocked()}`);
+  } else if (list.status !== undefined) {
+    conditions.push(`status = ${next(list.status)}`);
+    if (list.status === 'active') conditions.push(`NOT (${isLocked()})`);
+  }
   const where = conditions.join(' AND ');
   return await database.asTenant(list.tenantId, async (sql) => {
     const counted = await sql.query<{ total: number }>(
@@ -84,6 +94,9 @@ export async function listUsers(
        ORDER BY created_at DESC, id OFFSET $${values.length + 1} LIMIT $${values.length + 2}`,
       [...values, list.offset, list.limit],
     );
-    return { rows: page.rows.map(shown), total: counted.rows[0]?.total ?? 0 };
+    return {
+      rows: page.rows.map((row) => shown(row, list.now)),
+      total: counted.rows[0]?.total ?? 0,
+    };
   });
 }

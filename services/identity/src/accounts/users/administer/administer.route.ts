@@ -9,19 +9,10 @@ import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces
 import type { Accounts } from '../../accounts.ts';
 import type { Administrators } from '../../administrators/administrators.ts';
 import type { UserDirectory } from '../../user-directory.ts';
+import { administratorOf, areKnownRoles } from '../administrator.ts';
 import { avatarUrl, displayName } from '../profile-fields.ts';
 import { exists } from '../user.ts';
-import {
-  AdminUserShape,
-  administratorOf,
-  areKnownRoles,
-  COMMON,
-  Id,
-  Roles,
-  Status,
-  shown,
-  WRITES,
-} from './admin-answers.ts';
+import { AdminUserShape, COMMON, Id, Roles, Status, shown, WRITES } from './admin-answers.ts';
 import { findUser } from './admin-users.ts';
 import { administer, deleteUser } from './administer.ts';
 import { decideOnUser } from './decide-on-user.ts';
@@ -95,8 +86,8 @@ export const updateUserRoute = (needs: Dependencies): Endpoint =>
       );
       if (!decided.done) return { refused: decided.reason };
       if (!exists(decided.state)) return { refused: 'not_found' };
-      const row = await findUser(needs.database, { tenantId, id: params.id });
-      const ok = await shown(needs, decided.state, row?.last_login_at);
+      const at = { tenantId, id: params.id, now: command.now };
+      const ok = await shown(needs, decided.state, await findUser(needs.database, at));
       return { ok, wrote: decided.position };
     },
   );

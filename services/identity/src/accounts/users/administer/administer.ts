@@ -5,9 +5,15 @@
  */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
-import { exists, isActiveAdmin, isDemotion, rankOf, type User, type UserEvent } from '../user.ts';
-
-export type Administrator = { readonly rank: number; readonly isKey: boolean };
+import { type Administrator, added, mayChangeRoles, outranks } from '../administrator.ts';
+import {
+  type ExistingUser,
+  exists,
+  isActiveAdmin,
+  isDemotion,
+  type User,
+  type UserEvent,
+} from '../user.ts';
 
 export type Administer = {
   readonly by: Administrator;
@@ -32,7 +38,7 @@ export function administer(
 ): Decision<UserEvent, AdministerRefusal> {
   if (!exists(user)) return refuse('not_found');
   const { by, roles, vouched, status } = command;
-  if (rankOf(user.roles) > by.rank) return refuse('forbidden');
+  if (outranks(user, by)) return refuse('forbidden');
   if (roles !== undefined && !mayChangeRoles(by, user.roles, roles)) return refuse('forbidden');
   if (vouched !== undefined && by.isKey) return refuse('forbidden');
   const left = { ...user, roles: roles ?? user.roles, status: status ?? user.status };
@@ -50,30 +56,13 @@ export function deleteUser(
   user: User,
 ): Decision<UserEvent, AdministerRefusal> {
   if (!exists(user)) return refuse('not_found');
-  if (rankOf(user.roles) > by.rank) return refuse('forbidden');
+  if (outranks(user, by)) return refuse('forbidden');
   if (isActiveAdmin(user) && !mayLeave) return refuse('leaves');
   return accept({
     type: 'UserDeleted',
     data: { id: user.id, email_hash: user.emailHash, deleted_at: now.toISOString() },
   });
 }
-
-/** Roles that somebody of this rank may give to an account that has none. */
-export const mayGiveRoles = (by: Administrator, roles: readonly string[]): boolean =>
-  mayChangeRoles(by, [], roles);
-
-function mayChangeRoles(
-  by: Administrator,
-  before: readonly string[],
-  after: readonly string[],
-): boolean {
-  const isMember = (role: string) => role === 'member';
-  return by.isKey
-    ? [...added(before, after), ...added(after, before)].every(isMember)
-    : rankOf(after) <= by.rank;
-}
-
-type Existing = Extract<User, { status: 'active' | 'disabled' }>;
 
 function profileChange({ displayName, avatarUrl, now }: Administer, id: string): UserEvent[] {
   if (displayName === undefined && avatarUrl === undefined) return [];
@@ -86,7 +75,7 @@ function profileChange({ displayName, avatarUrl, now }: Administer, id: string):
   return [{ type: 'ProfileChanged', data }];
 }
 
-function rolesChange({ roles, tokensBefore, now }: Administer, user: Existing): UserEvent[] {
+function rolesChange({ roles, tokensBefore, now }: Administer, user: ExistingUser): UserEvent[] {
   if (roles === undefined) return [];
   if (added(user.roles, roles).length + added(roles, user.roles).length === 0) return [];
   const ends = isDemotion(user.roles, roles)
@@ -96,7 +85,7 @@ function rolesChange({ roles, tokensBefore, now }: Administer, user: Existing): 
 }
 
 /** Giving a role to a user vouches for them, unless the same request says otherwise. */
-function vouchChange({ by, roles, vouched, now }: Administer, user: Existing): UserEvent[] {
+function vouchChange({ by, roles, vouched, now }: Administer, user: ExistingUser): UserEvent[] {
   const isGivenRole = added(user.roles, roles ?? []).some((role) => role !== 'member') && !by.isKey;
   const after = vouched ?? (user.vouched || isGivenRole);
   if (after === user.vouched) return [];
@@ -104,13 +93,10 @@ function vouchChange({ by, roles, vouched, now }: Administer, user: Existing): U
   return [{ type: after ? 'UserVouched' : 'VouchWithdrawn', data }];
 }
 
-function statusChange({ status, now }: Administer, user: Existing): UserEvent[] {
+function statusChange({ status, now }: Administer, user: ExistingUser): UserEvent[] {
   if (status === undefined || status === user.status) return [];
   const at = now.toISOString();
   return status === 'disabled'
     ? [{ type: 'UserDisabled', data: { id: user.id, epoch: user.epoch + 1, at } }]
     : [{ type: 'UserEnabled', data: { id: user.id, at } }];
 }
-
-const added = (before: readonly string[], after: readonly string[]): readonly string[] =>
-  after.filter((role) => !before.includes(role));

@@ -8,8 +8,8 @@ import {
   reusedKey,
   type ServiceDependencies,
 } from '@cardea/service';
-import Type from 'typebox';
-import { badField, closed, PASSWORD_BODY_MAX_BYTES } from '../../../http/answers.ts';
+import Type, { type Static } from 'typebox';
+import { closed, PASSWORD_BODY_MAX_BYTES, tooOften } from '../../../http/answers.ts';
 import {
   avatarUrlField,
   displayNameField,
@@ -17,33 +17,32 @@ import {
   newPasswordField,
   nullable,
 } from '../../../http/input-fields.ts';
+import { mailLimit } from '../../../mail/mail.module.ts';
 import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces.module.ts';
-import type { Accounts } from '../../accounts.ts';
+import type { Accounts, NewAccount } from '../../accounts.ts';
 import type { Administrators } from '../../administrators/administrators.ts';
 import { emailAddress, type ToAscii } from '../../email-address.ts';
-import { type Passwords, passwordFault } from '../../passwords/passwords.ts';
+import type { InvitePerson } from '../../invitations/inviting.ts';
+import type { Passwords } from '../../passwords/passwords.ts';
 import type { UserDirectory } from '../../user-directory.ts';
-import { avatarUrl, displayName } from '../profile-fields.ts';
+import { type Administrator, administratorOf } from '../administrator.ts';
+import { displayName } from '../profile-fields.ts';
 import { repeatedCreation } from '../repeated-creation.ts';
 import { type ExistingUser, exists, isActiveAdmin } from '../user.ts';
-import {
-  AdminUserShape,
-  administratorOf,
-  areKnownRoles,
-  COMMON,
-  Roles,
-  shown,
-  WRITES,
-} from './admin-answers.ts';
+import { AdminUserShape, COMMON, Roles, shown, WRITES } from './admin-answers.ts';
 import { findUser } from './admin-users.ts';
-import { mayGiveRoles } from './administer.ts';
+import { objectionTo } from './new-user.ts';
 
-type Dependencies = Pick<ServiceDependencies, 'command' | 'database' | 'ids' | 'sealer'> & {
+type Dependencies = Pick<
+  ServiceDependencies,
+  'clock' | 'command' | 'database' | 'ids' | 'limits' | 'sealer'
+> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'hashOf' | 'open'>;
   readonly accounts: Pick<Accounts, 'create'>;
   readonly administrators: Pick<Administrators, 'settle'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly passwords: Pick<Passwords, 'hash'>;
+  readonly invitePerson: InvitePerson;
   readonly toAscii: ToAscii;
 };
 
@@ -54,7 +53,11 @@ const Body = closed({
   avatar_url: Type.Optional(nullable(avatarUrlField)),
   roles: Type.Optional(Roles),
   email_verified: Type.Optional(Type.Boolean()),
+  /** Its owner chooses the password, by a mailed link, and nobody can sign in before. */
+  send_invitation: Type.Optional(Type.Boolean()),
 });
+
+type Asked = Request<object, object, Static<typeof Body>>;
 
 export const createUserRoute = (needs: Dependencies): Endpoint =>
   endpoint(
@@ -79,55 +82,74 @@ export const createUserRoute = (needs: Dependencies): Endpoint =>
         email_already_exists: 409,
         already_created: 409,
         idempotency_key_reused: 422,
+        rate_limited: 429,
       },
       idempotent: true,
-      waitsFor: ['users'],
+      waitsFor: ['users', 'invitations'],
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
     async (request) => {
       const { body, tenantId } = request;
       const email = emailAddress(body.email, needs.toAscii);
       if (email === undefined) return { refused: 'invalid_email' };
-      const name = displayName(body.display_name ?? null);
-      const picture = avatarUrl(body.avatar_url ?? null);
-      if (name === undefined) return badField('display_name');
-      if (picture === undefined) return badField('avatar_url');
-      const roles = body.roles ?? ['member'];
       const { settings = TENANT_DEFAULTS } = (await needs.workspaces.tenant(tenantId)) ?? {};
-      if (!areKnownRoles(settings, roles)) return { refused: 'unknown_role' };
       const by = administratorOf(request.principal);
-      if (!mayGiveRoles(by, roles)) return { refused: 'forbidden' };
-      const { password, email_verified: emailVerified = false } = body;
-      const fault =
-        password === undefined ? undefined : passwordFault(password, settings.password_policy);
-      if (fault !== undefined) return { refused: fault };
+      const objection = objectionTo(body, { by, settings });
+      if (objection !== undefined) return objection;
 
       const userId = newId(needs, request, 'user');
       const repeat = await repeatedCreation(needs, request, { tenantId, userId });
       if (repeat !== undefined) return await asItStands(needs, request, { userId, repeat });
-      const passwordHash = password === undefined ? null : await needs.passwords.hash(password);
-      const command = await needs.command(request);
-      const created = await needs.accounts.create(
-        {
-          id: userId,
-          email,
-          emailHash: await needs.userDirectory.hashOf(tenantId, email),
-          emailVerified,
-          displayName: name,
-          avatarUrl: picture,
-          roles,
-          passwordHash,
-          via: 'admin',
-          vouched: !by.isKey,
-          requestHash: await requestHash(needs, request),
-        },
-        command,
-      );
-      if (created.outcome === 'deleted') return alreadyCreated(userId);
-      if (created.outcome === 'taken') return { refused: 'email_already_exists' };
-      return { ok: await joined(needs, created.user, command), wrote: created.position };
+      const emailHash = await needs.userDirectory.hashOf(tenantId, email);
+      const limited = body.send_invitation
+        ? await mailLimit(needs.limits, { tenantId, emailHash, ip: request.ip })
+        : undefined;
+      if (limited !== undefined) return tooOften(limited);
+      return await created(needs, request, { by, userId, email, emailHash });
     },
   );
+
+async function created(
+  needs: Dependencies,
+  request: Asked,
+  of: Pick<NewAccount, 'email' | 'emailHash'> & {
+    readonly by: Administrator;
+    readonly userId: string;
+  },
+) {
+  const { userId, email, emailHash } = of;
+  const { password, send_invitation: isInvited = false, ...body } = request.body;
+  const passwordHash = password === undefined ? null : await needs.passwords.hash(password);
+  const command = await needs.command(request);
+  const account: NewAccount = {
+    id: userId,
+    email,
+    emailHash,
+    emailVerified: body.email_verified ?? false,
+    displayName: displayName(body.display_name ?? null) ?? null,
+    avatarUrl: body.avatar_url ?? null,
+    roles: body.roles ?? ['member'],
+    passwordHash,
+    via: 'admin',
+    vouched: !of.by.isKey,
+    requestHash: await requestHash(needs, request),
+    isInvited,
+  };
+  const made = await needs.accounts.create(account, command);
+  if (made.outcome === 'deleted') return alreadyCreated(userId);
+  if (made.outcome === 'taken') return { refused: 'email_already_exists' } as const;
+  const invited = isInvited
+    ? await needs.invitePerson(
+        {
+          ...{ id: newId(needs, request, 'invitation'), userId, email, emailHash },
+          ...{ roles: account.roles, invitedBy: null, requestHash: null },
+        },
+        command,
+      )
+    : undefined;
+  const wrote = invited !== undefined && 'position' in invited ? invited.position : made.position;
+  return { ok: await joined(needs, made.user, command), wrote };
+}
 
 async function joined(
   needs: Pick<Dependencies, 'administrators' | 'userDirectory'>,
@@ -141,7 +163,7 @@ async function joined(
 
 /** The first answer contained no secret, so a repeat of the same request gets the account as it is now. */
 async function asItStands(
-  needs: Pick<Dependencies, 'database' | 'sealer' | 'userDirectory'>,
+  needs: Pick<Dependencies, 'clock' | 'database' | 'sealer' | 'userDirectory'>,
   request: Request<unknown, unknown, unknown>,
   of: {
     readonly userId: string;
@@ -154,6 +176,6 @@ async function asItStands(
   if (!exists(user)) return repeat;
   const reused = reusedKey(await requestHash(needs, request), user.requestHash);
   if (reused !== undefined) return reused;
-  const row = await findUser(needs.database, { tenantId, id: userId });
-  return { ok: await shown(needs, user, row?.last_login_at) };
+  const at = { tenantId, id: userId, now: needs.clock.now() };
+  return { ok: await shown(needs, user, await findUser(needs.database, at)) };
 }

@@ -4,10 +4,10 @@ import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
-import { AdminUserShape, COMMON, Id, READS, Status } from './admin-answers.ts';
+import { AdminUserShape, AnyStatus, COMMON, Id, READS } from './admin-answers.ts';
 import { findUser, listUsers } from './admin-users.ts';
 
-type Dependencies = Pick<ServiceDependencies, 'database'>;
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'database'>;
 
 export const listUsersRoute = (needs: Dependencies): Endpoint =>
   endpoint(
@@ -23,7 +23,7 @@ export const listUsersRoute = (needs: Dependencies): Endpoint =>
         q: Type.Optional(Type.String({ minLength: 1, maxLength: 254 })),
         email: Type.Optional(Type.String({ maxLength: 254 })),
         role: Type.Optional(Type.String({ maxLength: 64 })),
-        status: Type.Optional(Status),
+        status: Type.Optional(AnyStatus),
       }),
       ok: closed({ users: Type.Array(AdminUserShape), ...pageAnswer }),
       refusals: {},
@@ -33,6 +33,7 @@ export const listUsersRoute = (needs: Dependencies): Endpoint =>
       const { offset = 0, limit = PAGE_SIZE_DEFAULT, ...filter } = query;
       const { rows, total } = await listUsers(needs.database, {
         tenantId,
+        now: needs.clock.now(),
         offset,
         limit,
         ...filter,
@@ -56,7 +57,11 @@ export const getUserRoute = (needs: Dependencies): Endpoint =>
       reads: ['users'],
     },
     async ({ tenantId, params }) => {
-      const user = await findUser(needs.database, { tenantId, id: params.id });
+      const user = await findUser(needs.database, {
+        tenantId,
+        id: params.id,
+        now: needs.clock.now(),
+      });
       return user === undefined ? { refused: 'not_found' } : { ok: user };
     },
   );

@@ -4,8 +4,9 @@ import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
 import { objectionToOwnChange } from '../../../http/step-up.ts';
+import { administratorOf } from '../administrator.ts';
 import { users } from '../user.ts';
-import { administratorOf, COMMON, Id } from './admin-answers.ts';
+import { COMMON, Id } from './admin-answers.ts';
 import { resetMfa } from './reset-mfa.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'streams'>;

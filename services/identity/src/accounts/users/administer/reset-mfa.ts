@@ -1,8 +1,8 @@
 /** An administrator takes all second factors from an account, whose owner has lost them. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
+import { type Administrator, outranks } from '../administrator.ts';
 import { factorRemoved } from '../second-factors.ts';
-import { exists, rankOf, type User, type UserEvent } from '../user.ts';
-import type { Administrator } from './administer.ts';
+import { exists, type User, type UserEvent } from '../user.ts';
 
 export type ResetMfa = { readonly by: Administrator; readonly now: Date };
 
@@ -12,7 +12,7 @@ export function resetMfa(
   user: User,
 ): Decision<UserEvent, 'not_found' | 'forbidden'> {
   if (!exists(user)) return refuse('not_found');
-  if (rankOf(user.roles) > by.rank) return refuse('forbidden');
+  if (outranks(user, by)) return refuse('forbidden');
   const { factors } = user.secondFactors;
   return accept<UserEvent>(
     ...factors.map((factor, index) =>

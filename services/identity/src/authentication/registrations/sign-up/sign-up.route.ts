@@ -42,7 +42,7 @@ type Dependencies = Pick<
 > & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'hashOf'>;
   readonly accounts: Pick<Accounts, 'create' | 'hold'>;
-  readonly workspaces: Pick<Workspaces, 'createApplication' | 'createTenant'>;
+  readonly workspaces: Pick<Workspaces, 'createApplication' | 'createWorkspace'>;
   readonly endAttempt: EndAttempt;
   readonly mailOutbox: Pick<MailOutbox, 'request'>;
   readonly passwords: Pick<Passwords, 'hash'>;
@@ -122,7 +122,7 @@ const STEPS = {
   tenant: step(
     TENANT_APPENDS,
     async ({ workspaces }: Dependencies, { workspace, command }: Making) =>
-      workspaces.createTenant(workspace, command),
+      workspaces.createWorkspace(workspace, command),
   ),
   account: step(ACCOUNT_APPENDS, createAccount),
   application: step(1, async ({ workspaces }: Dependencies, { workspace, command }: Making) =>

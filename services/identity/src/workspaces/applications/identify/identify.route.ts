@@ -5,6 +5,7 @@ import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed, tooOften } from '../../../http/answers.ts';
 import { LIMITS } from '../../../http/limits.ts';
+import { shownBranding } from '../../tenants/settings-shape.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { applicationOfKey } from '../publishable-key.ts';
 
@@ -67,7 +68,7 @@ export const identifyRoute = (needs: Dependencies): Endpoint =>
           tenant_slug: tenant.slug,
           display_name: tenant.displayName,
           environment: application.environment,
-          branding: {},
+          branding: shownBranding(tenant.settings.branding),
           auth_methods: {
             password: offers('password'),
             passkeys: offers('passkeys'),

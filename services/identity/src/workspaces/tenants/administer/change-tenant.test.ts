@@ -26,11 +26,14 @@ const deleted: TenantEvent = { type: 'TenantDeleted', data: { id: 't1', deleted_
 describe('changing a tenant', () => {
   it('sets what passwords have to be, and leaves alone what is not named', () => {
     const changed = given(tenants, created, longer).when((tenant) =>
-      changeTenant({ password_policy: { common: 'refuse' } }, tenant),
+      changeTenant({ settings: { password_policy: { common: 'refuse' } } }, tenant),
     );
     changed.accepts({
       type: 'TenantSettingsChanged',
-      data: { id: 't1', settings: { password_policy: { min: 12, common: 'refuse' } } },
+      data: {
+        id: 't1',
+        settings: { password_policy: { min: 12, common: 'refuse', zxcvbn_score: null } },
+      },
     });
     expect(changed.state).toMatchObject({ settings: { refresh: { leeway_seconds: 10 } } });
   });
@@ -41,7 +44,9 @@ describe('changing a tenant', () => {
       data: { id: 't1', settings: { registration: { uniform_response: true } } },
     };
     const closed = { password_policy: { min: 8 }, registration: { mode: 'closed' } } as const;
-    const changed = given(tenants, created, uniform).when((tenant) => changeTenant(closed, tenant));
+    const changed = given(tenants, created, uniform).when((tenant) =>
+      changeTenant({ settings: closed }, tenant),
+    );
     changed.accepts({
       type: 'TenantSettingsChanged',
       data: { id: 't1', settings: { registration: { uniform_response: true, mode: 'closed' } } },
@@ -49,13 +54,27 @@ describe('changing a tenant', () => {
     expect(changed.state).toMatchObject({ settings: { password_policy: { min: 8 } } });
   });
 
+  it('renames it, and says what changed alone', () => {
+    given(tenants, created)
+      .when((tenant) =>
+        changeTenant(
+          { name: 'Acme', display_name: 'ACME', environment: 'staging', settings: {} },
+          tenant,
+        ),
+      )
+      .accepts({
+        type: 'TenantChanged',
+        data: { id: 't1', display_name: 'ACME', environment: 'staging' },
+      });
+  });
+
   it('says nothing where nothing changes, and finds no tenant that is gone', () => {
     const same = { password_policy: { min: 12, common: 'allow' } } as const;
     given(tenants, created, longer)
-      .when((tenant) => changeTenant(same, tenant))
+      .when((tenant) => changeTenant({ settings: same }, tenant))
       .accepts();
     given(tenants, created, deleted)
-      .when((tenant) => changeTenant(same, tenant))
+      .when((tenant) => changeTenant({ settings: same }, tenant))
       .refuses('not_found');
   });
 });

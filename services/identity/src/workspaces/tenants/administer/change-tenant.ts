@@ -1,26 +1,57 @@
-/** An owner changes a tenant's settings; those not named stay, and an equal value is no change. */
+/** An owner changes a tenant and its settings; what is not named stays, and an equal value is no change. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
-import type { Tenant, TenantEvent, TenantSettings, TenantSettingsChange } from '../tenant.ts';
+import type {
+  Environment,
+  Tenant,
+  TenantEvent,
+  TenantSettings,
+  TenantSettingsChange,
+} from '../tenant.ts';
 
-const CHANGEABLE = ['password_policy', 'registration'] as const;
-type Changeable = (typeof CHANGEABLE)[number];
-
-export type ChangeTenant = Pick<TenantSettingsChange, Changeable>;
+export type ChangeTenant = {
+  readonly name?: string;
+  readonly display_name?: string;
+  readonly environment?: Environment;
+  readonly settings: TenantSettingsChange;
+};
 
 export function changeTenant(
-  change: ChangeTenant,
+  { settings, ...facts }: ChangeTenant,
   tenant: Tenant,
 ): Decision<TenantEvent, 'not_found'> {
   if (tenant.status !== 'active') return refuse('not_found');
-  const changed = CHANGEABLE.filter((name) => !isSame(tenant.settings, change, name));
-  if (changed.length === 0) return accept();
-  const settings = Object.fromEntries(
-    changed.map((name) => [name, { ...tenant.settings[name], ...change[name] }]),
-  );
-  return accept({ type: 'TenantSettingsChanged', data: { id: tenant.id, settings } });
+  const { id } = tenant;
+  const before = { ...tenant, display_name: tenant.displayName };
+  const changed = onlyChanged(facts, before);
+  const set = onlyChanged(mergedSettings(tenant.settings, settings), tenant.settings);
+  const events: TenantEvent[] = [];
+  if (changed !== undefined) events.push({ type: 'TenantChanged', data: { id, ...changed } });
+  if (set !== undefined) {
+    events.push({ type: 'TenantSettingsChanged', data: { id, settings: set } });
+  }
+  return accept(...events);
 }
 
-const isSame = (settings: TenantSettings, change: ChangeTenant, name: Changeable): boolean =>
-  Object.entries(change[name] ?? {}).every(
-    ([field, value]) => settings[name][field as keyof TenantSettings[Changeable]] === value,
+/** A setting of several fields keeps those that are not named. */
+function mergedSettings(
+  before: TenantSettings,
+  change: TenantSettingsChange,
+): Partial<TenantSettings> {
+  const all = Object.entries(change).map(([name, value]) => {
+    const own: unknown = before[name as keyof TenantSettings];
+    return [name, isFields(value) && isFields(own) ? { ...own, ...value } : value];
+  });
+  return Object.fromEntries(all);
+}
+
+/** Undefined if nothing is left. */
+function onlyChanged<Change extends object>(change: Change, before: object): Change | undefined {
+  const own = before as { readonly [name: string]: unknown };
+  const left = Object.entries(change).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(own[name]),
   );
+  return left.length === 0 ? undefined : (Object.fromEntries(left) as Change);
+}
+
+const isFields = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,76 @@
+/** A token with which an administrator acts as a member; it names both, and may not decide for the member. */
+import { type ImpersonationClaims, type SignToken, TOKEN_CLASSES } from '@cardea/auth';
+import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceDependencies } from '@cardea/service';
+import Type from 'typebox';
+import { closed } from '../../../http/answers.ts';
+import { STEP_UP_HEADERS, signedInLately } from '../../../http/step-up.ts';
+import type { UserDirectory } from '../../user-directory.ts';
+import { exists } from '../../users/user.ts';
+import { impersonations } from '../impersonation.ts';
+import { IMPERSONATION_S, impersonate } from './impersonate.ts';
+
+type Dependencies = Pick<
+  ServiceDependencies,
+  'clock' | 'command' | 'ids' | 'settings' | 'streams'
+> & {
+  readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf'>;
+  readonly sign: SignToken;
+};
+
+const REASON_CHARACTERS_MAX = 200;
+const MS = 1_000;
+
+export const impersonateRoute = (needs: Dependencies): Endpoint =>
+  endpoint(
+    {
+      tag: 'Administration',
+      tenant: 'required',
+      area: 'admin',
+      name: 'impersonate_user',
+      retry: 'never',
+      summary: 'Act as a member, for ten minutes',
+      method: 'post',
+      path: '/api/v1/admin/users/{id}/impersonate',
+      who: ['admin'],
+      params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
+      body: closed({ reason: Type.String({ minLength: 1, maxLength: REASON_CHARACTERS_MAX }) }),
+      ok: closed({ access_token: Type.String(), expires_in: Type.Integer() }),
+      status: 201,
+      showsSecret: true,
+      refusals: { step_up_required: 401, forbidden: 403, not_found: 404 },
+    },
+    async (request) => {
+      const { tenantId, params, principal, body } = request;
+      const readAt = needs.clock.now();
+      if (!signedInLately(principal, readAt)) {
+        return { refused: 'step_up_required', headers: STEP_UP_HEADERS };
+      }
+      const user = await needs.userDirectory.byId(tenantId, params.id);
+      const command = await needs.command(request);
+      // Dated before the member was read, so that a change of rank which the read missed ends it.
+      const issuedAt = Math.max(
+        Math.floor(readAt.getTime() / MS),
+        exists(user) ? user.tokensBefore : 0,
+      );
+      const expiresAt = issuedAt + IMPERSONATION_S;
+      const id = needs.ids.next();
+      const start = { id, user, adminId: principal.id, reason: body.reason, expiresAt };
+      const decided = await needs.streams.decideOn(impersonations, id, command, (impersonation) =>
+        impersonate(start, impersonation),
+      );
+      if (!decided.accepted) return { refused: decided.reason };
+      if (!exists(user)) return { refused: 'not_found' };
+      const { ISSUER } = needs.settings;
+      const { typ, audience } = TOKEN_CLASSES.access;
+      const claims: ImpersonationClaims = {
+        ...{ iss: ISSUER, sub: user.id, aud: audience(ISSUER), jti: id },
+        ...{ iat: issuedAt, exp: expiresAt, tid: tenantId, tenant_id: tenantId },
+        act: { sub: principal.id },
+        email: (await needs.userDirectory.emailOf(user)) ?? '',
+        roles: user.roles,
+      };
+      const ok = { access_token: needs.sign(typ, claims), expires_in: IMPERSONATION_S };
+      return { ok, wrote: decided.position };
+    },
+  );

@@ -1,0 +1,29 @@
+/**
+ * The invited person accepts. Whoever invited them must still be allowed to give the roles; a repeat says
+ * nothing, because only the person's own stream tells whether the account was created.
+ */
+import { accept, type Decision, refuse } from '@cardea/event-store';
+import { rankOf, type User } from '../../users/user.ts';
+import type { Invitation, InvitationEvent } from '../invitation.ts';
+
+export type AcceptInvitation = {
+  /** As they are now; null where nobody gives roles. */
+  readonly inviter: User | null;
+  readonly now: Date;
+};
+
+export function acceptInvitation(
+  { inviter, now }: AcceptInvitation,
+  invitation: Invitation,
+): Decision<InvitationEvent, 'invalid' | 'expired'> {
+  if (invitation.status === 'none' || invitation.status === 'revoked') return refuse('invalid');
+  if (inviter !== null && !mayStillGive(inviter, invitation.roles)) return refuse('invalid');
+  if (invitation.status === 'accepted') return accept();
+  if (now >= new Date(invitation.expiresAt)) return refuse('expired');
+  const { id, userId } = invitation;
+  const data = { id, user_id: userId, accepted_at: now.toISOString() };
+  return accept({ type: 'InvitationAccepted', data });
+}
+
+const mayStillGive = (inviter: User, roles: readonly string[]): boolean =>
+  inviter.status === 'active' && rankOf(inviter.roles) >= Math.max(1, rankOf(roles));

@@ -1,0 +1,16 @@
+/** What other services receive about invitations; never the address. */
+import type { identityEvents } from '@cardea/contracts';
+import { relay } from '@cardea/event-bus';
+import type { InvitationEvent } from './invitation.ts';
+
+export const invitationsRelay = relay<InvitationEvent, typeof identityEvents>({
+  InvitationCreated: ({ data: { id, roles, created_at, expires_at } }) => ({
+    type: 'invitation.created',
+    data: { id, roles: [...roles], created_at, expires_at },
+  }),
+  InvitationAccepted: ({ data: { id, user_id } }) => ({
+    type: 'invitation.accepted',
+    data: { id, user_id },
+  }),
+  InvitationRevoked: ({ data: { id } }) => ({ type: 'invitation.revoked', data: { id } }),
+});

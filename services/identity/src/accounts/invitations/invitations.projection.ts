@@ -1,0 +1,71 @@
+/** Maintains `invitations`: those that can still be accepted, or have lapsed. */
+import { ignoring } from '@cardea/event-store';
+import { orNull, projection, table } from '@cardea/read-models';
+import type { TenantDeleted } from '../../workspaces/workspaces.module.ts';
+import type { UserEvent } from '../users/user.ts';
+import type { InvitationEvent } from './invitation.ts';
+
+const rows = table('invitations', {
+  key: ['id'],
+  columns: {
+    id: 'text',
+    tenant_id: 'text',
+    user_id: 'text',
+    email: orNull('text'),
+    roles: 'text[]',
+    invited_by: orNull('text'),
+    created_at: 'timestamptz',
+    expires_at: 'timestamptz',
+  },
+});
+
+export const invitationsProjection = projection<InvitationEvent | UserEvent | TenantDeleted>()({
+  name: 'invitations',
+  log: 'identity',
+  tables: [rows],
+  on: {
+    InvitationCreated: async ({ data, metadata: { tenantId }, streamId }, tools) => [
+      rows.put({
+        id: data.id,
+        tenant_id: tenantId,
+        user_id: data.user_id,
+        email: await tools.open(data.email, { streamId, field: 'email' }),
+        roles: data.roles,
+        invited_by: data.invited_by?.tenant_id === tenantId ? data.invited_by.user_id : null,
+        created_at: data.created_at,
+        expires_at: data.expires_at,
+      }),
+    ],
+    InvitationAccepted: ({ data }) => [rows.remove({ id: data.id })],
+    InvitationRevoked: ({ data }) => [rows.remove({ id: data.id })],
+    ...ignoring(
+      'invitations say what becomes of them themselves',
+      'UserAbandoned',
+      'UserRegistered',
+      'PasswordSet',
+      'PasswordRehashed',
+      'EmailVerified',
+      'ProfileChanged',
+      'RolesChanged',
+      'UserVouched',
+      'VouchWithdrawn',
+      'UserDisabled',
+      'UserEnabled',
+      'SessionsRevoked',
+      'FactorAdded',
+      'FactorRemoved',
+      'RecoveryCodesSet',
+    ),
+  },
+  // The deletion of a user names no invitation, so these are deleted by the user's id.
+  apply: {
+    on: ['UserDeleted', 'TenantDeleted'],
+    run: async (sql, events, { schema }) => {
+      const deleted = events.map(({ data }) => data.id);
+      await sql.query(
+        `DELETE FROM ${schema}.invitations WHERE user_id = ANY($1) OR tenant_id = ANY($1)`,
+        [deleted],
+      );
+    },
+  },
+});

@@ -1,0 +1,110 @@
+/** An administrator invites a person, who then makes an account with the roles of the invitation. */
+import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import { newId, requestHash, reusedKey, type ServiceDependencies } from '@cardea/service';
+import Type, { type Static } from 'typebox';
+import { closed, tooOften } from '../../../http/answers.ts';
+import { emailField } from '../../../http/input-fields.ts';
+import { mailLimit } from '../../../mail/mail.module.ts';
+import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces.module.ts';
+import { emailAddress, type ToAscii } from '../../email-address.ts';
+import type { UserDirectory } from '../../user-directory.ts';
+import { administratorOf, areKnownRoles, mayGiveRoles } from '../../users/administrator.ts';
+import { exists } from '../../users/user.ts';
+import { type Invitation, invitations } from '../invitation.ts';
+import { COMMON, InvitationShape, PATH, shownInvitation } from '../invitation-shape.ts';
+import type { InvitedPerson, InvitePerson } from '../inviting.ts';
+
+type Dependencies = Pick<
+  ServiceDependencies,
+  'clock' | 'command' | 'ids' | 'limits' | 'sealer' | 'streams'
+> & {
+  readonly userDirectory: Pick<UserDirectory, 'byHash' | 'hashOf'>;
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+  readonly invitePerson: InvitePerson;
+  readonly toAscii: ToAscii;
+};
+
+const Body = closed({
+  email: emailField,
+  roles: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+      minItems: 1,
+      maxItems: 50,
+      uniqueItems: true,
+    }),
+  ),
+});
+type Asked = Request<object, object, Static<typeof Body>>;
+
+export const inviteRoute = (needs: Dependencies): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'create_invitation',
+      summary: 'Invite a person',
+      method: 'post',
+      path: PATH,
+      body: Body,
+      ok: InvitationShape,
+      status: 201,
+      refusals: {
+        invalid_email: 400,
+        unknown_role: 400,
+        forbidden: 403,
+        registration_closed: 403,
+        email_already_exists: 409,
+        idempotency_key_reused: 422,
+        rate_limited: 429,
+      },
+      idempotent: true,
+      waitsFor: ['invitations'],
+    },
+    async (request) => {
+      const { body, tenantId, principal } = request;
+      const email = emailAddress(body.email, needs.toAscii);
+      if (email === undefined) return { refused: 'invalid_email' };
+      const { settings = TENANT_DEFAULTS } = (await needs.workspaces.tenant(tenantId)) ?? {};
+      const roles = body.roles ?? ['member'];
+      if (!areKnownRoles(settings, roles)) return { refused: 'unknown_role' };
+      if (!mayGiveRoles(administratorOf(principal), roles)) return { refused: 'forbidden' };
+      if (settings.registration.mode === 'closed') return { refused: 'registration_closed' };
+
+      const id = newId(needs, request, 'invitation');
+      const before = (await needs.streams.load(invitations, { tenantId, id })).state;
+      if (before.status !== 'none') return await asItStands(needs, request, { before, email });
+      const emailHash = await needs.userDirectory.hashOf(tenantId, email);
+      const holder = await needs.userDirectory.byHash(tenantId, emailHash);
+      if (exists(holder)) return { refused: 'email_already_exists' };
+      const limited = await mailLimit(needs.limits, { tenantId, emailHash, ip: request.ip });
+      if (limited !== undefined) return tooOften(limited);
+      return await invited(needs, request, {
+        ...{ id, email, emailHash, roles },
+        userId: newId(needs, request, 'user'),
+        invitedBy: { tenantId, userId: principal.id },
+        requestHash: await requestHash(needs, request),
+      });
+    },
+  );
+
+async function invited(needs: Dependencies, request: Asked, person: InvitedPerson) {
+  const { tenantId } = request;
+  const command = await needs.command(request);
+  const made = await needs.invitePerson(person, command);
+  // The key of a person is erased only with the person, whose id was drawn here.
+  if ('erased' in made || made.invitation.status === 'none') throw new Error('nobody was invited');
+  const ok = shownInvitation(made.invitation, { email: person.email, tenantId, now: command.now });
+  return { ok, wrote: made.position };
+}
+
+/** The answer contains no secret, so a repeat gets the invitation as it is now. */
+async function asItStands(
+  needs: Pick<Dependencies, 'clock' | 'sealer'>,
+  request: Asked,
+  of: { readonly before: Exclude<Invitation, { status: 'none' }>; readonly email: string },
+) {
+  const reused = reusedKey(await requestHash(needs, request), of.before.requestHash);
+  if (reused !== undefined) return reused;
+  const { tenantId } = request;
+  const { before, email } = of;
+  return { ok: shownInvitation(before, { email, tenantId, now: needs.clock.now() }) };
+}

@@ -1,0 +1,39 @@
+/** An administrator withdraws an invitation. */
+import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceDependencies } from '@cardea/service';
+import Type from 'typebox';
+import { closed } from '../../../http/answers.ts';
+import { administratorOf } from '../../users/administrator.ts';
+import { invitations } from '../invitation.ts';
+import { COMMON, PATH } from '../invitation-shape.ts';
+import { revoke } from './revoke.ts';
+
+type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'>;
+
+export const revokeInvitationRoute = (needs: Dependencies): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'revoke_invitation',
+      retry: 'safe',
+      summary: 'Withdraw an invitation',
+      method: 'delete',
+      path: `${PATH}/{id}`,
+      params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
+      ok: closed({ status: Type.Literal('invitation revoked') }),
+      refusals: { forbidden: 403, not_found: 404 },
+      waitsFor: ['invitations'],
+    },
+    async (request) => {
+      const command = await needs.command(request);
+      const by = administratorOf(request.principal);
+      const decided = await needs.streams.decideOn(
+        invitations,
+        request.params.id,
+        command,
+        (invitation) => revoke({ by, now: command.now }, invitation),
+      );
+      if (!decided.accepted) return { refused: decided.reason };
+      return { ok: { status: 'invitation revoked' as const }, wrote: decided.position };
+    },
+  );

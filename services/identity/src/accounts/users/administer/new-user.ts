@@ -1,0 +1,32 @@
+/** What stands against an account that an administrator asks for, in the order in which it is said. */
+import { badField } from '../../../http/answers.ts';
+import type { TenantSettings } from '../../../workspaces/workspaces.module.ts';
+import { passwordFault } from '../../passwords/passwords.ts';
+import { type Administrator, areKnownRoles, mayGiveRoles } from '../administrator.ts';
+import { avatarUrl, displayName } from '../profile-fields.ts';
+
+export type NewUserRequest = {
+  readonly password?: string;
+  readonly display_name?: string | null;
+  readonly avatar_url?: string | null;
+  readonly roles?: readonly string[];
+  readonly send_invitation?: boolean;
+};
+
+export function objectionTo(
+  { password, roles = [], send_invitation: isInvited = false, ...profile }: NewUserRequest,
+  of: {
+    readonly by: Administrator;
+    readonly settings: Pick<TenantSettings, 'password_policy' | 'roles'>;
+  },
+) {
+  if (displayName(profile.display_name ?? null) === undefined) return badField('display_name');
+  if (avatarUrl(profile.avatar_url ?? null) === undefined) return badField('avatar_url');
+  // Who is invited chooses their own.
+  if (isInvited && password !== undefined) return badField('send_invitation', 'without password');
+  if (!areKnownRoles(of.settings, roles)) return { refused: 'unknown_role' } as const;
+  if (!mayGiveRoles(of.by, roles)) return { refused: 'forbidden' } as const;
+  const fault =
+    password === undefined ? undefined : passwordFault(password, of.settings.password_policy);
+  return fault === undefined ? undefined : ({ refused: fault } as const);
+}

@@ -1,0 +1,62 @@
+/** An administrator has a link to a new password mailed; the old one works until it is used. */
+import { type Endpoint, endpoint } from '@cardea/http';
+import { newId, type ServiceDependencies } from '@cardea/service';
+import Type from 'typebox';
+import { closed, tooOften } from '../../../http/answers.ts';
+import { type MailOutbox, mailLimit } from '../../../mail/mail.module.ts';
+import type { InvitePerson } from '../../invitations/inviting.ts';
+import type { UserDirectory } from '../../user-directory.ts';
+import { administratorOf } from '../administrator.ts';
+import { mailReset } from './mail-reset.ts';
+
+type Dependencies = Pick<ServiceDependencies, 'command' | 'ids' | 'limits'> & {
+  readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf'>;
+  readonly mailOutbox: Pick<MailOutbox, 'request'>;
+  readonly invitePerson: InvitePerson;
+};
+
+export const mailResetRoute = (needs: Dependencies): Endpoint =>
+  endpoint(
+    {
+      tag: 'Administration',
+      tenant: 'required',
+      area: 'admin',
+      name: 'reset_user_password',
+      retry: 'never',
+      summary: 'Mail a user a link to set a new password, or to accept their invitation',
+      method: 'post',
+      path: '/api/v1/admin/users/{id}/reset-password',
+      who: ['admin', 'api_key:users:write'],
+      params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
+      body: closed({}),
+      bodyOptional: true,
+      ok: closed({ status: Type.Literal('mail requested') }),
+      refusals: { forbidden: 403, not_found: 404, user_inactive: 409, rate_limited: 429 },
+      waitsFor: ['invitations'],
+    },
+    async (request) => {
+      const { tenantId, params, principal } = request;
+      const reset = mailReset(
+        administratorOf(principal),
+        await needs.userDirectory.byId(tenantId, params.id),
+      );
+      if ('refused' in reset) return reset;
+      const { id: userId, emailHash, roles } = reset.to;
+      const email = await needs.userDirectory.emailOf(reset.to);
+      if (email === null) return { refused: 'not_found' };
+      const limited = await mailLimit(needs.limits, { tenantId, emailHash, ip: request.ip });
+      if (limited !== undefined) return tooOften(limited);
+      const command = await needs.command(request);
+      const ok = { status: 'mail requested' as const };
+      if (reset.mail === 'reset') {
+        const mail = { purpose: 'reset', email, emailHash, userId } as const;
+        return { ok, wrote: await needs.mailOutbox.request(mail, command) };
+      }
+      const id = newId(needs, request, 'invitation');
+      const made = await needs.invitePerson(
+        { ...{ id, userId, email, emailHash, roles }, invitedBy: null, requestHash: null },
+        command,
+      );
+      return 'erased' in made ? { refused: 'not_found' } : { ok, wrote: made.position };
+    },
+  );

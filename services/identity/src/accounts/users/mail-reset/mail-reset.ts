@@ -1,0 +1,14 @@
+/** What an administrator has mailed to somebody who cannot sign in: a link to a new password, or the invitation again. */
+import { type Administrator, outranks } from '../administrator.ts';
+import { type ExistingUser, exists, type User } from '../user.ts';
+
+export type MailReset =
+  | { readonly mail: 'reset' | 'invitation'; readonly to: ExistingUser }
+  | { readonly refused: 'not_found' | 'forbidden' | 'user_inactive' };
+
+export function mailReset(by: Administrator, user: User): MailReset {
+  if (!exists(user)) return { refused: 'not_found' };
+  if (outranks(user, by)) return { refused: 'forbidden' };
+  if (user.status === 'disabled') return { refused: 'user_inactive' };
+  return { mail: user.status === 'invited' ? 'invitation' : 'reset', to: user };
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { argon2 } from './argon2.ts';
+import { withImportedHashes } from './imported-hashes.ts';
+
+const own = argon2({ memoryKib: 64, time: 1 });
+const all = withImportedHashes(own);
+
+/** Each of the password `correct horse`, made by another program. */
+const HASHES: readonly (readonly [string, string])[] = [
+  ['bcrypt', '$2b$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e'],
+  [
+    'scrypt',
+    '$scrypt$ln=10,r=8,p=1$YSBzYWx0IG9mIDE2IGJ5Lg$1HNPdQyNQXa9uLR2/rwXkXo+qLWEusqxyJLxaJEReyk',
+  ],
+  [
+    'PBKDF2 with sha256',
+    '$pbkdf2-sha256$i=1000,l=32$YSBzYWx0IG9mIDE2IGJ5Lg$avHn/SoZ2Ear7syjsCH+3HGkT2HSKAa6dDbNEwbqK3o',
+  ],
+  [
+    'PBKDF2 with sha512',
+    '$pbkdf2-sha512$i=1000,l=32$YSBzYWx0IG9mIDE2IGJ5Lg$NaB948+MpYZL3t6TrX3H4kdx6qK1wqh2wSlQaelTevw',
+  ],
+  [
+    'PBKDF2 as passlib writes it',
+    '$pbkdf2-sha256$1000$YSBzYWx0IG9mIDE2IGJ5Lg$avHn/SoZ2Ear7syjsCH.3HGkT2HSKAa6dDbNEwbqK3o',
+  ],
+  ['PBKDF2 with sha1', '$pbkdf2$1000$YSBzYWx0IG9mIDE2IGJ5Lg$s2QLtvgflcP2K8QYgpQm.FiFcoE'],
+];
+
+describe('a password hash that was made elsewhere', () => {
+  it.each(HASHES)('of %s is right for its password alone, and due for another', async (_, phc) => {
+    expect(all.isKnown(phc)).toBe(true);
+    expect(await all.verify(phc, 'correct horse')).toBe(true);
+    expect(await all.verify(phc, 'correct hors')).toBe(false);
+    expect(all.isOutdated(phc)).toBe(true);
+  });
+
+  it.each([
+    '',
+    'correct horse',
+    '$2b$15$AAEcORX03eMMxzC1.y9WfupcSPd4Eb69Rt4xSPLfQ3wjKui1DkMg.',
+    '$scrypt$ln=21,r=8,p=1$c2FsdHNhbHRzYWx0$aGFzaGhhc2hoYXNoaGFzaA',
+    '$scrypt$ln=0,r=8,p=1$c2FsdHNhbHRzYWx0$aGFzaGhhc2hoYXNoaGFzaA',
+    '$pbkdf2-sha256$i=9000000$c2FsdHNhbHRzYWx0$aGFzaGhhc2hoYXNoaGFzaA',
+    '$pbkdf2-md5$i=1000$c2FsdHNhbHRzYWx0$aGFzaGhhc2hoYXNoaGFzaA',
+    '$pbkdf2-sha256$i=1000$c2Fs$aGFz',
+    '$argon2id$v=19$m=9999999,t=2,p=1$c2FsdHNhbHQ$aGFzaA',
+  ])('is unknown where it is broken or immoderate: "%s"', async (phc) => {
+    expect(all.isKnown(phc)).toBe(false);
+    expect(await all.verify(phc, 'correct horse')).toBe(false);
+  });
+
+  it('leaves our own hashes to our own function', async () => {
+    const phc = await all.hash('correct horse');
+    expect(all.isKnown(phc)).toBe(true);
+    expect(all.isOutdated(phc)).toBe(false);
+    expect(await all.verify(phc, 'correct horse')).toBe(true);
+  });
+});

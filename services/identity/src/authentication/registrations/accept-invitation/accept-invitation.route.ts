@@ -1,0 +1,171 @@
+/** The invited person makes their account, by the link that was mailed to them. */
+import { named } from '@cardea/contracts';
+import type { Command } from '@cardea/event-store';
+import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import type { ServiceDependencies } from '@cardea/service';
+import Type, { type Static } from 'typebox';
+import type { ExistingUser, Join, Passwords } from '../../../accounts/accounts.module.ts';
+import { hostedPage } from '../../../adapters/hosted-page.ts';
+import { tenantOfToken } from '../../../adapters/link-token.ts';
+import {
+  closed,
+  PASSWORD_BODY_MAX_BYTES,
+  SecondFactorDue,
+  SignedInByMail,
+  tokenFields,
+  tooOften,
+} from '../../../http/answers.ts';
+import { displayNameField, newPasswordField } from '../../../http/input-fields.ts';
+import { LIMITS } from '../../../http/limits.ts';
+import type { MailOutbox } from '../../../mail/mail.module.ts';
+import {
+  TENANT_DEFAULTS,
+  type TenantFacts,
+  type Workspaces,
+} from '../../../workspaces/workspaces.module.ts';
+import { begin, meet } from '../../attempts/attempt.ts';
+import type { EndAttempt } from '../../attempts/end-attempt.ts';
+import {
+  type Acceptance,
+  acceptanceOf,
+  INVALID_INVITATION,
+  INVITATION_EXPIRED,
+  objectionTo,
+  refusalOf,
+} from './accept-invitation.ts';
+
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits'> & {
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+  readonly mailOutbox: Pick<MailOutbox, 'peek' | 'redeem'>;
+  readonly passwords: Pick<Passwords, 'hash'>;
+  readonly invitations: Join;
+  readonly endAttempt: EndAttempt;
+};
+
+const PATH = '/api/v1/auth/invitations/accept';
+const Body = closed({
+  token: Type.String(),
+  password: Type.Optional(newPasswordField),
+  display_name: Type.Optional(displayNameField),
+});
+type Asked = Request<object, object, Static<typeof Body>>;
+
+export const acceptInvitationRoute = (needs: Dependencies): Endpoint =>
+  endpoint(
+    {
+      name: 'accept_invitation',
+      retry: 'never',
+      summary: 'Accept an invitation by a mailed link',
+      tag: 'Authentication',
+      method: 'post',
+      path: PATH,
+      who: 'anyone',
+      tenant: 'optional',
+      area: 'user',
+      body: Body,
+      ok: Type.Union([
+        named('JoinedWithSession', closed({ user_id: Type.String(), ...tokenFields })),
+        SignedInByMail,
+        SecondFactorDue,
+      ]),
+      refusals: {
+        invalid_request: 400,
+        password_too_short: 400,
+        password_too_long: 400,
+        password_too_weak: 400,
+        invalid_invitation: 401,
+        registration_closed: 403,
+        email_already_exists: 409,
+        invitation_expired: 410,
+        rate_limited: 429,
+      },
+      noStore: true,
+      waitsFor: ['users', 'sessions', 'invitations'],
+      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
+    },
+    async (request) => {
+      const byIp = await needs.limits.look(LIMITS.secretFailuresByIp, request.ip);
+      if (!byIp.allowed) return tooOften(byIp);
+      const tenantId = tenantOfToken(request.body.token) ?? '';
+      const tenant = await needs.workspaces.tenant(tenantId);
+      const read = acceptanceOf(request.body, (tenant ?? { settings: TENANT_DEFAULTS }).settings);
+      if ('refused' in read) return read;
+      const isNamed = request.tenantId === '' || request.tenantId === tenantId;
+      const answer =
+        tenant === undefined || !isNamed
+          ? INVALID_INVITATION
+          : await accepted(needs, request, { tenant, ...read.acceptance });
+      if ('refused' in answer) await needs.limits.take(LIMITS.secretFailuresByIp, request.ip);
+      return answer;
+    },
+  );
+
+type Accepting = Acceptance & { readonly tenant: TenantFacts };
+
+async function accepted(needs: Dependencies, request: Asked, of: Accepting) {
+  const { mailOutbox, passwords, invitations } = needs;
+  const { token } = request.body;
+  const { id: tenantId, settings } = of.tenant;
+  // A hash is dear, so a worthless token is turned away before it.
+  const peeked = await mailOutbox.peek('invitation', token, { tenantId, now: needs.clock.now() });
+  if ('fault' in peeked)
+    return peeked.fault === 'expired' ? INVITATION_EXPIRED : INVALID_INVITATION;
+  const { userId, invitationId } = peeked;
+  if (invitationId === null) return INVALID_INVITATION;
+  const invitation = await invitations.find({ tenantId, id: invitationId });
+  const objection = objectionTo(invitation, settings);
+  if (objection !== undefined) return objection;
+  const { displayName } = of;
+  const passwordHash = of.password === null ? null : await passwords.hash(of.password);
+  const command = await needs.command(request, { tenantId, actor: { type: 'user', id: userId } });
+  const joined = await invitations.join({ invitationId, passwordHash, displayName }, command);
+  if ('refused' in joined) return refusalOf(joined);
+  await mailOutbox.redeem('invitation', token, command);
+  return await signedIn(needs, request, { ...of, user: joined.user, command });
+}
+
+/** Who just chose the password knows it; without one, they have shown that the mailbox is theirs. */
+async function signedIn(
+  { endAttempt }: Dependencies,
+  request: Asked,
+  of: Accepting & { readonly user: ExistingUser; readonly command: Command },
+) {
+  const { tenant, user, command } = of;
+  const start = { via: 'invitation', user, settings: tenant.settings } as const;
+  const at = { request, tenant, readAt: command.now };
+  if (of.password === null) {
+    const attempt = meet(begin({ ...start, first: 'magic_link' }), true);
+    if (attempt.status === 'refused') return INVALID_INVITATION;
+    const ended = await endAttempt.inToken(attempt, at, command);
+    if (ended.status === 'refused') return INVALID_INVITATION;
+    if (ended.status === 'second_factor_due') return { ok: ended.answer };
+    return { ok: ended.signedIn, wrote: ended.wrote };
+  }
+  const attempt = meet(begin({ ...start, first: 'password' }), true);
+  if (attempt.status === 'refused') return INVALID_INVITATION;
+  const ended = await endAttempt.inSession(attempt, at, command);
+  if (ended.status === 'refused') return INVALID_INVITATION;
+  if (ended.status === 'second_factor_due') return { ok: ended.answer };
+  const { email_verified: _verified, mfa_required: _mfa, ...ok } = ended.signedIn;
+  return { ok, wrote: ended.wrote };
+}
+
+/** Where the mail's link leads when the tenant has no page of its own. */
+export const acceptInvitationPageRoute = (): Endpoint =>
+  endpoint(
+    {
+      name: 'accept_invitation_page',
+      clientName: 'get_accept_invitation_page',
+      summary: 'Page of the link to accept an invitation',
+      tag: 'Authentication',
+      method: 'get',
+      path: PATH,
+      who: 'anyone',
+      tenant: 'none',
+      area: 'user',
+      ok: Type.String(),
+      okMediaType: 'text/html',
+      refusals: {},
+    },
+    async () => ({ raw: hostedPage('invitation') }),
+  );

@@ -1,0 +1,43 @@
+/** Ends all sessions of a user, by an administrator. */
+import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceDependencies } from '@cardea/service';
+import Type from 'typebox';
+import { administratorOf, users } from '../../accounts/accounts.module.ts';
+import { closed } from '../../http/answers.ts';
+import { aliveSessions } from '../alive-sessions.ts';
+import { endUserSessions } from './end-user-sessions.ts';
+
+type Dependencies = Pick<ServiceDependencies, 'command' | 'database' | 'streams'>;
+
+export const endUserSessionsRoute = (needs: Dependencies): Endpoint =>
+  endpoint(
+    {
+      tag: 'Administration',
+      tenant: 'required',
+      area: 'admin',
+      name: 'revoke_user_sessions',
+      retry: 'safe',
+      summary: 'End all sessions of a user',
+      method: 'post',
+      path: '/api/v1/admin/users/{id}/revoke-sessions',
+      who: ['admin', 'api_key:users:write'],
+      params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
+      body: closed({}),
+      bodyOptional: true,
+      ok: closed({ revoked: Type.Integer() }),
+      refusals: { forbidden: 403, not_found: 404 },
+      waitsFor: ['users', 'sessions'],
+    },
+    async (request) => {
+      const { tenantId, params, principal } = request;
+      const command = await needs.command(request);
+      const { now } = command;
+      const alive = await aliveSessions(needs.database, { tenantId, userId: params.id, now });
+      const end = { by: administratorOf(principal), count: alive.length, now };
+      const decided = await needs.streams.decideOn(users, params.id, command, (user) =>
+        endUserSessions(end, user),
+      );
+      if (!decided.accepted) return { refused: decided.reason };
+      return { ok: { revoked: alive.length }, wrote: decided.position };
+    },
+  );

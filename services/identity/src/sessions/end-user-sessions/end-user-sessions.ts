@@ -1,0 +1,25 @@
+/** An administrator ends all sessions of somebody who does not outrank them. */
+import { type Decision, refuse } from '@cardea/event-store';
+import {
+  type Administrator,
+  endSessions,
+  exists,
+  outranks,
+  type User,
+  type UserEvent,
+} from '../../accounts/accounts.module.ts';
+
+export type EndUserSessions = {
+  readonly by: Administrator;
+  /** How many it ends, according to the table. */
+  readonly count: number;
+  readonly now: Date;
+};
+
+export function endUserSessions(
+  { by, count, now }: EndUserSessions,
+  user: User,
+): Decision<UserEvent, 'not_found' | 'forbidden'> {
+  if (exists(user) && outranks(user, by)) return refuse('forbidden');
+  return endSessions({ keep: null, count, now }, user);
+}

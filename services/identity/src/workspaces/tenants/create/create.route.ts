@@ -1,0 +1,114 @@
+/** An owner creates another tenant of the organization, and may invite its first administrator. */
+import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import { newId, requestHash, reusedKey, type ServiceDependencies } from '@cardea/service';
+import Type, { type Static } from 'typebox';
+import { closed } from '../../../http/answers.ts';
+import { emailField, filledNameField } from '../../../http/input-fields.ts';
+import type { Workspaces } from '../../workspaces.ts';
+import { type TenantFacts, tenants } from '../tenant.ts';
+import { EnvironmentField, shownTenant, TENANTS, TenantShape } from '../tenant-shape.ts';
+import { newTenant } from './create.ts';
+
+/** Invites the first administrator; the address is checked before anything is created. */
+export type InviteAdministrator = {
+  /** Undefined if it is not an address. */
+  readonly addressOf: (email: string) => string | undefined;
+  readonly invite: (
+    request: Request<unknown, unknown, unknown>,
+    of: {
+      readonly tenantId: string;
+      readonly email: string;
+      readonly by: { readonly tenantId: string; readonly userId: string };
+    },
+  ) => Promise<void>;
+};
+
+type Dependencies = Pick<ServiceDependencies, 'command' | 'ids' | 'sealer' | 'settings'> & {
+  readonly workspaces: Pick<Workspaces, 'createApplication' | 'createTenant' | 'tenant'>;
+  readonly streams: Pick<ServiceDependencies['streams'], 'load'>;
+  readonly inviteAdministrator: InviteAdministrator;
+};
+
+const Body = closed({
+  name: filledNameField,
+  slug: Type.Optional(Type.String({ minLength: 1, maxLength: 48 })),
+  display_name: Type.Optional(filledNameField),
+  environment: Type.Optional(EnvironmentField),
+  admin_email: Type.Optional(emailField),
+});
+
+export const createTenantRoute = (needs: Dependencies): Endpoint =>
+  endpoint(
+    {
+      ...TENANTS,
+      name: 'create_tenant',
+      summary: 'Create a tenant of the organization',
+      method: 'post',
+      path: '/api/v1/admin/tenants',
+      body: Body,
+      ok: TenantShape,
+      status: 201,
+      refusals: {
+        invalid_email: 400,
+        invalid_request: 400,
+        not_found: 404,
+        slug_taken: 409,
+        idempotency_key_reused: 422,
+      },
+      idempotent: true,
+      waitsFor: ['workspaces'],
+    },
+    async (request) => {
+      const { body, principal } = request;
+      const read = newTenant(body);
+      if ('refused' in read) return read;
+      const { admin_email } = body;
+      const email =
+        admin_email === undefined ? null : needs.inviteAdministrator.addressOf(admin_email);
+      if (email === undefined) return { refused: 'invalid_email' };
+      const own = await needs.workspaces.tenant(request.tenantId);
+      if (own === undefined) return { refused: 'not_found' };
+      const id = newId(needs, request, 'tenant');
+      const { state: before } = await needs.streams.load(tenants, { tenantId: id, id });
+      const ownHash = await requestHash(needs, request);
+      if (before.status !== 'none') {
+        return reusedKey(ownHash, before.requestHash) ?? { ok: shownTenant(before) };
+      }
+      const made = await created(needs, request, { own, id, ...read.tenant });
+      if (made === 'slug_taken') return { refused: made };
+      const by = { tenantId: own.id, userId: principal.id };
+      if (email !== null) {
+        await needs.inviteAdministrator.invite(request, { tenantId: id, email, by });
+      }
+      return made;
+    },
+  );
+
+async function created(
+  needs: Dependencies,
+  request: Request<object, object, Static<typeof Body>>,
+  of: {
+    readonly own: TenantFacts;
+    readonly id: string;
+    readonly name: string;
+    readonly displayName: string;
+    readonly slug: string;
+    readonly isChosen: boolean;
+  },
+) {
+  const { own, id, name, displayName, slug, isChosen } = of;
+  const command = await needs.command(request, { tenantId: id });
+  const workspace = {
+    organizationId: own.organizationId,
+    homeTenantId: own.homeTenantId,
+    tenantId: id,
+    applicationId: newId(needs, request, 'application'),
+    ...{ tenantName: name, displayName, slug, isChosen },
+    environment: request.body.environment ?? needs.settings.ENV,
+    requestHash: await requestHash(needs, request),
+  };
+  const tenant = await needs.workspaces.createTenant(workspace, command);
+  if (tenant === 'slug_taken') return tenant;
+  const wrote = await needs.workspaces.createApplication(workspace, command);
+  return { ok: shownTenant(tenant), wrote };
+}

@@ -1,0 +1,29 @@
+/** The form of a tenant that an owner creates. */
+import { badField } from '../../../http/answers.ts';
+import { companyName, isSlug, slugOf } from '../../workspaces.ts';
+
+export type CreateTenantRequest = {
+  readonly name: string;
+  readonly slug?: string;
+  readonly display_name?: string;
+};
+
+export type NewTenant = {
+  readonly name: string;
+  readonly displayName: string;
+  readonly slug: string;
+  /** The owner chose the slug, so no other will do. */
+  readonly isChosen: boolean;
+};
+
+export function newTenant(
+  body: CreateTenantRequest,
+): { readonly tenant: NewTenant } | ReturnType<typeof badField> {
+  const name = companyName(body.name);
+  const displayName = companyName(body.display_name ?? body.name);
+  if (name === undefined) return badField('name');
+  if (displayName === undefined) return badField('display_name');
+  if (body.slug !== undefined && !isSlug(body.slug)) return badField('slug');
+  const isChosen = body.slug !== undefined;
+  return { tenant: { name, displayName, slug: body.slug ?? slugOf(name), isChosen } };
+}

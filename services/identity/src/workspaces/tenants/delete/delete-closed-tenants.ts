@@ -1,0 +1,31 @@
+/** Deletes, within the hour, tenants that were closed 30 days ago. */
+import { type Loop, type ServiceDependencies, sweeping } from '@cardea/service';
+import { tenants } from '../tenant.ts';
+import { deleteTenant } from './delete.ts';
+
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'streams' | 'systemCommand'>;
+
+const SWEEP_EVERY_MS = 3_600_000;
+const BATCH_MAX = 100;
+
+export const deleteClosedTenants = (needs: Dependencies): Loop =>
+  sweeping({
+    name: 'identity.closed_tenants',
+    everyMs: SWEEP_EVERY_MS,
+    clock: needs.clock,
+    sweep: (_signal, tick) => sweepClosedTenants(needs, tick),
+  });
+
+export async function sweepClosedTenants(needs: Dependencies, tick: () => void): Promise<void> {
+  const { rows } = await needs.database.system.query<{ id: string }>(
+    `SELECT id FROM identity.tenants WHERE shred_at <= $1 ORDER BY shred_at LIMIT $2`,
+    [needs.clock.now(), BATCH_MAX],
+  );
+  for (const { id } of rows) {
+    tick();
+    const command = needs.systemCommand(id, 'delete tenant', id);
+    await needs.streams.decideOn(tenants, id, command, (tenant) =>
+      deleteTenant(command.now, tenant),
+    );
+  }
+}

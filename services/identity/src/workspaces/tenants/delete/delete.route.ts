@@ -1,0 +1,46 @@
+/** Closes a tenant of the organization, which is deleted 30 days later. */
+import { named, Time } from '@cardea/contracts';
+import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceDependencies } from '@cardea/service';
+import Type from 'typebox';
+import { closed } from '../../../http/answers.ts';
+import type { Workspaces } from '../../workspaces.ts';
+import { tenants } from '../tenant.ts';
+import { ownTenant, TENANTS, TenantId } from '../tenant-shape.ts';
+import { closeTenant } from './delete.ts';
+
+type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'> & {
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+};
+
+export const deleteTenantRoute = (needs: Dependencies): Endpoint =>
+  endpoint(
+    {
+      ...TENANTS,
+      name: 'delete_tenant',
+      retry: 'safe',
+      summary: 'Close a tenant, and delete it after 30 days',
+      method: 'delete',
+      path: '/api/v1/admin/tenants/{id}',
+      params: TenantId,
+      ok: named(
+        'TenantClosing',
+        closed({ status: Type.Literal('tenant closed'), deleted_at: Time }),
+      ),
+      status: 202,
+      refusals: { not_found: 404, home_tenant: 409 },
+      waitsFor: ['workspaces', 'revocations'],
+    },
+    async (request) => {
+      const tenant = await ownTenant(needs, request.tenantId, request.params.id);
+      if (tenant === undefined) return { refused: 'not_found' };
+      const command = await needs.command(request, { tenantId: tenant.id });
+      const decided = await needs.streams.decideOn(tenants, tenant.id, command, (state) =>
+        closeTenant(command.now, state),
+      );
+      if (!decided.accepted) return { refused: decided.reason };
+      if (decided.state.status !== 'closed') return { refused: 'not_found' };
+      const ok = { status: 'tenant closed' as const, deleted_at: decided.state.shredAt };
+      return { ok, wrote: decided.position };
+    },
+  );

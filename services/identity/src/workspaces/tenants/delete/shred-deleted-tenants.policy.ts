@@ -1,0 +1,51 @@
+/**
+ * After a tenant was deleted: its slug is free again, and every key is erased under which its log says
+ * anything of persons. The keys of addresses and user agents run out by themselves, with the audit log.
+ */
+import { type Command, ignoring } from '@cardea/event-store';
+import { policy, type ServiceDependencies } from '@cardea/service';
+import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
+import type { Workspaces } from '../../workspaces.ts';
+import { type TenantEvent, tenants } from '../tenant.ts';
+
+type Dependencies = Pick<ServiceDependencies, 'database' | 'sealer'> & {
+  readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
+  readonly snapshots: Pick<SnapshotCache, 'load'>;
+  readonly workspaces: Pick<Workspaces, 'releaseSlug'>;
+};
+
+const PAGE_KEYS = 500;
+
+export const shredDeletedTenants = (needs: Dependencies) =>
+  policy<TenantEvent>({
+    name: 'shred_deleted_tenants',
+    on: {
+      TenantDeleted: async ({ id: eventId, data: { id: tenantId } }) => {
+        const tenant = await needs.snapshots.load(tenants, { tenantId, id: tenantId });
+        if (tenant.status === 'none') return;
+        const command = needs.systemCommand(tenantId, 'shred tenant', eventId);
+        await needs.workspaces.releaseSlug({ tenantId, slug: tenant.slug }, command);
+        await eraseKeys(needs, tenantId);
+      },
+      ...ignoring(
+        'the tenant is still there',
+        'TenantCreated',
+        'TenantChanged',
+        'TenantSettingsChanged',
+        'TenantClosed',
+      ),
+    },
+  });
+
+async function eraseKeys({ database, sealer }: Dependencies, tenantId: string): Promise<void> {
+  for (let erased = PAGE_KEYS; erased === PAGE_KEYS; ) {
+    const { rows } = await database.system.query<{ subject_id: string }>(
+      `SELECT subject_id FROM identity.subject_keys
+       WHERE tenant_id = $1 AND wrapped IS NOT NULL AND subject_id NOT LIKE 'context:%'
+       LIMIT $2`,
+      [tenantId, PAGE_KEYS],
+    );
+    for (const { subject_id } of rows) await sealer.erase(subject_id);
+    erased = rows.length;
+  }
+}

@@ -1,0 +1,46 @@
+/** The tenants of the organization, oldest first. */
+import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
+import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceDependencies } from '@cardea/service';
+import Type from 'typebox';
+import { closed } from '../../../http/answers.ts';
+import type { Workspaces } from '../../workspaces.ts';
+import { shownTenant, TENANTS, TenantShape } from '../tenant-shape.ts';
+
+type Dependencies = Pick<ServiceDependencies, 'database'> & {
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+};
+
+export const listTenantsRoute = (needs: Dependencies): Endpoint =>
+  endpoint(
+    {
+      ...TENANTS,
+      name: 'list_tenants',
+      summary: 'List the tenants of the organization',
+      method: 'get',
+      path: '/api/v1/admin/tenants',
+      query: Type.Object(pageQuery),
+      ok: closed({ tenants: Type.Array(TenantShape), ...pageAnswer }),
+      refusals: { not_found: 404 },
+      reads: ['workspaces'],
+    },
+    async ({ tenantId, query }) => {
+      const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
+      const own = await needs.workspaces.tenant(tenantId);
+      if (own === undefined) return { refused: 'not_found' };
+      // Across the tenants of one organization, so it names the organization instead of a tenant.
+      const where = 'organization_id = $1 AND deleted_at IS NULL';
+      const { system } = needs.database;
+      const counted = await system.query<{ total: number }>(
+        `SELECT count(*)::integer AS total FROM identity.tenants WHERE ${where}`,
+        [own.organizationId],
+      );
+      const { rows } = await system.query<{ id: string }>(
+        `SELECT id FROM identity.tenants WHERE ${where} ORDER BY created_at, id OFFSET $2 LIMIT $3`,
+        [own.organizationId, offset, limit],
+      );
+      const found = await Promise.all(rows.map(({ id }) => needs.workspaces.tenant(id)));
+      const tenants = found.flatMap((tenant) => (tenant === undefined ? [] : shownTenant(tenant)));
+      return { ok: { tenants, total: counted.rows[0]?.total ?? 0, offset, limit } };
+    },
+  );

@@ -1,0 +1,146 @@
+/** The settings of a tenant as its owners see and change them. */
+import { named } from '@cardea/contracts';
+import Type from 'typebox';
+import { closed } from '../../http/answers.ts';
+import { nullable } from '../../http/input-fields.ts';
+import { type Branding, REGISTRATION_MODES, type TenantSettings } from './tenant.ts';
+
+/** The smallest minimum length of a password that a policy may require, in characters. */
+const LEAST_LENGTH_MIN = 8;
+const LEAST_LENGTH_MAX = 64;
+const ABSOLUTE_TTL_MIN_S = 300;
+const ABSOLUTE_TTL_MAX_S = 365 * 24 * 3600;
+const LEEWAY_MAX_S = 60;
+const ROLES_MAX = 50;
+const URL_CHARACTERS_MAX = 2_048;
+const EMAIL_CHARACTERS_MAX = 254;
+
+const httpsUrl = nullable(
+  Type.String({
+    pattern: '^https://',
+    maxLength: URL_CHARACTERS_MAX,
+    examples: ['https://example.com/page'],
+  }),
+);
+const color = nullable(Type.String({ pattern: '^#[0-9a-fA-F]{6}$', examples: ['#1a6b52'] }));
+
+const passwordPolicy = {
+  min: Type.Integer({ minimum: LEAST_LENGTH_MIN, maximum: LEAST_LENGTH_MAX }),
+  common: named('CommonPasswords', Type.Enum(['allow', 'refuse'])),
+  /** How hard to guess a password has to be, as zxcvbn estimates it. */
+  zxcvbn_score: nullable(Type.Integer({ minimum: 1, maximum: 4 })),
+};
+const registration = {
+  mode: named('RegistrationMode', Type.Enum([...REGISTRATION_MODES])),
+  /** Null: uniform exactly if verification is required. */
+  uniform_response: Type.Union([Type.Boolean(), Type.Null()]),
+};
+/** Seconds after which a session ends, however often it is refreshed. */
+const session = {
+  absolute_ttl: Type.Integer({ minimum: ABSOLUTE_TTL_MIN_S, maximum: ABSOLUTE_TTL_MAX_S }),
+};
+const refresh = {
+  mode: named('RefreshMode', Type.Enum(['leeway', 'strict', 'idempotent'])),
+  leeway_seconds: Type.Integer({ minimum: 0, maximum: LEEWAY_MAX_S }),
+};
+/** Null: the host of `app_url`, or of the service. */
+const webauthn = {
+  rp_id: nullable(Type.String({ pattern: '^[a-z0-9.-]{1,253}$', examples: ['example.com'] })),
+  origins: Type.Array(
+    Type.String({ pattern: '^https?://[^/]+$', maxLength: 253, examples: ['https://example.com'] }),
+    { maxItems: 10, uniqueItems: true },
+  ),
+};
+const otp = { format: named('OtpFormat', Type.Enum(['base32', 'digits6'])) };
+const branding = {
+  logo_url: httpsUrl,
+  icon_url: httpsUrl,
+  primary_color: color,
+  background_color: color,
+  support_email: nullable(
+    Type.String({
+      pattern: '^[^@\\s]+@[^@\\s]+$',
+      examples: ['help@example.com'],
+      maxLength: EMAIL_CHARACTERS_MAX,
+    }),
+  ),
+  terms_url: httpsUrl,
+  privacy_url: httpsUrl,
+};
+const plain = {
+  auth_methods: Type.Array(
+    named('AuthMethod', Type.Enum(['password', 'passkeys', 'magic_link', 'otp'])),
+    { minItems: 1, uniqueItems: true },
+  ),
+  mfa_policy: named('MfaPolicy', Type.Enum(['disabled', 'optional', 'required'])),
+  email_verification_required: Type.Boolean(),
+  /** Beside the built-in ones, with which they may not collide; they rank with `member`. */
+  roles: Type.Array(Type.String({ pattern: '^[a-z][a-z0-9_-]{0,63}$', examples: ['billing'] }), {
+    maxItems: ROLES_MAX,
+    uniqueItems: true,
+  }),
+  /** Where mailed links lead; https, or http at a loopback address in development. */
+  app_url: nullable(
+    Type.String({ maxLength: URL_CHARACTERS_MAX, examples: ['https://example.com'] }),
+  ),
+  approval_channels: Type.Array(named('ApprovalChannel', Type.Enum(['email', 'webhook'])), {
+    uniqueItems: true,
+  }),
+};
+
+/** What is shown was checked when it was set; events of before may hold other words. */
+export const settingsFields = {
+  auth_methods: Type.Array(Type.String()),
+  mfa_policy: plain.mfa_policy,
+  email_verification_required: Type.Boolean(),
+  roles: Type.Array(Type.String()),
+  app_url: Type.Union([Type.String(), Type.Null()]),
+  approval_channels: Type.Array(Type.String()),
+  password_policy: named('PasswordPolicy', closed(passwordPolicy)),
+  registration: named('RegistrationSettings', closed(registration)),
+  session: named('SessionSettings', closed(session)),
+  refresh: named('RefreshSettings', closed(refresh)),
+  otp: named('OtpSettings', closed(otp)),
+  webauthn: named('WebauthnSettings', closed(webauthn)),
+  branding: named('Branding', closed(branding)),
+};
+
+const change = <Fields extends Parameters<typeof closed>[0]>(name: string, fields: Fields) =>
+  Type.Optional(named(name, Type.Partial(closed(fields))));
+
+/** Settings that are not named stay as they are. */
+export const SettingsChange = named(
+  'TenantSettingsChange',
+  Type.Object(
+    {
+      auth_methods: Type.Optional(plain.auth_methods),
+      mfa_policy: Type.Optional(plain.mfa_policy),
+      email_verification_required: Type.Optional(plain.email_verification_required),
+      roles: Type.Optional(plain.roles),
+      app_url: Type.Optional(plain.app_url),
+      approval_channels: Type.Optional(plain.approval_channels),
+      password_policy: change('PasswordPolicyChange', passwordPolicy),
+      registration: change('RegistrationSettingsChange', registration),
+      session: change('SessionSettingsChange', session),
+      refresh: change('RefreshSettingsChange', refresh),
+      otp: change('OtpSettingsChange', otp),
+      webauthn: change('WebauthnSettingsChange', webauthn),
+      branding: change('BrandingChange', branding),
+    },
+    { additionalProperties: false, minProperties: 1 },
+  ),
+);
+
+export const shownSettings = (settings: TenantSettings) => ({
+  ...settings,
+  auth_methods: [...settings.auth_methods],
+  roles: [...settings.roles],
+  approval_channels: [...settings.approval_channels],
+  webauthn: { rp_id: settings.webauthn.rp_id, origins: [...settings.webauthn.origins] },
+});
+
+/** Only what is set, for whoever has not signed in. */
+export const shownBranding = (branding: Branding): { [name: string]: string } =>
+  Object.fromEntries(
+    Object.entries(branding).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
+  );

@@ -1,0 +1,145 @@
+/** Each setting of a tenant is written by its owners, shown, and obeyed. */
+import { testDatabase } from '@cardea/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type Account,
+  type IdentityFixture,
+  identityFixture,
+  PASSWORD,
+} from './identity-fixture.ts';
+
+const database = testDatabase();
+let fixture: IdentityFixture;
+let ann: Account;
+beforeAll(async () => {
+  fixture = await identityFixture(database.url, { RATE_LIMIT_FACTOR: '10000' });
+});
+afterAll(async () => {
+  await fixture?.stop();
+});
+beforeEach(async () => {
+  ann = await fixture.signUp();
+});
+
+let count = 0;
+const newEmail = () => {
+  count += 1;
+  return `member.${count}@example.com`;
+};
+const told = ({ status, code }: { status: number; code: string | undefined }) =>
+  code === undefined ? `${status}` : `${status} ${code}`;
+const path = () => `/api/v1/admin/tenants/${ann.tenantId}`;
+const set = (settings: object) => fixture.as(ann).patch(path(), { settings });
+const shown = async () => (await fixture.as(ann).get(path())).body.settings;
+async function identified() {
+  const { body } = await fixture.as(ann).get('/api/v1/admin/applications');
+  const { publishable_key } = body.applications[0];
+  return (await fixture.rest.post('/api/v1/auth/identify', { publishable_key })).body;
+}
+
+describe('a setting of a tenant', () => {
+  it('has its default until an owner sets it, and what is not named stays', async () => {
+    const before = await shown();
+    expect(before).toMatchObject({
+      auth_methods: ['password', 'passkeys', 'magic_link', 'otp'],
+      mfa_policy: 'optional',
+      email_verification_required: false,
+      session: { absolute_ttl: 30 * 24 * 3600 },
+      refresh: { mode: 'leeway', leeway_seconds: 10 },
+    });
+    const changed = await set({ refresh: { leeway_seconds: 5 }, approval_channels: ['email'] });
+    expect(changed.body.settings).toEqual({
+      ...before,
+      refresh: { mode: 'leeway', leeway_seconds: 5 },
+      approval_channels: ['email'],
+    });
+    expect(await shown()).toEqual(changed.body.settings);
+  });
+
+  it.each([
+    { auth_methods: [] },
+    { auth_methods: ['smoke signals'] },
+    { mfa_policy: 'sometimes' },
+    { roles: ['Not A Slug'] },
+    { roles: ['owner'] },
+    { app_url: 'http://app.example' },
+    { app_url: 'https://ann:secret@app.example' },
+    { session: { absolute_ttl: 1 } },
+    { refresh: { mode: 'never' } },
+    { otp: { format: 'runes' } },
+    { branding: { logo_url: 'http://app.example/logo.png' } },
+    { branding: { primary_color: 'red' } },
+    { approval_channels: ['pigeon'] },
+    { social: {} },
+  ])('is refused in another form: %j', async (settings) => {
+    expect(told(await set(settings))).toBe('400 invalid_request');
+  });
+
+  it('is set by owners alone', async () => {
+    const email = newEmail();
+    await fixture
+      .as(ann)
+      .post('/api/v1/admin/users', { email, password: PASSWORD, roles: ['admin'] });
+    const { body } = await fixture.logIn({ tenantId: ann.tenantId, email });
+    const admin = fixture.rest.as({ bearer: body.access_token, tenant: ann.tenantId });
+    const change = { settings: { app_url: 'https://evil.example' } };
+    expect(told(await admin.patch(path(), change))).toBe('403 forbidden');
+  });
+});
+
+describe('a tenant obeys', () => {
+  it('auth_methods and branding, and says so to clients', async () => {
+    await set({
+      auth_methods: ['magic_link'],
+      branding: { primary_color: '#aa00ff', terms_url: 'https://app.example/terms' },
+    });
+    expect(told(await fixture.logIn(ann))).toBe('403 password_login_disabled');
+    expect(await identified()).toMatchObject({
+      branding: { primary_color: '#aa00ff', terms_url: 'https://app.example/terms' },
+      auth_methods: { password: false, magic_link: true, otp: false },
+    });
+  });
+
+  it('mfa_policy and email_verification_required', async () => {
+    await set({ mfa_policy: 'required' });
+    const entered = await fixture.logIn(ann);
+    expect(entered.body).toMatchObject({ mfa_required: true, mfa_enrollment_required: true });
+    expect(entered.body).not.toHaveProperty('access_token');
+    await set({ mfa_policy: 'optional', email_verification_required: true });
+    const { tenantId: tenant } = ann;
+    const body = { email: newEmail(), password: PASSWORD };
+    const made = await fixture.rest.post('/api/v1/auth/register', body, { tenant });
+    expect(made.body).toMatchObject({ verification_required: true });
+  });
+
+  it('roles, which may then be given', async () => {
+    const give = () =>
+      fixture.as(ann).post('/api/v1/admin/users', { email: newEmail(), roles: ['billing'] });
+    expect(told(await give())).toBe('400 unknown_role');
+    await set({ roles: ['billing'] });
+    expect((await give()).body.roles).toEqual(['billing']);
+  });
+
+  it('app_url and otp, in the mails that it sends', async () => {
+    await set({ app_url: 'https://app.example/', otp: { format: 'digits6' } });
+    const { email, tenantId: tenant } = ann;
+    await fixture.rest.post('/api/v1/auth/magic-link', { email }, { tenant });
+    expect((await fixture.mail(email, /^Sign in/)).link).toMatch(
+      /^https:\/\/app\.example\/magic-link\/verify#token=/,
+    );
+    await fixture.rest.post('/api/v1/auth/otp/send', { email }, { tenant });
+    expect((await fixture.mail(email, /code/i)).text).toMatch(/Your code: \d{6}\n/);
+  });
+
+  it('session and refresh', async () => {
+    await set({ session: { absolute_ttl: 600 }, refresh: { mode: 'strict' } });
+    const { body } = await fixture.logIn(ann);
+    const { sessions } = (await fixture.as(ann).get('/api/v1/me/sessions')).body;
+    const ends = sessions.map(({ expires_at }: { expires_at: string }) => Date.parse(expires_at));
+    expect(Math.min(...ends) - Date.now()).toBeLessThan(601_000);
+    const { refresh_token: first } = body;
+    const next = (await fixture.refresh(first)).body.refresh_token;
+    expect(told(await fixture.refresh(first))).toBe('401 refresh_token_rotated');
+    expect(told(await fixture.refresh(next))).toBe('401 invalid_refresh_token');
+  });
+});

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { isCommonPassword } from './common-passwords.ts';
 import { armFailPoints, type FailPoint, parseFailPoints } from './failpoint.ts';
 import { plaintextFaults } from './plaintext.ts';
+import { productionFaults, RETRY_DELAYS_MS } from './production-faults.ts';
 import { secret } from './secret.ts';
 import {
   baseUrl,
@@ -47,7 +47,6 @@ const port = integer(1, 65_535);
 const longSecret = text('at least 32 characters', /^.{32,4096}$/s);
 const encryptionKey = text('64 hexadecimal digits', /^[0-9a-f]{64}$/i);
 const postgres = url('postgres:', 'postgresql:');
-const RETRY_DELAYS_MS = [30, 120, 600, 1800, 7200].map((seconds) => seconds * 1000);
 
 const hiddenField = <const More extends object>(inner: Form<string>, more: More) => ({
   ...hidden(inner),
@@ -56,9 +55,6 @@ const hiddenField = <const More extends object>(inner: Form<string>, more: More)
 });
 const optional = { or: () => undefined };
 const cidrs = { ...list(cidr, 'CIDR blocks', 100), or: () => [] };
-const ADMIN_PASSWORD_CHARACTERS_MIN = 12;
-/** Of production; development takes shorter ones. */
-const ADMIN_PASSWORD_FORM = `at least ${ADMIN_PASSWORD_CHARACTERS_MIN} characters, and none of the 10,000 most common passwords`;
 
 /** In the order in which a default may look at what stands above it. */
 const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
@@ -157,11 +153,6 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
 
 /** Names with the prefix that are read elsewhere: tests and fail points. */
 const FOR_TESTS = ['CARDEA_REQUIRE', 'CARDEA_KAFKA_LIB', 'CARDEA_FAILPOINT'];
-/** The secrets that stand in `.env.example`: whoever starts with one of them has changed nothing. */
-const EXAMPLE_SECRETS = [
-  'change-me-to-at-least-32-random-characters',
-  '0123456789abcdef'.repeat(4),
-];
 
 /** Reads all, and names every fault at once. An empty variable counts as unset. */
 export function readSettings(env: Environment, options: ReadOptions = {}): ReadSettings {
@@ -268,37 +259,6 @@ function pairFaults(env: Environment): SettingFault[] {
   }
   return faults;
 }
-
-function productionFaults(env: Environment, so: Settings): SettingFault[] {
-  if (so.ENV !== 'production') return [];
-  const faults: SettingFault[] = [];
-  const weak = (name: string, fault: string): number =>
-    faults.push({ name, fault, form: 'random text of its own' });
-  for (const name of ['JWT_SECRET', 'ENCRYPTION_KEY'] as const) {
-    const given = so[name]?.reveal() ?? '';
-    if (EXAMPLE_SECRETS.includes(given)) weak(name, 'is the text of the example');
-    if (/^(.)\1+$/s.test(given)) weak(name, 'is one character repeated');
-  }
-  const adminPassword = so.ADMIN_PASSWORD?.reveal();
-  if (adminPassword !== undefined && !isStrongEnough(adminPassword)) {
-    const form = ADMIN_PASSWORD_FORM;
-    faults.push({ name: 'ADMIN_PASSWORD', fault: 'is too weak for production', form });
-  }
-  const key = so.ENCRYPTION_KEY?.reveal();
-  if (key && key === so.JWT_SECRET?.reveal()) weak('JWT_SECRET', 'equals ENCRYPTION_KEY');
-  if (env['CARDEA_FAILPOINT']) {
-    faults.push({ name: 'CARDEA_FAILPOINT', fault: 'is set', form: 'unset in production' });
-  }
-  if ((so.WEBHOOK_RETRY_DELAYS ?? RETRY_DELAYS_MS).join() !== RETRY_DELAYS_MS.join()) {
-    const form = 'unset in production, or the schedule 30s,2m,10m,30m,2h';
-    faults.push({ name: 'WEBHOOK_RETRY_DELAYS', fault: 'is not the schedule', form });
-  }
-  return faults;
-}
-
-const isStrongEnough = (password: string): boolean =>
-  [...password.normalize('NFC')].length >= ADMIN_PASSWORD_CHARACTERS_MIN &&
-  !isCommonPassword(password);
 
 const failPointsOf = (env: Environment): readonly FailPoint[] | undefined =>
   env['CARDEA_FAILPOINT'] ? parseFailPoints(env['CARDEA_FAILPOINT']) : undefined;

@@ -191,7 +191,9 @@ describe('a mailed code', () => {
     const position = await fixture.head();
     await verifyCode({ code: wrong(code), email: bob.email });
     expectToken(await verifyCode({ code, email: bob.email }), bob);
-    const types = (await fixture.eventsSince(position)).map(({ type }) => type);
+    const events = (await fixture.eventsSince(position)).map(({ type }) => type);
+    // The mail with the code may still have been under way.
+    const types = events.filter((type) => type !== 'MailSettled');
     expect(types).toEqual(['CodeFailed', 'SecretUsed', 'SignedIn', 'EmailVerified']);
     const { access_token: access } = (await fixture.logIn(admin)).body;
     const list = await fixture

@@ -59,3 +59,7 @@ export const fieldsOf = (from: Fields): Fields => ({
   object_type: from.object_type,
   object_id: from.object_id,
 });
+
+/** Nothing is the parent of everything, so no such tuple is written or deleted. */
+export const isWildcardParent = ({ relation, user_id }: Fields): boolean =>
+  relation === 'parent' && user_id === WILDCARD;

@@ -8,6 +8,7 @@ import { type Fields, RELATIONS } from './relation.ts';
 export {
   type Fields,
   fieldsOf,
+  isWildcardParent,
   numberOf,
   RELATIONS,
   type Relation,

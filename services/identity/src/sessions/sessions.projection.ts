@@ -3,7 +3,7 @@ import { ignored, ignoring } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';
 import type { UserEvent } from '../accounts/accounts.module.ts';
 import { deviceOf } from '../adapters/device.ts';
-import type { TenantDeleted } from '../workspaces/workspaces.module.ts';
+import { forgetUserAndTenantIn, type TenantDeleted } from '../workspaces/workspaces.module.ts';
 import type { SessionEvent } from './session.ts';
 
 const rows = table('sessions', {
@@ -88,15 +88,5 @@ export const sessionsProjection = projection<SessionEvent | UserEvent | TenantDe
       'SessionsRevoked',
     ),
   },
-  // The deletion of a user names none of their sessions, so these are deleted by the user's id.
-  apply: {
-    on: ['UserDeleted', 'TenantDeleted'],
-    run: async (sql, events, { schema }) => {
-      const deleted = events.map(({ data }) => data.id);
-      await sql.query(
-        `DELETE FROM ${schema}.sessions WHERE user_id = ANY($1) OR tenant_id = ANY($1)`,
-        [deleted],
-      );
-    },
-  },
+  apply: forgetUserAndTenantIn('sessions'),
 });

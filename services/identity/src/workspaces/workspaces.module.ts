@@ -22,7 +22,7 @@ import { workspacesRelay } from './workspaces-relay.ts';
 
 export { tenantOfPublishableKey } from './applications/publishable-key.ts';
 export { createTenantRoute, type InviteAdministrator } from './tenants/create/create.route.ts';
-export { forgetTenantIn } from './tenants/forget-tenant.ts';
+export { forgetTenantIn, forgetUserAndTenantIn } from './tenants/forget-tenant.ts';
 export {
   isUniform,
   type OtpFormat,

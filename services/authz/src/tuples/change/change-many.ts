@@ -1,4 +1,4 @@
-import { type Fields, WILDCARD } from '../relation.ts';
+import { type Fields, fieldsOf, isWildcardParent } from '../relation.ts';
 
 export type Batch = { readonly writes: readonly Fields[]; readonly deletes: readonly Fields[] };
 export type Fault = { readonly field: string; readonly rule: string };
@@ -8,19 +8,10 @@ export function faultsOf({ writes, deletes }: Batch): readonly Fault[] {
   const seen = new Set<string>();
   return Object.entries({ writes, deletes }).flatMap(([list, tuples]) =>
     tuples.flatMap((fields, at): Fault[] => {
-      const text = JSON.stringify([
-        fields.user_type,
-        fields.user_id,
-        fields.relation,
-        fields.object_type,
-        fields.object_id,
-      ]);
+      const text = JSON.stringify(fieldsOf(fields));
       if (seen.has(text)) return [{ field: `${list}.${at}`, rule: 'repeated' }];
       seen.add(text);
-      // Nothing is the parent of everything.
-      return fields.relation === 'parent' && fields.user_id === WILDCARD
-        ? [{ field: `${list}.${at}.user_id`, rule: 'wildcard' }]
-        : [];
+      return isWildcardParent(fields) ? [{ field: `${list}.${at}.user_id`, rule: 'wildcard' }] : [];
     }),
   );
 }

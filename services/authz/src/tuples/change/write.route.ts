@@ -2,7 +2,7 @@ import { endpoint } from '@cardea/http';
 import type { Ids } from '@cardea/runtime';
 import { tupleKey } from '../../adapters/tuple-key.ts';
 import { WRITES } from '../endpoint-defaults.ts';
-import { fieldsOf, tuples, WILDCARD } from '../tuple.ts';
+import { fieldsOf, isWildcardParent, tuples } from '../tuple.ts';
 import { tupleShape, writableShape } from '../tuple-shape.ts';
 import { recordRepeat, settle, type WriteDependencies } from '../writing.ts';
 import { write } from './write.ts';
@@ -25,7 +25,7 @@ export const writeTuple = (needs: WriteDependencies & { readonly ids: Ids }) =>
     async (request) => {
       const { tenantId } = request;
       const fields = fieldsOf(request.body);
-      if (fields.relation === 'parent' && fields.user_id === WILDCARD) {
+      if (isWildcardParent(fields)) {
         return { refused: 'invalid_request', details: [{ field: 'user_id', rule: 'wildcard' }] };
       }
       const command = await needs.command(request);

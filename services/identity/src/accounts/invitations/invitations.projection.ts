@@ -1,7 +1,7 @@
 /** Maintains `invitations`: those that can still be accepted, or have lapsed. */
 import { ignoring } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';
-import type { TenantDeleted } from '../../workspaces/workspaces.module.ts';
+import { forgetUserAndTenantIn, type TenantDeleted } from '../../workspaces/workspaces.module.ts';
 import type { UserEvent } from '../users/user.ts';
 import type { InvitationEvent } from './invitation.ts';
 
@@ -57,15 +57,5 @@ export const invitationsProjection = projection<InvitationEvent | UserEvent | Te
       'RecoveryCodesSet',
     ),
   },
-  // The deletion of a user names no invitation, so these are deleted by the user's id.
-  apply: {
-    on: ['UserDeleted', 'TenantDeleted'],
-    run: async (sql, events, { schema }) => {
-      const deleted = events.map(({ data }) => data.id);
-      await sql.query(
-        `DELETE FROM ${schema}.invitations WHERE user_id = ANY($1) OR tenant_id = ANY($1)`,
-        [deleted],
-      );
-    },
-  },
+  apply: forgetUserAndTenantIn('invitations'),
 });

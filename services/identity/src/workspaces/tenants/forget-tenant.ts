@@ -1,19 +1,27 @@
-/** Deletes the rows of deleted tenants from the tables of a projection: `apply: forgetTenantIn('agents')`. */
+/**
+ * Deletes the rows of what was deleted from the tables of a projection: `apply: forgetTenantIn('agents')`.
+ * The deletion of a tenant or a user names none of what they have, so it is found by their ids.
+ */
 import type { Transaction } from '@cardea/read-models';
-import type { TenantDeleted } from './tenant.ts';
 
-type Deleted = { readonly data: TenantDeleted['data'] };
+type Deleted = { readonly data: { readonly id: string } };
+type Schema = { readonly schema: string };
+
+const rowsWhere =
+  (condition: string, tables: readonly string[]) =>
+  async (sql: Transaction, events: readonly Deleted[], { schema }: Schema): Promise<void> => {
+    const deleted = events.map(({ data }) => data.id);
+    for (const table of tables) {
+      await sql.query(`DELETE FROM ${schema}.${table} WHERE ${condition}`, [deleted]);
+    }
+  };
 
 export const forgetTenantIn = (...tables: readonly string[]) => ({
   on: ['TenantDeleted'] as const,
-  run: async (
-    sql: Transaction,
-    events: readonly Deleted[],
-    { schema }: { readonly schema: string },
-  ): Promise<void> => {
-    const deleted = events.map(({ data }) => data.id);
-    for (const table of tables) {
-      await sql.query(`DELETE FROM ${schema}.${table} WHERE tenant_id = ANY($1)`, [deleted]);
-    }
-  },
+  run: rowsWhere('tenant_id = ANY($1)', tables),
+});
+
+export const forgetUserAndTenantIn = (table: string) => ({
+  on: ['UserDeleted', 'TenantDeleted'] as const,
+  run: rowsWhere('user_id = ANY($1) OR tenant_id = ANY($1)', [table]),
 });

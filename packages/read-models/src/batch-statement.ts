@@ -1,6 +1,7 @@
 /**
  * A batch as one statement: the checkpoint moves if it is still where this runner left it, and only then do
- * the rows change. A runner that was replaced meanwhile writes nothing.
+ * the rows change. Otherwise it fails, and whatever shares its transaction with it: a runner that was replaced
+ * meanwhile writes nothing.
  */
 import { hash } from 'node:crypto';
 import {
@@ -13,6 +14,7 @@ import {
 } from '@cardea/log-follower';
 import { arrayLiteral, castOf, parameterType } from './array-parameter.ts';
 import type { Change } from './change.ts';
+import type { Statement } from './database.ts';
 import type { Table } from './projection.ts';
 
 export type RowChange = Change<Record<string, unknown>, Record<string, unknown>>;
@@ -23,13 +25,13 @@ export type Batch = Omit<Move, 'kind'> & {
   readonly parked: readonly ParkedEvent[];
 };
 
-export type Statement = {
-  readonly name?: string;
-  readonly text: string;
-  readonly values: readonly unknown[];
-};
+/** Plain SQL ends a transaction by an error only: this text is no number. */
+const ELSEWHERE = 'the checkpoint stands elsewhere';
 
-/** Returns one row when the checkpoint moved and none when it was elsewhere. */
+/** True when the checkpoint was not where the runner had left it. */
+export const isElsewhere = (error: unknown): boolean =>
+  error instanceof Error && error.message.includes(ELSEWHERE);
+
 export function batchStatement(batch: Batch): Statement {
   const values: unknown[] = [];
   const parameter = (value: unknown): string => `$${values.push(value)}`;
@@ -51,7 +53,9 @@ export function batchStatement(batch: Batch): Statement {
   const moved = moveStep(of, parameter);
   const notice = parameter(`${batch.schema} ${batch.name} ${batch.to}`);
   const text = `WITH moved AS (${moved})${steps.map((step, index) => `, step${index} AS (${step})`).join('')}
-    SELECT set_config('synchronous_commit', 'off', true), pg_notify('${POSITIONS_CHANNEL}', ${notice}) FROM moved`;
+    SELECT CASE WHEN n = 0 THEN concat('${ELSEWHERE}: ', n)::int END,
+      set_config('synchronous_commit', 'off', true), pg_notify('${POSITIONS_CHANNEL}', ${notice})
+    FROM (SELECT count(*) AS n FROM moved) AS moves`;
   // Each combination of patched columns has its own text: together too many to keep all prepared.
   const isCommon = (steps.length === 1 || !patched) && batch.parked.length === 0;
   return isCommon ? { name: statementName(text), text, values } : { text, values };

@@ -97,7 +97,7 @@ async function release(
     changes: mapped.changes,
     parked: [],
   };
-  await projector.writeIn(sql, batch, mapped.applied);
+  await sql.together(projector.statementsOf(batch, mapped.applied));
   await unpark(sql, parkedOf(options));
   return true;
 }

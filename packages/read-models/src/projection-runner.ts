@@ -10,12 +10,12 @@ import {
   openLogReader,
 } from '@cardea/log-follower';
 import type { Clock, Logger, Loops } from '@cardea/runtime';
-import type { Database, Queryable } from './database.ts';
+import type { Database } from './database.ts';
 import type { LeaderLocks } from './leader-locks.ts';
 import type { PositionBoard } from './positions.ts';
 import type { Projection } from './projection.ts';
 import { projectionSink } from './projection-sink.ts';
-import { sharedTransactions } from './shared-transactions.ts';
+import { type SharedTransactions, sharedTransactions } from './shared-transactions.ts';
 
 /** How long a stored checkpoint may lag after events without effect; only other processes wait for it. */
 const IDLE_STORE_MS = 25;
@@ -94,7 +94,7 @@ function runOne(
   common: {
     readonly reader: LogReader;
     readonly idle: IdleCheckpoints;
-    readonly shared: Queryable;
+    readonly shared: SharedTransactions;
   },
 ) {
   const { schema, database, positions, sealer, leader: leases, loops, clock } = options;

@@ -12,7 +12,7 @@ import {
   type Total,
 } from '@cardea/event-store';
 import type { Change } from './change.ts';
-import type { Transaction } from './database.ts';
+import type { Statement } from './database.ts';
 
 /** A column's SQL type decides how `unnest` casts it, e.g. `text`, `uuid`, `timestamptz`, `jsonb`, `text[]`. */
 export type Table = {
@@ -40,17 +40,15 @@ export type TableChange = { readonly table: string; readonly change: Change<obje
 
 type Changes = readonly TableChange[] | Promise<readonly TableChange[]>;
 
-/**
- * `schema` contains the tables: the service's, or in a rebuild the one in which they are built. Nothing can
- * be decrypted here, because that needs a second connection: decrypted values come with the rows.
- */
+/** `schema` contains the tables: the service's, or in a rebuild the one in which they are built. */
 type ApplyAt = { readonly rebuilding: boolean; readonly schema: string };
 
 /**
  * A projection has one name, one set of tables and one checkpoint. `on` declares the changes of each event;
  * the runner merges those of a batch by key and writes one multi-row statement per table, the checkpoint
  * with the last one, in one transaction. What row changes cannot express (working state, rows of other
- * projections) goes into `apply`, in that transaction.
+ * projections) goes into `apply`: statements that are sent with the others, in that transaction. Rows that
+ * follow from rows before are therefore written without reading them first.
  */
 export type Projection = {
   readonly name: string;
@@ -60,11 +58,7 @@ export type Projection = {
   /** Statements of the projection's own, after the row changes of a batch that has events of these types. */
   readonly apply?: {
     readonly on: readonly string[];
-    readonly run: (
-      transaction: Transaction,
-      events: readonly RecordedEvent[],
-      at: ApplyAt,
-    ) => Promise<void>;
+    readonly statements: (events: readonly RecordedEvent[], at: ApplyAt) => readonly Statement[];
   };
   /** When a stream is parked: removes the rights that its rows grant, where none is safer than outdated ones. */
   readonly onParked?: (streamId: string) => readonly TableChange[];
@@ -94,7 +88,7 @@ export const projection =
       ...(apply && {
         apply: {
           on: apply.on,
-          run: (sql, events, at) => apply.run(sql, recordedOf<E, Applied>(events, applied), at),
+          statements: (events, at) => apply.statements(recordedOf<E, Applied>(events, applied), at),
         },
       }),
       ...(onCommitted && {
@@ -113,11 +107,10 @@ type Definition<E extends DomainEvent, Applied extends E['type']> = Pick<
   readonly on: ProjectionHandlers<E, Applied>;
   readonly apply?: {
     readonly on: readonly Applied[];
-    readonly run: (
-      transaction: Transaction,
+    readonly statements: (
       events: readonly Recorded<E, Applied>[],
       at: ApplyAt,
-    ) => Promise<void>;
+    ) => readonly Statement[];
   };
   /** Gets the batch's events of the declared types; not called when there are none. */
   readonly onCommitted?: (events: readonly Recorded<E>[]) => void;

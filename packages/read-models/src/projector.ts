@@ -13,10 +13,11 @@ import {
   parkedEvent,
 } from '@cardea/log-follower';
 import { failpoint } from '@cardea/runtime';
-import { type Batch, batchStatement, type RowChange } from './batch-statement.ts';
+import { type Batch, batchStatement, isElsewhere, type RowChange } from './batch-statement.ts';
 import { foldByKey } from './change.ts';
-import type { Database, Queryable, Transaction } from './database.ts';
+import type { Database, Statement } from './database.ts';
 import type { Projection, ProjectionTools, TableChange } from './projection.ts';
+import type { SharedTransactions } from './shared-transactions.ts';
 
 export type ProjectorOptions = {
   readonly projection: Projection;
@@ -24,7 +25,7 @@ export type ProjectorOptions = {
   readonly schema: string;
   readonly database: Database;
   /** Takes statements of small batches, to send them together with those of other projections. */
-  readonly shared?: Queryable;
+  readonly shared?: SharedTransactions;
   readonly tools: ProjectionTools;
   readonly rebuilding: boolean;
   /** Called for each stream that was parked, after the commit. */
@@ -175,37 +176,26 @@ export class Projector {
       parked: mapped.parked,
     };
     await failpoint('projection.before_commit');
+    const statements = this.statementsOf(batch, mapped.applied);
+    const isSmall = mapped.applied.length <= SHARED_EVENTS_MAX;
     const { shared } = this.#options;
-    if (this.#ownEvents(mapped.applied).length === 0) {
-      const isSmall = mapped.applied.length <= SHARED_EVENTS_MAX;
-      await run((isSmall ? shared : undefined) ?? database.system, batch);
-    } else {
-      await database.asSystem((sql) => this.writeIn(sql, batch, mapped.applied), {
-        durable: false,
-      });
+    try {
+      await (isSmall && shared !== undefined
+        ? shared.together(statements)
+        : database.asSystemAtOnce(statements));
+    } catch (error) {
+      if (isElsewhere(error)) throw new Fenced(`${schema}.${projection.name} stands elsewhere.`);
+      throw error;
     }
     await failpoint('projection.after_commit');
   }
 
-  /** Runs the statement and the projection's own ones, in a transaction that other work may share. */
-  async writeIn(sql: Transaction, batch: Batch, applied: readonly RecordedEvent[]): Promise<void> {
+  /** The batch's statement and the projection's own ones, for one transaction. */
+  statementsOf(batch: Batch, applied: readonly RecordedEvent[]): readonly Statement[] {
     const { projection, schema, rebuilding } = this.#options;
-    await run(sql, batch);
-    const events = this.#ownEvents(applied);
-    if (events.length > 0) {
-      await projection.apply?.run(sql, events, { rebuilding, schema });
-    }
+    const { apply } = projection;
+    const events = applied.filter(({ type }) => apply?.on.includes(type));
+    const own = events.length === 0 ? [] : apply?.statements(events, { rebuilding, schema });
+    return [batchStatement(batch), ...(own ?? [])];
   }
-
-  /** The events for which the projection has statements of its own. */
-  #ownEvents(events: readonly RecordedEvent[]): readonly RecordedEvent[] {
-    const types = this.#options.projection.apply?.on ?? [];
-    return types.length === 0 ? [] : events.filter(({ type }) => types.includes(type));
-  }
-}
-
-async function run(sql: Queryable, batch: Batch): Promise<void> {
-  const { name, text, values } = batchStatement(batch);
-  const { rowCount } = await sql.query(name === undefined ? text : { name, text }, values);
-  if (rowCount === 0) throw new Fenced(`${batch.schema}.${batch.name} stands elsewhere.`);
 }

@@ -14,7 +14,6 @@ function world(refusal: (text: string) => Error | undefined = () => undefined, j
   };
   const shared = sharedTransactions(
     {
-      system: { query: async (sql) => run([String(sql)])[0] as never },
       asSystemAtOnce: async (statements: readonly Statement[]) =>
         run(statements.map(({ text }) => text)) as never,
     },
@@ -31,6 +30,21 @@ it('statements of one turn share a transaction, those of another do not', async 
   expect(answers.map(({ rows }) => rows)).toEqual([[{ text: 'a' }], [{ text: 'b' }]]);
   await shared.query('c');
   expect(transactions).toEqual([['a', 'b'], ['c']]);
+});
+
+it('statements of one caller stay together, in their order', async () => {
+  const { transactions, shared } = world((text) => (text === 'bad' ? refused : undefined));
+  const [good, bad] = await Promise.allSettled([
+    shared.together([{ text: 'a' }, { text: 'b' }]),
+    shared.together([{ text: 'c' }, { text: 'bad' }]),
+  ]);
+  expect(good).toMatchObject({ value: [{ rows: [{ text: 'a' }] }, { rows: [{ text: 'b' }] }] });
+  expect(bad).toEqual({ status: 'rejected', reason: refused });
+  expect(transactions).toEqual([
+    ['a', 'b', 'c', 'bad'],
+    ['a', 'b'],
+    ['c', 'bad'],
+  ]);
 });
 
 it('what was put off travels along', async () => {

@@ -10,28 +10,39 @@ import { statementOf } from './open-transaction.ts';
 import { perTurn } from './per-turn.ts';
 
 type Answer = { readonly rows: readonly QueryResultRow[]; readonly rowCount: number };
+type Answering = readonly Answer[] | Promise<readonly Answer[]>;
 type Waiting = {
-  readonly statement: Statement;
-  readonly resolve: (answer: Answer | Promise<Answer>) => void;
+  readonly statements: readonly Statement[];
+  readonly resolve: (answers: Answering) => void;
   readonly reject: (error: unknown) => void;
 };
 
+export interface SharedTransactions extends Queryable {
+  /** In order, and in one transaction, whoever else shares it. */
+  together(statements: readonly Statement[]): Promise<readonly Answer[]>;
+}
+
 /** `joining`: called before a transaction is sent; what it asks for travels along. */
 export function sharedTransactions(
-  database: Pick<Database, 'system' | 'asSystemAtOnce'>,
+  database: Pick<Database, 'asSystemAtOnce'>,
   joining: () => void = () => {},
-): Queryable {
-  const alone = ({ statement: { name, text, values } }: Waiting): Promise<Answer> =>
-    database.system.query(name === undefined ? text : { name, text }, values);
+): SharedTransactions {
+  const alone = ({ statements }: Waiting): Promise<readonly Answer[]> =>
+    database.asSystemAtOnce(statements);
 
   const send = async (all: readonly Waiting[]): Promise<void> => {
     const [first, ...others] = all;
     if (first === undefined) return;
     if (others.length === 0) return first.resolve(alone(first));
     try {
-      const statements = all.map(({ statement }) => statement);
-      const answers: readonly Answer[] = await database.asSystemAtOnce(statements);
-      for (const [index, { resolve }] of all.entries()) resolve(answers[index] as Answer);
+      const answers: readonly Answer[] = await database.asSystemAtOnce(
+        all.flatMap(({ statements }) => statements),
+      );
+      let next = 0;
+      for (const { statements, resolve } of all) {
+        resolve(answers.slice(next, next + statements.length));
+        next += statements.length;
+      }
     } catch (error) {
       // After an outage nobody knows what was committed: each reads its checkpoint again.
       for (const each of all) {
@@ -42,13 +53,15 @@ export function sharedTransactions(
   };
 
   const add = perTurn(send, joining);
+  const together = (statements: readonly Statement[]) =>
+    new Promise<readonly Answer[]>((resolve, reject) => {
+      add({ statements, resolve, reject });
+    });
   return {
-    query: <Row extends QueryResultRow>(sql: Sql, values?: readonly unknown[]) =>
-      new Promise<{ readonly rows: readonly Row[]; readonly rowCount: number }>(
-        (resolve, reject) => {
-          const statement = statementOf(sql, values);
-          add({ statement, resolve: resolve as Waiting['resolve'], reject });
-        },
-      ),
+    together,
+    query: async <Row extends QueryResultRow>(sql: Sql, values?: readonly unknown[]) => {
+      const [answer] = await together([statementOf(sql, values)]);
+      return answer as { readonly rows: readonly Row[]; readonly rowCount: number };
+    },
   };
 }

@@ -1,10 +1,13 @@
-/** Keeps table `health`. Each row follows from the row before, so that rows are read and written per batch. */
+/**
+ * Keeps table `health`. Each row follows from the row before: a batch is merged into one change per webhook,
+ * and a single statement applies the changes to whatever the rows hold.
+ */
 import { ignoring, type Recorded } from '@cardea/event-store';
-import { orNull, projection, type Transaction, table } from '@cardea/read-models';
+import { orNull, projection, type Statement, table } from '@cardea/read-models';
 import type { WebhookChanged, WebhookDeleted, WebhookFact } from '../webhooks/webhooks.module.ts';
 import { webhookIdOf } from '../webhooks/webhooks.module.ts';
 import type { DeliveryAttemptFact, DeliveryFact } from './delivery.ts';
-import { afresh, afterAttempt, type Health, WELL } from './health.ts';
+import { type HealthChange, type HealthFact, healthAfter, NO_CHANGE } from './health.ts';
 
 const healthRows = table('health', {
   key: ['webhook_id'],
@@ -40,17 +43,16 @@ export const healthTable = (onCommitted: () => void) =>
         'WebhookChanged',
         'WebhookDeleted',
       ],
-      run: (sql, events, { schema }) => apply(sql, events, schema),
+      statements: (events, { schema }) => changesOf(events, schema),
     },
     onCommitted,
   });
 
 type Event = Recorded<DeliveryAttemptFact | WebhookChanged | WebhookDeleted>;
-type Fact =
-  | { readonly kind: 'attempt'; readonly attempt: Parameters<typeof afterAttempt>[1] }
-  | { readonly kind: 'enabled' }
-  | { readonly kind: 'deleted' };
-type About = { readonly webhookId: string; readonly tenantId: string; readonly fact: Fact };
+type About = { readonly webhookId: string; readonly tenantId: string } & (
+  | { readonly fact: HealthFact }
+  | { readonly fact: 'deleted' }
+);
 
 function read({ type, data, streamId, metadata }: Event): About | undefined {
   const { tenantId } = metadata;
@@ -63,87 +65,74 @@ function read({ type, data, streamId, metadata }: Event): About | undefined {
         status: data.status_code,
         startedAt: data.started_at,
       };
-      return { webhookId: data.webhook_id, tenantId, fact: { kind: 'attempt', attempt } };
+      return { webhookId: data.webhook_id, tenantId, fact: attempt };
     }
     case 'WebhookChanged':
       if (data.enabled !== true) return undefined;
-      return { webhookId: webhookIdOf(streamId), tenantId, fact: { kind: 'enabled' } };
+      return { webhookId: webhookIdOf(streamId), tenantId, fact: 'enabled' };
     case 'WebhookDeleted':
-      return { webhookId: webhookIdOf(streamId), tenantId, fact: { kind: 'deleted' } };
+      return { webhookId: webhookIdOf(streamId), tenantId, fact: 'deleted' };
   }
 }
 
-async function apply(sql: Transaction, events: readonly Event[], schema: string): Promise<void> {
-  const about = events.map(read).filter((each) => each !== undefined);
-  if (about.length === 0) return;
-  const rows = await standing(sql, [...new Set(about.map(({ webhookId }) => webhookId))], schema);
+type Changes = Map<string, { readonly tenantId: string; readonly change: HealthChange }>;
+
+function changesOf(events: readonly Event[], schema: string): readonly Statement[] {
+  const changes: Changes = new Map();
   const deleted = new Set<string>();
-  for (const { webhookId, tenantId, fact } of about) {
-    const health = rows.get(webhookId)?.health ?? WELL;
-    switch (fact.kind) {
-      case 'attempt':
-        rows.set(webhookId, { tenantId, health: afterAttempt(health, fact.attempt) });
-        break;
-      case 'enabled':
-        rows.set(webhookId, { tenantId, health: afresh(health) });
-        break;
-      case 'deleted':
-        rows.delete(webhookId);
-        deleted.add(webhookId);
+  for (const about of events.map(read)) {
+    if (about === undefined) continue;
+    const { webhookId, tenantId, fact } = about;
+    if (fact === 'deleted') {
+      // What follows is applied after the deletion, to a row that is not there.
+      changes.delete(webhookId);
+      deleted.add(webhookId);
+      continue;
     }
+    const before = changes.get(webhookId)?.change ?? NO_CHANGE;
+    changes.set(webhookId, { tenantId, change: healthAfter(before, fact) });
   }
-  await write(sql, rows, schema);
-  // What follows a deletion is applied as if it had come in a batch of its own.
-  const gone = [...deleted].filter((id) => !rows.has(id));
-  if (gone.length === 0) return;
-  await sql.query(`DELETE FROM ${schema}.health WHERE webhook_id = ANY($1::uuid[])`, [gone]);
+  return [...removal([...deleted], schema), ...upsert(changes, schema)];
 }
 
-type Rows = Map<string, { readonly tenantId: string; readonly health: Health }>;
-
-async function standing(sql: Transaction, ids: readonly string[], schema: string): Promise<Rows> {
-  const { rows } = await sql.query<{
-    webhook_id: string;
-    tenant_id: string;
-    failing_since: Date | null;
-    failures: number;
-    unanswered: number;
-    last_success_at: Date | null;
-  }>(`SELECT * FROM ${schema}.health WHERE webhook_id = ANY($1::uuid[])`, [ids]);
-  return new Map(
-    rows.map((row) => [
-      row.webhook_id,
-      {
-        tenantId: row.tenant_id,
-        health: {
-          failingSince: row.failing_since?.toISOString() ?? null,
-          failures: row.failures,
-          unanswered: row.unanswered,
-          lastSuccessAt: row.last_success_at?.toISOString() ?? null,
+const removal = (deleted: readonly string[], schema: string): readonly Statement[] =>
+  deleted.length === 0
+    ? []
+    : [
+        {
+          text: `DELETE FROM ${schema}.health WHERE webhook_id = ANY($1::uuid[])`,
+          values: [deleted],
         },
-      },
-    ]),
-  );
-}
+      ];
 
-async function write(sql: Transaction, rows: Rows, schema: string): Promise<void> {
-  if (rows.size === 0) return;
-  const all = [...rows].map(([webhook_id, { tenantId, health }]) => ({
-    webhook_id,
-    tenant_id: tenantId,
-    failing_since: health.failingSince,
-    failures: health.failures,
-    unanswered: health.unanswered,
-    last_success_at: health.lastSuccessAt,
-  }));
-  await sql.query(
-    `INSERT INTO ${schema}.health AS h
-     SELECT * FROM jsonb_to_recordset($1::jsonb) AS row(webhook_id uuid, tenant_id text,
-       failing_since timestamptz, failures integer, unanswered integer,
-       last_success_at timestamptz)
-     ON CONFLICT (webhook_id) DO UPDATE SET failing_since = excluded.failing_since,
-       failures = excluded.failures, unanswered = excluded.unanswered,
-       last_success_at = excluded.last_success_at`,
-    [JSON.stringify(all)],
-  );
+function upsert(changes: Changes, schema: string): readonly Statement[] {
+  if (changes.size === 0) return [];
+  const all = [...changes.values()];
+  const text = `
+    INSERT INTO ${schema}.health AS h
+      (webhook_id, tenant_id, failing_since, failures, unanswered, last_success_at)
+    SELECT c.webhook_id, c.tenant_id, c.failing_since, c.failures, c.unanswered, c.last_success_at
+    FROM unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::int[], $5::int[], $6::timestamptz[])
+      AS c(webhook_id, tenant_id, failing_since, failures, unanswered, last_success_at)
+    ON CONFLICT (webhook_id) DO UPDATE SET
+      failing_since = CASE WHEN excluded.webhook_id = ANY($7::uuid[]) THEN excluded.failing_since
+        ELSE coalesce(h.failing_since, excluded.failing_since) END,
+      failures = excluded.failures
+        + CASE WHEN excluded.webhook_id = ANY($7::uuid[]) THEN 0 ELSE h.failures END,
+      unanswered = excluded.unanswered
+        + CASE WHEN excluded.webhook_id = ANY($8::uuid[]) THEN 0 ELSE h.unanswered END,
+      last_success_at = coalesce(excluded.last_success_at, h.last_success_at)`;
+  const idsWhere = (flag: 'isFresh' | 'isAnswered') =>
+    [...changes].filter(([, { change }]) => change[flag]).map(([webhookId]) => webhookId);
+  const values = [
+    [...changes.keys()],
+    all.map(({ tenantId }) => tenantId),
+    all.map(({ change }) => change.health.failingSince),
+    all.map(({ change }) => change.health.failures),
+    all.map(({ change }) => change.health.unanswered),
+    all.map(({ change }) => change.health.lastSuccessAt),
+    idsWhere('isFresh'),
+    idsWhere('isAnswered'),
+  ];
+  return [{ name: `${schema}_change_health`, text, values }];
 }

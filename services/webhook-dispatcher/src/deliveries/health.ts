@@ -8,7 +8,7 @@ export type Health = {
   readonly lastSuccessAt: string | null;
 };
 
-export const WELL: Health = {
+const WELL: Health = {
   failingSince: null,
   failures: 0,
   unanswered: 0,
@@ -18,26 +18,45 @@ export const WELL: Health = {
 /** So many attempts without an answer, and one attempt at a time is made until an answer comes. */
 export const CIRCUIT_OPENS_AT = 10;
 
-export function afterAttempt(
-  health: Health,
-  attempt: { readonly success: boolean; readonly status: number; readonly startedAt: string },
-): Health {
-  const { success, status, startedAt } = attempt;
-  if (success) return { ...WELL, lastSuccessAt: startedAt };
+type Attempt = { readonly success: boolean; readonly status: number; readonly startedAt: string };
+
+/** An attempt, or that the webhook was enabled again: then only attempts from now on count. */
+export type HealthFact = Attempt | 'enabled';
+
+/**
+ * What a series of facts does to a health that is not known here. `health` counts from nothing: it is added
+ * to what was before, or replaces it where that does not matter any more.
+ */
+export type HealthChange = {
+  readonly health: Health;
+  /** `failingSince` and `failures` of before do not matter. */
+  readonly isFresh: boolean;
+  /** `unanswered` of before does not matter. */
+  readonly isAnswered: boolean;
+};
+
+export const NO_CHANGE: HealthChange = { health: WELL, isFresh: false, isAnswered: false };
+
+export function healthAfter({ health, isFresh, isAnswered }: HealthChange, fact: HealthFact) {
+  if (fact === 'enabled') {
+    return { health: { ...health, failingSince: null, failures: 0 }, isFresh: true, isAnswered };
+  }
+  const { success, status, startedAt } = fact;
+  if (success) {
+    return { health: { ...WELL, lastSuccessAt: startedAt }, isFresh: true, isAnswered: true };
+  }
+  const hasAnswered = status !== 0;
   return {
-    ...health,
-    failingSince: health.failingSince ?? startedAt,
-    failures: health.failures + 1,
-    unanswered: status === 0 ? health.unanswered + 1 : 0,
+    health: {
+      ...health,
+      failingSince: health.failingSince ?? startedAt,
+      failures: health.failures + 1,
+      unanswered: hasAnswered ? 0 : health.unanswered + 1,
+    },
+    isFresh,
+    isAnswered: isAnswered || hasAnswered,
   };
 }
-
-/** Enabled again: only attempts from now on count. */
-export const afresh = (health: Health): Health => ({
-  ...health,
-  failingSince: null,
-  failures: 0,
-});
 
 const FAILURES_MIN = 20;
 const DAY_MS = 86_400_000;

@@ -3,7 +3,7 @@
  * notifications; a rebuild must send no mail.
  */
 import { ignoring, type Recorded } from '@cardea/event-store';
-import { orNull, projection, type Transaction, table } from '@cardea/read-models';
+import { orNull, projection, type Statement, table } from '@cardea/read-models';
 import { type RequestEvent, type RequestFacts, requests } from './request.ts';
 
 type Of<Type extends RequestEvent['type']> = Recorded<RequestEvent, Type>;
@@ -63,10 +63,10 @@ export const requestsTable = (wake: () => void) =>
     },
     apply: {
       on: ['ApprovalRequested', 'ApprovalApproved'],
-      run: async (sql, events, { rebuilding, schema }) => {
-        await setUseBefore(sql, events.filter(isApproved), schema);
-        if (!rebuilding) await queueNotifications(sql, events.filter(isRequested));
-      },
+      statements: (events, { rebuilding, schema }) => [
+        ...useBefore(events.filter(isApproved), schema),
+        ...(rebuilding ? [] : notificationJobs(events.filter(isRequested))),
+      ],
     },
     onCommitted: (events) => {
       if (events.some(isRequested)) wake();
@@ -117,45 +117,43 @@ function rowOf(facts: RequestFacts) {
 }
 
 /** The length of the window is in the row already; the approval's event only says when it began. */
-async function setUseBefore(
-  sql: Transaction,
+function useBefore(
   events: readonly Of<'ApprovalApproved'>[],
   schema: string,
-): Promise<void> {
+): readonly Statement[] {
   const approved = events.map(keyOf);
-  if (approved.length === 0) return;
-  await sql.query(
-    `UPDATE ${schema}.requests AS r
-     SET use_before = r.responded_at + (r.binding->>'use_window_seconds')::integer * interval '1 s'
-     FROM unnest($1::text[], $2::text[]) AS a (tenant_id, id)
-     WHERE r.tenant_id = a.tenant_id AND r.id = a.id AND r.binding IS NOT NULL`,
-    [approved.map(({ tenant_id }) => tenant_id), approved.map(({ id }) => id)],
-  );
+  if (approved.length === 0) return [];
+  const text = `UPDATE ${schema}.requests AS r
+    SET use_before = r.responded_at + (r.binding->>'use_window_seconds')::integer * interval '1 s'
+    FROM unnest($1::text[], $2::text[]) AS a (tenant_id, id)
+    WHERE r.tenant_id = a.tenant_id AND r.id = a.id AND r.binding IS NOT NULL`;
+  const values = [approved.map(({ tenant_id }) => tenant_id), approved.map(({ id }) => id)];
+  return [{ name: `${schema}_use_before`, text, values }];
 }
 
 /** Webhooks are served by the integration event; every other channel gets a job here. */
-async function queueNotifications(
-  sql: Transaction,
-  events: readonly Of<'ApprovalRequested'>[],
-): Promise<void> {
+function notificationJobs(events: readonly Of<'ApprovalRequested'>[]): readonly Statement[] {
   const jobs = events.flatMap(({ data: { id, tenant_id, user_id, channels, created_at } }) =>
     channels
       .filter((channel) => channel !== 'webhook')
       .map((channel) => ({ id, tenant_id, user_id, channel, created_at })),
   );
-  if (jobs.length === 0) return;
-  await sql.query(
-    `INSERT INTO approval.notification_jobs (tenant_id, request_id, channel, user_id, run_at, state)
-     SELECT t, r, c, u, at, 'waiting'
-     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
-       AS j (t, r, c, u, at)
-     ON CONFLICT DO NOTHING`,
-    [
-      jobs.map(({ tenant_id }) => tenant_id),
-      jobs.map(({ id }) => id),
-      jobs.map(({ channel }) => channel),
-      jobs.map(({ user_id }) => user_id),
-      jobs.map(({ created_at }) => created_at),
-    ],
-  );
+  if (jobs.length === 0) return [];
+  const values = [
+    jobs.map(({ tenant_id }) => tenant_id),
+    jobs.map(({ id }) => id),
+    jobs.map(({ channel }) => channel),
+    jobs.map(({ user_id }) => user_id),
+    jobs.map(({ created_at }) => created_at),
+  ];
+  return [{ ...QUEUE_JOBS, values }];
 }
+
+const QUEUE_JOBS = {
+  name: 'approval_queue_notifications',
+  text: `INSERT INTO approval.notification_jobs (tenant_id, request_id, channel, user_id, run_at, state)
+         SELECT t, r, c, u, at, 'waiting'
+         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
+           AS j (t, r, c, u, at)
+         ON CONFLICT DO NOTHING`,
+};

@@ -50,12 +50,11 @@ export const agentKeysProjection = projection<
   // The deletion of an agent names none of its keys, so their rows are deleted by the agent's id.
   apply: {
     on: ['AgentDeleted', 'TenantDeleted'],
-    run: async (sql, events, { schema }) => {
-      const deleted = events.map(({ data }) => data.id);
-      await sql.query(
-        `DELETE FROM ${schema}.agent_keys WHERE agent_id = ANY($1) OR tenant_id = ANY($1)`,
-        [deleted],
-      );
-    },
+    statements: (events, { schema }) => [
+      {
+        text: `DELETE FROM ${schema}.agent_keys WHERE agent_id = ANY($1) OR tenant_id = ANY($1)`,
+        values: [events.map(({ data }) => data.id)],
+      },
+    ],
   },
 });

@@ -62,13 +62,12 @@ export const delegationsProjection = projection<
   // The deletion of a user or an agent names no delegation, so the rows are deleted by their ids.
   apply: {
     on: ['UserDeleted', 'AgentDeleted', 'TenantDeleted'],
-    run: async (sql, events, { schema }) => {
-      const gone = events.map(({ data }) => data.id);
-      await sql.query(
-        `DELETE FROM ${schema}.delegations 
-         WHERE user_id = ANY($1) OR agent_id = ANY($1) OR tenant_id = ANY($1)`,
-        [gone],
-      );
-    },
+    statements: (events, { schema }) => [
+      {
+        text: `DELETE FROM ${schema}.delegations
+               WHERE user_id = ANY($1) OR agent_id = ANY($1) OR tenant_id = ANY($1)`,
+        values: [events.map(({ data }) => data.id)],
+      },
+    ],
   },
 });

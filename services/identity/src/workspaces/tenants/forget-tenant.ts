@@ -2,26 +2,27 @@
  * Deletes the rows of what was deleted from the tables of a projection: `apply: forgetTenantIn('agents')`.
  * The deletion of a tenant or a user names none of what they have, so it is found by their ids.
  */
-import type { Transaction } from '@cardea/read-models';
+import type { Statement } from '@cardea/read-models';
 
 type Deleted = { readonly data: { readonly id: string } };
 type Schema = { readonly schema: string };
 
 const rowsWhere =
   (condition: string, tables: readonly string[]) =>
-  async (sql: Transaction, events: readonly Deleted[], { schema }: Schema): Promise<void> => {
+  (events: readonly Deleted[], { schema }: Schema): readonly Statement[] => {
     const deleted = events.map(({ data }) => data.id);
-    for (const table of tables) {
-      await sql.query(`DELETE FROM ${schema}.${table} WHERE ${condition}`, [deleted]);
-    }
+    return tables.map((table) => ({
+      text: `DELETE FROM ${schema}.${table} WHERE ${condition}`,
+      values: [deleted],
+    }));
   };
 
 export const forgetTenantIn = (...tables: readonly string[]) => ({
   on: ['TenantDeleted'] as const,
-  run: rowsWhere('tenant_id = ANY($1)', tables),
+  statements: rowsWhere('tenant_id = ANY($1)', tables),
 });
 
 export const forgetUserAndTenantIn = (table: string) => ({
   on: ['UserDeleted', 'TenantDeleted'] as const,
-  run: rowsWhere('user_id = ANY($1) OR tenant_id = ANY($1)', [table]),
+  statements: rowsWhere('user_id = ANY($1) OR tenant_id = ANY($1)', [table]),
 });

@@ -38,6 +38,7 @@ export { type BusMigration, busMigrations } from './postgres/migrations.ts';
 export { postgresPublisher } from './postgres/publisher.ts';
 export { forgetOldRecords, retentionLoop } from './postgres/retention.ts';
 export { type PostgresSubscriberDependencies, postgresSubscriber } from './postgres/subscriber.ts';
+export { topicTails } from './postgres/topic-tails.ts';
 export { NotPublishable } from './relay/integration-events-of.ts';
 export { relayPositionKey } from './relay/position-note.ts';
 export { type RunningRelay, startRelay } from './relay/relay.ts';

@@ -20,6 +20,7 @@ import {
   postgresPublisher,
   postgresSubscriber,
   type Subscriber,
+  topicTails,
 } from '../src/index.ts';
 
 /** A logger of our own, because a process under test starts faster without the test driver. */
@@ -159,11 +160,19 @@ export type BusSide = {
   close(): Promise<void>;
 };
 
-export const postgresSide = (url: string): BusSide & { database: Database; locks: LeaderLocks } => {
+export type PostgresSide = BusSide & {
+  readonly database: Database;
+  readonly locks: LeaderLocks;
+  /** One that reads the topics from elsewhere. */
+  readonly subscriberOn: (bus: Database) => Subscriber;
+};
+
+export const postgresSide = (url: string): PostgresSide => {
   const database = openDatabase({ connectionString: url, log: quiet });
   const locks = leaderLocks({ connectionString: url, clock: systemClock, log: quiet });
   const watched = loops(systemClock);
-  const publisher = postgresPublisher(database);
+  const tails = topicTails();
+  const publisher = postgresPublisher(database, tails);
   const needs = {
     database,
     schema: 'identity',
@@ -172,18 +181,16 @@ export const postgresSide = (url: string): BusSide & { database: Database; locks
     clock: systemClock,
     log: quiet,
   };
-  const subscriber = postgresSubscriber({
-    ...needs,
-    bus: database,
-    locks,
-    members: busMembers({ ...needs, bus: database, locks, loops: watched }),
-    loops: watched,
-  });
+  const members = busMembers({ ...needs, bus: database, locks, loops: watched });
+  const subscriberOn = (bus: Database): Subscriber =>
+    postgresSubscriber({ ...needs, bus, locks, members, tails, loops: watched });
+  const subscriber = subscriberOn(database);
   return {
     database,
     locks,
     publisher,
     subscriber,
+    subscriberOn,
     needs,
     degraded: () => watched.state().flatMap(({ degraded }) => degraded ?? []),
     kill: () => locks.close(),

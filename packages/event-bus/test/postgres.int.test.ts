@@ -1,8 +1,21 @@
+import type { Database, Sql } from '@cardea/read-models';
 import { processFixture, testDatabase, untilTrue } from '@cardea/testing';
 import type { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { forgetOldRecords, keyOf, partitionOf } from '../src/index.ts';
-import { connect, countedEvents, EFFECTS, isLevel, postgresSide } from './bus-fixture.ts';
+import {
+  connect,
+  countedEvent,
+  countedEvents,
+  countingConsumer,
+  countOf,
+  EFFECTS,
+  effectsOf,
+  isLevel,
+  ofType,
+  postgresSide,
+  upTo,
+} from './bus-fixture.ts';
 import { describeBus } from './conformance.ts';
 
 const testing = testDatabase();
@@ -37,6 +50,62 @@ describeBus('Postgres', () => ({
     ]);
   },
 }));
+
+test('R3 what this process and others publish in turn is applied once, each stream in its order', async () => {
+  const [ours, theirs] = [postgresSide(testing.url), postgresSide(testing.url)];
+  const topic = 'in.turn';
+  const name = 'in_turn';
+  const types = ['thing.counted'];
+  const running = await ours.subscriber.run({ ...countingConsumer(name, topic), types });
+  const all = countedEvents(1200, 6);
+  // More than the process keeps, at once and one by one, and some that the consumer ignores.
+  const sizes = [1, 3, 600, 1, 7, 2, 40];
+  for (let from = 0, turn = 0; from < all.length; turn += 1) {
+    const size = sizes[turn % sizes.length] ?? 1;
+    const events = all.slice(from, from + size);
+    const ignored = events.slice(0, turn % 3).map((event) => ofType('thing.ignored', event));
+    const side = turn % 5 < 2 ? theirs : ours;
+    await side.publisher.publish(topic, [...events, ...ignored]);
+    from += size;
+  }
+  await untilTrue(() => isLevel(ours.subscriber, name, [topic]));
+  await running.stop();
+  const seen = await effectsOf(client, name);
+  for (let stream = 0; stream < 6; stream += 1) {
+    expect(seen.get(`thing-${stream}`)).toEqual(upTo(200));
+  }
+  await Promise.all([ours.close(), theirs.close()]);
+});
+
+test('records of this process are not read from the table', async () => {
+  const side = postgresSide(testing.url);
+  const reads: unknown[] = [];
+  const topic = 'from.memory';
+  const bus = {
+    ...side.database,
+    system: {
+      query: async (sql: Sql, values?: readonly unknown[]) => {
+        reads.push(sql);
+        return side.database.system.query(sql, values);
+      },
+    },
+  } as Database;
+  const subscriber = side.subscriberOn(bus);
+  const running = await subscriber.run(countingConsumer('from_memory', topic));
+  const countNow = async () => countOf(await effectsOf(client, 'from_memory'));
+  await side.publisher.publish(topic, countedEvents(1, 1));
+  await untilTrue(async () => (await countNow()) === 1);
+  const isRead = (sql: unknown) => JSON.stringify(sql).includes('bus.read');
+  const before = reads.filter(isRead).length;
+  expect(before).toBeGreaterThan(0);
+  for (let n = 2; n <= 20; n += 1) {
+    await side.publisher.publish(topic, [countedEvent('thing-0', n, n)]);
+  }
+  await untilTrue(async () => (await countNow()) === 20);
+  expect(reads.filter(isRead).length - before).toBeLessThanOrEqual(1); // by the clock
+  await running.stop();
+  await side.close();
+});
 
 test('records older than a week are forgotten, younger ones and the tree heads stay', async () => {
   const side = postgresSide(testing.url);

@@ -17,7 +17,10 @@ export type IdleCheckpoints = {
   settle(name: string): Promise<void>;
   /** Stores pending moves at once. */
   flush(): Promise<void>;
-  /** Begins to store pending moves, so that they can share a transaction; whoever stores them calls back. */
+  /**
+   * Begins to store pending moves, so that they can share a transaction; whoever stores them calls back.
+   * Not when others were stored a moment ago: then they wait, and share a statement with those to come.
+   */
   join(): void;
 };
 
@@ -31,8 +34,10 @@ export function idleCheckpoints(of: {
   const waiting = new Map<string, IdleMove>();
   let cancel: (() => void) | undefined;
   let underWay: Promise<void> | undefined;
+  let storedMs = Number.NEGATIVE_INFINITY;
 
   const storeAll = async (): Promise<void> => {
+    storedMs = of.clock.monotonicMs();
     const moves = new Map(waiting);
     waiting.clear();
     // The follower reads its checkpoint again, and reports the failure if there still is one.
@@ -74,6 +79,7 @@ export function idleCheckpoints(of: {
     },
     join: () => {
       if (waiting.size === 0 || underWay !== undefined) return;
+      if (of.clock.monotonicMs() - storedMs < of.delayMs) return;
       cancel?.();
       cancel = undefined;
       void begin();

@@ -9,6 +9,7 @@ import {
   postgresPublisher,
   postgresSubscriber,
   type Subscriber,
+  topicTails,
 } from '@cardea/event-bus';
 import type { Database, LeaderLocks } from '@cardea/read-models';
 import type { Cache, Clock, Logger, Loops, Settings } from '@cardea/runtime';
@@ -42,9 +43,10 @@ export function topicsOf({ settings, ...shared }: Dependencies): Topics {
     await publisher.close();
   };
   if (settings.KAFKA_BROKERS === undefined) {
-    const publisher = postgresPublisher(database);
+    const tails = topicTails();
+    const publisher = postgresPublisher(database, tails);
     const members = busMembers({ ...shared, bus: database });
-    const bus = { bus: database, members, deadLetters: publisher };
+    const bus = { bus: database, members, tails, deadLetters: publisher };
     return {
       publisher,
       subscriberFor: (schema) => kept(postgresSubscriber({ ...shared, ...bus, schema, kindOf })),

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { migration as topics } from '../../migrations/0001-topics.ts';
 import { migration as types } from '../../migrations/0002-types.ts';
+import { migration as ownNotices } from '../../migrations/0003-own-notices.ts';
 
 export type BusMigration = {
   readonly name: string;
@@ -13,9 +14,13 @@ export type BusMigration = {
 export const busMigrations: readonly BusMigration[] = [
   { name: '0001-topics', source: sourceOf('0001-topics'), ...topics },
   { name: '0002-types', source: sourceOf('0002-types'), ...types },
+  { name: '0003-own-notices', source: sourceOf('0003-own-notices'), ...ownNotices },
 ];
 
-/** The NOTIFY channel for new records; its payload is the topic, and the types of the records where they are few. */
+/**
+ * The NOTIFY channel for new records; its payload is the topic, and where they are few the types of the
+ * records and who published them.
+ */
 export const BUS_NOTICES = 'cardea_bus';
 
 function sourceOf(name: string): string {

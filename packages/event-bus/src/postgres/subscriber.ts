@@ -5,9 +5,11 @@ import type { Consumer, RunningConsumer, Subscriber } from '../bus.ts';
 import { type ConsumerDependencies, consumerCore } from '../consuming/consumer-core.ts';
 import { appliedOffsets } from '../consuming/consumer-positions.ts';
 import { appliedThrough, endsOf, lagOf } from './applied-through.ts';
+import { laneRecords } from './lane-records.ts';
 import type { Members } from './members.ts';
 import { topicNotices } from './topic-notices.ts';
 import { topicReader } from './topic-reader.ts';
+import type { TopicTails } from './topic-tails.ts';
 
 export type PostgresSubscriberDependencies = ConsumerDependencies & {
   /** The database of the topics; often the same as `database`. */
@@ -16,6 +18,8 @@ export type PostgresSubscriberDependencies = ConsumerDependencies & {
   readonly locks: LeaderLocks;
   /** Of all consumers of the process. */
   readonly members: Members;
+  /** What this process publishes. */
+  readonly tails: TopicTails;
   readonly loops: Loops;
 };
 
@@ -47,11 +51,11 @@ const runConsumer = (
   consumer: Consumer,
   needs: PostgresSubscriberDependencies,
 ): RunningConsumer => {
-  const { bus, clock, loops, locks, schema } = needs;
+  const { bus, clock, loops, locks, schema, tails } = needs;
   const log = needs.log.child({ consumer: consumer.name });
   const stopped = new AbortController();
   const watch = loops.watch(`consumer:${consumer.name}`);
-  const notices = topicNotices(consumer, { clock, locks });
+  const notices = topicNotices(consumer, { clock, locks, tails });
   const members = needs.members.join(consumer.name, notices.wake);
   const core = consumerCore(consumer, needs);
   const unlisten = locks.listen(PARKED_CHANNEL, (payload) => {
@@ -60,7 +64,8 @@ const runConsumer = (
     notices.wake();
   });
   const reader = topicReader({
-    ...{ consumer, bus, clock, log, members, notices, core },
+    ...{ consumer, clock, log, members, notices, core },
+    laneRecords: laneRecords(consumer, { bus, notices, tails }),
     signal: stopped.signal,
     tick: () => watch.tick(),
   });

@@ -1,6 +1,12 @@
 import { fakeClock } from '@cardea/runtime';
 import { describe, expect, it } from 'vitest';
 import { topicNotices } from './topic-notices.ts';
+import { type SentRecord, topicTails } from './topic-tails.ts';
+
+const record = (type: string): SentRecord => ({
+  ...{ topic: 'things', partition: 0, offset: 0n, key: 'k', type, position: '1', part: 0 },
+  value: () => ({}),
+});
 
 function notices() {
   const clock = fakeClock('2031-01-01T00:00:00Z');
@@ -10,11 +16,20 @@ function notices() {
     return () => {};
   };
   const of = { topics: ['things'], types: ['thing.made', 'thing.moved'] };
-  const reader = topicNotices(of, { clock, locks: { listen } });
+  const tails = topicTails();
+  const reader = topicNotices(of, { clock, locks: { listen }, tails });
+  reader.unread(); // at first nothing was read
   const stop = new AbortController();
   const wokenAt: number[] = [];
   const rest = () => reader.rest(stop.signal).then(() => wokenAt.push(clock.monotonicMs()));
-  return { clock, reader, wokenAt, rest, hear: (payload: string | undefined) => hear(payload) };
+  return {
+    clock,
+    reader,
+    tails,
+    wokenAt,
+    rest,
+    hear: (payload: string | undefined) => hear(payload),
+  };
 }
 
 describe('the notice of a publish', () => {
@@ -29,16 +44,47 @@ describe('the notice of a publish', () => {
     await clock.advance(0);
     expect(wokenAt).toEqual([0]);
     expect(reader.isLate()).toBe(false);
+    expect([...reader.unread()]).toEqual(['things']);
+    expect([...reader.unread()]).toEqual([]);
+  });
+
+  it('wakes nobody when it is of this process, whose records wake by themselves', async () => {
+    const { clock, rest, hear, wokenAt, tails, reader } = notices();
+    void rest();
+    hear(`things thing.made ${tails.publisher}`);
+    await clock.advance(5000);
+    expect(wokenAt).toEqual([]);
+    tails.published('things', [record('thing.other')]);
+    await clock.advance(999);
+    expect(wokenAt).toEqual([]);
+    tails.published('things', [record('thing.made')]);
+    await clock.advance(0);
+    expect(wokenAt).toEqual([5999]);
+    expect([...reader.unread()]).toEqual([]);
+  });
+
+  it('counts as another process’s when a publish of this process may have failed', async () => {
+    const { clock, rest, hear, wokenAt, tails, reader } = notices();
+    const { publisher } = tails;
+    void rest();
+    tails.uncertain('things');
+    await clock.advance(0);
+    expect(wokenAt).toEqual([0]);
+    expect([...reader.unread()]).toEqual(['things']);
+    hear(`things thing.made ${publisher}`); // it has committed after all
+    expect([...reader.unread()]).toEqual(['things']);
   });
 
   it('wakes nobody who does not read its topic', async () => {
-    const { clock, rest, hear, wokenAt } = notices();
+    const { clock, rest, hear, wokenAt, reader } = notices();
     void rest();
     hear('others thing.made');
     await clock.advance(9999);
     expect(wokenAt).toEqual([]);
+    expect([...reader.unread()]).toEqual([]);
     await clock.advance(1);
     expect(wokenAt).toEqual([10_000]);
+    expect([...reader.unread()]).toEqual(['things']);
   });
 
   it('wakes who handles none of its types once a second', async () => {

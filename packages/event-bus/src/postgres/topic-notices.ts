@@ -1,13 +1,18 @@
-/** Wakes a reader for records of the types that it handles; for others it reads once a second. */
+/** When a reader has something to read, as the notices of publishes and the records of this process tell. */
 import type { LeaderLocks } from '@cardea/read-models';
 import { type Clock, wakeSignal } from '@cardea/runtime';
 import type { Consumer } from '../bus.ts';
 import { BUS_NOTICES } from './migrations.ts';
+import type { TopicTails } from './topic-tails.ts';
 
 export type TopicNotices = {
   wake(): void;
   /** Whether the reader was woken for records that it ignores. Answers once. */
   isLate(): boolean;
+  /** The topics to which other processes may have published. Answers once. */
+  unread(): ReadonlySet<string>;
+  /** These topics are to be read once more. */
+  readAgain(topics: Iterable<string>): void;
   /** Until there may be something to read. */
   rest(signal: AbortSignal): Promise<void>;
   end(): void;
@@ -17,38 +22,75 @@ export type TopicNotices = {
 const POLL_MS = 10_000;
 const IGNORED_EVERY_MS = 1000;
 
+type Dependencies = {
+  readonly clock: Clock;
+  readonly locks: Pick<LeaderLocks, 'listen'>;
+  readonly tails: Pick<TopicTails, 'listen' | 'publisher'>;
+};
+
 export const topicNotices = (
   { topics, types }: Pick<Consumer, 'topics' | 'types'>,
-  { clock, locks }: { readonly clock: Clock; readonly locks: Pick<LeaderLocks, 'listen'> },
+  { clock, locks, tails }: Dependencies,
 ): TopicNotices => {
   const signal = wakeSignal(clock);
+  const unread = new Set(topics);
   let isLate = false;
+  let isWoken = false;
   let cancel: (() => void) | undefined;
+  const wake = (): void => {
+    isWoken = true;
+    signal.wake();
+  };
   const wakeLate = (): void => {
     cancel = undefined;
     isLate = true;
-    signal.wake();
+    wake();
   };
-  const unlisten = locks.listen(BUS_NOTICES, (payload) => {
-    const [topic, ...published] = payload?.split(' ') ?? [];
-    if (topic !== undefined && !topics.includes(topic)) return;
+  /** Without types they may be any. */
+  const wakeFor = (published: readonly (string | null)[]): void => {
     const isHandled =
       published.length === 0 ||
       types === undefined ||
-      published.some((type) => types.includes(type));
-    if (isHandled) signal.wake();
+      published.some((type) => type === null || types.includes(type));
+    if (isHandled) wake();
     else cancel ??= clock.after(IGNORED_EVERY_MS, wakeLate);
+  };
+  const readAgain = (some: Iterable<string>): void => {
+    for (const topic of some) unread.add(topic);
+  };
+  const unlisten = locks.listen(BUS_NOTICES, (payload) => {
+    const [topic, ...words] = payload?.split(' ') ?? [];
+    if (topic !== undefined && !topics.includes(topic)) return;
+    if (words.at(-1) === tails.publisher) return; // its records are in the tails
+    readAgain(topic === undefined ? topics : [topic]);
+    wakeFor(words.filter((word) => !word.startsWith('@')));
+  });
+  const unfollow = tails.listen((topic, published) => {
+    if (!topics.includes(topic)) return;
+    if (published === undefined) readAgain([topic]);
+    wakeFor(published ?? []);
   });
   return {
-    wake: () => signal.wake(),
+    wake,
     isLate: () => {
       const answer = isLate;
       isLate = false;
       return answer;
     },
-    rest: (stop) => signal.rest(POLL_MS, stop),
+    unread: () => {
+      const answer = new Set(unread);
+      unread.clear();
+      return answer;
+    },
+    readAgain,
+    rest: async (stop) => {
+      await signal.rest(POLL_MS, stop);
+      if (!isWoken) readAgain(topics); // woken by the clock
+      isWoken = false;
+    },
     end: () => {
       unlisten();
+      unfollow();
       cancel?.();
     },
   };

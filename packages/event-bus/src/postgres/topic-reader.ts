@@ -1,40 +1,23 @@
 /** Reads the partitions that this member holds, and applies what it finds, one batch per iteration. */
 import type { Turn } from '@cardea/log-follower';
-import type { Database } from '@cardea/read-models';
 import { type Logger, pacing } from '@cardea/runtime';
 import type { Consumer } from '../bus.ts';
 import type { ConsumerCore, Looked, RawRecord, SkippedRecord } from '../consuming/consumer-core.ts';
 import { type Lane, laneKey } from '../consuming/consumer-positions.ts';
+import { BATCH_RECORDS_MAX, countOf, type LaneRecord, type LaneRecords } from './lane-records.ts';
 import type { Membership } from './members.ts';
 import type { TopicNotices } from './topic-notices.ts';
 
-const BATCH_RECORDS_MAX = 1000;
-
 type Reading = {
   readonly consumer: Consumer;
-  readonly bus: Database;
   readonly clock: Parameters<typeof pacing>[0];
   readonly log: Logger;
   readonly members: Membership;
   readonly notices: TopicNotices;
+  readonly laneRecords: LaneRecords;
   readonly core: ConsumerCore;
   readonly signal: AbortSignal;
   readonly tick: () => void;
-};
-
-const READ = {
-  name: 'bus_read_types',
-  text: 'SELECT * FROM bus.read($1::text[], $2::smallint[], $3::bigint[], $4::text[], $5)',
-};
-
-type Row = Lane & {
-  readonly offset: string;
-  readonly first: string;
-  readonly is_kept: boolean;
-  readonly key: string;
-  readonly value: unknown;
-  readonly position: string | null;
-  readonly part: number | null;
 };
 
 export type TopicReader = {
@@ -42,7 +25,7 @@ export type TopicReader = {
 };
 
 export const topicReader = (reading: Reading): TopicReader => {
-  const { consumer, members, core, notices } = reading;
+  const { consumer, members, core, notices, laneRecords } = reading;
   const pace = pacing(reading.clock);
   let ours: ReadonlySet<number> = new Set();
   /** The next offset of each lane that this member reads; empty: to be loaded. */
@@ -67,17 +50,12 @@ export const topicReader = (reading: Reading): TopicReader => {
     next = new Map(
       lanes.map((lane) => [laneKey(lane), (applied.get(laneKey(lane))?.offset ?? -1n) + 1n]),
     );
+    notices.readAgain(consumer.topics);
   };
-  const read = async (): Promise<readonly Row[]> => {
+  const read = async (): Promise<readonly LaneRecord[]> => {
+    if (ours.size === 0) return [];
     const open = lanes.filter((lane) => !lapsed.has(laneKey(lane)));
-    if (ours.size === 0 || open.length === 0) return [];
-    const { rows } = await reading.bus.system.query<Row>(READ, [
-      open.map(({ topic }) => topic),
-      open.map(({ partition }) => partition),
-      open.map((lane) => String(next.get(laneKey(lane)))),
-      consumer.types ?? null,
-      BATCH_RECORDS_MAX,
-    ]);
+    const rows = await laneRecords.after(open, (lane) => next.get(laneKey(lane)) ?? 0n);
     // The query fills a batch lane by lane: rotating the list gives each lane its turn to be first.
     lanes.push(...lanes.splice(0, Math.ceil(lanes.length / 3)));
     return rows;
@@ -86,7 +64,7 @@ export const topicReader = (reading: Reading): TopicReader => {
    * A lane that was read before must continue without a gap, else its next records were deleted before they
    * were read.
    */
-  const withoutLapsed = (rows: readonly Row[]): readonly Row[] => {
+  const withoutLapsed = (rows: readonly LaneRecord[]): readonly LaneRecord[] => {
     const before = lapsed.size;
     for (const row of rows) {
       const wanted = next.get(laneKey(row)) ?? 0n;
@@ -99,7 +77,7 @@ export const topicReader = (reading: Reading): TopicReader => {
     );
     return rows.filter((row) => !lapsed.has(laneKey(row)));
   };
-  const apply = async (rows: readonly Row[]): Promise<void> => {
+  const apply = async (rows: readonly LaneRecord[]): Promise<void> => {
     try {
       await core.apply(lookedOf(rows), reading.tick);
     } catch (error) {
@@ -130,7 +108,7 @@ export const topicReader = (reading: Reading): TopicReader => {
 const lapsedReason = ({ size }: ReadonlySet<string>): string | undefined =>
   size === 0 ? undefined : `records lapsed before they were read in ${size} partitions`;
 
-const lookedOf = (rows: readonly Row[]): Looked => ({
+const lookedOf = (rows: readonly LaneRecord[]): Looked => ({
   records: rows.filter((row) => row.is_kept) satisfies readonly RawRecord[],
   skipped: rows
     .filter((row) => !row.is_kept)
@@ -142,11 +120,3 @@ const lookedOf = (rows: readonly Row[]): Looked => ({
       }),
     ),
 });
-
-/** How many records were looked at: offsets of a partition have no holes. */
-const countOf = (rows: readonly Row[]): number => {
-  const counts = new Map(
-    rows.map((row) => [laneKey(row), Number(BigInt(row.offset) - BigInt(row.first)) + 1]),
-  );
-  return [...counts.values()].reduce((sum, count) => sum + count, 0);
-};

@@ -1,0 +1,109 @@
+/**
+ * The records that this process has published last: its own consumers take them from here instead of
+ * reading the table. Whoever is further back, or meets a partition to which others have published in
+ * between, reads the table.
+ */
+import { randomUUID } from 'node:crypto';
+import { type Lane, laneKey } from '../consuming/consumer-positions.ts';
+
+/** Of one topic, all partitions together. */
+const TAIL_RECORDS_MAX = 512;
+
+/** A record as it was sent, with the offset that it got. */
+export type SentRecord = Lane & {
+  readonly offset: bigint;
+  readonly key: string;
+  /** Null for a record without an envelope: nobody skips it. */
+  readonly type: string | null;
+  /** In the source's log; undefined for a record that was sent late, which says nothing about its partition. */
+  readonly position: string | undefined;
+  readonly part: number;
+  /** The same for all who call it. */
+  readonly value: () => unknown;
+};
+
+/** Without types the table has to be read. */
+export type TailListener = (topic: string, types: readonly (string | null)[] | undefined) => void;
+
+export type TopicTails = {
+  /**
+   * The name of this process in the notices of what it publishes: one with this name is known here already.
+   * Another name after each {@link uncertain}, for such a publish may still commit.
+   */
+  readonly publisher: string;
+  /** Call it after the commit. */
+  published(topic: string, records: readonly SentRecord[]): void;
+  /** Call it when what was sent may have been stored or not. */
+  uncertain(topic: string): void;
+  /** Calls the listener after each publish of this process. */
+  listen(listener: TailListener): () => void;
+  /** What this process has published to a partition from `next` on; undefined where the table has to be read. */
+  after(lane: Lane, next: bigint): readonly SentRecord[] | undefined;
+};
+
+type LaneTail = {
+  /** The offset of the first record; the next one's where there is none. */
+  from: bigint;
+  /** Without a gap. */
+  readonly records: SentRecord[];
+};
+
+/** No type begins like this. */
+const newName = (): string => `@${randomUUID()}`;
+
+export const topicTails = (): TopicTails => {
+  const lanes = new Map<string, LaneTail>();
+  /** By topic, in the order in which they were added. */
+  const added = new Map<string, SentRecord[]>();
+  const listeners = new Set<TailListener>();
+  let publisher = newName();
+
+  const add = (record: SentRecord): void => {
+    const lane = laneKey(record);
+    const tail = lanes.get(lane);
+    const end = tail === undefined ? undefined : tail.from + BigInt(tail.records.length);
+    if (tail === undefined || end === undefined || record.offset > end) {
+      lanes.set(lane, { from: record.offset, records: [record] });
+    } else if (record.offset === end) tail.records.push(record);
+  };
+  const forget = (record: SentRecord): void => {
+    const tail = lanes.get(laneKey(record));
+    if (tail?.records[0] !== record) return;
+    tail.records.shift();
+    tail.from += 1n;
+  };
+  const tell: TailListener = (topic, types) => {
+    for (const listener of [...listeners]) listener(topic, types);
+  };
+
+  return {
+    get publisher() {
+      return publisher;
+    },
+    published: (topic, records) => {
+      if (records.length === 0) return;
+      const all = added.get(topic) ?? [];
+      added.set(topic, all);
+      for (const record of records) add(record);
+      all.push(...records);
+      const surplus = Math.max(0, all.length - TAIL_RECORDS_MAX);
+      for (const record of all.splice(0, surplus)) forget(record);
+      tell(topic, [...new Set(records.map(({ type }) => type))]);
+    },
+    uncertain: (topic) => {
+      publisher = newName();
+      tell(topic, undefined);
+    },
+    listen: (listener) => {
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+      };
+    },
+    after: (lane, next) => {
+      const tail = lanes.get(laneKey(lane));
+      if (tail === undefined) return [];
+      return next < tail.from ? undefined : tail.records.slice(Number(next - tail.from));
+    },
+  };
+};

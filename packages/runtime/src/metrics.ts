@@ -106,6 +106,10 @@ export const metrics = {
     'authz_table_answers_total',
     'Questions about tuples answered from the table, because no fresh index was in memory.',
   ),
+  barrierWait: seconds(
+    'authz_barrier_wait_seconds',
+    'How long a change of tuples waited for the other replicas.',
+  ),
   vends: counter('vend_total', 'Credential vends by outcome.', 'outcome'),
   decryptionFailures: counter(
     'vault_decryption_failures_total',

@@ -113,6 +113,7 @@ export function buildParts({
       streams: ownStreams,
       database: shared.database,
       positions,
+      notices: shared.locks,
       cache,
       bus: subscriber,
       sealer: seals,

@@ -11,7 +11,13 @@ import type {
   Total,
 } from '@cardea/event-store';
 import type { Endpoint, Identify, Request } from '@cardea/http';
-import type { Database, Positions, Projection, WrappedKeyTable } from '@cardea/read-models';
+import type {
+  Database,
+  LeaderLocks,
+  Positions,
+  Projection,
+  WrappedKeyTable,
+} from '@cardea/read-models';
 import type { Cache, Clock, Ids, Logger, Loops, Random, Settings } from '@cardea/runtime';
 import type { Offers, Peers } from './peers.ts';
 import type { Policy } from './policy.ts';
@@ -40,6 +46,8 @@ export type ServiceDependencies = {
   readonly streams: Streams;
   readonly database: Database;
   readonly positions: Positions;
+  /** What other processes say by NOTIFY. */
+  readonly notices: Pick<LeaderLocks, 'listen'>;
   readonly cache: Cache;
   /** The positions of this service's consumers. */
   readonly bus: Pick<Subscriber, 'appliedThrough' | 'ends' | 'applied'>;

@@ -22,13 +22,14 @@ export const authzService: ServiceDefinition = {
   streams: [tuples, noOpWrites],
   migrations: new URL('../migrations/', import.meta.url),
   build: (needs) => {
-    const { engine, follower, loop } = tupleEngine(needs);
+    const { engine, follower, barrier, acknowledged, loops, stop } = tupleEngine(needs);
+    const writes = { ...needs, follower, barrier };
     return {
       endpoints: [
-        writeTuple({ ...needs, follower }),
-        changeTuplesRoute({ ...needs, follower }),
-        deleteTupleRoute({ ...needs, follower }),
-        listTuples({ ...needs, follower }),
+        writeTuple(writes),
+        changeTuplesRoute(writes),
+        deleteTupleRoute(writes),
+        listTuples({ ...needs, acknowledged }),
         checkRoute({ ...needs, engine }),
         checkBatchRoute({ engine }),
         filterRoute({ engine }),
@@ -39,7 +40,8 @@ export const authzService: ServiceDefinition = {
       relay: authzRelay,
       consumers: [forgetPrincipals(needs)],
       policies: [],
-      loops: [loop],
+      loops,
+      stop: async () => stop(),
       denialNoun: 'attempt',
     };
   },

@@ -56,9 +56,10 @@ export type EngineDependencies = {
   readonly tenants: TenantIndexes;
   readonly clock: Clock;
   /**
-   * Milliseconds since the end of the log was last seen, after which the index in memory answers nothing.
+   * False while the index in memory may lack what another process has acknowledged: it then answers nothing.
+   * True only for the tick in which it was asked.
    */
-  readonly maxStalenessMs: number;
+  readonly isFresh: () => boolean;
 };
 
 const WAIT_MS = 2_000;
@@ -177,7 +178,7 @@ async function walkOnce<T>(
 
 /** Waits until the index is fresh enough and the tenant is loaded, then evaluates in one tick. */
 async function ask<T>(
-  { follower, tenants, maxStalenessMs }: EngineDependencies,
+  { follower, tenants, isFresh }: EngineDependencies,
   of: Asking,
   evaluate: (index: TupleIndex) => T,
 ): Promise<FromMemory<T>> {
@@ -186,8 +187,8 @@ async function ask<T>(
   if (follower.position < floor && !(await follower.reached(floor, WAIT_MS))) {
     return { unanswered: 'not_caught_up' };
   }
-  if (follower.staleMs > maxStalenessMs) return ELSEWHERE;
   for (let tries = 1; tries <= LOADS_MAX; tries++) {
+    if (!isFresh()) return ELSEWHERE;
     const entry = tenants.loaded(of.tenantId);
     if (entry !== undefined) return evaluated(() => evaluate(entry.index), follower.position);
     // The loop then looks it up again: an index may be evicted before the requests that waited for it run.

@@ -2,13 +2,16 @@
 import { EventStoreUnavailable, type RecordedEvent } from '@cardea/event-store';
 import { NotCaughtUp } from '@cardea/log-follower';
 import type { Loop, ServiceDependencies } from '@cardea/service';
+import { REPLICAS_CHANNEL, replicaTable } from '../adapters/replica-table.ts';
 import { subgraphs } from '../adapters/subgraph.ts';
 import { countTuples, loadTuples, tableGeneration } from '../adapters/tuple-loader.ts';
 import { readFields } from '../tuples/tuple.ts';
 import { type Engine, engineOf } from './engine.ts';
 import { Follower } from './follower.ts';
+import { aloneLease, type ReplicaLease, replicaLease } from './replica-lease.ts';
 import { tableEngine } from './table-engine.ts';
 import { type Change, TenantIndexes } from './tenant-indexes.ts';
+import { noBarrier, type WriteBarrier, writeBarrier } from './write-barrier.ts';
 
 const TUPLE_STREAM = 'tuple-';
 const PAGE_EVENTS = 500;
@@ -17,13 +20,17 @@ const TABLE_WAIT_MS = 2_000;
 
 type Dependencies = Pick<
   ServiceDependencies,
-  'store' | 'database' | 'positions' | 'clock' | 'settings' | 'log'
+  'store' | 'database' | 'positions' | 'notices' | 'clock' | 'ids' | 'settings' | 'log'
 >;
 
 export type TupleEngine = {
   readonly engine: Engine;
   readonly follower: Follower;
-  readonly loop: Loop;
+  readonly barrier: Pick<WriteBarrier, 'pass'>;
+  /** Nothing newer was acknowledged to a client of the tenant; undefined while that is unknown. */
+  readonly acknowledged: (tenantId: string) => Promise<bigint | undefined>;
+  readonly loops: readonly Loop[];
+  readonly stop: () => void;
 };
 
 export function tupleEngine(needs: Dependencies): TupleEngine {
@@ -56,22 +63,57 @@ export function tupleEngine(needs: Dependencies): TupleEngine {
       generation = now;
     },
   });
+  const replicas = replicasOf(needs, follower);
+  const isFresh = () => follower.staleMs <= maxStalenessMs && replicas.lease.isValid();
+  const bound = async (tenantId: string) => {
+    const end = isFresh() ? follower.position : await endOf(store);
+    const floor = follower.floor(tenantId);
+    return end !== undefined && end < floor ? floor : end;
+  };
   return {
     follower,
+    barrier: replicas.barrier,
+    acknowledged: replicas.areOthers ? bound : async (tenantId) => follower.floor(tenantId),
     engine: engineOf(
-      { follower, tenants, clock, maxStalenessMs },
-      tableEngine({
-        subgraphs: subgraphs(database, monotonicMs),
-        positions,
-        monotonicMs,
-        bound: async (tenantId) => {
-          const end = follower.staleMs <= maxStalenessMs ? follower.position : await endOf(store);
-          const floor = follower.floor(tenantId);
-          return end !== undefined && end < floor ? floor : end;
-        },
-      }),
+      { follower, tenants, clock, isFresh },
+      tableEngine({ subgraphs: subgraphs(database, monotonicMs), positions, monotonicMs, bound }),
     ),
-    loop: { name: 'authz-follower', run: follower.run },
+    loops: [{ name: 'authz-follower', run: follower.run }, ...replicas.loops],
+    stop: replicas.stop,
+  };
+}
+
+type Replicas = {
+  readonly areOthers: boolean;
+  readonly lease: Pick<ReplicaLease, 'isValid'>;
+  readonly barrier: Pick<WriteBarrier, 'pass'>;
+  readonly loops: readonly Loop[];
+  readonly stop: () => void;
+};
+
+/** Without a cache that processes share there is one process. */
+function replicasOf(needs: Dependencies, follower: Follower): Replicas {
+  const { settings, database, store, clock, ids, log, notices } = needs;
+  if (settings.REDIS_URL === undefined) {
+    return { areOthers: false, lease: aloneLease, barrier: noBarrier, loops: [], stop: () => {} };
+  }
+  const table = replicaTable(database);
+  const barrier = writeBarrier({ table, ownId: () => lease.id(), clock });
+  const lease: ReplicaLease = replicaLease({
+    table,
+    follower,
+    head: () => store.head(store.log),
+    look: barrier.look,
+    clock,
+    ids,
+    log,
+  });
+  return {
+    areOthers: true,
+    lease,
+    barrier,
+    loops: [lease.loop],
+    stop: notices.listen(REPLICAS_CHANNEL, barrier.notice),
   };
 }
 

@@ -2,12 +2,14 @@
 import type { Command, Streams } from '@cardea/event-store';
 import type { ServiceDependencies } from '@cardea/service';
 import type { Follower } from '../engine/follower.ts';
+import type { WriteBarrier } from '../engine/write-barrier.ts';
 import { type NoOpWriteEvent, noOpWrites, recordNoOpWrite } from '../no-op-writes/no-op-write.ts';
 
 export type WriteDependencies = {
   readonly streams: Streams;
   readonly command: ServiceDependencies['command'];
   readonly follower: Follower;
+  readonly barrier: Pick<WriteBarrier, 'pass'>;
 };
 
 /**
@@ -29,12 +31,12 @@ export async function recordRepeat(
   return position;
 }
 
-/** From now on this process answers the tenant with nothing from before the position. */
+/** From now on no process answers the tenant with anything from before the position. */
 export async function settle(
-  { follower }: Pick<WriteDependencies, 'follower'>,
+  { follower, barrier }: Pick<WriteDependencies, 'follower' | 'barrier'>,
   tenantId: string,
   position: bigint,
 ): Promise<void> {
   follower.acknowledge(tenantId, position);
-  await follower.reached(position, SETTLE_MS);
+  await Promise.all([follower.reached(position, SETTLE_MS), barrier.pass(position)]);
 }

@@ -2,7 +2,6 @@ import { pageAnswer, pageQuery } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { Database, Positions, Transaction } from '@cardea/read-models';
 import Type from 'typebox';
-import type { Follower } from '../../engine/follower.ts';
 import { consistent, READS } from '../endpoint-defaults.ts';
 import { shownTuple, TUPLE_COLUMNS, type TupleRow } from '../stored-tuples.ts';
 import { objectId, objectType, tupleShape } from '../tuple-shape.ts';
@@ -10,13 +9,14 @@ import { objectId, objectType, tupleShape } from '../tuple-shape.ts';
 type Dependencies = {
   readonly database: Database;
   readonly positions: Positions;
-  readonly follower: Follower;
+  /** The position that the list must not be older than; undefined while it is unknown. */
+  readonly acknowledged: (tenantId: string) => Promise<bigint | undefined>;
 };
 
 const WAIT_MS = 2_000;
 const TABLE = ['tuples'];
 
-export const listTuples = ({ database, positions, follower }: Dependencies) =>
+export const listTuples = ({ database, positions, acknowledged }: Dependencies) =>
   endpoint(
     {
       ...READS,
@@ -34,7 +34,8 @@ export const listTuples = ({ database, positions, follower }: Dependencies) =>
       reads: TABLE,
     },
     async ({ query, tenantId }) => {
-      if (!(await positions.reached(TABLE, follower.floor(tenantId), WAIT_MS))) {
+      const least = await acknowledged(tenantId);
+      if (least === undefined || !(await positions.reached(TABLE, least, WAIT_MS))) {
         return { refused: 'not_caught_up' };
       }
       // Read before the rows, so that the token never promises more than they show.

@@ -1,0 +1,98 @@
+/**
+ * Table `replicas`: each replica that answers from memory keeps a row of its own, which writers read. Every
+ * call is one statement and its own transaction, so that a process that stops in between holds no lock.
+ */
+import type { Database } from '@cardea/read-models';
+
+/** NOTIFY with `<replica id> <applied>`. */
+export const REPLICAS_CHANNEL = 'cardea_authz_replicas';
+
+export type ReplicaRow = {
+  readonly id: string;
+  /** Changes with each renewal and with nothing else. */
+  readonly counter: string;
+  readonly applied: bigint;
+  /** Will not be renewed any more. */
+  readonly fenced: boolean;
+};
+
+export interface ReplicaTable {
+  /** Replaces the row of an earlier registration of the same process. */
+  register(id: string, applied: bigint, replaced: string | undefined): Promise<void>;
+  /** False if the row is fenced or gone. Committed to disk, since a lease rests on the counter. */
+  renew(id: string, applied: bigint): Promise<boolean>;
+  /** Tells writers of progress; false as above. What a crash of the database forgets is only said again. */
+  report(id: string, applied: bigint): Promise<boolean>;
+  rows(): Promise<readonly ReplicaRow[]>;
+  /** From the answer on none of them is renewed. */
+  fence(ids: readonly string[]): Promise<void>;
+  /** Removes a row unless it was renewed since that counter. */
+  remove(id: string, counter?: string): Promise<void>;
+}
+
+export function replicaTable({ system }: Pick<Database, 'system'>): ReplicaTable {
+  return {
+    register: async (id, applied, replaced) => {
+      await system.query(
+        `WITH replaced AS (DELETE FROM authz.replicas WHERE replica_id = $3)
+         INSERT INTO authz.replicas (replica_id, counter, applied, fenced) VALUES ($1, 0, $2, false)`,
+        [id, applied.toString(), replaced ?? null],
+      );
+    },
+    renew: async (id, applied) => {
+      const { rowCount } = await system.query(
+        {
+          name: 'replica_renew',
+          text: `UPDATE authz.replicas SET counter = counter + 1, applied = $2
+                 WHERE replica_id = $1 AND NOT fenced`,
+        },
+        [id, applied.toString()],
+      );
+      return rowCount > 0;
+    },
+    report: async (id, applied) => {
+      const { rowCount } = await system.query(
+        {
+          name: 'replica_report',
+          text: `WITH moved AS (
+                   UPDATE authz.replicas SET applied = $2 WHERE replica_id = $1 AND NOT fenced
+                   RETURNING replica_id, applied)
+                 SELECT set_config('synchronous_commit', 'off', true),
+                   pg_notify('${REPLICAS_CHANNEL}', concat(replica_id, ' ', applied)) FROM moved`,
+        },
+        [id, applied.toString()],
+      );
+      return rowCount > 0;
+    },
+    rows: async () => {
+      const { rows } = await system.query<{
+        id: string;
+        counter: string;
+        applied: string;
+        fenced: boolean;
+      }>({
+        name: 'replica_rows',
+        text: 'SELECT replica_id AS id, counter, applied, fenced FROM authz.replicas',
+      });
+      return rows.map((row) => ({ ...row, applied: BigInt(row.applied) }));
+    },
+    fence: async (ids) => {
+      await system.query(
+        'UPDATE authz.replicas SET fenced = true WHERE replica_id = ANY ($1::uuid[])',
+        [ids],
+      );
+    },
+    remove: async (id, counter) => {
+      await system.query(
+        `DELETE FROM authz.replicas WHERE replica_id = $1 AND ($2::bigint IS NULL OR counter = $2)`,
+        [id, counter ?? null],
+      );
+    },
+  };
+}
+
+/** Undefined for what another version of the program may send. */
+export function readNotice(payload: string): Pick<ReplicaRow, 'id' | 'applied'> | undefined {
+  const [, id, applied] = /^([0-9a-f-]{36}) (\d+)$/.exec(payload) ?? [];
+  return id === undefined || applied === undefined ? undefined : { id, applied: BigInt(applied) };
+}

@@ -15,6 +15,7 @@ import { listObjectsRoute } from './tuples/list-objects/list-objects.route.ts';
 import { listUsersRoute } from './tuples/list-users/list-users.route.ts';
 import { authzRelay } from './tuples/relay.ts';
 import { tuples } from './tuples/tuple.ts';
+import { tupleSpans } from './tuples/tuple-spans.projection.ts';
 import { tuplesTable } from './tuples/tuples.projection.ts';
 
 export const authzService: ServiceDefinition = {
@@ -32,11 +33,11 @@ export const authzService: ServiceDefinition = {
         listTuples({ ...needs, acknowledged }),
         checkRoute({ ...needs, engine }),
         checkBatchRoute({ engine }),
-        filterRoute({ engine }),
-        listObjectsRoute({ engine }),
-        listUsersRoute({ engine }),
+        filterRoute({ ...needs, engine }),
+        listObjectsRoute({ ...needs, engine }),
+        listUsersRoute({ ...needs, engine }),
       ],
-      projections: [tuplesTable],
+      projections: [tuplesTable, tupleSpans],
       relay: authzRelay,
       consumers: [forgetPrincipals(needs)],
       policies: [],

@@ -36,50 +36,59 @@ type Row = {
   readonly object_type: string;
   readonly object_id: string;
 };
-type Query = { readonly text: string; readonly values: readonly unknown[] };
+type Query = { readonly text: (tuples: string) => string; readonly values: readonly unknown[] };
+/** A tenant's tuples, of now or of an earlier moment. */
+export type Source = { readonly tenantId: string; readonly asOf?: Date | undefined };
+
+/** The tuples of now; or those of a moment, which is the parameter. Without those of the streams that are parked. */
+const NOW = 'authz.tuples';
+const at = (moment: string, parked: string): string =>
+  `(SELECT * FROM authz.tuple_spans WHERE from_at <= ${moment}::timestamptz
+      AND (to_at IS NULL OR to_at > ${moment}::timestamptz)
+      AND NOT key = ANY (SELECT decode(hex, 'hex') FROM unnest(${parked}::text[]) AS hex))`;
 
 /** $1 is the tenant, $2 the keys of the principals and of their types' wildcards. */
-const PRINCIPALS = `
+const principals = (tuples: string) => `
   p(k) AS (
     SELECT unnest($2::uuid[]) UNION
     SELECT x.k FROM p
-      JOIN authz.tuples t ON t.tenant_id = $1 AND t.subject_key = p.k AND t.relation = 5
+      JOIN ${tuples} t ON t.tenant_id = $1 AND t.subject_key = p.k AND t.relation = 5
       CROSS JOIN LATERAL (VALUES (t.object_key), (t.object_wild)) x(k))`;
-const MEMBERSHIPS = `
-  SELECT t.* FROM p JOIN authz.tuples t
+const memberships = (tuples: string) => `
+  SELECT t.* FROM p JOIN ${tuples} t
     ON t.tenant_id = $1 AND t.subject_key = p.k AND t.relation = 5`;
 
 /** $3: the keys of the objects. An object with a million grants is probed, not scanned. */
-const CHECKS = `
-  WITH RECURSIVE ${PRINCIPALS},
+const checks = (tuples: string) => `
+  WITH RECURSIVE ${principals(tuples)},
   a(k) AS (
     SELECT unnest($3::uuid[]) UNION
     SELECT t.subject_key FROM a
-      JOIN authz.tuples t ON t.tenant_id = $1 AND t.object_key = a.k AND t.relation = 6)
-  ${MEMBERSHIPS}
+      JOIN ${tuples} t ON t.tenant_id = $1 AND t.object_key = a.k AND t.relation = 6)
+  ${memberships(tuples)}
   UNION ALL
-  SELECT t.* FROM a JOIN authz.tuples t
+  SELECT t.* FROM a JOIN ${tuples} t
     ON t.tenant_id = $1 AND t.object_key = a.k AND t.relation = 6
   UNION ALL
   SELECT t.* FROM a CROSS JOIN p CROSS JOIN LATERAL (
-    SELECT * FROM authz.tuples t WHERE t.tenant_id = $1 AND t.object_key = a.k
+    SELECT * FROM ${tuples} t WHERE t.tenant_id = $1 AND t.object_key = a.k
       AND t.relation = ANY('{0,1,2,3,4}') AND t.subject_key = p.k) t`;
 
 /** $3: the relations that a grant may have; $4: those that lead from an object to others. */
-const OBJECTS = `
-  WITH RECURSIVE ${PRINCIPALS},
+const objects = (tuples: string) => `
+  WITH RECURSIVE ${principals(tuples)},
   o(k) AS (
     SELECT t.object_key FROM p
-      JOIN authz.tuples t ON t.tenant_id = $1 AND t.subject_key = p.k AND t.relation = ANY($3::int[])
+      JOIN ${tuples} t ON t.tenant_id = $1 AND t.subject_key = p.k AND t.relation = ANY($3::int[])
     UNION
-    SELECT t.object_key FROM o JOIN authz.tuples t
+    SELECT t.object_key FROM o JOIN ${tuples} t
       ON t.tenant_id = $1 AND t.subject_key = o.k AND t.relation = ANY($4::int[]))
-  ${MEMBERSHIPS}
+  ${memberships(tuples)}
   UNION ALL
-  SELECT t.* FROM p JOIN authz.tuples t ON t.tenant_id = $1 AND t.subject_key = p.k
+  SELECT t.* FROM p JOIN ${tuples} t ON t.tenant_id = $1 AND t.subject_key = p.k
     AND t.relation = ANY($3::int[]) AND t.relation <> 5
   UNION ALL
-  SELECT t.* FROM o JOIN authz.tuples t
+  SELECT t.* FROM o JOIN ${tuples} t
     ON t.tenant_id = $1 AND t.subject_key = o.k AND t.relation = ANY($4::int[])`;
 
 /**
@@ -87,29 +96,29 @@ const OBJECTS = `
  * those that lead from a group to its members; $6: the type that is asked for, whose wildcard is told and
  * not followed.
  */
-const USERS = `
+const users = (tuples: string) => `
   WITH RECURSIVE a(k) AS (
     SELECT $2::uuid UNION
     SELECT t.subject_key FROM a
-      JOIN authz.tuples t ON t.tenant_id = $1 AND t.object_key = a.k AND t.relation = ANY($4::int[])),
+      JOIN ${tuples} t ON t.tenant_id = $1 AND t.object_key = a.k AND t.relation = ANY($4::int[])),
   h(k, type, id) AS (
     SELECT t.subject_key, t.user_type, t.user_id FROM a
-      JOIN authz.tuples t ON t.tenant_id = $1 AND t.object_key = a.k AND t.relation = ANY($3::int[])
+      JOIN ${tuples} t ON t.tenant_id = $1 AND t.object_key = a.k AND t.relation = ANY($3::int[])
     UNION
     SELECT x.k, x.type, x.id FROM h CROSS JOIN LATERAL (
-      SELECT t.subject_key, t.user_type, t.user_id FROM authz.tuples t
+      SELECT t.subject_key, t.user_type, t.user_id FROM ${tuples} t
         WHERE t.tenant_id = $1 AND t.object_key = h.k AND t.relation = ANY($5::int[])
       UNION ALL
-      SELECT t.subject_key, t.user_type, t.user_id FROM authz.tuples t
+      SELECT t.subject_key, t.user_type, t.user_id FROM ${tuples} t
         WHERE h.id = '*' AND h.type <> $6 AND t.tenant_id = $1 AND t.object_type = h.type
           AND t.relation = ANY($5::int[])) x(k, type, id))
-  SELECT t.* FROM a JOIN authz.tuples t ON t.tenant_id = $1 AND t.object_key = a.k
+  SELECT t.* FROM a JOIN ${tuples} t ON t.tenant_id = $1 AND t.object_key = a.k
     AND (t.relation = ANY($3::int[]) OR t.relation = ANY($4::int[]))
   UNION
-  SELECT t.* FROM h JOIN authz.tuples t
+  SELECT t.* FROM h JOIN ${tuples} t
     ON t.tenant_id = $1 AND t.object_key = h.k AND t.relation = ANY($5::int[])
   UNION
-  SELECT t.* FROM h JOIN authz.tuples t ON h.id = '*' AND h.type <> $6 AND t.tenant_id = $1
+  SELECT t.* FROM h JOIN ${tuples} t ON h.id = '*' AND h.type <> $6 AND t.tenant_id = $1
     AND t.object_type = h.type AND t.relation = ANY($5::int[])`;
 
 const MEMBER = [numberOf.member];
@@ -131,37 +140,37 @@ const keysOf = (principals: readonly Principal[]): readonly string[] =>
 export type Subgraphs = {
   /** For checks of any of the principals on any of the objects. */
   readonly ofChecks: (
-    tenantId: string,
+    source: Source,
     principals: readonly Principal[],
     objects: readonly Pick<Fields, 'object_type' | 'object_id'>[],
   ) => Promise<TupleIndex>;
-  readonly ofObjects: (tenantId: string, asked: readonly Question[]) => Promise<TupleIndex>;
-  readonly ofUsers: (tenantId: string, asked: UsersQuestion) => Promise<TupleIndex>;
+  readonly ofObjects: (source: Source, asked: readonly Question[]) => Promise<TupleIndex>;
+  readonly ofUsers: (source: Source, asked: UsersQuestion) => Promise<TupleIndex>;
 };
 
 export function subgraphs(database: Database, monotonicMs: () => number): Subgraphs {
-  const read = async (tenantId: string, query: Query): Promise<TupleIndex> =>
-    inSlices(indexOf(await rowsOf(database, tenantId, query)), monotonicMs);
+  const read = async (source: Source, query: Query): Promise<TupleIndex> =>
+    inSlices(indexOf(await rowsOf(database, source, query)), monotonicMs);
   return {
-    ofChecks: (tenantId, principals, objects) =>
-      read(tenantId, {
-        text: CHECKS,
+    ofChecks: (source, principals, objects) =>
+      read(source, {
+        text: checks,
         values: [
           keysOf(principals),
           objects.map(({ object_type, object_id }) => nodeKey(object_type, object_id)),
         ],
       }),
-    ofObjects: (tenantId, asked) => {
+    ofObjects: (source, asked) => {
       const [{ relation }] = asked as readonly [Question];
       const onward = flows(relation) ? PARENT : [];
-      return read(tenantId, {
-        text: OBJECTS,
+      return read(source, {
+        text: objects,
         values: [keysOf(asked), granting(relation), onward],
       });
     },
-    ofUsers: (tenantId, { object_type, object_id, relation, user_type }) =>
-      read(tenantId, {
-        text: USERS,
+    ofUsers: (source, { object_type, object_id, relation, user_type }) =>
+      read(source, {
+        text: users,
         values: [
           nodeKey(object_type, object_id),
           granting(relation),
@@ -176,18 +185,20 @@ export function subgraphs(database: Database, monotonicMs: () => number): Subgra
 /** In one transaction and one trip. What takes too long or is too much is a question that is too large. */
 async function rowsOf(
   database: Database,
-  tenantId: string,
+  { tenantId, asOf }: Source,
   { text, values }: Query,
 ): Promise<readonly Row[]> {
+  const moment = asOf && [asOf, await parkedTuples(database)];
+  const tuples = moment ? at(`$${values.length + 2}`, `$${values.length + 3}`) : NOW;
   const answers = await database
     .asTenantAtOnce<[Row, Row, Row]>(tenantId, [
       { text: `SET LOCAL statement_timeout = ${STATEMENT_MAX_MS}` },
       // Estimates of recursive queries are so high that each of them would be compiled.
       { text: 'SET LOCAL jit = off' },
       {
-        text: `SELECT relation, user_type, user_id, object_type, object_id FROM (${text}) AS found
+        text: `SELECT relation, user_type, user_id, object_type, object_id FROM (${text(tuples)}) AS found
                ORDER BY position LIMIT ${ROWS_MAX + 1}`,
-        values: [tenantId, ...values],
+        values: [tenantId, ...values, ...(moment ?? [])],
       },
     ])
     .catch((error: unknown) => {
@@ -196,6 +207,15 @@ async function rowsOf(
   const rows = answers[2]?.rows ?? [];
   if (rows.length > ROWS_MAX) throw new EvaluationBudgetExceeded();
   return rows;
+}
+
+/** Keys of the tuples whose history cannot be told, because an event of theirs could not be applied. */
+async function parkedTuples({ system }: Database): Promise<readonly string[]> {
+  const { rows } = await system.query<{ hex: string }>(
+    `SELECT DISTINCT substr(stream_id, length('tuple-') + 1) AS hex FROM authz.parked_events
+     WHERE owner = 'projection:tuple_spans'`,
+  );
+  return rows.map(({ hex }) => hex);
 }
 
 function* indexOf(rows: readonly Row[]): Generator<void, TupleIndex> {

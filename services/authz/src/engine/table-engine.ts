@@ -18,7 +18,8 @@ import {
   type Principal,
 } from './on-behalf-of.ts';
 
-const TABLE = ['tuples'];
+const NOW = 'tuples';
+const HISTORY = 'tuple_spans';
 const WAIT_MS = 2_000;
 
 export type TableEngineDependencies = {
@@ -31,36 +32,36 @@ export type TableEngineDependencies = {
 
 export function tableEngine(needs: TableEngineDependencies): Engine {
   const { subgraphs, monotonicMs } = needs;
-  const subgraphOf = (tenantId: string, asked: CheckRequest) =>
-    subgraphs.ofChecks(tenantId, principalsOf(asked), [asked]);
+  const subgraphOf = (of: Asking, asked: CheckRequest) =>
+    subgraphs.ofChecks(of, principalsOf(asked), [asked]);
   return {
     check: (of, asked) =>
-      ask(needs, of, async ({ tenantId }) => {
-        const index = await subgraphOf(tenantId, asked);
+      ask(needs, of, async () => {
+        const index = await subgraphOf(of, asked);
         return checkFor(index, asked, index.budget());
       }),
     checkAll: (of, asked) =>
-      ask(needs, of, async ({ tenantId }) => {
-        const index = await subgraphs.ofChecks(tenantId, asked.flatMap(principalsOf), asked);
+      ask(needs, of, async () => {
+        const index = await subgraphs.ofChecks(of, asked.flatMap(principalsOf), asked);
         return checkEach(index, asked);
       }),
     explain: (of, asked) =>
-      ask(needs, of, async ({ tenantId }) => explainFor(await subgraphOf(tenantId, asked), asked)),
+      ask(needs, of, async () => explainFor(await subgraphOf(of, asked), asked)),
     filter: (of, { object_ids, ...asked }) =>
-      ask(needs, of, async ({ tenantId }) => {
+      ask(needs, of, async () => {
         const { object_type } = asked;
         const objects = [...new Set(object_ids)].map((object_id) => ({ object_type, object_id }));
-        const index = await subgraphs.ofChecks(tenantId, principalsOf(asked), objects);
+        const index = await subgraphs.ofChecks(of, principalsOf(asked), objects);
         return filterFor(index, asked, object_ids);
       }),
     listObjects: (of, asked) =>
-      ask(needs, of, async ({ tenantId }) => {
-        const index = await subgraphs.ofObjects(tenantId, eachOf(asked));
+      ask(needs, of, async () => {
+        const index = await subgraphs.ofObjects(of, eachOf(asked));
         return inSlices(listObjectsFor(index, asked), monotonicMs);
       }),
     listUsers: (of, asked) =>
-      ask(needs, of, async ({ tenantId }) => {
-        const index = await subgraphs.ofUsers(tenantId, asked);
+      ask(needs, of, async () => {
+        const index = await subgraphs.ofUsers(of, asked);
         return inSlices(index.listUsers(asked), monotonicMs);
       }),
   };
@@ -72,15 +73,16 @@ const principalsOf = (asked: Principal & Partial<Fields>): readonly Principal[] 
 async function ask<T>(
   { positions, bound }: TableEngineDependencies,
   of: Asking,
-  answer: (of: Asking) => Promise<T>,
+  answer: () => Promise<T>,
 ): Promise<Answered<T>> {
   const least = await bound(of.tenantId);
   if (least === undefined) return { unanswered: 'not_caught_up' };
   const atLeast = of.atLeast !== undefined && of.atLeast > least ? of.atLeast : least;
-  if (!(await positions.reached(TABLE, atLeast, WAIT_MS))) return { unanswered: 'not_caught_up' };
-  const position = positions.passed('tuples');
+  const table = of.asOf === undefined ? NOW : HISTORY;
+  if (!(await positions.reached([table], atLeast, WAIT_MS))) return { unanswered: 'not_caught_up' };
+  const position = positions.passed(table);
   try {
-    return { value: await answer(of), position };
+    return { value: await answer(), position };
   } catch (error) {
     return tooLarge(error);
   }

@@ -1,6 +1,11 @@
 /** What requests to and responses of the tuple endpoints have in common. */
-import { printToken } from '@cardea/http';
+import { instantOf } from '@cardea/contracts';
+import { printToken, type Request } from '@cardea/http';
+import type { Clock } from '@cardea/runtime';
+import Type from 'typebox';
+import type { Asking } from '../engine/engine.ts';
 
+const TIME_CHARS_MAX = 64;
 export const LOG = 'authz';
 export const TAG = 'Fine-grained authorization';
 
@@ -20,6 +25,38 @@ export const UNANSWERED = {
   not_caught_up: 503,
   overloaded: 503,
 } as const;
+
+/** A question about an earlier moment, which the answer repeats. */
+export const asOfShape = {
+  as_of: Type.Optional(Type.String({ format: 'date-time', maxLength: TIME_CHARS_MAX })),
+};
+/** Why such a question is refused. */
+export const LOOKING_BACK = { ...UNANSWERED, forbidden: 403, invalid_request: 400 } as const;
+
+type LookingBack = {
+  readonly tenantId: string;
+  readonly positionSeen: bigint | undefined;
+  readonly principal: NonNullable<Request<unknown, unknown, unknown>['principal']>;
+  readonly body: { readonly as_of?: string };
+};
+type Refused =
+  | { readonly refused: 'forbidden' }
+  | { readonly refused: 'invalid_request'; readonly details: object[] };
+
+/** Who was allowed what earlier is for admins and keys; nobody knows of a moment to come. */
+export function askingAt(request: LookingBack, clock: Clock): Asking | Refused {
+  const { principal, body } = request;
+  const of = askingOf(request);
+  if (body.as_of === undefined) return of;
+  const isAdmin = principal.kind === 'user' && principal.roles.includes('admin');
+  if (!isAdmin && principal.kind !== 'api_key') return { refused: 'forbidden' };
+  const asOf = instantOf(body.as_of);
+  if (asOf !== null && asOf <= clock.now()) return { ...of, asOf };
+  return { refused: 'invalid_request', details: [{ field: 'as_of', rule: 'past' }] };
+}
+
+export const echoOf = ({ as_of }: { readonly as_of?: string }) =>
+  as_of === undefined ? {} : { as_of };
 
 /** What every question carries: whose tuples, and how new the answer must be. */
 export const askingOf = ({

@@ -23,19 +23,23 @@ export const shownTuple = (row: TupleRow) => ({
 });
 export type ShownTuple = ReturnType<typeof shownTuple>;
 
-/** In the order asked; undefined where one of them is not in the table. */
+const HISTORY = `(
+  SELECT * FROM authz.tuple_spans
+  WHERE from_at <= $3::timestamptz AND (to_at IS NULL OR to_at > $3::timestamptz)) AS span`;
+
+/** The tuples of now, or of a moment; in the order asked. Undefined where one of them is not in the table. */
 export async function storedTuples(
   database: Database,
-  tenantId: string,
+  { tenantId, asOf }: { readonly tenantId: string; readonly asOf?: Date | undefined },
   asked: readonly Fields[],
 ): Promise<readonly ShownTuple[] | undefined> {
   if (asked.length === 0) return [];
   const keys = asked.map((fields) => tupleKey(tenantId, fields));
   const { rows } = await database.asTenant(tenantId, (sql) =>
     sql.query<TupleRow & { readonly key: string }>(
-      `SELECT encode(key, 'hex') AS key, ${TUPLE_COLUMNS} FROM authz.tuples
+      `SELECT encode(key, 'hex') AS key, ${TUPLE_COLUMNS} FROM ${asOf ? HISTORY : 'authz.tuples'}
        WHERE tenant_id = $1 AND key = ANY (SELECT decode(hex, 'hex') FROM unnest($2::text[]) AS hex)`,
-      [tenantId, keys],
+      [tenantId, keys, ...(asOf ? [asOf] : [])],
     ),
   );
   const found = new Map(rows.map(({ key, ...row }) => [key, shownTuple(row)]));

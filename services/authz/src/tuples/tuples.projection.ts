@@ -9,7 +9,7 @@ import { numberOf, readFields, type TupleEvent, UnreadableTuple, WILDCARD } from
 const STREAM = /^tuple-([0-9a-f]{64})$/;
 
 /** The 32 bytes of the stream's id in Postgres' notation; undefined for streams of other nouns. */
-const keyOf = (streamId: string): string | undefined => {
+export const keyOfStream = (streamId: string): string | undefined => {
   const hex = STREAM.exec(streamId)?.[1];
   return hex === undefined ? undefined : `\\x${hex}`;
 };
@@ -49,7 +49,7 @@ export const tuplesTable = projection<TupleEvent>()({
 
 function written(event: Recorded<TupleEvent, 'TupleWritten'>): readonly TableChange[] {
   const { data, metadata, position, streamId } = event;
-  const key = keyOf(streamId);
+  const key = keyOfStream(streamId);
   if (key === undefined) throw new UnreadableTuple();
   const fields = readFields(data);
   return [
@@ -73,7 +73,7 @@ function written(event: Recorded<TupleEvent, 'TupleWritten'>): readonly TableCha
 }
 
 function removed(streamId: string): readonly TableChange[] {
-  const key = keyOf(streamId);
+  const key = keyOfStream(streamId);
   return key === undefined ? [] : [rows.remove({ key })];
 }
 

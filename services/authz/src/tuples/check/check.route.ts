@@ -5,7 +5,14 @@ import Type from 'typebox';
 import type { Answered, Asking, Engine } from '../../engine/engine.ts';
 import type { CheckRequest } from '../../engine/on-behalf-of.ts';
 import type { Checked } from '../../engine/tuple-index.ts';
-import { askingOf, consistent, READS, UNANSWERED } from '../endpoint-defaults.ts';
+import {
+  askingAt,
+  asOfShape,
+  consistent,
+  echoOf,
+  LOOKING_BACK,
+  READS,
+} from '../endpoint-defaults.ts';
 import { type ShownTuple, storedTuples } from '../stored-tuples.ts';
 import { fieldsShape, onBehalfOf, tupleShape } from '../tuple-shape.ts';
 
@@ -36,26 +43,31 @@ export const checkRoute = (needs: Dependencies) =>
       handlesConsistency: true,
       path: '/api/v1/fga/check',
       query: Type.Object({ explain: Type.Optional(Type.Boolean()) }),
-      body: Type.Object({ ...fieldsShape, ...onBehalfOf }),
+      body: Type.Object({ ...fieldsShape, ...onBehalfOf, ...asOfShape }),
       ok: Type.Object({
         allowed: Type.Boolean(),
         reason: Type.Optional(Type.String()),
         path: tuples,
         held: tuples,
+        ...asOfShape,
       }),
-      refusals: UNANSWERED,
+      refusals: LOOKING_BACK,
     },
     async (request) => {
       const { engine, clock } = needs;
       const startMs = clock.monotonicMs();
-      const of = askingOf(request);
+      const of = askingAt(request, clock);
+      if ('refused' in of) return of;
       const answer =
         request.query.explain === true
           ? await explained(needs, of, request.body)
           : await engine.check(of, request.body);
       metrics.checkDuration.observe((clock.monotonicMs() - startMs) / 1000);
       if ('unanswered' in answer) return { refused: answer.unanswered };
-      return { ok: answer.value, headers: consistent(answer.position) };
+      return {
+        ok: { ...answer.value, ...echoOf(request.body) },
+        headers: consistent(answer.position),
+      };
     },
   );
 
@@ -71,9 +83,10 @@ async function explained(
     const answer = await engine.explain(of, asked);
     if ('unanswered' in answer) return answer;
     const { position } = answer;
-    if (!(await positions.reached(['tuples'], position, TABLE_WAIT_MS))) break;
+    const table = of.asOf === undefined ? 'tuples' : 'tuple_spans';
+    if (!(await positions.reached([table], position, TABLE_WAIT_MS))) break;
     const { path, held, ...checked } = answer.value;
-    const stored = await storedTuples(database, of.tenantId, path ?? held ?? []);
+    const stored = await storedTuples(database, of, path ?? held ?? []);
     if (stored === undefined) continue;
     const shown = path ? { path: [...stored] } : held ? { held: [...stored] } : {};
     return { value: { ...checked, ...shown }, position };

@@ -1,13 +1,27 @@
 import { endpoint } from '@cardea/http';
+import type { Clock } from '@cardea/runtime';
 import Type from 'typebox';
 import type { Engine } from '../../engine/engine.ts';
-import { askingOf, consistent, READS, UNANSWERED } from '../endpoint-defaults.ts';
+import {
+  askingAt,
+  asOfShape,
+  consistent,
+  echoOf,
+  LOOKING_BACK,
+  READS,
+} from '../endpoint-defaults.ts';
 import { objectId, onBehalfOf, questionShape } from '../tuple-shape.ts';
 
 const OBJECT_IDS_MAX = 10_000;
 const count = Type.Integer({ minimum: 0 });
 
-export const filterRoute = ({ engine }: { readonly engine: Engine }) =>
+export const filterRoute = ({
+  engine,
+  clock,
+}: {
+  readonly engine: Engine;
+  readonly clock: Clock;
+}) =>
   endpoint(
     {
       ...READS,
@@ -22,6 +36,7 @@ export const filterRoute = ({ engine }: { readonly engine: Engine }) =>
       body: Type.Object({
         ...questionShape,
         ...onBehalfOf,
+        ...asOfShape,
         object_ids: Type.Array(objectId, { maxItems: OBJECT_IDS_MAX }),
       }),
       ok: Type.Object({
@@ -29,12 +44,15 @@ export const filterRoute = ({ engine }: { readonly engine: Engine }) =>
         total: count,
         allowed: count,
         denied: count,
+        ...asOfShape,
       }),
-      refusals: UNANSWERED,
+      refusals: LOOKING_BACK,
     },
     async (request) => {
       const { body } = request;
-      const answer = await engine.filter(askingOf(request), body);
+      const of = askingAt(request, clock);
+      if ('refused' in of) return of;
+      const answer = await engine.filter(of, body);
       if ('unanswered' in answer) return { refused: answer.unanswered };
       const allowedIds = body.object_ids.filter((_, index) => answer.value[index]);
       const total = body.object_ids.length;
@@ -44,6 +62,7 @@ export const filterRoute = ({ engine }: { readonly engine: Engine }) =>
           total,
           allowed: allowedIds.length,
           denied: total - allowedIds.length,
+          ...echoOf(body),
         },
         headers: consistent(answer.position),
       };

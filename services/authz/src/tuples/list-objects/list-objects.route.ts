@@ -1,11 +1,25 @@
 import { endpoint } from '@cardea/http';
+import type { Clock } from '@cardea/runtime';
 import Type from 'typebox';
 import { idPageOf, idPageShape, isLong, writeInPieces } from '../../adapters/id-pages.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { askingOf, consistent, READS, UNANSWERED } from '../endpoint-defaults.ts';
+import {
+  askingAt,
+  asOfShape,
+  consistent,
+  echoOf,
+  LOOKING_BACK,
+  READS,
+} from '../endpoint-defaults.ts';
 import { onBehalfOf, questionShape } from '../tuple-shape.ts';
 
-export const listObjectsRoute = ({ engine }: { readonly engine: Engine }) =>
+export const listObjectsRoute = ({
+  engine,
+  clock,
+}: {
+  readonly engine: Engine;
+  readonly clock: Clock;
+}) =>
   endpoint(
     {
       ...READS,
@@ -16,19 +30,22 @@ export const listObjectsRoute = ({ engine }: { readonly engine: Engine }) =>
       retry: 'safe',
       handlesConsistency: true,
       path: '/api/v1/fga/list-objects',
-      body: Type.Object({ ...questionShape, ...onBehalfOf, ...idPageShape }),
+      body: Type.Object({ ...questionShape, ...onBehalfOf, ...idPageShape, ...asOfShape }),
       ok: Type.Object({
         object_ids: Type.Array(Type.String()),
         total: Type.Integer({ minimum: 0 }),
+        ...asOfShape,
       }),
-      refusals: UNANSWERED,
+      refusals: LOOKING_BACK,
     },
     async (request) => {
       const { body } = request;
-      const answer = await engine.listObjects(askingOf(request), body);
+      const of = askingAt(request, clock);
+      if ('refused' in of) return of;
+      const answer = await engine.listObjects(of, body);
       if ('unanswered' in answer) return { refused: answer.unanswered };
       const headers = consistent(answer.position);
-      const rest = { total: answer.value.length };
+      const rest = { total: answer.value.length, ...echoOf(body) };
       const page = idPageOf(answer.value, body);
       if (!isLong(page)) return { ok: { object_ids: page, ...rest }, headers };
       const name = 'object_ids';

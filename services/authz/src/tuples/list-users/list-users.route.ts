@@ -1,13 +1,27 @@
 import { endpoint } from '@cardea/http';
+import type { Clock } from '@cardea/runtime';
 import Type from 'typebox';
 import { idPageOf, idPageShape, isLong, writeInPieces } from '../../adapters/id-pages.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { askingOf, consistent, READS, UNANSWERED } from '../endpoint-defaults.ts';
+import {
+  askingAt,
+  asOfShape,
+  consistent,
+  echoOf,
+  LOOKING_BACK,
+  READS,
+} from '../endpoint-defaults.ts';
 import { fieldsShape } from '../tuple-shape.ts';
 
 const { user_id: _, ...askedShape } = fieldsShape;
 
-export const listUsersRoute = ({ engine }: { readonly engine: Engine }) =>
+export const listUsersRoute = ({
+  engine,
+  clock,
+}: {
+  readonly engine: Engine;
+  readonly clock: Clock;
+}) =>
   endpoint(
     {
       ...READS,
@@ -18,21 +32,24 @@ export const listUsersRoute = ({ engine }: { readonly engine: Engine }) =>
       retry: 'safe',
       handlesConsistency: true,
       path: '/api/v1/fga/list-users',
-      body: Type.Object({ ...askedShape, ...idPageShape }),
+      body: Type.Object({ ...askedShape, ...idPageShape, ...asOfShape }),
       ok: Type.Object({
         user_ids: Type.Array(Type.String()),
         total: Type.Integer({ minimum: 0 }),
         wildcard: Type.Boolean(),
+        ...asOfShape,
       }),
-      refusals: UNANSWERED,
+      refusals: LOOKING_BACK,
     },
     async (request) => {
       const { body } = request;
-      const answer = await engine.listUsers(askingOf(request), body);
+      const of = askingAt(request, clock);
+      if ('refused' in of) return of;
+      const answer = await engine.listUsers(of, body);
       if ('unanswered' in answer) return { refused: answer.unanswered };
       const { ids, wildcard } = answer.value;
       const headers = consistent(answer.position);
-      const rest = { total: ids.length, wildcard };
+      const rest = { total: ids.length, wildcard, ...echoOf(body) };
       const page = idPageOf(ids, body);
       if (!isLong(page)) return { ok: { user_ids: page, ...rest }, headers };
       const name = 'user_ids';

@@ -30,7 +30,14 @@ export { type KafkaAddress, type KafkaClient, kafkaClient } from './kafka/kafka-
 export { kafkaPublisher } from './kafka/publisher.ts';
 export { type LyingRecord, readTopic } from './kafka/read-topic.ts';
 export { type KafkaSubscriberDependencies, kafkaSubscriber } from './kafka/subscriber.ts';
-export { checkTopics, createTopics, kafkaAnswers, TopicsMisfit } from './kafka/topics.ts';
+export {
+  checkTopics,
+  createTopics,
+  kafkaAnswers,
+  remakeTopics,
+  TopicsMisfit,
+} from './kafka/topics.ts';
+export { beginEpoch, type EpochConsumer } from './new-epoch.ts';
 export { keyOf, partitionOf } from './partition.ts';
 export { hasPassed, type PartitionEnds } from './partition-ends.ts';
 export { busMembers, type Members } from './postgres/members.ts';

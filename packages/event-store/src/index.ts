@@ -46,6 +46,7 @@ export {
   recordedOf,
   stateAfter,
 } from './handlers.ts';
+export { logNumber } from './postgres/log-number.ts';
 export { eventStoreMigrations } from './postgres/migrations.ts';
 export {
   type PostgresEventStoreOptions,

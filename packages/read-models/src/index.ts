@@ -15,6 +15,8 @@ export {
   type MigrationState,
   migrate,
   pendingMigrations,
+  plannedMigrations,
+  RESTORING,
 } from './migrate.ts';
 export type { Migration, MigrationSet, NamedMigration } from './migration.ts';
 export { type PolicyReleaseOptions, releasePolicyStream } from './policy-release.ts';
@@ -46,9 +48,18 @@ export {
 } from './projection-runner.ts';
 export { type Privilege, protectTable } from './protect-table.ts';
 export { type RebuildOptions, type Rebuilt, rebuildProjection } from './rebuild.ts';
+export { endRestore, isMarked, isRestoreMark, markRestore } from './restore-mark.ts';
 export { APP_ROLE, SYSTEM_ROLE } from './roles.ts';
 export { eraseKeysOfDays, postgresSubjectKeys } from './subject-key-table.ts';
 export { countTable, orNull, table } from './table.ts';
+export {
+  asOwner,
+  type CopiedTable,
+  openLoad,
+  openSnapshot,
+  type TableLoad,
+  type TableSnapshot,
+} from './table-copies.ts';
 export {
   foreignKeysOf,
   rewrapTable,

@@ -8,6 +8,7 @@ import { failpoint, type Logger } from '@cardea/runtime';
 import createKnex, { type Knex } from 'knex';
 import { Client } from 'pg';
 import { type MigrationSet, type Step, stepOfValue, stepsOf } from './migration.ts';
+import { isRestoreMark, migrationsTable } from './restore-mark.ts';
 import { APP_ROLE, makeRoles, SYSTEM_ROLE } from './roles.ts';
 import { serviceTables, subjectKeyIndexes } from './service-tables.ts';
 
@@ -26,6 +27,10 @@ export type MigrateOptions = {
   readonly log: Logger;
   /** Login users of the services; by default the user that migrates. */
   readonly loginUsers?: readonly string[];
+  /** Called by the restore itself: its own mark does not keep it out. */
+  readonly restoring?: boolean;
+  /** Of the pending ones only these, `schema/NNNN-name`: those that a backup was made with. */
+  readonly only?: ReadonlySet<string>;
 };
 
 /** A migration, or this process, must not run: the message names the file and the reason. */
@@ -36,7 +41,8 @@ export class MigrationRefused extends Error {
 /** Applies pending migrations; returns their names, `schema/NNNN-name`. */
 export async function migrate(options: MigrateOptions): Promise<readonly string[]> {
   const { connectionString, appVersion } = options;
-  const plan = await planOf(options.sets);
+  const all = await planOf(options.sets);
+  const plan = all.filter((step) => options.only?.has(nameOf(step)) ?? true);
   const lock = await lockMigrations(connectionString);
   const knex = createKnex({
     client: 'pg',
@@ -55,7 +61,7 @@ export async function migrate(options: MigrateOptions): Promise<readonly string[
       if (hasServiceTables(set)) await grantByDefault(knex, set.schema);
     }
     const state = await compare(plan, appVersion, (sql) => rowsOf(knex, sql));
-    refuse(state);
+    refuse(options.restoring === true ? withoutMark(state) : state);
     for (const step of state.pending) await applyWithRetry(knex, step, options);
     return state.pending.map(nameOf);
   } finally {
@@ -107,6 +113,13 @@ async function planOf(sets: readonly MigrationSet[]): Promise<readonly Step[]> {
   return steps;
 }
 
+/** What this version migrates to: names, and the hashes of what they do. */
+export async function plannedMigrations(
+  sets: readonly MigrationSet[],
+): Promise<ReadonlyMap<string, string>> {
+  return new Map((await planOf(sets)).map((step) => [nameOf(step), step.sha256]));
+}
+
 const nameOf = (step: Step): string => `${step.schema}/${step.name}`;
 
 type Applied = { name: string; sha256: string; min_app_version: string | null };
@@ -139,12 +152,21 @@ async function compare(
   };
 }
 
+export const RESTORING =
+  'This database is being restored, or a restore of it was broken off: then drop it, and restore into an empty one.';
+
+const withoutMark = (state: Comparison): Comparison => ({
+  ...state,
+  tooNew: state.tooNew.filter(({ name }) => !isRestoreMark(name)),
+});
+
 function refuse(state: Comparison): void {
   const [changed] = state.changed;
   if (changed !== undefined) {
     throw new MigrationRefused(`Migration ${changed} was applied and is another file now.`);
   }
   const [newer] = state.tooNew;
+  if (newer !== undefined && isRestoreMark(newer.name)) throw new MigrationRefused(RESTORING);
   if (newer !== undefined) {
     throw new MigrationRefused(
       `The database stands at ${newer.name}, which needs version ${newer.minAppVersion}.`,
@@ -185,14 +207,7 @@ async function lockMigrations(connectionString: string): Promise<Client> {
 
 async function makeSchema(knex: Knex, schema: string): Promise<void> {
   await knex.raw(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
-  await knex.raw(`
-    CREATE TABLE IF NOT EXISTS ${schema}.schema_migrations (
-      name text PRIMARY KEY,
-      sha256 text NOT NULL,
-      applied_at timestamptz NOT NULL DEFAULT now(),
-      app_version text NOT NULL,
-      min_app_version text
-    )`);
+  await knex.raw(migrationsTable(schema));
   await knex.raw(`
     GRANT USAGE ON SCHEMA ${schema} TO ${APP_ROLE}, ${SYSTEM_ROLE};
     GRANT SELECT ON ${schema}.schema_migrations TO ${APP_ROLE}, ${SYSTEM_ROLE}`);

@@ -14,7 +14,7 @@ import {
 import type { Logger } from '@cardea/runtime';
 import { Client } from 'pg';
 import { cloneTable } from './clone-table.ts';
-import type { Queryable } from './database.ts';
+import { asQueryable } from './owner-client.ts';
 import { openDatabase } from './postgres-database.ts';
 import type { Projection, ProjectionTools } from './projection.ts';
 import { Projector } from './projector.ts';
@@ -184,11 +184,3 @@ async function replaceTable(
   await owner.query(`DROP TABLE ${schema}.${name}`);
   for (const { table } of rows) await owner.query(`ALTER TABLE ${table} SET SCHEMA ${schema}`);
 }
-
-const asQueryable = (client: Client): Queryable => ({
-  query: async (sql, values) => {
-    const named = typeof sql === 'string' ? { text: sql } : sql;
-    const { rows, rowCount } = await client.query({ ...named, values: values as unknown[] });
-    return { rows, rowCount: rowCount ?? 0 };
-  },
-});

@@ -2,10 +2,12 @@
 import { busMigrations } from '@cardea/event-bus';
 import { eventStoreMigrations } from '@cardea/event-store';
 import {
+  isRestoreMark,
   type MigrationSet,
   type MigrationState,
   migrate,
   pendingMigrations,
+  RESTORING,
   SYSTEM_ROLE,
 } from '@cardea/read-models';
 import type { Clock, Logger, Settings } from '@cardea/runtime';
@@ -29,8 +31,11 @@ export const migrateServices = (of: {
   readonly definitions: Named;
   readonly version: string;
   readonly log: Logger;
+  /** See {@link MigrateOptions}. */
+  readonly restoring?: boolean;
+  readonly only?: ReadonlySet<string>;
 }): Promise<readonly string[]> => {
-  const { settings, definitions, version, log } = of;
+  const { settings, definitions, version, log, restoring, only } = of;
   const urls = [settings.MIGRATION_DATABASE_URL.reveal(), settings.DATABASE_URL.reveal()];
   const users = urls.map((url) => decodeURIComponent(new URL(url).username));
   return migrate({
@@ -38,6 +43,8 @@ export const migrateServices = (of: {
     sets: migrationSetsOf(definitions),
     appVersion: version,
     log,
+    ...(restoring === undefined ? {} : { restoring }),
+    ...(only === undefined ? {} : { only }),
     ...(users.includes('') ? {} : { loginUsers: [...new Set(users)] }),
   });
 };
@@ -95,6 +102,7 @@ async function missingNow(of: {
 
 function firstOf({ pending, changed, tooNew }: MigrationState): string | undefined {
   if (changed[0] !== undefined) return `${changed[0]} was applied and is another file now`;
+  if (tooNew[0] !== undefined && isRestoreMark(tooNew[0].name)) return RESTORING;
   if (tooNew[0] !== undefined) {
     return `${tooNew[0].name} is applied and needs version ${tooNew[0].minAppVersion}`;
   }

@@ -24,6 +24,29 @@ export const createTopics = async (
   });
 };
 
+/**
+ * Deletes the topics and makes them anew, empty. Who reads or writes them meanwhile is disturbed: it is for
+ * a restore, when nothing of the product runs.
+ */
+export const remakeTopics = async (
+  client: KafkaClient,
+  options: { readonly replication?: number; readonly topics?: readonly TopicPlan[] } = {},
+): Promise<readonly string[]> => {
+  const { topics = topicPlans() } = options;
+  const names = new Set(topics.map(({ topic }) => topic));
+  await withAdmin(client, async (admin) => {
+    const listed = async () => (await admin.listTopics()).filter((name) => names.has(name));
+    const there = await listed();
+    if (there.length > 0) await admin.deleteTopics({ topics: [...there] });
+    // Deleting is answered before it is done.
+    for (let tries = 1; (await listed()).length > 0; tries += 1) {
+      if (tries === LED_TRIES_MAX) throw new TopicsMisfit(['topics are not deleted in time']);
+      await pause(LED_PAUSE_MS);
+    }
+  });
+  return (await createTopics(client, options)).created;
+};
+
 /** What is wrong with the topics, a sentence each; empty when all are as required. */
 export const checkTopics = async (
   client: KafkaClient,

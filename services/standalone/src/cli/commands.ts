@@ -1,6 +1,7 @@
 /** All commands, in the order of the help. */
 import type { Command } from './command.ts';
 import { auditVerify } from './commands/audit-verify.ts';
+import { backup, restore } from './commands/backup.ts';
 import { configCheck, configList } from './commands/config.ts';
 import { doctor } from './commands/doctor.ts';
 import { keysRewrap, keysRotateDek } from './commands/encryption-keys.ts';
@@ -40,5 +41,7 @@ export const commands: readonly Command[] = [
   usersCreateAdmin,
   logLevel,
   mailbox,
+  backup,
+  restore,
   auditVerify,
 ];

@@ -6,17 +6,24 @@ export class WrongUsage extends Error {
   override readonly name = 'WrongUsage';
 }
 
-/** Exit 1: the command was understood and could not be carried out. */
+/** Exit 1: the command was understood and could not be carried out. Programs tell reasons by the code. */
 export class NotDone extends Error {
   override readonly name = 'NotDone';
+  readonly code: string | undefined;
+  constructor(message: string, code?: string) {
+    super(message);
+    this.code = code;
+  }
 }
 
 /** Exit 78. */
 export class WrongConfiguration extends Error {
   override readonly name = 'WrongConfiguration';
   readonly faults: readonly SettingFault[];
-  constructor(message: string, faults: readonly SettingFault[] = []) {
+  readonly code: string | undefined;
+  constructor(message: string, faults: readonly SettingFault[] = [], code?: string) {
     super(message);
     this.faults = faults;
+    this.code = code;
   }
 }

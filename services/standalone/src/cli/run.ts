@@ -124,7 +124,9 @@ function failed(
   const { code, message } = explained(error);
   if (of.json) {
     const faults = error instanceof WrongConfiguration ? { faults: error.faults } : {};
-    out(`${JSON.stringify({ ok: false, error: { message, ...faults } })}\n`);
+    const isOurs = error instanceof WrongConfiguration || error instanceof NotDone;
+    const reason = isOurs && error.code !== undefined ? { code: error.code } : {};
+    out(`${JSON.stringify({ ok: false, error: { ...reason, message, ...faults } })}\n`);
   } else {
     const more = code === EXIT.usage ? `\n\n${helpOf(command, optionsOf(command))}` : '\n';
     err(`cardea ${command.name}: ${message}${more}`);

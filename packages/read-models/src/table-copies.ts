@@ -1,0 +1,128 @@
+/**
+ * Whole tables as text, by COPY: out of one snapshot while everything goes on, and into the tables of a
+ * freshly migrated database, all in one transaction.
+ */
+import type { Readable, Writable } from 'node:stream';
+import { Client } from 'pg';
+import { from, to } from 'pg-copy-streams';
+import type { Queryable } from './database.ts';
+import { asQueryable } from './owner-client.ts';
+import { SYSTEM_ROLE } from './roles.ts';
+
+export type CopiedTable = {
+  readonly schema: string;
+  readonly name: string;
+  readonly columns: readonly string[];
+  /** Of a table that is partitioned by days: those that have a partition, `YYYY-MM-DD`. */
+  readonly days: readonly string[];
+};
+
+export type TableSnapshot = Queryable & {
+  /** Every table of these schemas; a partitioned one once. */
+  tables(schemas: readonly string[]): Promise<readonly CopiedTable[]>;
+  /** Its rows; `rowCount` counts them once it has ended. One at a time. */
+  copyOut(table: CopiedTable): Readable & { readonly rowCount: number };
+  close(): Promise<void>;
+};
+
+/** What is read comes from one moment, whatever is written meanwhile. */
+export async function openSnapshot(connectionString: string): Promise<TableSnapshot> {
+  const client = await connected(connectionString, { role: SYSTEM_ROLE });
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  return {
+    ...asQueryable(client),
+    tables: async (schemas) => {
+      const { rows } = await client.query<CopiedTable>(TABLES, [schemas]);
+      return rows;
+    },
+    // Read by a statement, because COPY of a partitioned table itself would copy nothing.
+    copyOut: (table) =>
+      client.query(to(`COPY (SELECT ${columnsOf(table)} FROM ${nameOf(table)}) TO STDOUT`)),
+    close: () => client.end(),
+  };
+}
+
+export type TableLoad = Queryable & {
+  /** Takes out what migrations put into it, and lets its owner write past row-level security. */
+  prepare(table: CopiedTable): Promise<void>;
+  copyIn(table: CopiedTable): Writable & { readonly rowCount: number };
+  commit(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** As the owner, in one transaction: until {@link TableLoad.commit} nobody sees a row. */
+export async function openLoad(connectionString: string): Promise<TableLoad> {
+  const client = await connected(connectionString);
+  const forced = new Set<string>();
+  await client.query('BEGIN');
+  return {
+    ...asQueryable(client),
+    prepare: async (table) => {
+      const name = nameOf(table);
+      const { rows } = await client.query<{ forced: boolean }>(
+        'SELECT relforcerowsecurity AS forced FROM pg_class WHERE oid = $1::regclass',
+        [name],
+      );
+      if (rows[0]?.forced === true) {
+        forced.add(name);
+        await client.query(`ALTER TABLE ${name} NO FORCE ROW LEVEL SECURITY`);
+      }
+      const { rowCount } = await client.query(`SELECT FROM ${name} LIMIT 1`);
+      if (rowCount !== 0) await client.query(`DELETE FROM ${name}`);
+      for (const day of table.days) {
+        await client.query(`SELECT ${escaped(table.schema)}.make_partition($1::date)`, [day]);
+      }
+    },
+    copyIn: (table) => client.query(from(`COPY ${nameOf(table)} (${columnsOf(table)}) FROM STDIN`)),
+    commit: async () => {
+      for (const name of forced) {
+        await client.query(`ALTER TABLE ${name} FORCE ROW LEVEL SECURITY`);
+      }
+      await client.query('COMMIT');
+    },
+    close: () => client.end(),
+  };
+}
+
+/** A connection of the owner without a transaction. */
+export async function asOwner<T>(
+  connectionString: string,
+  work: (owner: Queryable) => Promise<T>,
+): Promise<T> {
+  const client = await connected(connectionString);
+  try {
+    return await work(asQueryable(client));
+  } finally {
+    await client.end();
+  }
+}
+
+async function connected(
+  connectionString: string,
+  { role }: { readonly role?: string } = {},
+): Promise<Client> {
+  const client = new Client({
+    connectionString,
+    application_name: 'cardea-backup',
+    ...(role === undefined ? {} : { options: `-c role=${role}` }),
+  });
+  client.on('error', () => {}); // the statement that fails reports it
+  await client.connect();
+  return client;
+}
+
+const escaped = (identifier: string): string => `"${identifier.replaceAll('"', '""')}"`;
+const nameOf = ({ schema, name }: CopiedTable): string => `${escaped(schema)}.${escaped(name)}`;
+const columnsOf = ({ columns }: CopiedTable): string => columns.map(escaped).join(', ');
+
+/** A partition of a day is named `<table>_YYYYMMDD`. */
+const TABLES = `
+  SELECT n.nspname AS schema, c.relname AS name,
+    (SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute AS a
+     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '') AS columns,
+    coalesce((SELECT array_agg(to_date(right(p.relname, 8), 'YYYYMMDD')::text ORDER BY p.relname)
+     FROM pg_inherits AS i JOIN pg_class AS p ON p.oid = i.inhrelid
+     WHERE i.inhparent = c.oid), '{}') AS days
+  FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+  WHERE n.nspname = ANY($1) AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+  ORDER BY n.nspname, c.relname`;

@@ -1,0 +1,121 @@
+/**
+ * Writes a backup: the tables of one snapshot, without those that are built anew from what is saved. It
+ * may be made while everything runs.
+ */
+import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
+import { logNumber } from '@cardea/event-store';
+import {
+  type CopiedTable,
+  isRestoreMark,
+  openSnapshot,
+  RESTORING,
+  type TableSnapshot,
+} from '@cardea/read-models';
+import { migrationSetsOf, type Part } from '@cardea/service';
+import type { Deployment } from '../cli/deployment.ts';
+import { NotDone } from '../cli/failures.ts';
+import { services } from '../services.ts';
+import { FORMAT, keyIdsOf, type Manifest, type SavedTable, writeManifest } from './manifest.ts';
+import { saveTable } from './table-files.ts';
+
+const OWNER_ONLY_FOLDER = 0o700;
+
+/** Topics begin anew after a restore, and migrations make their own table. */
+const NOT_SAVED = ['bus.log_epoch', 'bus.members', 'bus.partitions', 'bus.records'];
+
+export async function makeBackup(
+  deployment: Deployment,
+  folder: string,
+  onTable: (table: SavedTable) => void,
+): Promise<Manifest> {
+  makeFolder(folder);
+  const { settings, version } = deployment;
+  const shared = deployment.shared();
+  // Read before the snapshot, for the keys of what the log holds by then are in it.
+  const headsBefore = settings.EVENTSTORE_URL === undefined ? undefined : await headsOf(deployment);
+  const snapshot = await openSnapshot(settings.DATABASE_URL.reveal());
+  try {
+    const migrations = await appliedIn(snapshot);
+    const tables: SavedTable[] = [];
+    for (const table of await tablesToSave(snapshot, deployment.parts())) {
+      const saved = await saveTable(snapshot, folder, table);
+      tables.push(saved);
+      onTable(saved);
+    }
+    const manifest: Manifest = {
+      format: FORMAT,
+      version,
+      created_at: shared.clock.now().toISOString(),
+      events: headsBefore === undefined ? 'included' : 'in_event_store_db',
+      migrations,
+      heads: headsBefore ?? (await headsIn(snapshot)),
+      keys: keyIdsOf(shared),
+      tables,
+    };
+    writeManifest(folder, manifest, shared);
+    return manifest;
+  } finally {
+    await snapshot.close();
+  }
+}
+
+/** New, or empty: an older backup is never mixed with this one. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder) && readdirSync(folder).length > 0) {
+    throw new NotDone('the folder of --out is not empty', 'folder_not_empty');
+  }
+  mkdirSync(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
+  chmodSync(folder, OWNER_ONLY_FOLDER);
+}
+
+const schemas = (): readonly string[] => migrationSetsOf(services).map(({ schema }) => schema);
+
+async function tablesToSave(
+  snapshot: TableSnapshot,
+  parts: readonly Part[],
+): Promise<readonly CopiedTable[]> {
+  const projected = parts.flatMap(({ definition, service }) =>
+    service.projections.flatMap(({ tables }) =>
+      tables.map(({ name }) => `${definition.name}.${name}`),
+    ),
+  );
+  const skipped = new Set([...NOT_SAVED, ...projected]);
+  const all = await snapshot.tables(schemas());
+  return all.filter(
+    ({ schema, name }) => name !== 'schema_migrations' && !skipped.has(`${schema}.${name}`),
+  );
+}
+
+async function appliedIn(snapshot: TableSnapshot): Promise<Manifest['migrations']> {
+  const applied: [string, string][] = [];
+  for (const schema of schemas()) {
+    const { rows } = await snapshot.query<{ name: string; sha256: string }>(
+      `SELECT name, sha256 FROM ${schema}.schema_migrations ORDER BY name`,
+    );
+    applied.push(
+      ...rows.map(({ name, sha256 }) => [`${schema}/${name}`, sha256] as [string, string]),
+    );
+  }
+  if (applied.some(([name]) => isRestoreMark(name))) throw new NotDone(RESTORING);
+  return Object.fromEntries(applied);
+}
+
+async function headsIn(snapshot: TableSnapshot): Promise<Manifest['heads']> {
+  return await eachLog(async (log) => {
+    const { rows } = await snapshot.query<{ head: string }>(
+      'SELECT coalesce(max(position), 0) AS head FROM eventstore.events WHERE log = $1',
+      [logNumber(log)],
+    );
+    return rows[0]?.head ?? '0';
+  });
+}
+
+export const headsOf = (deployment: Deployment): Promise<Manifest['heads']> =>
+  eachLog(async (log) => String(await deployment.shared().storeFor(log).head(log)));
+
+async function eachLog(head: (log: ServiceName) => Promise<string>): Promise<Manifest['heads']> {
+  const heads: [ServiceName, string][] = [];
+  for (const log of SERVICE_NAMES) heads.push([log, await head(log)]);
+  return Object.fromEntries(heads) as Manifest['heads'];
+}

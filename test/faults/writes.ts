@@ -23,8 +23,8 @@ const tupleOf = (name: string) => ({
 
 export type Load = { readonly acked: AckedSet<Write>; stop(): Promise<void> };
 
-/** Writes until it is stopped, through outages; 50 writes per second at most. */
-export function mixedWrites(file: string, rest: () => RestDriver): Load {
+/** Writes until it is stopped, through outages; 50 writes per second at most. Names begin with `prefix`. */
+export function mixedWrites(file: string, rest: () => RestDriver, prefix = ''): Load {
   const acked = ackedSet<Write>(file);
   let running = true;
   let count = 0;
@@ -32,7 +32,7 @@ export function mixedWrites(file: string, rest: () => RestDriver): Load {
     while (running) {
       count += 1;
       const kind = count % USER_EVERY === 0 ? 'user' : 'tuple';
-      const write: Write = { kind, name: `${kind}-${count}` };
+      const write: Write = { kind, name: `${prefix}${kind}-${count}` };
       await acked.send(write, () => send(rest(), write));
       await new Promise((resolve) => setTimeout(resolve, (1000 * WRITERS) / 50));
     }
@@ -64,7 +64,10 @@ async function send(rest: RestDriver, { kind, name }: Write): Promise<number> {
  * audit log follow the events, also those of unacknowledged writes: what is missing may still come, a
  * duplicate stays.
  */
-export async function expectClean(rest: RestDriver, { acked }: Load): Promise<void> {
+export async function expectClean(
+  rest: RestDriver,
+  { acked }: { readonly acked: Pick<Load['acked'], 'read'> },
+): Promise<void> {
   const told = acked.read();
   expect(told.refused).toEqual([]);
   expect(told.acked.length).toBeGreaterThan(0);

@@ -10,9 +10,11 @@ import {
   forgetting,
   type KafkaSubscriberDependencies,
   kafkaClient,
+  kafkaPublisher,
   keyOf,
   partitionOf,
   readTopic,
+  remakeTopics,
   topicPlans,
 } from '../src/index.ts';
 import {
@@ -59,6 +61,21 @@ describeBus('Kafka', () => ({
 }));
 
 describe('Kafka', () => {
+  it('makes topics anew, empty, with their offsets from 0 on', async () => {
+    const named = topicPlans([]).map((plan) => `${kafka.prefix}-anew-${plan.topic}`);
+    const plans = named.map(forgetting);
+    const topic = named.at(-1) ?? '';
+    const options = { replication: 1, topics: plans };
+    await createTopics(clientOf(), { ...options, topics: plans.slice(1) });
+    const publisher = kafkaPublisher(clientOf());
+    await publisher.publish(topic, [countedEvent('anew', 1, 1)]);
+    await publisher.close();
+    expect(await readTopic(clientOf(), topic)).toHaveLength(1);
+    expect(await remakeTopics(clientOf(), options)).toEqual(named);
+    expect(await readTopic(clientOf(), topic)).toEqual([]);
+    expect(await checkTopics(clientOf(), plans)).toEqual([]);
+  });
+
   let sides: KafkaSide[];
   let name: string;
   let topic: string;

@@ -17,7 +17,11 @@ export const createTopics = async (
     const { missing, existing, misfits } = await compare(admin, topics);
     if (misfits.length > 0) throw new TopicsMisfit(misfits);
     if (missing.length > 0) {
-      await admin.createTopics({ topics: missing.map((plan) => requestOf(plan, replication)) });
+      // The driver's own wait gives up on a topic that the metadata does not show yet.
+      await admin.createTopics({
+        topics: missing.map((plan) => requestOf(plan, replication)),
+        waitForLeaders: false,
+      });
       for (const { topic } of missing) await untilLed(admin, topic);
     }
     return { created: missing.map(({ topic }) => topic), existing };

@@ -31,7 +31,7 @@ export const access: readonly (readonly [RegExp, Right])[] = [
   [/^GET \/auth\/me$/, optional('user')],
   [/^\w+ \/(user|me)\//, optional('user')],
   // Administration.
-  [/^GET \/admin\/applications$/, required('admin')],
+  [/^\w+ \/admin\/(applications|resource-servers)/, required('admin')],
   [/^\w+ \/admin\/invitations/, required('admin')],
   [/^(GET|PATCH) \/admin\/organization$/, required('owner')],
   [/^\w+ \/admin\/keys/, required('system_admin')],

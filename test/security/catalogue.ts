@@ -3,6 +3,7 @@ import type { Endpoint } from '@cardea/http';
 import type { Fortress } from './fortress.ts';
 import type { Sample, Samples } from './sample.ts';
 import { machineSamples } from './samples/agents-and-keys.ts';
+import { applicationSamples } from './samples/applications.ts';
 import { approvalSamples } from './samples/approval.ts';
 import { auditSamples } from './samples/audit.ts';
 import { authzSamples } from './samples/authz.ts';
@@ -12,6 +13,7 @@ import { webhookSamples } from './samples/webhooks.ts';
 
 const samples: Samples = {
   ...identitySamples,
+  ...applicationSamples,
   ...authzSamples,
   ...auditSamples,
   ...machineSamples,

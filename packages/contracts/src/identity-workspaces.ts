@@ -28,6 +28,14 @@ export const application = {
   created_at: moment('When it was made.'),
 };
 
+export const resourceServer = {
+  id: id('The resource server.'),
+  identifier: text('The URL that becomes the audience of its tokens.', 'https://api.example.com'),
+  name: freeText(text('Its name.', 'orders')),
+  scopes: texts('Names of its scopes.', 'orders:read'),
+  created_at: moment('When it was registered.'),
+};
+
 export const invitation = {
   id: id('The invitation.'),
   roles: texts('Roles that the invited will have.', 'member'),

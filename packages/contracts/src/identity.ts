@@ -6,7 +6,13 @@ import { actionDenied } from './action-denied.ts';
 import { fact, freeText, id, moment, nullable, number, oneOf, text, texts } from './fields.ts';
 import { agent, agentKey, agentSession, apiKey, delegation } from './identity-agents-and-keys.ts';
 import { loginSession, MAIL_PURPOSES, USER_CREATED_VIA, userSnapshot } from './identity-users.ts';
-import { application, invitation, organization, tenant } from './identity-workspaces.ts';
+import {
+  application,
+  invitation,
+  organization,
+  resourceServer,
+  tenant,
+} from './identity-workspaces.ts';
 import { announced, type DataOf, integrationEvents } from './integration-event.ts';
 
 const changed = texts('Names of what has changed.', 'display_name');
@@ -120,17 +126,19 @@ const workspaceEvents = {
     deleted_at,
   }),
   'application.created': fact('An application was made.', application),
-  'application.updated': announced(
-    fact('An application was changed.', { ...application, changed }),
-  ),
-  'application.rotated': announced(
-    fact('A key or secret of an application was renewed.', {
-      id: id('The application.'),
-      what: text('What was renewed.', 'publishable_key'),
-    }),
-  ),
+  'application.updated': fact('An application was changed.', { ...application, changed }),
+  'application.rotated': fact('A key or secret of an application was renewed.', {
+    id: id('The application.'),
+    what: text('What was renewed: `publishable_key` or `client_secret`.', 'publishable_key'),
+  }),
   'application.deleted': fact('An application was deleted.', {
     id: id('The application.'),
+    deleted_at,
+  }),
+  'resource_server.created': fact('A resource server was registered.', resourceServer),
+  'resource_server.deleted': fact('A resource server takes no tokens any more.', {
+    id: resourceServer.id,
+    identifier: resourceServer.identifier,
     deleted_at,
   }),
   'invitation.created': fact('Someone was invited.', invitation),
@@ -215,6 +223,8 @@ export const IDENTITY_AUDIT_ONLY = [
   'application.updated',
   'application.rotated',
   'application.deleted',
+  'resource_server.created',
+  'resource_server.deleted',
   'invitation.created',
   'invitation.accepted',
   'invitation.revoked',

@@ -25,6 +25,7 @@ import {
   mailOutbox,
   mailStreams,
 } from './mail/mail.module.ts';
+import { oauthModule, oauthStreams } from './oauth/oauth.module.ts';
 import { revocationsModule, streamsWithRevocations } from './revocations/revocations.module.ts';
 import { sessionsModule, sessionsStreams } from './sessions/sessions.module.ts';
 import {
@@ -55,6 +56,7 @@ export const identityWith = (drivers: Partial<IdentityDrivers> = {}): ServiceDef
     ...credentialsStreams,
     ...factorsStreams,
     ...mailStreams,
+    ...oauthStreams,
     ...sessionsStreams,
     ...signingKeysStreams,
     ...workspacesStreams,
@@ -149,6 +151,7 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
     sessions.module,
     credentials,
     agents,
+    oauthModule({ ...needs, snapshots }),
     mail,
     revocationsModule({ ...shared, userDirectory }),
   ];

@@ -172,7 +172,6 @@ const ofSecondFactors: Samples = {
 };
 
 const ofAdministrators: Samples = {
-  list_applications: byAdmin(),
   get_organization: byOwner(),
   update_organization: byOwner(() => ({ body: { settings: { audit_retention_days: 90 } } })),
   get_tenant: byOwner(({ a }) => ({ params: { id: a.tenantId } })),

@@ -19,15 +19,15 @@ import { keyUses } from './key-uses/key-use.ts';
 import { notedUses } from './key-uses/noted-uses.ts';
 import type { OpaqueKey } from './live-key.ts';
 
-export { type ApiKeyEvent, apiKeys } from './api-keys/api-key.ts';
-export { drawKey, drawSecret, environmentOf, futureMoment } from './key-issuing.ts';
 export {
   afterRotation,
   firstSecret,
   type KeySecret,
   rotatedSecret,
   stampsEndedBy,
-} from './key-secret.ts';
+} from '../streams/key-secret.ts';
+export { type ApiKeyEvent, apiKeys } from './api-keys/api-key.ts';
+export { drawKey, drawSecret, environmentOf, futureMoment } from './key-issuing.ts';
 export type { KeyUsed } from './key-uses/key-use.ts';
 export { liveKey, type OpaqueKey } from './live-key.ts';
 

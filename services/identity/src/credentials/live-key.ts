@@ -1,7 +1,7 @@
 /** Until when a presented key is valid, by its secret, its environment and its expiry. */
 import type { CredentialKey } from '@cardea/crypto';
 import type { Clock } from '@cardea/runtime';
-import { type KeySecret, recognise } from './key-secret.ts';
+import { type KeySecret, recognise } from '../streams/key-secret.ts';
 
 /** A key whose form and checksum are right; whether it is live is in its stream. */
 export type OpaqueKey = Extract<CredentialKey, { kind: 'svc' | 'agk' }>;

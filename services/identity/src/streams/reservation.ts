@@ -10,11 +10,15 @@ export const slugReservations = reservation('slug');
 /** An agent's name within a tenant. */
 export const agentNameReservations = reservation('agentname');
 
+/** A resource server's identifier, in the whole deployment. */
+export const resourceReservations = reservation('resource');
+
 export const reservationStreams = [
   emailReservations,
   signupReservations,
   slugReservations,
   agentNameReservations,
+  resourceReservations,
 ];
 
 /** A user that exists, or is being created. */

@@ -1,7 +1,7 @@
 /** What other services receive about organizations, tenants and applications. */
 import type { identityEvents } from '@cardea/contracts';
 import { type RelayTools, relay } from '@cardea/event-bus';
-import type { ApplicationEvent } from './applications/application.ts';
+import { type ApplicationEvent, applications } from './applications/application.ts';
 import { type OrganizationEvent, organizations } from './organizations/organization.ts';
 import { type TenantEvent, tenants } from './tenants/tenant.ts';
 
@@ -40,20 +40,22 @@ export const workspacesRelay = relay<
     type: 'tenant.deleted',
     data: { id: data.id, deleted_at: data.deleted_at },
   }),
-  ApplicationCreated: ({ data }) => {
-    const { id, name, environment, type, publishable_key, created_at } = data;
-    return {
-      type: 'application.created',
-      data: {
-        id,
-        name,
-        environment,
-        type,
-        publishable_key,
-        created_at,
-      },
-    };
-  },
+  ApplicationCreated: async (_event, tools) => ({
+    type: 'application.created',
+    data: await applicationOf(tools),
+  }),
+  ApplicationChanged: async ({ data }, tools) => ({
+    type: 'application.updated',
+    data: { ...(await applicationOf(tools)), changed: changedIn(data) },
+  }),
+  PublishableKeyRotated: ({ data }) => ({
+    type: 'application.rotated',
+    data: { id: data.id, what: 'publishable_key' },
+  }),
+  ClientSecretRotated: ({ data }) => ({
+    type: 'application.rotated',
+    data: { id: data.id, what: 'client_secret' },
+  }),
   ApplicationDeleted: ({ data }) => ({
     type: 'application.deleted',
     data: { id: data.id, deleted_at: data.deleted_at },
@@ -84,6 +86,13 @@ async function tenantOf(tools: RelayTools) {
     approval_channels: [...state.settings.approval_channels],
     created_at: state.createdAt,
   };
+}
+
+async function applicationOf(tools: RelayTools) {
+  const state = await tools.stateOf(applications);
+  if (state.status === 'none') throw new Error('an application event without an application');
+  const { id, name, environment, type, publishable_key, created_at } = state;
+  return { id, name, environment, type, publishable_key, created_at };
 }
 
 const changedIn = (data: object): string[] => Object.keys(data).filter((key) => key !== 'id');

@@ -2,6 +2,16 @@
 
 import type { Module, ServiceDependencies } from '@cardea/service';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
+import {
+  createApplicationRoute,
+  deleteApplicationRoute,
+  getApplicationRoute,
+  updateApplicationRoute,
+} from './applications/administer/administer.route.ts';
+import {
+  rotateClientSecretRoute,
+  rotatePublishableKeyRoute,
+} from './applications/administer/rotate.route.ts';
 import { applications } from './applications/application.ts';
 import { identifyRoute } from './applications/identify/identify.route.ts';
 import { listApplicationsRoute } from './applications/list-applications/list-applications.route.ts';
@@ -48,6 +58,7 @@ type Dependencies = Pick<
   | 'clock'
   | 'command'
   | 'database'
+  | 'ids'
   | 'limits'
   | 'settings'
   | 'random'
@@ -67,6 +78,12 @@ export function workspacesModule(given: Dependencies): {
     endpoints: [
       identifyRoute(needs),
       listApplicationsRoute(needs),
+      createApplicationRoute(needs),
+      getApplicationRoute(needs),
+      updateApplicationRoute(needs),
+      deleteApplicationRoute(needs),
+      rotatePublishableKeyRoute(needs),
+      rotateClientSecretRoute(needs),
       getOrganizationRoute(needs),
       updateOrganizationRoute(needs),
       getTenantRoute(needs),

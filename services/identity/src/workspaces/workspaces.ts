@@ -7,7 +7,8 @@ import { accept, type Command, release, reserve, type Streams } from '@cardea/ev
 import { type Random, uuidFrom } from '@cardea/runtime';
 import { slugReservations } from '../streams/reservation.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
-import { applications } from './applications/application.ts';
+import { defaultGrantTypes } from './applications/administer/administer.ts';
+import { applications, DEFAULT_SCOPES } from './applications/application.ts';
 import { organizations } from './organizations/organization.ts';
 import { type Environment, type TenantFacts, tenants } from './tenants/tenant.ts';
 
@@ -93,10 +94,17 @@ export function workspaces(needs: Dependencies): Workspaces {
         needs.random,
       );
       const created_at = command.now.toISOString();
-      const facts = { id: applicationId, name: 'default', environment, type: 'spa' as const };
+      const type = 'spa' as const;
+      const facts = {
+        ...{ id: applicationId, name: 'default', environment, type, publishable_key, created_at },
+        ...{ redirect_uris: [], allowed_origins: [], branding: {}, jwks: [] },
+        grant_types: defaultGrantTypes(type),
+        scopes: DEFAULT_SCOPES,
+        ...{ first_party: false, require_par: false, secret_hash: null, request_hash: null },
+      };
       const decided = await streams.decideOn(applications, applicationId, command, (application) =>
         application.status === 'none'
-          ? accept({ type: 'ApplicationCreated', data: { ...facts, publishable_key, created_at } })
+          ? accept({ type: 'ApplicationCreated', data: facts })
           : accept(),
       );
       return decided.position;

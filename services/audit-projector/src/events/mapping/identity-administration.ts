@@ -47,6 +47,12 @@ export const administration = {
     what: data.what,
   })),
   'application.deleted': admin('application', 'delete'),
+  'resource_server.created': admin<Data<'resource_server.created'>>(
+    'resource_server',
+    'create',
+    ({ scopes }) => ({ scopes }),
+  ),
+  'resource_server.deleted': admin('resource_server', 'delete'),
   'invitation.created': admin<Data<'invitation.created'>>('invitation', 'create', ({ roles }) => ({
     roles,
   })),

@@ -54,6 +54,8 @@ identity/application.created                      | admin.application.create | a
 identity/application.updated                      | admin.application.update | admin update success    | application id     | changed
 identity/application.rotated                      | admin.application.rotate | admin rotate success    | application id     | what
 identity/application.deleted                      | admin.application.delete | admin delete success    | application id     |
+identity/resource_server.created                  | admin.resource_server.create | admin create success | resource_server id | scopes
+identity/resource_server.deleted                  | admin.resource_server.delete | admin delete success | resource_server id |
 identity/invitation.created                       | admin.invitation.create  | admin create success    | invitation id      | roles
 identity/invitation.accepted                      | admin.invitation.accept  | admin accept success    | invitation id      |
 identity/invitation.revoked                       | admin.invitation.revoke  | admin revoke success    | invitation id      |

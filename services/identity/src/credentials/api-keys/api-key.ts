@@ -1,7 +1,12 @@
 /** An API key (`svc_…`) authenticates a tenant's backend, within its scopes. */
 import type { KeyEnvironment } from '@cardea/crypto';
 import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
-import { afterRotation, firstSecret, type KeySecret, rotatedSecret } from '../key-secret.ts';
+import {
+  afterRotation,
+  firstSecret,
+  type KeySecret,
+  rotatedSecret,
+} from '../../streams/key-secret.ts';
 
 export type ApiKeyData = {
   readonly id: string;

@@ -108,6 +108,8 @@ export const settingsFields = {
 const change = <Fields extends Parameters<typeof closed>[0]>(name: string, fields: Fields) =>
   Type.Optional(named(name, Type.Partial(closed(fields))));
 
+export const brandingChange = change('BrandingChange', branding);
+
 /** Settings that are not named stay as they are. */
 export const SettingsChange = named(
   'TenantSettingsChange',
@@ -125,7 +127,7 @@ export const SettingsChange = named(
       refresh: change('RefreshSettingsChange', refresh),
       otp: change('OtpSettingsChange', otp),
       webauthn: change('WebauthnSettingsChange', webauthn),
-      branding: change('BrandingChange', branding),
+      branding: brandingChange,
     },
     { additionalProperties: false, minProperties: 1 },
   ),

@@ -46,6 +46,16 @@ const applications = table('applications', {
     publishable_key: 'text',
     created_at: 'timestamptz',
     deleted_at: orNull('timestamptz'),
+    redirect_uris: 'text[]',
+    allowed_origins: 'text[]',
+    grant_types: 'text[]',
+    scopes: 'text[]',
+    first_party: 'boolean',
+    require_par: 'boolean',
+    branding: 'jsonb',
+    jwks: 'jsonb',
+    previous_key: orNull('text'),
+    previous_until: orNull('timestamptz'),
   },
 });
 
@@ -78,9 +88,20 @@ export const workspacesProjection = projection<
     TenantClosed: ({ data: { id, closed_at, shred_at } }) => [
       tenants.patch({ id }, { deleted_at: closed_at, shred_at }),
     ],
-    ApplicationCreated: ({ data, metadata }) => [
-      applications.put({ ...data, tenant_id: metadata.tenantId, deleted_at: null }),
-    ],
+    ApplicationCreated: ({ data, metadata }) => {
+      const { secret_hash: _secret, request_hash: _request, ...row } = data;
+      const none = { deleted_at: null, previous_key: null, previous_until: null };
+      return [applications.put({ ...row, ...none, tenant_id: metadata.tenantId })];
+    },
+    ApplicationChanged: ({ data }) => {
+      const { id, ...columns } = data;
+      return [applications.patch({ id }, columns)];
+    },
+    PublishableKeyRotated: ({ data }) => {
+      const { id, ...columns } = data;
+      return [applications.patch({ id }, columns)];
+    },
+    ClientSecretRotated: ignored('no secret stands in a row'),
     ApplicationDeleted: ({ data }) => [
       applications.patch({ id: data.id }, { deleted_at: data.deleted_at }),
     ],

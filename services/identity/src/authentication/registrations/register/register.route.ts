@@ -45,7 +45,7 @@ import {
 
 type Dependencies = Pick<
   ServiceDependencies,
-  'command' | 'database' | 'identify' | 'ids' | 'limits' | 'streams'
+  'clock' | 'command' | 'database' | 'identify' | 'ids' | 'limits' | 'streams'
 > & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'hashOf'>;
   readonly accounts: Pick<Accounts, 'create'>;
@@ -134,7 +134,7 @@ export const registerRoute = (needs: Dependencies): Endpoint =>
   );
 
 async function tenantAsked(
-  needs: Pick<Dependencies, 'database' | 'workspaces'>,
+  needs: Pick<Dependencies, 'clock' | 'database' | 'workspaces'>,
   { body, tenantId }: Asked,
 ) {
   const { publishable_key: key } = body;

@@ -9,7 +9,7 @@ import { shownBranding } from '../../tenants/settings-shape.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { applicationOfKey } from '../publishable-key.ts';
 
-type Dependencies = Pick<ServiceDependencies, 'database' | 'limits'> & {
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'limits'> & {
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
 
@@ -68,7 +68,7 @@ export const identifyRoute = (needs: Dependencies): Endpoint =>
           tenant_slug: tenant.slug,
           display_name: tenant.displayName,
           environment: application.environment,
-          branding: shownBranding(tenant.settings.branding),
+          branding: shownBranding({ ...tenant.settings.branding, ...application.branding }),
           auth_methods: {
             password: offers('password'),
             passkeys: offers('passkeys'),

@@ -1,19 +1,14 @@
 /** The tenant's applications with their publishable keys. */
-import { named, PAGE_SIZE_DEFAULT, pageAnswer, pageQuery, Time } from '@cardea/contracts';
+import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { closed } from '../../../http/answers.ts';
+import { ApplicationShape } from '../application-shape.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'database'>;
 
-type Row = {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly name: string;
-  readonly environment: string;
-  readonly type: string;
-  readonly publishable_key: string;
+type Row = Omit<Static<typeof ApplicationShape>, 'client_id' | 'created_at'> & {
   readonly created_at: Date;
 };
 
@@ -22,7 +17,7 @@ export const listApplicationsRoute = (needs: Dependencies): Endpoint =>
     {
       name: 'list_applications',
       summary: 'List applications',
-      tag: 'Administration',
+      tag: 'Applications',
       method: 'get',
       path: '/api/v1/admin/applications',
       who: ['admin'],
@@ -30,20 +25,7 @@ export const listApplicationsRoute = (needs: Dependencies): Endpoint =>
       area: 'admin',
       query: Type.Object(pageQuery),
       ok: closed({
-        applications: Type.Array(
-          named(
-            'Application',
-            closed({
-              id: Type.String(),
-              tenant_id: Type.String(),
-              name: Type.String(),
-              environment: Type.String(),
-              type: Type.String(),
-              publishable_key: Type.String(),
-              created_at: Time,
-            }),
-          ),
-        ),
+        applications: Type.Array(ApplicationShape),
         ...pageAnswer,
       }),
       refusals: {},
@@ -58,8 +40,9 @@ export const listApplicationsRoute = (needs: Dependencies): Endpoint =>
           [tenantId],
         );
         const page = await sql.query<Row>(
-          `SELECT id, tenant_id, name, environment, type, publishable_key, created_at
-           FROM identity.applications WHERE tenant_id = $1 AND deleted_at IS NULL
+          `SELECT id, tenant_id, name, environment, type, publishable_key, redirect_uris,
+             allowed_origins, grant_types, scopes, first_party, require_par, branding, jwks,
+             created_at FROM identity.applications WHERE tenant_id = $1 AND deleted_at IS NULL
            ORDER BY created_at, id OFFSET $2 LIMIT $3`,
           [tenantId, offset, limit],
         );
@@ -67,6 +50,7 @@ export const listApplicationsRoute = (needs: Dependencies): Endpoint =>
       });
       const applications = rows.map((row) => ({
         ...row,
+        client_id: row.id,
         created_at: row.created_at.toISOString(),
       }));
       return { ok: { applications, total, offset, limit } };

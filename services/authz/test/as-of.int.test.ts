@@ -110,6 +110,8 @@ describe('authz 23 as_of', () => {
     const { body: written } = await fga.write('user:ann viewer document:d');
     await fga.write('agent:bot viewer document:d');
     const then = now();
+    // What happens within the same millisecond has happened at it.
+    await clock.sleep(2);
     await fga.delete('user:ann viewer document:d');
     const asked = { ...tuple('user:ann viewer document:d'), ...atMoment(then) };
     const { body } = await fga.rest.post(`${PATH}/check`, asked, { query: { explain: 'true' } });

@@ -4,7 +4,7 @@
  * the log shows until a later time comes.
  */
 import type { Recorded } from '@cardea/event-store';
-import { orNull, projection, type Transaction, table } from '@cardea/read-models';
+import { orNull, projection, type Statement, table } from '@cardea/read-models';
 import { nodeKey } from '../adapters/tuple-key.ts';
 import { numberOf, readFields, type TupleEvent, UnreadableTuple, WILDCARD } from './tuple.ts';
 import { keyOfStream } from './tuples.projection.ts';
@@ -42,53 +42,40 @@ export const tupleSpans = projection<TupleEvent>()({
   on: {},
   apply: {
     on: ['TupleWritten', 'TupleDeleted'],
-    run: (sql, events, { schema }) => apply(sql, events, schema),
+    statements: (events, { schema }) => statements(events, schema),
   },
 });
 
 type Begun = ReturnType<typeof begun>;
-type Ended = { readonly id: string; readonly to_at: string };
+type Ended = { readonly id: string; readonly tenant_id: string; readonly to_at: string };
 
-async function apply(
-  sql: Transaction,
-  events: readonly Recorded<TupleEvent>[],
-  schema: string,
-): Promise<void> {
-  const latest = await latestTimes(sql, [...new Set(events.map(tenantOf))], schema);
-  const started: Begun[] = [];
+/** Times are the latest of the batch so far; the statement raises them to the tenant's latest before it. */
+function statements(events: readonly Recorded<TupleEvent>[], schema: string): readonly Statement[] {
+  const latest = new Map<string, number>();
+  const started = new Map<string, Begun>();
   const ended: Ended[] = [];
   for (const event of events) {
     const tenantId = tenantOf(event);
     const atMs = Math.max(event.time.getTime(), latest.get(tenantId) ?? 0);
     latest.set(tenantId, atMs);
     const at = new Date(atMs).toISOString();
-    if (event.type === 'TupleWritten') started.push(begun(event, at));
-    else ended.push({ id: event.data.tuple_id, to_at: at });
+    const id = event.data.tuple_id;
+    if (event.type === 'TupleWritten') started.set(id, begun(event, at));
+    else {
+      const sameBatch = started.get(id);
+      if (sameBatch === undefined) ended.push({ id, tenant_id: tenantId, to_at: at });
+      else started.set(id, { ...sameBatch, to_at: at });
+    }
   }
   const ticks = [...latest].map(([tenant_id, atMs]) => ({
     tenant_id,
     at: new Date(atMs).toISOString(),
   }));
-  await sql.together([
-    { text: begin(schema), values: [JSON.stringify(started)] },
-    { text: end(schema), values: [JSON.stringify(ended)] },
-    { text: tick(schema), values: [JSON.stringify(ticks)] },
-  ]);
+  const values = [[...started.values()], ended, ticks].map((rows) => JSON.stringify(rows));
+  return [{ name: `tuple_spans_${schema}`, text: spanStatement(schema), values }];
 }
 
 const tenantOf = ({ metadata }: Recorded<TupleEvent>): string => metadata.tenantId;
-
-async function latestTimes(
-  sql: Transaction,
-  tenantIds: readonly string[],
-  schema: string,
-): Promise<Map<string, number>> {
-  const { rows } = await sql.query<{ tenant_id: string; at: Date }>(
-    `SELECT tenant_id, at FROM ${schema}.tuple_clocks WHERE tenant_id = ANY ($1::text[])`,
-    [tenantIds],
-  );
-  return new Map(rows.map(({ tenant_id, at }) => [tenant_id, at.getTime()]));
-}
 
 function begun(event: Recorded<TupleEvent, 'TupleWritten'>, at: string) {
   const { data, position, streamId } = event;
@@ -104,6 +91,7 @@ function begun(event: Recorded<TupleEvent, 'TupleWritten'>, at: string) {
     position: position.toString(),
     created_at: data.created_at,
     from_at: at,
+    to_at: null as string | null,
     relation: numberOf[relation],
     subject_key: nodeKey(fields.user_type, fields.user_id),
     object_key: nodeKey(fields.object_type, fields.object_id),
@@ -111,24 +99,26 @@ function begun(event: Recorded<TupleEvent, 'TupleWritten'>, at: string) {
   };
 }
 
-const begin = (schema: string): string => `
-  INSERT INTO ${schema}.tuple_spans (id, key, tenant_id, position, created_at, from_at, relation,
-    own_relation, user_type, user_id, object_type, object_id, subject_key, object_key, object_wild)
-  SELECT id, key, tenant_id, position, created_at, from_at, relation, own_relation, user_type,
-    user_id, object_type, object_id, subject_key, object_key, object_wild
-  FROM jsonb_to_recordset($1::jsonb) AS row(id uuid, key bytea, tenant_id text, position bigint,
-    created_at timestamptz, from_at timestamptz, relation smallint, own_relation text,
-    user_type text, user_id text, object_type text, object_id text, subject_key uuid,
-    object_key uuid, object_wild uuid)
-  ON CONFLICT (id) DO NOTHING`;
-
-/** A tuple that is deleted in the batch that wrote it was inserted by the statement before. */
-const end = (schema: string): string => `
-  UPDATE ${schema}.tuple_spans AS t SET to_at = row.to_at
-  FROM jsonb_to_recordset($1::jsonb) AS row(id uuid, to_at timestamptz)
-  WHERE t.id = row.id AND t.to_at IS NULL`;
-
-const tick = (schema: string): string => `
+/** All parts see the table as it was before the statement, so none may need what another one writes. */
+const spanStatement = (schema: string): string => `
+  WITH begun AS (
+    INSERT INTO ${schema}.tuple_spans (id, key, tenant_id, position, created_at, from_at, to_at, relation,
+      own_relation, user_type, user_id, object_type, object_id, subject_key, object_key, object_wild)
+    SELECT id, key, tenant_id, position, created_at, greatest(from_at, clock.at),
+      CASE WHEN to_at IS NOT NULL THEN greatest(to_at, clock.at) END, relation,
+      own_relation, user_type, user_id, object_type, object_id, subject_key, object_key, object_wild
+    FROM jsonb_to_recordset($1::jsonb) AS row(id uuid, key bytea, tenant_id text, position bigint,
+      created_at timestamptz, from_at timestamptz, to_at timestamptz, relation smallint,
+      own_relation text, user_type text, user_id text, object_type text, object_id text,
+      subject_key uuid, object_key uuid, object_wild uuid)
+    LEFT JOIN ${schema}.tuple_clocks AS clock USING (tenant_id)
+    ON CONFLICT (id) DO NOTHING
+  ), ended AS (
+    UPDATE ${schema}.tuple_spans AS t SET to_at = greatest(row.to_at, clock.at)
+    FROM jsonb_to_recordset($2::jsonb) AS row(id uuid, tenant_id text, to_at timestamptz)
+    LEFT JOIN ${schema}.tuple_clocks AS clock USING (tenant_id)
+    WHERE t.id = row.id AND t.to_at IS NULL
+  )
   INSERT INTO ${schema}.tuple_clocks AS t (tenant_id, at)
-  SELECT tenant_id, at FROM jsonb_to_recordset($1::jsonb) AS row(tenant_id text, at timestamptz)
-  ON CONFLICT (tenant_id) DO UPDATE SET at = excluded.at`;
+  SELECT tenant_id, at FROM jsonb_to_recordset($3::jsonb) AS row(tenant_id text, at timestamptz)
+  ON CONFLICT (tenant_id) DO UPDATE SET at = greatest(t.at, excluded.at)`;

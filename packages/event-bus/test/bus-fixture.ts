@@ -5,6 +5,7 @@ import {
   type LeaderLocks,
   leaderLocks,
   openDatabase,
+  sharedTransactions,
   type Transaction,
 } from '@cardea/read-models';
 import { type Logger, loops, systemClock } from '@cardea/runtime';
@@ -177,6 +178,7 @@ export const postgresSide = (url: string): PostgresSide => {
     database,
     schema: 'identity',
     deadLetters: publisher,
+    shared: sharedTransactions(database),
     kindOf: kindOfTest,
     clock: systemClock,
     log: quiet,

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { type Database, leaderLocks, openDatabase } from '@cardea/read-models';
+import { type Database, leaderLocks, openDatabase, sharedTransactions } from '@cardea/read-models';
 import { inProcessCache, loops, systemClock } from '@cardea/runtime';
 import {
   createTopics,
@@ -33,6 +33,7 @@ export const kafkaSide = (
   const needs = {
     database,
     schema: 'identity',
+    shared: sharedTransactions(database),
     deadLetters: publisher,
     kindOf: kindOfTest,
     clock: systemClock,

@@ -50,6 +50,7 @@ export { type Privilege, protectTable } from './protect-table.ts';
 export { type RebuildOptions, type Rebuilt, rebuildProjection } from './rebuild.ts';
 export { endRestore, isMarked, isRestoreMark, markRestore } from './restore-mark.ts';
 export { APP_ROLE, SYSTEM_ROLE } from './roles.ts';
+export { type SharedTransactions, sharedTransactions } from './shared-transactions.ts';
 export { eraseKeysOfDays, postgresSubjectKeys } from './subject-key-table.ts';
 export { countTable, orNull, table } from './table.ts';
 export {

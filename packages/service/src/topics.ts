@@ -11,7 +11,7 @@ import {
   type Subscriber,
   topicTails,
 } from '@cardea/event-bus';
-import type { Database, LeaderLocks } from '@cardea/read-models';
+import { type Database, type LeaderLocks, sharedTransactions } from '@cardea/read-models';
 import type { Cache, Clock, Logger, Loops, Settings } from '@cardea/runtime';
 
 export type Topics = {
@@ -31,8 +31,9 @@ type Dependencies = {
   readonly log: Logger;
 };
 
-export function topicsOf({ settings, ...shared }: Dependencies): Topics {
-  const { database, log } = shared;
+export function topicsOf({ settings, ...needs }: Dependencies): Topics {
+  const { database, log } = needs;
+  const shared = { ...needs, shared: sharedTransactions(database) };
   const subscribers: Subscriber[] = [];
   const kept = (subscriber: Subscriber): Subscriber => {
     subscribers.push(subscriber);

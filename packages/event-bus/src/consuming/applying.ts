@@ -36,6 +36,9 @@ export type At = {
 /** Records that failed alone, and why: their streams are parked. */
 export type Guilty = ReadonlyMap<Opened, string>;
 
+/** A larger batch would hold up those that share its transaction. */
+const SHARED_EVENTS_MAX = 100;
+
 type Seen = Map<string, LanePosition>;
 type Answer = Parameters<NonNullable<Consumer['onCommitted']>>[1][number];
 type Applied = {
@@ -137,16 +140,26 @@ const written = async (at: At, { records }: Applying, due: Due): Promise<Applied
   const moves = movesOf(movedOf(records, seen), late, from.seen);
   const moving = positions.moving(moves);
   const toApply = ofTypes(consumer.appliedTypes, toHandle);
-  const commit = () =>
+  const withAnswers = () =>
     needs.database.asSystem(async (transaction) => {
-      const locksFirst = toPark.length > 0 || consumer.handle !== undefined;
-      if (locksFirst) await transaction.together([moving]);
+      await transaction.together([moving]);
       await parkAll(at, transaction, due);
       const effects = await effectsOf(consumer, toApply, transaction);
       await failpoint('consumer.before_commit');
-      const answers = await transaction.commitWith([...(locksFirst ? [] : [moving]), ...effects]);
-      return answers.slice(locksFirst ? 0 : 1);
+      return await transaction.commitWith(effects);
     });
+  /** Consumers of one process often have the same events at once. */
+  const inOneTrip = async () => {
+    const effects = toApply.length === 0 ? [] : (consumer.statements?.(toApply) ?? []);
+    await failpoint('consumer.before_commit');
+    const statements = [moving, ...effects];
+    const isSmall = toApply.length <= SHARED_EVENTS_MAX;
+    const answers = await (isSmall
+      ? needs.shared.together(statements)
+      : needs.database.asSystemAtOnce(statements));
+    return answers.slice(1);
+  };
+  const commit = toPark.length > 0 || consumer.handle !== undefined ? withAnswers : inOneTrip;
   try {
     const answers = await (toApply.length > 0 ? spanned(consumer, toApply, commit) : commit());
     at.known.moved(moves);

@@ -1,6 +1,6 @@
 import type { IntegrationEventKind } from '@cardea/contracts';
 import { errorCode, isOutage, parkedPositions } from '@cardea/log-follower';
-import type { Database } from '@cardea/read-models';
+import type { Database, SharedTransactions } from '@cardea/read-models';
 import type { Clock, Logger } from '@cardea/runtime';
 import type { Consumer } from '../bus.ts';
 import { type At, applyTogether, passOver } from './applying.ts';
@@ -66,6 +66,8 @@ export type KindOf = (
 
 export type ConsumerDependencies = {
   readonly database: Database;
+  /** Of that database, for all consumers of the process. */
+  readonly shared: SharedTransactions;
   /** The service's schema, with its positions and parked events. */
   readonly schema: string;
   readonly deadLetters: DeadLetters;

@@ -8,7 +8,11 @@ import {
   parkedStreams,
   type Released,
 } from '@cardea/log-follower';
-import { releasePolicyStream, releaseProjectionStream } from '@cardea/read-models';
+import {
+  releasePolicyStream,
+  releaseProjectionStream,
+  sharedTransactions,
+} from '@cardea/read-models';
 import type { Part } from '@cardea/service';
 import { type Call, type Command, done, table, textOf } from '../command.ts';
 import type { Deployment } from '../deployment.ts';
@@ -158,6 +162,7 @@ async function release(
       const core = consumerCore(consumer, {
         database,
         schema,
+        shared: sharedTransactions(database),
         deadLetters: { putAway: async () => {} },
         kindOf,
         clock: shared().clock,

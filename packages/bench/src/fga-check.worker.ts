@@ -3,40 +3,17 @@ import { hash } from 'node:crypto';
 import { authzService } from '@cardea/authz';
 import type { Append } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
-import { serviceFixture, untilTrue } from '@cardea/testing';
+import { type ReferenceTuple, referenceSet, serviceFixture, untilTrue } from '@cardea/testing';
 
 const TENANT = 'bench';
 const REQUESTS = 2_000;
 const APPENDS_AT_ONCE = 256;
 const CATCH_UP_MS = 120_000;
 
-type Tuple = readonly [
-  subjectType: string,
-  subject: number,
-  relation: string,
-  type: string,
-  object: number,
-];
-
 const [databaseUrl = '', size] = process.argv.slice(2);
-const SMALLER = size === 'smoke' ? 20 : 1;
-const GROUPS = 500 / SMALLER;
-const USERS = 10_000 / SMALLER;
-const FOLDERS = 5_000 / SMALLER;
-const DOCUMENTS = 50_000 / SMALLER;
-const GROUP_GRANTS = 5_000 / SMALLER;
-const USER_GRANTS = 24_500 / SMALLER;
+const set = referenceSet(size === 'smoke' ? 200 : 10);
 const fixture = await serviceFixture({ databaseUrl, definitions: [authzService] });
 process.on('disconnect', () => process.exit(0));
-
-const id = (type: string, number: number) => uuidFrom(type, String(number));
-const fieldsOf = ([user_type, subject, relation, object_type, object]: Tuple) => ({
-  user_type,
-  user_id: id(user_type, subject),
-  relation,
-  object_type,
-  object_id: id(object_type, object),
-});
 
 await seed();
 process.send?.({
@@ -45,39 +22,8 @@ process.send?.({
     authorization: `Bearer ${fixture.tokens.apiKey({ tenantId: TENANT, scopes: ['fga:read'] })}`,
     'x-service-tenant': TENANT,
   },
-  questions: questions(),
+  questions: Array.from({ length: REQUESTS }, (_, at) => JSON.stringify(set.question(at))),
 });
-
-/**
- * The set of `docs/design/authz.md`, "Reference set of the benchmark", at a tenth: the same numbers give
- * the same graph.
- */
-function* tuples(): Generator<Tuple> {
-  for (let group = 4; group < GROUPS; group++) {
-    yield ['group', group, 'member', 'group', Math.floor(group / 4)];
-  }
-  for (let user = 0; user < USERS; user++) {
-    yield ['user', user, 'member', 'group', spread(user, GROUPS)];
-    if (user % 2 === 0) yield ['user', user, 'member', 'group', spread(user + 7, GROUPS)];
-  }
-  for (let folder = 8; folder < FOLDERS; folder++) {
-    yield ['folder', Math.floor(folder / 8), 'parent', 'folder', folder];
-  }
-  for (let document = 0; document < DOCUMENTS; document++) {
-    yield ['folder', spread(document, FOLDERS), 'parent', 'document', document];
-  }
-  for (let grant = 0; grant < GROUP_GRANTS; grant++) {
-    yield ['group', spread(grant, GROUPS), 'viewer', 'folder', spread(grant * 3 + 1, FOLDERS)];
-  }
-  for (let grant = 0; grant < USER_GRANTS; grant++) {
-    yield ['user', spread(grant * 5 + 2, USERS), 'editor', 'document', spread(grant, DOCUMENTS)];
-  }
-}
-
-/** Distributes numbers evenly without randomness: multiples of the golden ratio avoid regular patterns. */
-function spread(number: number, below: number): number {
-  return Math.floor((((number + 1) * 0.618_033_988_75) % 1) * below);
-}
 
 async function seed(): Promise<void> {
   const { store, positions } = fixture.host.needsOf('authz');
@@ -89,7 +35,7 @@ async function seed(): Promise<void> {
     }
     batch = [];
   };
-  for (const tuple of tuples()) {
+  for (const tuple of set.tuples()) {
     batch.push(appendOf(tuple));
     if (batch.length === APPENDS_AT_ONCE) await flush();
   }
@@ -106,8 +52,7 @@ async function seed(): Promise<void> {
   );
 }
 
-function appendOf(tuple: Tuple): Append {
-  const fields = fieldsOf(tuple);
+function appendOf(fields: ReferenceTuple): Append {
   const key = hash('sha256', JSON.stringify([TENANT, ...Object.values(fields)]));
   const now = new Date();
   const data = { tuple_id: uuidFrom(key), ...fields, created_at: now.toISOString() };
@@ -118,13 +63,4 @@ function appendOf(tuple: Tuple): Append {
     expected: 'any',
     events: [{ ...event, data, metadata }],
   };
-}
-
-/** Half of them ask for a directly granted relation, half for an arbitrary one. */
-function questions(): string[] {
-  return Array.from({ length: REQUESTS }, (_, at) => {
-    const user = at % 2 === 0 ? spread(at * 5 + 2, USERS) : spread(at * 11, USERS);
-    const document = at % 2 === 0 ? spread(at, DOCUMENTS) : spread(at * 13, DOCUMENTS);
-    return JSON.stringify(fieldsOf(['user', user, 'viewer', 'document', document]));
-  });
 }

@@ -31,6 +31,7 @@ export {
   type RedisServer,
   startRedis,
 } from './redis-server.ts';
+export { type ReferenceTuple, referenceSet } from './reference-tuples.ts';
 export { type Call, type RestAnswer, type RestDriver, restDriver } from './rest-driver.ts';
 export {
   isRequired,

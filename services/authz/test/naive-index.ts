@@ -1,5 +1,5 @@
-import { Budget } from '../src/engine/closure.ts';
-import type { Checked, Explained, Question, TupleIndex } from '../src/engine/tuple-index.ts';
+import { Budget, newScratch } from '../src/engine/closure.ts';
+import type { Checked, Explained, Question, TupleIndex, Walk } from '../src/engine/tuple-index.ts';
 import type { Fields, Relation } from '../src/tuples/relation.ts';
 
 /**
@@ -46,10 +46,12 @@ export function naiveIndex(): TupleIndex {
     delete: (tuple) => {
       tuples = tuples.filter((other) => !equal(other, tuple));
     },
-    check: (fields) => checkedOf(checkOf(tuples, fields)),
-    budget: () => new Budget(Number.POSITIVE_INFINITY),
-    explain: (fields) => checkOf(tuples, fields),
-    filter: (question, ids) => ids.map((id) => allowed({ ...question, object_id: id })),
+    isWorn: false,
+    run: () => ({ budget: new Budget(Number.POSITIVE_INFINITY), scratch: newScratch() }),
+    allows: (fields) => answered(allowed(fields)),
+    check: (fields) => answered(checkedOf(checkOf(tuples, fields))),
+    explain: (fields) => answered(checkOf(tuples, fields)),
+    filter: (question, ids) => answered(ids.map((id) => allowed({ ...question, object_id: id }))),
     listObjects: function* (question: Question) {
       const ids = new Set(
         tuples.flatMap((tuple) => [subjectOf(tuple), objectOf(tuple)]).map((node) => node.id),
@@ -75,6 +77,11 @@ export function naiveIndex(): TupleIndex {
       };
     },
   };
+}
+
+// biome-ignore lint/correctness/useYield: nothing is so long here that it has to pause.
+function* answered<T>(value: T): Walk<T> {
+  return value;
 }
 
 const checkedOf = ({ path: _path, held: _held, ...checked }: Explained): Checked => checked;

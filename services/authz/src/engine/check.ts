@@ -1,16 +1,30 @@
 import { type Fields, numberOf, satisfying } from '../tuples/relation.ts';
-import { addParents, type Budget, type Closure, closePrincipals, type Scratch } from './closure.ts';
-import { IN_GRANT, IN_MEMBER, OUT_GRANT, type TupleGraph } from './tuple-graph.ts';
+import {
+  addParents,
+  type Budget,
+  type Closure,
+  followMemberships,
+  PAUSE_RECORDS,
+  type Principals,
+  type Scratch,
+  type Walk,
+} from './closure.ts';
+import { IN_GRANT, IN_MEMBER, type TupleGraph } from './tuple-graph.ts';
 
 /** A path from principal to object, as records, with the record that grants. */
 export type Path = { readonly records: readonly number[]; readonly grant: number };
 
-/** The path that allows it; or, where it is denied, the record of the strongest grant that was not enough. */
-export type Outcome =
-  | { readonly allowed: true; readonly path: Path }
-  | { readonly allowed: false; readonly nearMiss?: number };
+/** A grant that connects the two ends; where it is denied, the strongest one that was not enough. */
+export type Found = {
+  readonly allowed: boolean;
+  /** 0: none. */
+  readonly record: number;
+  /** Slots of the principal and, for relations that flow, of the ancestor. */
+  readonly principal: number;
+  readonly ancestor: number;
+};
 
-const DENIED: Outcome = { allowed: false };
+const DENIED: Found = { allowed: false, record: 0, principal: 0, ancestor: 0 };
 
 /** Strength of an insufficient grant, by relation number: editor, viewer, can_write, can_read. */
 const WEAKNESS = [0, 1, 2, 4, 3] as const;
@@ -18,24 +32,19 @@ const WEAKNESS = [0, 1, 2, 4, 3] as const;
 /** A tuple that a path may use, and the slots of the two closures that it connects. */
 type Grant = { record: number; principal: number; ancestor: number; length: number };
 
-type Run = {
-  readonly graph: TupleGraph;
-  readonly scratch: Scratch;
-  readonly budget: Budget;
-  readonly accepted: number;
-  /** Slots of principals that have any grant, in order. */
-  readonly granting: readonly number[];
-  best: Grant | undefined;
-  nearMiss: Grant | undefined;
-};
+/** With more grants than this on one object it is cheaper to look each principal up. */
+export const walkMax = (principals: number): number => Math.min(4 * principals + 8, PAUSE_RECORDS);
 
-/** Whether the subject has the relation to the object, and the shortest, oldest path that gives it. */
+/**
+ * Whether the subject has the relation to the object, and the shortest, oldest path that gives it. The slots
+ * of the answer are those of `scratch` until its next use.
+ */
 export function check(
   graph: TupleGraph,
   fields: Fields,
   scratch: Scratch,
   budget: Budget,
-): Outcome {
+): Walk<Found> {
   switch (fields.relation) {
     case 'owner':
     case 'editor':
@@ -44,139 +53,153 @@ export function check(
     case 'can_write':
       return checkFlowing(graph, fields, scratch, budget);
     case 'member':
-      return checkMember(graph, fields, scratch, budget);
+      return checkMember(graph, fields, scratch.principals, budget);
     case 'parent':
       return checkParent(graph, fields);
   }
 }
 
-function checkFlowing(
+function* checkFlowing(
   graph: TupleGraph,
   fields: Fields,
   scratch: Scratch,
   budget: Budget,
-): Outcome {
+): Walk<Found> {
   const { principals, ancestors } = scratch;
-  closePrincipals(graph, fields, principals, budget);
-  const granting = grantingIndexes(graph, principals);
-  const first = granting[0];
   const object = graph.nodes.find(fields.object_type, fields.object_id);
-  if (first === undefined || object === 0) return DENIED;
-  const nearest = principals.distance[first] as number;
+  if (object === 0) return DENIED;
+  principals.start(graph, fields);
+  while (!followMemberships(graph, principals, budget)) yield;
+  if (principals.grantingCount === 0) return DENIED;
+  const nearest = principals.distance[principals.granting[0] as number] as number;
 
-  const accepted = satisfying[fields.relation];
-  const run: Run = {
-    graph,
-    scratch,
-    budget,
-    accepted,
-    granting,
-    best: undefined,
-    nearMiss: undefined,
-  };
+  const search = new GrantSearch(graph, scratch, budget, satisfying[fields.relation]);
   ancestors.begin(graph.nodes.size);
   ancestors.add(object, 0, 0, 0);
-  for (let slot = 0; slot < ancestors.count; slot++) {
-    const shortest = (ancestors.distance[slot] as number) + 1 + nearest;
-    if (run.best !== undefined && shortest > run.best.length) break;
-    considerGrantsOn(run, slot);
-    addParents(graph, ancestors, slot, budget);
-  }
-
-  if (run.best !== undefined) return { allowed: true, path: pathOf(run, run.best) };
-  return run.nearMiss === undefined ? DENIED : { allowed: false, nearMiss: run.nearMiss.record };
-}
-
-/** The principals that any grant names, nearest first because the closure has that order. */
-export function grantingIndexes(graph: TupleGraph, principals: Closure): readonly number[] {
-  const slots: number[] = [];
-  for (let slot = 0; slot < principals.count; slot++) {
-    if (graph.newest(principals.nodes[slot] as number, OUT_GRANT) !== 0) slots.push(slot);
-  }
-  return slots;
-}
-
-/** Walks the grants on an ancestor, or looks up each principal's if there are fewer principals. */
-function considerGrantsOn(run: Run, ancestor: number): void {
-  const { graph, scratch, budget, granting } = run;
-  const node = scratch.ancestors.nodes[ancestor] as number;
-  const newest = graph.newest(node, IN_GRANT);
-  if (newest === 0) return;
-  let steps = walkMax(granting.length);
-  let record = newest;
-  do {
-    if (steps-- === 0) {
-      considerPairs(run, ancestor, node);
-      return;
+  while (ancestors.at < ancestors.count) {
+    const shortest = (ancestors.distance[ancestors.at] as number) + 1 + nearest;
+    if (search.best !== undefined && shortest > search.best.length) break;
+    let rest = search.walk();
+    while (rest < principals.grantingCount) {
+      rest = search.lookUp(rest);
+      if (budget.pauseIsDue()) yield;
     }
-    record = graph.into.next[record] as number;
-    budget.spend();
-    const principal = scratch.principals.slotOf(graph.subjects[record] as number);
-    if (principal >= 0) consider(run, record, principal, ancestor);
-  } while (record !== newest);
+    while (!addParents(graph, ancestors, budget)) yield;
+    if (budget.pauseIsDue()) yield;
+  }
+  return search.found();
 }
 
-/** With more grants than this on one object it is cheaper to look each principal up. */
-export const walkMax = (principals: number): number => 4 * principals + 8;
+/** Finds the preferred grant, and the best of those that are not enough. */
+class GrantSearch {
+  best: Grant | undefined;
+  #nearMiss: Grant | undefined;
+  readonly #graph: TupleGraph;
+  readonly #scratch: Scratch;
+  readonly #budget: Budget;
+  readonly #accepted: number;
 
-function considerPairs(run: Run, ancestor: number, object: number): void {
-  const { graph, scratch, budget } = run;
-  const mask = graph.pairs.length - 1;
-  for (const principal of run.granting) {
-    const subject = scratch.principals.nodes[principal] as number;
-    budget.spend();
-    for (let slot = graph.slotOf(subject, object); ; slot = (slot + 1) & mask) {
-      const record = graph.pairs[slot] as number;
-      if (record === 0) break;
-      if (graph.joins(record, subject, object)) consider(run, record, principal, ancestor);
+  constructor(graph: TupleGraph, scratch: Scratch, budget: Budget, accepted: number) {
+    this.#graph = graph;
+    this.#scratch = scratch;
+    this.#budget = budget;
+    this.#accepted = accepted;
+  }
+
+  found(): Found {
+    if (this.best !== undefined) return { allowed: true, ...this.best };
+    return this.#nearMiss === undefined ? DENIED : { allowed: false, ...this.#nearMiss };
+  }
+
+  /**
+   * Walks the grants on the ancestor at `at`. Where there are so many that it is cheaper to look each
+   * principal up, the answer is 0, from where `lookUp` goes on.
+   */
+  walk(): number {
+    const { principals, ancestors } = this.#scratch;
+    const graph = this.#graph;
+    const newest = graph.newest(ancestors.nodes[ancestors.at] as number, IN_GRANT);
+    if (newest === 0) return principals.grantingCount;
+    let steps = walkMax(principals.grantingCount);
+    let record = newest;
+    do {
+      if (steps-- === 0) return 0;
+      record = graph.records.nextIn(record);
+      this.#budget.spend();
+      const principal = principals.slotOf(graph.records.subjectOf(record));
+      if (principal >= 0) this.#consider(record, principal);
+    } while (record !== newest);
+    return principals.grantingCount;
+  }
+
+  /** Looks up the grants of some principals on the ancestor at `at`; returns from which one to go on. */
+  lookUp(from: number): number {
+    const { principals, ancestors } = this.#scratch;
+    const { records } = this.#graph;
+    const object = ancestors.nodes[ancestors.at] as number;
+    const end = Math.min(from + PAUSE_RECORDS, principals.grantingCount);
+    for (let at = from; at < end; at++) {
+      const principal = principals.granting[at] as number;
+      this.#budget.spend();
+      let record = records.firstOfPair(principals.nodes[principal] as number, object);
+      for (; record !== 0; record = records.nextOfPair(record)) this.#consider(record, principal);
     }
+    return end;
   }
-}
 
-function consider(run: Run, record: number, principal: number, ancestor: number): void {
-  const { graph, scratch } = run;
-  const relation = graph.relations[record] as number;
-  if (relation > numberOf.can_write) return;
-  const length =
-    (scratch.principals.distance[principal] as number) +
-    1 +
-    (scratch.ancestors.distance[ancestor] as number);
-  const grant: Grant = { record, principal, ancestor, length };
-  if ((run.accepted & (1 << relation)) !== 0) {
-    if (run.best === undefined || isPreferred(graph, grant, run.best)) run.best = grant;
-    return;
+  #consider(record: number, principal: number): void {
+    const graph = this.#graph;
+    const { principals, ancestors } = this.#scratch;
+    const relation = graph.records.relationNumber(record);
+    if (relation > numberOf.can_write) return;
+    const isEnough = (this.#accepted & (1 << relation)) !== 0;
+    const before = isEnough ? this.best : this.#nearMiss;
+    if (!isEnough && this.best !== undefined) return;
+    const ancestor = ancestors.at;
+    const length =
+      (principals.distance[principal] as number) + 1 + (ancestors.distance[ancestor] as number);
+    if (before !== undefined) {
+      const weaker = isEnough ? 0 : weaknessOf(graph, record) - weaknessOf(graph, before.record);
+      if (weaker > 0 || (weaker === 0 && !isPreferred(graph, { record, length }, before))) return;
+    }
+    const grant: Grant = { record, principal, ancestor, length };
+    if (isEnough) this.best = grant;
+    else this.#nearMiss = grant;
   }
-  if (run.best !== undefined) return;
-  const before = run.nearMiss;
-  const weaker = before && weaknessOf(graph, record) - weaknessOf(graph, before.record);
-  if (before === undefined || weaker === undefined || weaker < 0) run.nearMiss = grant;
-  else if (weaker === 0 && isPreferred(graph, grant, before)) run.nearMiss = grant;
 }
 
 const weaknessOf = (graph: TupleGraph, record: number): number =>
-  WEAKNESS[graph.relations[record] as number] as number;
+  WEAKNESS[graph.records.relationNumber(record)] as number;
 
 /** Fewer tuples first, then the older grant. */
-function isPreferred(graph: TupleGraph, grant: Grant, before: Grant): boolean {
+function isPreferred(
+  graph: TupleGraph,
+  grant: { readonly record: number; readonly length: number },
+  before: Grant,
+): boolean {
   if (grant.length !== before.length) return grant.length < before.length;
-  return (graph.sequence[grant.record] as number) < (graph.sequence[before.record] as number);
+  return graph.records.sequenceOf(grant.record) < graph.records.sequenceOf(before.record);
 }
 
-function checkMember(graph: TupleGraph, fields: Fields, scratch: Scratch, budget: Budget): Outcome {
-  const { principals } = scratch;
+function* checkMember(
+  graph: TupleGraph,
+  fields: Fields,
+  principals: Principals,
+  budget: Budget,
+): Walk<Found> {
   const group = graph.nodes.find(fields.object_type, fields.object_id);
   if (group === 0 || graph.newest(group, IN_MEMBER) === 0) return DENIED;
-  closePrincipals(graph, fields, principals, budget);
-  const best = membershipIn(graph, { group, principals, budget });
-  if (best === undefined) return DENIED;
-  return { allowed: true, path: memberPath(principals, best) };
+  principals.start(graph, fields);
+  while (!followMemberships(graph, principals, budget)) yield;
+  const best = yield* membershipIn(graph, { group, principals, budget });
+  return best === undefined ? DENIED : { allowed: true, ...best };
 }
 
 /** The preferred tuple that makes one of the principals a member of the group. */
-export function membershipIn(
+export function* membershipIn(
   graph: TupleGraph,
-  of: { readonly group: number; readonly principals: Closure; readonly budget: Budget },
-): Grant | undefined {
+  of: { readonly group: number; readonly principals: Principals; readonly budget: Budget },
+): Walk<Grant | undefined> {
   const { group, principals, budget } = of;
   let best: Grant | undefined;
   const consider = (record: number, principal: number) => {
@@ -185,64 +208,48 @@ export function membershipIn(
     if (best === undefined || isPreferred(graph, grant, best)) best = grant;
   };
   const newest = graph.newest(group, IN_MEMBER);
-  if (newest === 0) return undefined;
   let steps = walkMax(principals.count);
   let record = newest;
-  do {
-    if (steps-- === 0) {
-      lookUpMembers(graph, of, consider);
-      break;
-    }
-    record = graph.into.next[record] as number;
+  while (newest !== 0 && steps-- > 0) {
+    record = graph.records.nextIn(record);
     budget.spend();
-    const slot = principals.slotOf(graph.subjects[record] as number);
+    const slot = principals.slotOf(graph.records.subjectOf(record));
     if (slot >= 0) consider(record, slot);
-  } while (record !== newest);
+    if (record === newest) return best;
+  }
+  // So many members that it is cheaper to look each principal up.
+  for (let slot = 0; newest !== 0 && slot < principals.count; slot++) {
+    budget.spend();
+    const found = graph.find(principals.nodes[slot] as number, group, numberOf.member);
+    if (found !== 0) consider(found, slot);
+    if (budget.pauseIsDue()) yield;
+  }
   return best;
 }
 
-function lookUpMembers(
-  graph: TupleGraph,
-  of: { readonly group: number; readonly principals: Closure; readonly budget: Budget },
-  consider: (record: number, principal: number) => void,
-): void {
-  for (let slot = 0; slot < of.principals.count; slot++) {
-    of.budget.spend();
-    const principal = of.principals.nodes[slot] as number;
-    const record = graph.find(principal, of.group, numberOf.member);
-    if (record !== 0) consider(record, slot);
-  }
-}
-
 /** Only the stored tuple itself: no groups, no wildcard, no intermediate steps. */
-function checkParent(graph: TupleGraph, fields: Fields): Outcome {
+// biome-ignore lint/correctness/useYield: one look-up; the others pause.
+function* checkParent(graph: TupleGraph, fields: Fields): Walk<Found> {
   const { nodes } = graph;
   const record = graph.find(
     nodes.find(fields.user_type, fields.user_id),
     nodes.find(fields.object_type, fields.object_id),
     numberOf.parent,
   );
-  if (record === 0) return DENIED;
-  return { allowed: true, path: { records: [record], grant: record } };
+  return record === 0 ? DENIED : { allowed: true, record, principal: -1, ancestor: 0 };
 }
 
-/** Member tuples from the principal up, the grant, then parent tuples down to the object. */
-function pathOf(run: Run, grant: Grant): Path {
-  const down = recordsTo(run.scratch.ancestors, grant.ancestor);
-  return {
-    records: [
-      ...recordsTo(run.scratch.principals, grant.principal).reverse(),
-      grant.record,
-      ...down,
-    ],
-    grant: grant.record,
-  };
+/**
+ * The path of an allowed check: member tuples from the principal up, the grant, then parent tuples down to the
+ * object.
+ */
+export function pathOf({ principals, ancestors }: Scratch, found: Found, fields: Fields): Path {
+  const { record: grant } = found;
+  const up = fields.relation === 'parent' ? [] : recordsTo(principals, found.principal).reverse();
+  const flows = numberOf[fields.relation] <= numberOf.can_write;
+  const down = flows ? recordsTo(ancestors, found.ancestor) : [];
+  return { records: [...up, grant, ...down], grant };
 }
-
-const memberPath = (principals: Closure, grant: Grant): Path => ({
-  records: [...recordsTo(principals, grant.principal).reverse(), grant.record],
-  grant: grant.record,
-});
 
 /** The records of the path to a slot, the last first. */
 function recordsTo(closure: Closure, slot: number): number[] {

@@ -1,10 +1,15 @@
-import { grown } from './nodes.ts';
-import { IN_PARENT, OUT_MEMBER, type TupleGraph } from './tuple-graph.ts';
+import { grown } from './growing.ts';
+import { IN_PARENT, OUT_GRANT, OUT_MEMBER, type TupleGraph } from './tuple-graph.ts';
 
 /** Tuple records that a check or a filter may look at. */
 export const RECORDS_MAX = 1_000_000;
-/** Tuple records that a list of objects may look at. */
+/** Tuple records that a list may look at. */
 export const LIST_RECORDS_MAX = 10_000_000;
+/** Records between two pauses of a walk. */
+export const PAUSE_RECORDS = 2_048;
+
+/** A question whose answer is sought with pauses, at which other requests may go on. */
+export type Walk<T> = Generator<void, T>;
 
 /** The question was too large to be answered; the caller answers 503 `evaluation_budget_exceeded`. */
 export class EvaluationBudgetExceeded extends Error {
@@ -14,14 +19,23 @@ export class EvaluationBudgetExceeded extends Error {
 /** Counts the tuple records looked at for one request. */
 export class Budget {
   #left: number;
+  #pauseAt: number;
 
   constructor(records: number) {
     this.#left = records;
+    this.#pauseAt = records - PAUSE_RECORDS;
   }
 
   spend(records = 1): void {
     this.#left -= records;
     if (this.#left < 0) throw new EvaluationBudgetExceeded();
+  }
+
+  /** True once so many records were looked at that the walk has to pause; asking starts the next stretch. */
+  pauseIsDue(): boolean {
+    if (this.#left > this.#pauseAt) return false;
+    this.#pauseAt = this.#left - PAUSE_RECORDS;
+    return true;
   }
 }
 
@@ -42,12 +56,17 @@ export class Closure {
   over = new Uint32Array(FIRST_SIZE);
   /** Tuples between the start and the node. */
   distance = new Uint32Array(FIRST_SIZE);
+  /** The slot whose list is being followed, and the last record of that list looked at; 0 before the first. */
+  at = 0;
+  lastRecord = 0;
   #marks = new Uint32Array(FIRST_SIZE);
   #base = 1;
 
   begin(nodes: number): void {
     this.#base += this.count;
     this.count = 0;
+    this.at = 0;
+    this.lastRecord = 0;
     if (nodes > this.#marks.length) this.#marks = grown(this.#marks, nodes);
     if (this.#base + nodes > STAMP_MAX) {
       this.#marks.fill(0);
@@ -55,7 +74,7 @@ export class Closure {
     }
   }
 
-  /** The node's slot, -1 if it is not in the set. */
+  /** The node's slot; below 0 if it is not in the set. */
   slotOf(node: number): number {
     return (this.#marks[node] as number) - this.#base;
   }
@@ -80,71 +99,115 @@ export class Closure {
   }
 }
 
-/** All walks of one thread share these; a walk that pauses has its own. */
+/** P(s), and which of it any grant names. */
+export class Principals extends Closure {
+  /** Slots of principals that any grant names, in order. */
+  granting = new Uint32Array(FIRST_SIZE);
+  grantingCount = 0;
+
+  start(
+    graph: TupleGraph,
+    subject: { readonly user_type: string; readonly user_id: string },
+  ): void {
+    this.begin(graph.nodes.size);
+    this.grantingCount = 0;
+    const start = graph.nodes.find(subject.user_type, subject.user_id);
+    if (start !== 0) this.#add(graph, { node: start, from: 0, record: 0, distance: 0 });
+    const wild = graph.nodes.wildcardOf(subject.user_type);
+    if (wild === 0 || wild === start) return;
+    this.#add(graph, { node: wild, from: this.count, record: 0, distance: 0 });
+  }
+
+  /** The node that a membership leads to, and directly after it the wildcard of its type. */
+  enter(graph: TupleGraph, record: number): void {
+    const node = graph.records.objectOf(record);
+    if (this.has(node)) return;
+    const distance = (this.distance[this.at] as number) + 1;
+    this.#add(graph, { node, from: this.at + 1, record, distance });
+    const wild = graph.nodes.wildcardBeside(node);
+    if (wild === 0 || this.has(wild)) return;
+    this.#add(graph, { node: wild, from: this.count, record: 0, distance });
+  }
+
+  #add(
+    graph: TupleGraph,
+    {
+      node,
+      from,
+      record,
+      distance,
+    }: { node: number; from: number; record: number; distance: number },
+  ): void {
+    if (graph.newest(node, OUT_GRANT) !== 0) {
+      if (this.grantingCount >= this.granting.length) {
+        this.granting = grown(this.granting, this.grantingCount + 1);
+      }
+      this.granting[this.grantingCount++] = this.count;
+    }
+    this.add(node, from, record, distance);
+  }
+}
+
+/** Walks that never pause share one of these; a walk that pauses has its own. */
 export type Scratch = {
-  readonly principals: Closure;
+  readonly principals: Principals;
   readonly ancestors: Closure;
   /** Nodes known to lead to no grant, for the rest of a request. */
   readonly fruitless: Closure;
 };
 
 export const newScratch = (): Scratch => ({
-  principals: new Closure(),
+  principals: new Principals(),
   ancestors: new Closure(),
   fruitless: new Closure(),
 });
 
 /**
  * P(s): the principal, every group that it is in at any depth, and the wildcard of each type among them,
- * which follows directly after the first node of its type, at the same distance.
+ * which follows directly after the first node of its type, at the same distance. Follows memberships from
+ * `into.start` on; false where it has to be called again after a pause.
  */
-export function closePrincipals(
-  graph: TupleGraph,
-  subject: { readonly user_type: string; readonly user_id: string },
-  into: Closure,
-  budget: Budget,
-): void {
-  const { nodes } = graph;
-  into.begin(nodes.size);
-  const start = nodes.find(subject.user_type, subject.user_id);
-  if (start !== 0) into.add(start, 0, 0, 0);
-  const wild = nodes.wildcardOf(subject.user_type);
-  if (wild !== 0 && wild !== start) into.add(wild, start === 0 ? 0 : 1, 0, 0);
-
-  for (let slot = 0; slot < into.count; slot++) {
-    const newest = graph.newest(into.nodes[slot] as number, OUT_MEMBER);
-    if (newest === 0) continue;
-    const distance = (into.distance[slot] as number) + 1;
-    let record = newest;
-    do {
-      record = graph.out.next[record] as number;
+export function followMemberships(graph: TupleGraph, into: Principals, budget: Budget): boolean {
+  while (into.at < into.count) {
+    const newest = graph.newest(into.nodes[into.at] as number, OUT_MEMBER);
+    let record = into.lastRecord === 0 ? newest : into.lastRecord;
+    while (newest !== 0) {
+      record = graph.records.nextOut(record);
       budget.spend();
-      enter(graph, into, { node: graph.objects[record] as number, slot, record, distance });
-    } while (record !== newest);
+      into.enter(graph, record);
+      if (record === newest) break;
+      if (!budget.pauseIsDue()) continue;
+      into.lastRecord = record;
+      return false;
+    }
+    into.lastRecord = 0;
+    into.at++;
+    if (budget.pauseIsDue()) return false;
   }
+  return true;
 }
 
-function enter(
-  graph: TupleGraph,
-  into: Closure,
-  step: { node: number; slot: number; record: number; distance: number },
-): void {
-  if (into.has(step.node)) return;
-  into.add(step.node, step.slot + 1, step.record, step.distance);
-  const wild = graph.nodes.wildcardBeside(step.node);
-  if (wild !== 0 && !into.has(wild)) into.add(wild, into.count, 0, step.distance);
-}
-
-/** Adds the parents of the node at a slot to A(o), the oldest first. */
-export function addParents(graph: TupleGraph, into: Closure, slot: number, budget: Budget): void {
-  const newest = graph.newest(into.nodes[slot] as number, IN_PARENT);
-  if (newest === 0) return;
-  const distance = (into.distance[slot] as number) + 1;
-  let record = newest;
-  do {
-    record = graph.into.next[record] as number;
-    budget.spend();
-    const parent = graph.subjects[record] as number;
-    if (!into.has(parent)) into.add(parent, slot + 1, record, distance);
-  } while (record !== newest);
+/**
+ * Adds the parents of the node at `into.at` to A(o), the oldest first, and goes to the next slot; false where
+ * it has to be called again after a pause.
+ */
+export function addParents(graph: TupleGraph, into: Closure, budget: Budget): boolean {
+  const newest = graph.newest(into.nodes[into.at] as number, IN_PARENT);
+  if (newest !== 0) {
+    const distance = (into.distance[into.at] as number) + 1;
+    let record = into.lastRecord === 0 ? newest : into.lastRecord;
+    do {
+      record = graph.records.nextIn(record);
+      budget.spend();
+      const parent = graph.records.subjectOf(record);
+      if (!into.has(parent)) into.add(parent, into.at + 1, record, distance);
+      if (record !== newest && budget.pauseIsDue()) {
+        into.lastRecord = record;
+        return false;
+      }
+    } while (record !== newest);
+    into.lastRecord = 0;
+  }
+  into.at++;
+  return true;
 }

@@ -1,11 +1,13 @@
 import { type Clock, metrics } from '@cardea/runtime';
+import { newScratch } from './closure.ts';
 import type { Follower } from './follower.ts';
-import { nextTurn, slice } from './in-slices.ts';
+import { atOnce, nextTurn, slice } from './in-slices.ts';
 import {
   type CheckRequest,
   checkEach,
   checkFor,
   explainFor,
+  type FilterRequest,
   filterFor,
   listObjectsFor,
   type ObjectsRequest,
@@ -16,8 +18,10 @@ import {
   EvaluationBudgetExceeded,
   type Explained,
   type ListedUsers,
+  type Run,
   type TupleIndex,
   type UsersQuestion,
+  type Walk,
 } from './tuple-index.ts';
 
 export type Unanswered = 'evaluation_budget_exceeded' | 'not_caught_up' | 'overloaded';
@@ -40,10 +44,7 @@ export interface Engine {
   ): Promise<Answered<readonly (Checked | undefined)[]>>;
   /** As `check`, with the tuples that the answer rests on. */
   explain(of: Asking, asked: CheckRequest): Promise<Answered<Explained>>;
-  filter(
-    of: Asking,
-    asked: ObjectsRequest & { readonly object_ids: readonly string[] },
-  ): Promise<Answered<readonly boolean[]>>;
+  filter(of: Asking, asked: FilterRequest): Promise<Answered<readonly boolean[]>>;
   listObjects(of: Asking, asked: ObjectsRequest): Promise<Answered<readonly string[]>>;
   listUsers(of: Asking, asked: UsersQuestion): Promise<Answered<ListedUsers>>;
 }
@@ -120,33 +121,30 @@ type IndexEngine = {
 
 function indexEngine(needs: EngineDependencies): IndexEngine {
   const turns = longWalkTurns();
-  const listed = async <T>(of: Asking, start: Walk<T>): Promise<FromMemory<T>> => {
-    const short = await ask(needs, of, (index) =>
-      slice(start(index), () => needs.clock.monotonicMs()),
-    );
+  const answered = async <T>(of: Asking, start: Question<T>): Promise<FromMemory<T>> => {
+    const short = await ask(needs, of, (index) => atOnce(start(index, index.run())));
     if (short === ELSEWHERE || 'unanswered' in short) return short;
     if (short.value !== undefined) return { ...short, value: short.value.value };
     return turns(() => walkLong(needs, of.tenantId, start)).catch(tooLarge);
   };
   return {
-    check: (of, asked) => ask(needs, of, (index) => checkFor(index, asked, index.budget())),
-    checkAll: (of, asked) => ask(needs, of, (index) => checkEach(index, asked)),
-    explain: (of, asked) => ask(needs, of, (index) => explainFor(index, asked)),
-    filter: (of, { object_ids, ...asked }) =>
-      ask(needs, of, (index) => filterFor(index, asked, object_ids)),
-    listObjects: (of, asked) => listed(of, (index) => listObjectsFor(index, asked)),
-    listUsers: (of, asked) => listed(of, (index) => index.listUsers(asked)),
+    check: (of, asked) => answered(of, (index, run) => checkFor(index, asked, run)),
+    checkAll: (of, asked) => answered(of, (index, run) => checkEach(index, asked, run)),
+    explain: (of, asked) => answered(of, (index, run) => explainFor(index, asked, run)),
+    filter: (of, asked) => answered(of, (index, run) => filterFor(index, asked, run)),
+    listObjects: (of, asked) => answered(of, (index) => listObjectsFor(index, asked)),
+    listUsers: (of, asked) => answered(of, (index) => index.listUsers(asked)),
   };
 }
 
-/** A question whose answer is sought in slices, between other requests. */
-type Walk<T> = (index: TupleIndex) => Generator<void, T>;
+/** Asked at once, and again in slices between other requests where that would take long. */
+type Question<T> = (index: TupleIndex, run: Run) => Walk<T>;
 
 /** Starts again if the index changes meanwhile; during the last try the follower is paused. */
 async function walkLong<T>(
   needs: EngineDependencies,
   tenantId: string,
-  start: Walk<T>,
+  start: Question<T>,
 ): Promise<Answered<T>> {
   for (let tries = 1; tries < WALKS_MAX; tries++) {
     const answer = await walkOnce(needs, tenantId, { start });
@@ -166,7 +164,7 @@ async function walkLong<T>(
 async function walkOnce<T>(
   { follower, tenants, clock }: EngineDependencies,
   tenantId: string,
-  of: { readonly start: Walk<T>; readonly deadlineMs?: number },
+  of: { readonly start: Question<T>; readonly deadlineMs?: number },
 ): Promise<Answered<T> | undefined> {
   const entry = tenants.loaded(tenantId);
   if (entry === undefined) {
@@ -175,7 +173,7 @@ async function walkOnce<T>(
   }
   const { version } = entry;
   const { position } = follower;
-  const walk = of.start(entry.index);
+  const walk = of.start(entry.index, entry.index.run(newScratch()));
   while (entry.version === version) {
     const done = slice(walk, () => clock.monotonicMs());
     if (done !== undefined) return { value: done.value, position };

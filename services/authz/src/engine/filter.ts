@@ -1,6 +1,13 @@
 import { type Fields, numberOf, satisfying } from '../tuples/relation.ts';
-import { grantingIndexes, membershipIn, walkMax } from './check.ts';
-import { addParents, type Budget, closePrincipals, type Scratch } from './closure.ts';
+import { membershipIn, walkMax } from './check.ts';
+import {
+  addParents,
+  type Budget,
+  followMemberships,
+  PAUSE_RECORDS,
+  type Scratch,
+  type Walk,
+} from './closure.ts';
 import { IN_GRANT, type TupleGraph } from './tuple-graph.ts';
 
 /** A check without its object. */
@@ -11,84 +18,85 @@ type Run = {
   readonly scratch: Scratch;
   readonly budget: Budget;
   readonly accepted: number;
-  /** Principals that any grant names. */
-  readonly granting: readonly number[];
 };
 
-/**
- * Tells for one object at a time whether a check would allow it; intermediate results are kept for the
- * next.
- */
-export function filterBy(
-  graph: TupleGraph,
+/** For each object whether a check would allow it; what was found for one is kept for the next. */
+export function* filter(
+  run: Omit<Run, 'accepted'>,
   question: Question,
-  scratch: Scratch,
-  budget: Budget,
-): (objectId: string) => boolean {
-  const decide = decider(graph, question, scratch, budget);
-  const known = new Map<number, boolean>();
-  return (objectId) => {
+  objectIds: readonly string[],
+): Walk<readonly boolean[]> {
+  const { graph, scratch, budget } = run;
+  const decide = decider({ ...run, accepted: satisfying[question.relation] }, question);
+  if (question.relation !== 'parent') {
+    scratch.principals.start(graph, question);
+    while (!followMemberships(graph, scratch.principals, budget)) yield;
+  }
+  scratch.fruitless.begin(graph.nodes.size);
+
+  const known = new Map<number, boolean>([[0, false]]);
+  const answers: boolean[] = [];
+  for (const objectId of objectIds) {
     const object = graph.nodes.find(question.object_type, objectId);
-    if (object === 0) return false;
-    const before = known.get(object);
-    if (before !== undefined) return before;
-    const allowed = decide(object);
-    known.set(object, allowed);
-    return allowed;
-  };
+    let allowed = known.get(object);
+    if (allowed === undefined) {
+      allowed = yield* decide(object);
+      known.set(object, allowed);
+    }
+    answers.push(allowed);
+    if (budget.pauseIsDue()) yield;
+  }
+  return answers;
 }
 
-function decider(
-  graph: TupleGraph,
-  question: Question,
-  scratch: Scratch,
-  budget: Budget,
-): (object: number) => boolean {
-  if (question.relation === 'parent') {
-    const subject = graph.nodes.find(question.user_type, question.user_id);
-    return (object) => {
-      budget.spend();
-      return graph.find(subject, object, numberOf.parent) !== 0;
-    };
+function decider(run: Run, question: Question): (object: number) => Walk<boolean> {
+  switch (question.relation) {
+    case 'owner':
+    case 'editor':
+    case 'viewer':
+    case 'can_read':
+    case 'can_write':
+      return (object) => isReached(run, object);
+    case 'member':
+      return (group) => hasMember(run, group);
+    case 'parent': {
+      const { graph, budget } = run;
+      const subject = graph.nodes.find(question.user_type, question.user_id);
+      // biome-ignore lint/correctness/useYield: one look-up; the others pause.
+      return function* (object) {
+        budget.spend();
+        return graph.find(subject, object, numberOf.parent) !== 0;
+      };
+    }
   }
-  const { principals, fruitless } = scratch;
-  closePrincipals(graph, question, principals, budget);
-  if (question.relation === 'member') return memberDecider(graph, scratch, budget);
-
-  const granting = grantingIndexes(graph, principals).map(
-    (slot) => principals.nodes[slot] as number,
-  );
-  const accepted = satisfying[question.relation];
-  fruitless.begin(graph.nodes.size);
-  const run: Run = { graph, scratch, budget, accepted, granting };
-  return (object) => granting.length > 0 && isReached(run, object);
 }
 
 /** Every node that the closure reached over a tuple has a member in it; only its start is uncertain. */
-function memberDecider(
-  graph: TupleGraph,
-  { principals }: Scratch,
-  budget: Budget,
-): (object: number) => boolean {
-  return (group) => {
-    const slot = principals.slotOf(group);
-    if (slot < 0) return false;
-    if (principals.over[slot] !== 0) return true;
-    return membershipIn(graph, { group, principals, budget }) !== undefined;
-  };
+function* hasMember({ graph, scratch, budget }: Run, group: number): Walk<boolean> {
+  const { principals } = scratch;
+  const slot = principals.slotOf(group);
+  if (slot < 0) return false;
+  if (principals.over[slot] !== 0) return true;
+  return (yield* membershipIn(graph, { group, principals, budget })) !== undefined;
 }
 
 /** Climbs from the object until an ancestor has a grant; all nodes of a fruitless climb are remembered. */
-function isReached(run: Run, object: number): boolean {
+function* isReached(run: Run, object: number): Walk<boolean> {
   const { graph, budget } = run;
-  const { ancestors, fruitless } = run.scratch;
+  const { principals, ancestors, fruitless } = run.scratch;
+  if (principals.grantingCount === 0) return false;
   ancestors.begin(graph.nodes.size);
   ancestors.add(object, 0, 0, 0);
-  for (let slot = 0; slot < ancestors.count; slot++) {
-    const node = ancestors.nodes[slot] as number;
-    if (fruitless.has(node)) continue;
-    if (hasGrant(run, node)) return true;
-    addParents(graph, ancestors, slot, budget);
+  while (ancestors.at < ancestors.count) {
+    const node = ancestors.nodes[ancestors.at] as number;
+    if (fruitless.has(node)) {
+      ancestors.at++;
+      continue;
+    }
+    const walked = walkGrants(run, node);
+    if (walked === true || (walked === undefined && (yield* hasAnyPair(run, node)))) return true;
+    while (!addParents(graph, ancestors, budget)) yield;
+    if (budget.pauseIsDue()) yield;
   }
   for (let slot = 0; slot < ancestors.count; slot++) {
     const node = ancestors.nodes[slot] as number;
@@ -97,32 +105,41 @@ function isReached(run: Run, object: number): boolean {
   return false;
 }
 
-function hasGrant(run: Run, object: number): boolean {
-  const { graph, scratch, budget, granting } = run;
+/** Whether the object has a grant for one of the principals; undefined if it has too many to be walked. */
+function walkGrants(run: Run, object: number): boolean | undefined {
+  const { graph, scratch, budget } = run;
   const newest = graph.newest(object, IN_GRANT);
   if (newest === 0) return false;
-  let steps = walkMax(granting.length);
+  let steps = walkMax(scratch.principals.grantingCount);
   let record = newest;
   do {
-    if (steps-- === 0) return granting.some((subject) => hasPair(run, subject, object));
-    record = graph.into.next[record] as number;
+    if (steps-- === 0) return undefined;
+    record = graph.records.nextIn(record);
     budget.spend();
     if (!isAccepted(run, record)) continue;
-    if (scratch.principals.has(graph.subjects[record] as number)) return true;
+    if (scratch.principals.has(graph.records.subjectOf(record))) return true;
   } while (record !== newest);
   return false;
 }
 
-function hasPair(run: Run, subject: number, object: number): boolean {
-  const { graph } = run;
-  const mask = graph.pairs.length - 1;
-  run.budget.spend();
-  for (let slot = graph.slotOf(subject, object); ; slot = (slot + 1) & mask) {
-    const record = graph.pairs[slot] as number;
-    if (record === 0) return false;
-    if (graph.joins(record, subject, object) && isAccepted(run, record)) return true;
+function* hasAnyPair(run: Run, object: number): Walk<boolean> {
+  const { principals } = run.scratch;
+  for (let at = 0; at < principals.grantingCount; at++) {
+    const subject = principals.nodes[principals.granting[at] as number] as number;
+    if (hasPair(run, subject, object)) return true;
+    if (at % PAUSE_RECORDS === PAUSE_RECORDS - 1) yield;
   }
+  return false;
+}
+
+function hasPair(run: Run, subject: number, object: number): boolean {
+  const { records } = run.graph;
+  run.budget.spend();
+  let record = records.firstOfPair(subject, object);
+  for (; record !== 0; record = records.nextOfPair(record))
+    if (isAccepted(run, record)) return true;
+  return false;
 }
 
 const isAccepted = ({ graph, accepted }: Run, record: number): boolean =>
-  (accepted & (1 << (graph.relations[record] as number))) !== 0;
+  (accepted & (1 << graph.records.relationNumber(record))) !== 0;

@@ -1,5 +1,5 @@
-import { type Fields, satisfying, WILDCARD } from '../tuples/relation.ts';
-import { type Budget, Closure } from './closure.ts';
+import { type Fields, satisfying } from '../tuples/relation.ts';
+import { type Budget, Closure, PAUSE_RECORDS, type Walk } from './closure.ts';
 import { sortedByBytes } from './sorted-by-bytes.ts';
 import { IN_GRANT, IN_MEMBER, IN_PARENT, type TupleGraph } from './tuple-graph.ts';
 
@@ -13,10 +13,7 @@ export type ListedUsers = {
   readonly wildcard: boolean;
 };
 
-/** Records between two pauses of a long walk. */
-const SLICE = 2_048;
-
-type Walk = {
+type Search = {
   readonly graph: TupleGraph;
   readonly question: UsersQuestion;
   readonly budget: Budget;
@@ -32,85 +29,88 @@ export function* listUsers(
   graph: TupleGraph,
   question: UsersQuestion,
   budget: Budget,
-): Generator<void, ListedUsers> {
+): Walk<ListedUsers> {
   const allowed = new Closure();
   allowed.begin(graph.nodes.size);
-  const walk: Walk = { graph, question, budget, allowed };
+  const search: Search = { graph, question, budget, allowed };
   const object = graph.nodes.find(question.object_type, question.object_id);
-  if (object !== 0) yield* addHolders(walk, object);
+  if (object !== 0) yield* addHolders(search, object);
   // A parent is exactly what was stored: no groups, no wildcards.
-  if (question.relation !== 'parent') yield* addMembers(walk);
+  if (question.relation !== 'parent') yield* addMembers(search);
 
   const type = graph.nodes.typeNamed(question.user_type);
   const wild = graph.nodes.wildcardOf(question.user_type);
   const ids: string[] = [];
   for (let slot = 0; slot < allowed.count; slot++) {
     const node = allowed.nodes[slot] as number;
-    if (type !== undefined && graph.nodes.isOfType(node, type) && node !== wild) {
+    if (type !== 0 && graph.nodes.isOfType(node, type) && node !== wild) {
       ids.push(graph.nodes.idOf(node));
     }
-    if (slot % SLICE === SLICE - 1) yield;
+    if (slot % PAUSE_RECORDS === PAUSE_RECORDS - 1) yield;
   }
   return { ids: yield* sortedByBytes(ids), wildcard: wild !== 0 && allowed.has(wild) };
 }
 
 /** The subjects of the tuples that grant the relation on the object itself or, where it flows, above it. */
-function* addHolders(walk: Walk, object: number): Generator<void, void> {
-  const { graph, question, budget } = walk;
+function* addHolders(search: Search, object: number): Walk<void> {
+  const { graph, question, budget } = search;
   const { relation } = question;
-  if (relation === 'parent') return yield* addSubjects(walk, object, { list: IN_PARENT });
-  if (relation === 'member') return yield* addSubjects(walk, object, { list: IN_MEMBER });
+  if (relation === 'parent') return yield* addSubjects(search, object, { list: IN_PARENT });
+  if (relation === 'member') return yield* addSubjects(search, object, { list: IN_MEMBER });
   const accepted = satisfying[relation];
   const ancestors = new Closure();
   ancestors.begin(graph.nodes.size);
   ancestors.add(object, 0, 0, 0);
   for (let slot = 0; slot < ancestors.count; slot++) {
     const node = ancestors.nodes[slot] as number;
-    yield* addSubjects(walk, node, { list: IN_GRANT, accepted });
-    yield* addSubjects({ ...walk, allowed: ancestors }, node, { list: IN_PARENT });
+    yield* addSubjects(search, node, { list: IN_GRANT, accepted });
+    yield* addSubjects({ ...search, allowed: ancestors }, node, { list: IN_PARENT });
     budget.spend();
   }
 }
 
 /** Whoever is a member of an allowed group is allowed, and so is every id of an allowed wildcard's type. */
-function* addMembers(walk: Walk): Generator<void, void> {
-  const { graph, question, allowed } = walk;
+function* addMembers(search: Search): Walk<void> {
+  const { graph, question, allowed } = search;
   for (let slot = 0; slot < allowed.count; slot++) {
     const node = allowed.nodes[slot] as number;
-    yield* addSubjects(walk, node, { list: IN_MEMBER });
+    yield* addSubjects(search, node, { list: IN_MEMBER });
     // Those of the asked type are told by `wildcard`.
-    if (graph.nodes.idOf(node) === WILDCARD && graph.nodes.typeOf(node) !== question.user_type) {
-      yield* addAllOfType(walk, graph.nodes.typeOf(node));
+    const type = graph.nodes.typeOf(node);
+    if (graph.nodes.wildcardBeside(node) === node && type !== question.user_type) {
+      yield* addAllOfType(search, type);
     }
+    if (slot % PAUSE_RECORDS === PAUSE_RECORDS - 1) yield;
   }
 }
 
-function* addAllOfType({ graph, budget, allowed }: Walk, name: string): Generator<void, void> {
-  let steps = 0;
-  for (const node of graph.nodes.typeNamed(name)?.ids.values() ?? []) {
-    budget.spend();
-    if (!allowed.has(node)) allowed.add(node, 0, 0, 0);
-    if (++steps % SLICE === 0) yield;
+/** Looks through all nodes, many of which cost as much as one record that is followed. */
+function* addAllOfType({ graph, budget, allowed }: Search, name: string): Walk<void> {
+  const type = graph.nodes.typeNamed(name);
+  for (let node = 1; node < graph.nodes.size; node++) {
+    if (node % NODES_PER_RECORD === 0) budget.spend();
+    if (graph.nodes.isOfType(node, type) && !allowed.has(node)) allowed.add(node, 0, 0, 0);
+    if (node % PAUSE_RECORDS === 0) yield;
   }
 }
+const NODES_PER_RECORD = 16;
 
 /** Adds the nodes from which a node's list comes. */
 function* addSubjects(
-  { graph, budget, allowed }: Pick<Walk, 'graph' | 'budget' | 'allowed'>,
+  { graph, budget, allowed }: Pick<Search, 'graph' | 'budget' | 'allowed'>,
   node: number,
   of: { readonly list: number; readonly accepted?: number },
-): Generator<void, void> {
+): Walk<void> {
   const newest = graph.newest(node, of.list);
   if (newest === 0) return;
   let record = newest;
-  let steps = 0;
   do {
-    record = graph.into.next[record] as number;
+    record = graph.records.nextIn(record);
     budget.spend();
-    if (++steps % SLICE === 0) yield;
-    const bit = 1 << (graph.relations[record] as number);
+    if (budget.pauseIsDue()) yield;
+    const bit = 1 << graph.records.relationNumber(record);
     if (of.accepted !== undefined && (of.accepted & bit) === 0) continue;
-    const subject = graph.subjects[record] as number;
+    const subject = graph.records.subjectOf(record);
     if (!allowed.has(subject)) allowed.add(subject, 0, 0, 0);
   } while (record !== newest);
 }

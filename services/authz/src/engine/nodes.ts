@@ -1,108 +1,216 @@
 import { WILDCARD } from '../tuples/relation.ts';
+import { grown } from './growing.ts';
+import { encode, hashOfText, IdArena, type Seed } from './id-arena.ts';
 
-/** The ids of one type that some tuple names. */
-export type NodeType = {
-  readonly name: string;
-  readonly ids: Map<string, number>;
-  /** Node of (type, "*"); 0 if no tuple names it. */
-  wild: number;
-};
+/** Words of a node: where its id stands, the hash of type and id, and what the graph keeps beside them. */
+const PLACE = 0;
+const HASH = 1;
+const LISTS_AT = 2;
+/** Lists of tuples that a node has. */
+export const LISTS = 6;
+const WORDS = LISTS_AT + LISTS;
 
-const FIRST_SIZE = 64;
+const FIRST_SIZE = 32;
+const LOAD_MAX = 0.7;
 
 /**
  * Assigns a small number to every (type, id) that a tuple names, so that walks compare integers. 0 is no
- * node. A number is free again when the last tuple that names it is removed.
+ * node and no type. A number is free again when the last tuple that names it is removed.
  */
 export class Nodes {
-  readonly #types = new Map<string, NodeType>();
-  readonly #typeOf: (NodeType | undefined)[] = [undefined];
-  readonly #idOf: string[] = [''];
-  readonly #free: number[] = [];
-  #uses = new Uint32Array(FIRST_SIZE);
+  readonly #seed: Seed;
+  readonly #types = new Map<string, number>();
+  readonly #typeNames: string[] = [''];
+  /** By type, its nodes, and the node of (type, "*"); 0 if no tuple names it. */
+  readonly #nodesOfType: number[] = [0];
+  readonly #wild: number[] = [0];
+  readonly #freeTypes: number[] = [];
+
+  /** Each id with the number of its type. */
+  readonly #ids: IdArena = new IdArena();
+  /** Together by node: what one look-up needs lies beside each other. A free node's hash is the next free one. */
+  #words: Uint32Array = new Uint32Array(FIRST_SIZE * WORDS);
+  /** Open addressing over (type, id): a node lies between its hash and the next gap. */
+  #slots: Uint32Array = new Uint32Array(FIRST_SIZE);
+  #wildcards = 0;
+  #last = 0;
+  #firstFree = 0;
+  #count = 0;
+
+  constructor(seed: Seed) {
+    this.#seed = seed;
+  }
 
   /** One more than the highest number in use: how long an array by node must be. */
   get size(): number {
-    return this.#idOf.length;
+    return this.#last + 1;
+  }
+
+  get count(): number {
+    return this.#count;
   }
 
   find(type: string, id: string): number {
-    return this.#types.get(type)?.ids.get(id) ?? 0;
+    const number = this.#types.get(type);
+    if (number === undefined) return 0;
+    encode(number, id);
+    return this.#find(hashOfText(this.#seed));
+  }
+
+  /** A word that the graph keeps with a node: the newest tuple of one of its lists. */
+  newest(node: number, list: number): number {
+    return this.#words[node * WORDS + LISTS_AT + list] as number;
+  }
+
+  setNewest(node: number, list: number, record: number): void {
+    this.#words[node * WORDS + LISTS_AT + list] = record;
   }
 
   /** Node of (type, "*"), 0 if there is none. */
   wildcardOf(type: string): number {
-    return this.#types.get(type)?.wild ?? 0;
+    return this.#wild[this.typeNamed(type)] as number;
   }
 
   /** Node of the wildcard of a node's own type. */
   wildcardBeside(node: number): number {
-    return this.#typeOf[node]?.wild ?? 0;
+    return this.#wildcards === 0 ? 0 : (this.#wild[this.#typeOf(node)] as number);
   }
 
   typeOf(node: number): string {
-    return this.#typeOf[node]?.name ?? '';
+    return this.#typeNames[this.#typeOf(node)] as string;
   }
 
   idOf(node: number): string {
-    return this.#idOf[node] ?? '';
+    return this.#ids.textAt(this.#placeOf(node));
   }
 
-  isOfType(node: number, type: NodeType): boolean {
-    return this.#typeOf[node] === type;
+  isOfType(node: number, type: number): boolean {
+    return this.#placeOf(node) !== 0 && this.#typeOf(node) === type;
   }
 
-  typeNamed(name: string): NodeType | undefined {
-    return this.#types.get(name);
+  /** 0 if no tuple names it. */
+  typeNamed(name: string): number {
+    return this.#types.get(name) ?? 0;
   }
 
-  /** The node's number, assigned if needed; counts one more tuple that names it. */
+  /** The node's number, assigned if needed. */
   use(type: string, id: string): number {
-    let entry = this.#types.get(type);
-    if (entry === undefined) {
-      entry = { name: type, ids: new Map(), wild: 0 };
-      this.#types.set(type, entry);
-    }
-    const node = entry.ids.get(id) ?? this.#make(entry, id);
-    this.#uses[node] = (this.#uses[node] ?? 0) + 1;
-    return node;
+    const number = this.#types.get(type) ?? this.#newType(type);
+    encode(number, id);
+    const hash = hashOfText(this.#seed);
+    const node = this.#find(hash);
+    if (node !== 0) return node;
+    const added = this.#newNode(hash);
+    this.#nodesOfType[number] = (this.#nodesOfType[number] as number) + 1;
+    if (id !== WILDCARD) return added;
+    this.#wild[number] = added;
+    this.#wildcards++;
+    return added;
   }
 
-  /** Counts one tuple fewer that names it. */
+  /** No tuple names it any more. */
   release(node: number): void {
-    const uses = (this.#uses[node] ?? 0) - 1;
-    this.#uses[node] = uses;
-    const type = this.#typeOf[node];
-    if (uses > 0 || type === undefined) return;
-    type.ids.delete(this.idOf(node));
-    if (type.wild === node) type.wild = 0;
-    if (type.ids.size === 0) this.#types.delete(type.name);
-    this.#typeOf[node] = undefined;
-    this.#idOf[node] = '';
-    this.#free.push(node);
+    const at = node * WORDS;
+    const type = this.#typeOf(node);
+    this.#removeSlot(node);
+    this.#ids.remove(this.#placeOf(node));
+    this.#words[at + PLACE] = 0;
+    this.#words[at + HASH] = this.#firstFree;
+    this.#firstFree = node;
+    this.#count--;
+    if (this.#wild[type] === node) {
+      this.#wild[type] = 0;
+      this.#wildcards--;
+    }
+    const others = (this.#nodesOfType[type] as number) - 1;
+    this.#nodesOfType[type] = others;
+    if (others > 0) return;
+    this.#types.delete(this.#typeNames[type] as string);
+    this.#typeNames[type] = '';
+    this.#freeTypes.push(type);
   }
 
-  #make(type: NodeType, id: string): number {
-    const node = this.#free.pop() ?? this.#idOf.length;
-    this.#typeOf[node] = type;
-    this.#idOf[node] = id;
-    type.ids.set(id, node);
-    if (id === WILDCARD) type.wild = node;
-    if (node >= this.#uses.length) this.#uses = grown(this.#uses, node + 1);
-    this.#uses[node] = 0;
+  /** 0 if the node is free. */
+  #placeOf(node: number): number {
+    return this.#words[node * WORDS + PLACE] as number;
+  }
+
+  #typeOf(node: number): number {
+    return this.#ids.numberAt(this.#placeOf(node));
+  }
+
+  #hashOf(node: number): number {
+    return this.#words[node * WORDS + HASH] as number;
+  }
+
+  /** The node of the encoded type and id. */
+  #find(hash: number): number {
+    const mask = this.#slots.length - 1;
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const node = this.#slots[slot] as number;
+      if (node === 0) return 0;
+      if (this.#hashOf(node) === hash && this.#ids.holds(this.#placeOf(node))) return node;
+    }
+  }
+
+  #newType(name: string): number {
+    const type = this.#freeTypes.pop() ?? this.#typeNames.length;
+    this.#types.set(name, type);
+    this.#typeNames[type] = name;
+    this.#nodesOfType[type] = 0;
+    this.#wild[type] = 0;
+    return type;
+  }
+
+  #newNode(hash: number): number {
+    const node = this.#freeNode();
+    this.#words[node * WORDS + PLACE] = this.#ids.add();
+    this.#words[node * WORDS + HASH] = hash;
+    this.#count++;
+    if (this.#count > this.#slots.length * LOAD_MAX) this.#growSlots();
+    else this.#place(node);
     return node;
   }
-}
 
-const GROWTH = 1.25;
+  #freeNode(): number {
+    const free = this.#firstFree;
+    if (free !== 0) {
+      this.#firstFree = this.#hashOf(free);
+      return free;
+    }
+    const node = ++this.#last;
+    const length = (node + 1) * WORDS;
+    if (length > this.#words.length) this.#words = grown(this.#words, length);
+    return node;
+  }
 
-/** A copy with room for at least `length` entries. */
-export function grown<A extends Uint32Array | Uint8Array | Float64Array>(
-  array: A,
-  length: number,
-): A {
-  const size = Math.max(length, Math.ceil(array.length * GROWTH));
-  const larger = new (array.constructor as new (size: number) => A)(size);
-  larger.set(array);
-  return larger;
+  #place(node: number): void {
+    const mask = this.#slots.length - 1;
+    let slot = this.#hashOf(node) & mask;
+    while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
+    this.#slots[slot] = node;
+  }
+
+  #growSlots(): void {
+    this.#slots = new Uint32Array(this.#slots.length * 2);
+    for (let node = 1; node <= this.#last; node++) {
+      if (this.#placeOf(node) !== 0) this.#place(node);
+    }
+  }
+
+  /** Moves those that stand after it towards their hashes, so that no gap is left before any of them. */
+  #removeSlot(node: number): void {
+    const mask = this.#slots.length - 1;
+    let gap = this.#hashOf(node) & mask;
+    while (this.#slots[gap] !== node) gap = (gap + 1) & mask;
+    for (let slot = (gap + 1) & mask; ; slot = (slot + 1) & mask) {
+      const other = this.#slots[slot] as number;
+      if (other === 0) break;
+      const home = this.#hashOf(other) & mask;
+      if (((slot - home) & mask) < ((slot - gap) & mask)) continue;
+      this.#slots[gap] = other;
+      gap = slot;
+    }
+    this.#slots[gap] = 0;
+  }
 }

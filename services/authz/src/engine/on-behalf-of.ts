@@ -5,12 +5,13 @@
 import type { Fields } from '../tuples/relation.ts';
 import { name } from './reason.ts';
 import {
-  type Budget,
   type Checked,
   EvaluationBudgetExceeded,
   type Explained,
   type Question,
+  type Run,
   type TupleIndex,
+  type Walk,
 } from './tuple-index.ts';
 
 export type Principal = Pick<Fields, 'user_type' | 'user_id'>;
@@ -18,43 +19,55 @@ export type OnBehalfOf = { readonly on_behalf_of?: Principal };
 
 export type CheckRequest = Fields & OnBehalfOf;
 export type ObjectsRequest = Question & OnBehalfOf;
+export type FilterRequest = ObjectsRequest & { readonly object_ids: readonly string[] };
 
 /** The question as each of the principals would ask it. */
 export function eachOf<Q extends Principal>({ on_behalf_of, ...own }: Q & OnBehalfOf) {
   return on_behalf_of === undefined ? [own] : [own, { ...own, ...on_behalf_of }];
 }
 
-export function checkFor(index: TupleIndex, asked: CheckRequest, budget: Budget): Checked {
-  if (asked.on_behalf_of === undefined) return index.check(asked, budget);
-  const { allowed, reason } = together(eachOf(asked), (fields) => index.check(fields, budget));
+export function checkFor(index: TupleIndex, asked: CheckRequest, run: Run): Walk<Checked> {
+  return asked.on_behalf_of === undefined
+    ? index.check(asked, run)
+    : checkBoth(eachOf(asked), (fields) => index.check(fields, run));
+}
+
+function* checkBoth(
+  asked: readonly Fields[],
+  answer: (fields: Fields) => Walk<Checked>,
+): Walk<Checked> {
+  const { allowed, reason } = yield* together(asked, answer);
   return reason === undefined ? { allowed } : { allowed, reason };
 }
 
 /** Within one budget; those that none of it was left for are undefined. */
-export function checkEach(
+export function* checkEach(
   index: TupleIndex,
   asked: readonly CheckRequest[],
-): readonly (Checked | undefined)[] {
-  const budget = index.budget();
-  return asked.map((one) => {
+  run: Run,
+): Walk<readonly (Checked | undefined)[]> {
+  const answers: (Checked | undefined)[] = [];
+  for (const one of asked) {
     try {
-      return checkFor(index, one, budget);
+      answers.push(yield* checkFor(index, one, run));
     } catch (error) {
-      if (error instanceof EvaluationBudgetExceeded) return undefined;
-      throw error;
+      if (!(error instanceof EvaluationBudgetExceeded)) throw error;
+      answers.push(undefined);
     }
-  });
+  }
+  return answers;
 }
 
-export function explainFor(index: TupleIndex, asked: CheckRequest): Explained {
-  const budget = index.budget();
-  return together(eachOf(asked), (fields) => index.explain(fields, budget));
-}
+export const explainFor = (index: TupleIndex, asked: CheckRequest, run: Run): Walk<Explained> =>
+  together(eachOf(asked), (fields) => index.explain(fields, run));
 
-function together(asked: readonly Fields[], answer: (fields: Fields) => Explained): Explained {
+function* together(
+  asked: readonly Fields[],
+  answer: (fields: Fields) => Walk<Explained>,
+): Walk<Explained> {
   const answers: Explained[] = [];
   for (const fields of asked) {
-    const found = answer(fields);
+    const found = yield* answer(fields);
     if (!found.allowed) return asked.length === 1 ? found : deniedTo(fields, found);
     answers.push(found);
   }
@@ -71,21 +84,21 @@ const deniedTo = ({ user_type, user_id }: Principal, denied: Explained): Explain
     ? denied
     : { ...denied, reason: `${name(user_type, user_id)}: ${denied.reason}` };
 
-export function filterFor(
+export function* filterFor(
   index: TupleIndex,
-  asked: ObjectsRequest,
-  objectIds: readonly string[],
-): readonly boolean[] {
-  const budget = index.budget();
-  return eachOf(asked)
-    .map((question) => index.filter(question, objectIds, budget))
-    .reduce((own, other) => own.map((allowed, at) => allowed && other[at] === true));
+  { object_ids, ...asked }: FilterRequest,
+  run: Run,
+): Walk<readonly boolean[]> {
+  let common: readonly boolean[] | undefined;
+  for (const question of eachOf(asked)) {
+    const allowed = yield* index.filter(question, object_ids, run);
+    const before: readonly boolean[] | undefined = common;
+    common = before === undefined ? allowed : allowed.map((own, at) => own && before[at] === true);
+  }
+  return common ?? [];
 }
 
-export function* listObjectsFor(
-  index: TupleIndex,
-  asked: ObjectsRequest,
-): Generator<void, readonly string[]> {
+export function* listObjectsFor(index: TupleIndex, asked: ObjectsRequest): Walk<readonly string[]> {
   let common: readonly string[] | undefined;
   for (const question of eachOf(asked)) {
     const ids = yield* index.listObjects(question);

@@ -1,5 +1,5 @@
 import { type Fields, WILDCARD } from '../tuples/relation.ts';
-import type { Outcome, Path } from './check.ts';
+import type { Path } from './check.ts';
 import type { TupleGraph } from './tuple-graph.ts';
 
 /** Characters of a type or an id. */
@@ -10,16 +10,10 @@ const PATH_ENDS = 8;
 
 const BARE = /^[A-Za-z0-9._~@/-]+$/;
 
-/** Why a check came out so, in one string; undefined where nothing is near to a grant. */
-export function reasonOf(graph: TupleGraph, outcome: Outcome, asked: Fields): string | undefined {
-  if (outcome.allowed) return wordPath(graph, outcome.path, asked);
-  return outcome.nearMiss === undefined ? undefined : wordNearMiss(graph, outcome.nearMiss, asked);
-}
-
 /**
  * The path, tuple by tuple as stored, with the implied relation in brackets if it is not the requested one.
  */
-function wordPath(graph: TupleGraph, path: Path, asked: Fields): string {
+export function wordPath(graph: TupleGraph, path: Path, asked: Fields): string {
   const { records } = path;
   const word = (record: number) => wordTuple(graph, record);
   const hidden = records.length - 2 * PATH_ENDS;
@@ -37,10 +31,10 @@ function wordPath(graph: TupleGraph, path: Path, asked: Fields): string {
 }
 
 /** The strongest relation that the principal does have, where it was not enough. */
-function wordNearMiss(graph: TupleGraph, record: number, asked: Fields): string {
+export function wordNearMiss(graph: TupleGraph, record: number, asked: Fields): string {
   const { nodes } = graph;
-  const subject = graph.subjects[record] as number;
-  const object = graph.objects[record] as number;
+  const subject = graph.records.subjectOf(record);
+  const object = graph.records.objectOf(record);
   const isAskedSubject = subject === nodes.find(asked.user_type, asked.user_id);
   const isAskedObject = object === nodes.find(asked.object_type, asked.object_id);
   const via = isAskedSubject ? '' : ` via ${nameOf(graph, subject)}`;
@@ -49,8 +43,8 @@ function wordNearMiss(graph: TupleGraph, record: number, asked: Fields): string 
 }
 
 function wordTuple(graph: TupleGraph, record: number): string {
-  const subject = nameOf(graph, graph.subjects[record] as number);
-  const object = nameOf(graph, graph.objects[record] as number);
+  const subject = nameOf(graph, graph.records.subjectOf(record));
+  const object = nameOf(graph, graph.records.objectOf(record));
   return `${subject} ${graph.relationOf(record)} ${object}`;
 }
 

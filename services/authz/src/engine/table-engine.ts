@@ -5,6 +5,7 @@
 import type { Positions } from '@cardea/read-models';
 import type { Subgraphs } from '../adapters/subgraph.ts';
 import type { Fields } from '../tuples/relation.ts';
+import { newScratch } from './closure.ts';
 import { type Answered, type Asking, type Engine, tooLarge } from './engine.ts';
 import { inSlices } from './in-slices.ts';
 import {
@@ -17,6 +18,7 @@ import {
   listObjectsFor,
   type Principal,
 } from './on-behalf-of.ts';
+import type { Run, TupleIndex, Walk } from './tuple-index.ts';
 
 const NOW = 'tuples';
 const HISTORY = 'tuple_spans';
@@ -32,27 +34,34 @@ export type TableEngineDependencies = {
 
 export function tableEngine(needs: TableEngineDependencies): Engine {
   const { subgraphs, monotonicMs } = needs;
+  /** The subgraph has no other questions, but walks over others go on meanwhile. */
+  const walked = <T>(index: TupleIndex, start: (run: Run) => Walk<T>): Promise<T> =>
+    inSlices(start(index.run(newScratch())), monotonicMs);
   const subgraphOf = (of: Asking, asked: CheckRequest) =>
     subgraphs.ofChecks(of, principalsOf(asked), [asked]);
   return {
     check: (of, asked) =>
       ask(needs, of, async () => {
         const index = await subgraphOf(of, asked);
-        return checkFor(index, asked, index.budget());
+        return walked(index, (run) => checkFor(index, asked, run));
       }),
     checkAll: (of, asked) =>
       ask(needs, of, async () => {
         const index = await subgraphs.ofChecks(of, asked.flatMap(principalsOf), asked);
-        return checkEach(index, asked);
+        return walked(index, (run) => checkEach(index, asked, run));
       }),
     explain: (of, asked) =>
-      ask(needs, of, async () => explainFor(await subgraphOf(of, asked), asked)),
-    filter: (of, { object_ids, ...asked }) =>
+      ask(needs, of, async () => {
+        const index = await subgraphOf(of, asked);
+        return walked(index, (run) => explainFor(index, asked, run));
+      }),
+    filter: (of, asked) =>
       ask(needs, of, async () => {
         const { object_type } = asked;
-        const objects = [...new Set(object_ids)].map((object_id) => ({ object_type, object_id }));
+        const ids = new Set(asked.object_ids);
+        const objects = [...ids].map((object_id) => ({ object_type, object_id }));
         const index = await subgraphs.ofChecks(of, principalsOf(asked), objects);
-        return filterFor(index, asked, object_ids);
+        return walked(index, (run) => filterFor(index, asked, run));
       }),
     listObjects: (of, asked) =>
       ask(needs, of, async () => {

@@ -161,7 +161,10 @@ export class TenantIndexes {
     throw new NotCaughtUp();
   }
 
-  /** False if the event is unreadable; the index then no longer matches what the table will have. */
+  /**
+   * False if the index has to be read anew: the event is unreadable, so that it no longer matches what the
+   * table will have; or it takes much more memory than its tuples need.
+   */
   #applyTo(entry: Entry, event: RecordedEvent): boolean {
     if (event.position <= entry.position || entry.parked.has(event.streamId)) return true;
     const change = this.#needs.changeOf(event);
@@ -178,7 +181,7 @@ export class TenantIndexes {
         return false;
     }
     entry.version++;
-    return true;
+    return !entry.index.isWorn;
   }
 
   /** Evicts whoever is larger than the budget, then the least recently used, but none that is in use. */

@@ -1,13 +1,21 @@
 import type { Fields } from '../tuples/relation.ts';
-import { check, type Outcome } from './check.ts';
-import { Budget, LIST_RECORDS_MAX, newScratch, RECORDS_MAX } from './closure.ts';
-import { filterBy, type Question } from './filter.ts';
+import { check, type Found, pathOf } from './check.ts';
+import {
+  Budget,
+  LIST_RECORDS_MAX,
+  newScratch,
+  RECORDS_MAX,
+  type Scratch,
+  type Walk,
+} from './closure.ts';
+import { filter, type Question } from './filter.ts';
+import type { Seed } from './id-arena.ts';
 import { listObjects } from './list-objects.ts';
 import { type ListedUsers, listUsers, type UsersQuestion } from './list-users.ts';
-import { reasonOf } from './reason.ts';
+import { wordNearMiss, wordPath } from './reason.ts';
 import { TupleGraph } from './tuple-graph.ts';
 
-export { type Budget, EvaluationBudgetExceeded } from './closure.ts';
+export { type Budget, EvaluationBudgetExceeded, type Walk } from './closure.ts';
 export type { Question } from './filter.ts';
 export type { ListedUsers, UsersQuestion } from './list-users.ts';
 
@@ -18,80 +26,102 @@ export type Explained = Checked & {
   readonly held?: readonly Fields[];
 };
 
+/** For one or more questions of one request. */
+export type Run = {
+  readonly budget: Budget;
+  /** Of its own where the walk pauses and other questions are asked meanwhile. */
+  readonly scratch: Scratch;
+};
+
 /**
  * The tuples of one tenant and the answers that follow from them (`docs/contract.md` 4.3). Pure: its owner
- * applies the tenant's events in log order, because reasons take the order of writes as age. A question
- * throws {@link EvaluationBudgetExceeded} rather than answer wrongly.
+ * applies the tenant's events in log order, because reasons take the order of writes as age. A question is
+ * a walk that pauses now and then, at which the index must not change; it throws
+ * {@link EvaluationBudgetExceeded} rather than answer wrongly.
  */
 export interface TupleIndex {
   /** Tuples in it. */
   readonly size: number;
+  /** True where it takes much more memory than its tuples need, and should be read anew. */
+  readonly isWorn: boolean;
   /** Repeating either one changes nothing. */
   write(tuple: Fields): void;
   delete(tuple: Fields): void;
 
-  /** For several questions of one request; without it each has its own. */
-  budget(): Budget;
+  /** Without pauses; `scratch` is that of all runs that never pause, unless given. */
+  run(scratch?: Scratch): Run;
+  /** Only whether it is allowed. */
+  allows(fields: Fields, run?: Run): Walk<boolean>;
   /** `reason`: the shortest, oldest path; or, if denied, the strongest relation that was not enough. */
-  check(fields: Fields, budget?: Budget): Checked;
-  explain(fields: Fields, budget?: Budget): Explained;
+  check(fields: Fields, run?: Run): Walk<Checked>;
+  explain(fields: Fields, run?: Run): Walk<Explained>;
   /** For each id, in order, whether its check is allowed. */
-  filter(question: Question, objectIds: readonly string[], budget?: Budget): readonly boolean[];
-  /**
-   * All ids for which the check is allowed, once each, ascending by UTF-8 bytes. Pauses between slices; the
-   * index must not change meanwhile.
-   */
-  listObjects(question: Question): Generator<void, readonly string[]>;
-  /** Pauses as `listObjects` does. */
-  listUsers(question: UsersQuestion): Generator<void, ListedUsers>;
+  filter(question: Question, objectIds: readonly string[], run?: Run): Walk<readonly boolean[]>;
+  /** All ids for which the check is allowed, once each, ascending by UTF-8 bytes. */
+  listObjects(question: Question): Walk<readonly string[]>;
+  listUsers(question: UsersQuestion): Walk<ListedUsers>;
 }
 
-/** Walks of one thread never interleave, so all tenants' indexes share one scratch. */
-const scratch = newScratch();
+/** Runs that do not pause never interleave, so all tenants' indexes share this. */
+const SHARED_SCRATCH = newScratch();
+const SEED = crypto.getRandomValues(new Uint32Array(2)) as unknown as Seed;
 
 /** Tuple records that one question may look at. */
 export type Limits = { readonly recordsMax: number; readonly listRecordsMax: number };
 const LIMITS: Limits = { recordsMax: RECORDS_MAX, listRecordsMax: LIST_RECORDS_MAX };
 
 export function newTupleIndex({ recordsMax, listRecordsMax }: Limits = LIMITS): TupleIndex {
-  const graph = new TupleGraph();
-  const newBudget = () => new Budget(recordsMax);
+  const graph = new TupleGraph(SEED);
+  const newRun = (scratch = SHARED_SCRATCH): Run => ({ scratch, budget: new Budget(recordsMax) });
   const newListBudget = () => new Budget(listRecordsMax);
   return {
     get size() {
       return graph.size;
     },
+    get isWorn() {
+      return graph.isWorn;
+    },
     write: (tuple) => graph.write(tuple),
     delete: (tuple) => graph.delete(tuple),
-    budget: newBudget,
-    check: (fields, budget = newBudget()) =>
-      worded(graph, check(graph, fields, scratch, budget), fields),
-    explain: (fields, budget = newBudget()) => {
-      const outcome = check(graph, fields, scratch, budget);
-      return { ...worded(graph, outcome, fields), ...tuplesOf(graph, outcome) };
+    run: newRun,
+    *allows(fields, { scratch, budget } = newRun()) {
+      return (yield* check(graph, fields, scratch, budget)).allowed;
     },
-    filter: (question, objectIds, budget = newBudget()) =>
-      objectIds.map(filterBy(graph, question, scratch, budget)),
+    *check(fields, { scratch, budget } = newRun()) {
+      const found = yield* check(graph, fields, scratch, budget);
+      return worded(graph, found, { scratch, fields });
+    },
+    *explain(fields, { scratch, budget } = newRun()) {
+      const found = yield* check(graph, fields, scratch, budget);
+      const checked = worded(graph, found, { scratch, fields });
+      if (found.record === 0) return checked;
+      return found.allowed
+        ? { ...checked, path: pathOf(scratch, found, fields).records.map((r) => graph.fieldsOf(r)) }
+        : { ...checked, held: [graph.fieldsOf(found.record)] };
+    },
+    filter: (question, objectIds, run = newRun()) => filter({ graph, ...run }, question, objectIds),
     listObjects: (question) => listObjects(graph, question, newListBudget()),
     listUsers: (question) => listUsers(graph, question, newListBudget()),
   };
 }
 
-function worded(graph: TupleGraph, outcome: Outcome, asked: Fields): Checked {
-  const { allowed } = outcome;
-  const reason = reasonOf(graph, outcome, asked);
-  return reason === undefined ? { allowed } : { allowed, reason };
-}
-
-function tuplesOf(graph: TupleGraph, outcome: Outcome): Pick<Explained, 'path' | 'held'> {
-  if (outcome.allowed) {
-    return { path: outcome.path.records.map((record) => graph.fieldsOf(record)) };
-  }
-  return outcome.nearMiss === undefined ? {} : { held: [graph.fieldsOf(outcome.nearMiss)] };
+function worded(
+  graph: TupleGraph,
+  found: Found,
+  { scratch, fields }: { readonly scratch: Scratch; readonly fields: Fields },
+): Checked {
+  const { allowed, record } = found;
+  if (record === 0) return { allowed };
+  return {
+    allowed,
+    reason: allowed
+      ? wordPath(graph, pathOf(scratch, found, fields), fields)
+      : wordNearMiss(graph, record, fields),
+  };
 }
 
 /** Runs a walk to its end without pausing. */
-export function finished<T>(walk: Generator<void, T>): T {
+export function finished<T>(walk: Walk<T>): T {
   for (;;) {
     const step = walk.next();
     if (step.done) return step.value;

@@ -1,0 +1,135 @@
+import { grown } from './growing.ts';
+
+const FIRST_WORDS = 128;
+const WORD_BYTES = 4;
+const FIRST_TEXT_WORDS = 256;
+/** UTF-8 bytes that a UTF-16 unit may need. */
+const UNIT_BYTES_MAX = 3;
+const ASCII_MAX = 0x7f;
+const encoder = new TextEncoder();
+
+/**
+ * What is looked for: a number (0), the text's length in bytes (1), and its UTF-8, filled up with zeros. One
+ * for the thread: it is only needed until the text was found or added.
+ */
+const TEXT_AT = 2;
+let words = new Uint32Array(FIRST_TEXT_WORDS);
+let bytes = new Uint8Array(words.buffer, TEXT_AT * WORD_BYTES);
+let end = TEXT_AT;
+
+/** Encodes a number and a text for the calls that follow. */
+export function encode(number: number, text: string): void {
+  const bytesMax = text.length * UNIT_BYTES_MAX;
+  if (bytesMax > bytes.length) {
+    words = new Uint32Array(TEXT_AT + wordsOf(bytesMax));
+    bytes = new Uint8Array(words.buffer, TEXT_AT * WORD_BYTES);
+  }
+  let { length } = text;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit > ASCII_MAX) {
+      length = encoder.encodeInto(text, bytes).written;
+      break;
+    }
+    bytes[at] = unit;
+  }
+  for (let at = length; at % WORD_BYTES !== 0; at++) bytes[at] = 0;
+  words[0] = number;
+  words[1] = length;
+  end = TEXT_AT + wordsOf(length);
+}
+
+/**
+ * HalfSipHash-1-3 of what is encoded under a secret seed. Tenants choose their ids: without
+ * the seed one could find any number of ids of one hash, and each look-up would walk through them.
+ */
+export function hashOfText([first, second]: Seed): number {
+  let v0 = first | 0;
+  let v1 = second | 0;
+  let v2 = 0x6c796765 ^ v0;
+  let v3 = 0x74656462 ^ v1;
+  for (let at = 0; at < end + LAST_ROUNDS; at++) {
+    const word = at < end ? (words[at] as number) : 0;
+    if (at === end) v2 ^= 0xff;
+    v3 ^= word;
+    v0 = (v0 + v1) | 0;
+    v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
+    v0 = (v0 << 16) | (v0 >>> 16);
+    v2 = (v2 + v3) | 0;
+    v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
+    v0 = (v0 + v3) | 0;
+    v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0;
+    v2 = (v2 + v1) | 0;
+    v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
+    v2 = (v2 << 16) | (v2 >>> 16);
+    v0 ^= word;
+  }
+  return (v1 ^ v3) >>> 0;
+}
+const LAST_ROUNDS = 3;
+
+/** Two random words. */
+export type Seed = readonly [number, number];
+
+/**
+ * Texts as UTF-8, each after its number and its length, all beginning at whole words: so a text's place is one
+ * number, and what a removed text leaves is taken by the next of as many words.
+ */
+export class IdArena {
+  #words: Uint32Array = new Uint32Array(FIRST_WORDS);
+  #bytes: Buffer = bytesOf(this.#words);
+  /** Word 0 is no place. */
+  #used = 1;
+  /** By number of words the place that was left last, where its own first word leads to the one before. */
+  readonly #left: number[] = [];
+
+  /** Stores what is encoded; returns its place. */
+  add(): number {
+    const place = this.#take(end);
+    for (let at = 0; at < end; at++) this.#words[place + at] = words[at] as number;
+    return place;
+  }
+
+  /** True if what is encoded stands at the place. */
+  holds(place: number): boolean {
+    for (let at = 0; at < end; at++) {
+      if (this.#words[place + at] !== words[at]) return false;
+    }
+    return true;
+  }
+
+  numberAt(place: number): number {
+    return this.#words[place] as number;
+  }
+
+  textAt(place: number): string {
+    const start = (place + TEXT_AT) * WORD_BYTES;
+    return this.#bytes.toString('utf8', start, start + (this.#words[place + 1] as number));
+  }
+
+  remove(place: number): void {
+    const size = TEXT_AT + wordsOf(this.#words[place + 1] as number);
+    this.#words[place] = this.#left[size] ?? 0;
+    this.#left[size] = place;
+  }
+
+  #take(size: number): number {
+    const left = this.#left[size] ?? 0;
+    if (left !== 0) {
+      this.#left[size] = this.#words[left] as number;
+      return left;
+    }
+    const place = this.#used;
+    this.#used += size;
+    if (this.#used > this.#words.length) {
+      this.#words = grown(this.#words, this.#used);
+      this.#bytes = bytesOf(this.#words);
+    }
+    return place;
+  }
+}
+
+const wordsOf = (length: number): number => (length + WORD_BYTES - 1) >> 2;
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Uint32Array): Buffer =>
+  Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);

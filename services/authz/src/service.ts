@@ -8,6 +8,7 @@ import { deleteTupleRoute } from './tuples/change/delete.route.ts';
 import { writeTuple } from './tuples/change/write.route.ts';
 import { checkRoute } from './tuples/check/check.route.ts';
 import { checkBatchRoute } from './tuples/check-batch/check-batch.route.ts';
+import { dryRunRoute } from './tuples/dry-run/dry-run.route.ts';
 import { filterRoute } from './tuples/filter/filter.route.ts';
 import { forgetPrincipals } from './tuples/forget-principals.consumer.ts';
 import { listTuples } from './tuples/list/list.route.ts';
@@ -23,7 +24,7 @@ export const authzService: ServiceDefinition = {
   streams: [tuples, noOpWrites],
   migrations: new URL('../migrations/', import.meta.url),
   build: (needs) => {
-    const { engine, follower, barrier, acknowledged, loops, stop } = tupleEngine(needs);
+    const { engine, dryRun, follower, barrier, acknowledged, loops, stop } = tupleEngine(needs);
     const writes = { ...needs, follower, barrier };
     return {
       endpoints: [
@@ -35,6 +36,7 @@ export const authzService: ServiceDefinition = {
         checkBatchRoute({ engine }),
         filterRoute({ ...needs, engine }),
         listObjectsRoute({ ...needs, engine }),
+        dryRunRoute({ dryRun }),
         listUsersRoute({ ...needs, engine }),
       ],
       projections: [tuplesTable, tupleSpans],

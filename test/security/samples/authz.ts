@@ -21,6 +21,7 @@ export const authzSamples: Samples = {
   write_tuple: { by: 'admin', ask: () => ({ body: freshTuple() }) },
   delete_tuple: { by: 'admin', ask: standingTuple },
   change_tuples: { by: 'admin', ask: () => ({ body: { writes: [freshTuple()] } }) },
+  fga_dry_run: { by: 'admin', ask: () => ({ body: { writes: [freshTuple()] } }) },
   list_tuples: { by: 'member', ask: () => ({ query: { object_type: 'doc' } }) },
   fga_check: { by: 'member', ask: standingTuple },
   fga_filter: {

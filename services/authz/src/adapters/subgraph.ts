@@ -22,7 +22,7 @@ import {
 import { nodeKey } from './tuple-key.ts';
 
 /** Of more tuples than these no question is answered from the table. */
-const ROWS_MAX = 200_000;
+export const ROWS_MAX = 200_000;
 /** Rows between two pauses. */
 const SLICE_ROWS = 512;
 const STATEMENT_MAX_MS = 2_000;
@@ -182,7 +182,6 @@ export function subgraphs(database: Database, monotonicMs: () => number): Subgra
   };
 }
 
-/** In one transaction and one trip. What takes too long or is too much is a question that is too large. */
 async function rowsOf(
   database: Database,
   { tenantId, asOf }: Source,
@@ -190,16 +189,28 @@ async function rowsOf(
 ): Promise<readonly Row[]> {
   const moment = asOf && [asOf, await parkedTuples(database)];
   const tuples = moment ? at(`$${values.length + 2}`, `$${values.length + 3}`) : NOW;
+  return statementRows<Row>(database, tenantId, {
+    text: `SELECT relation, user_type, user_id, object_type, object_id FROM (${text(tuples)}) AS found
+           ORDER BY position LIMIT ${ROWS_MAX + 1}`,
+    values: [...values, ...(moment ?? [])],
+  });
+}
+
+/**
+ * In one transaction and one trip; $1 is the tenant. What takes too long or is too much is a question that
+ * is too large.
+ */
+export async function statementRows<R extends object>(
+  database: Database,
+  tenantId: string,
+  { text, values }: { readonly text: string; readonly values: readonly unknown[] },
+): Promise<readonly R[]> {
   const answers = await database
-    .asTenantAtOnce<[Row, Row, Row]>(tenantId, [
+    .asTenantAtOnce<[object, object, R]>(tenantId, [
       { text: `SET LOCAL statement_timeout = ${STATEMENT_MAX_MS}` },
       // Estimates of recursive queries are so high that each of them would be compiled.
       { text: 'SET LOCAL jit = off' },
-      {
-        text: `SELECT relation, user_type, user_id, object_type, object_id FROM (${text(tuples)}) AS found
-               ORDER BY position LIMIT ${ROWS_MAX + 1}`,
-        values: [tenantId, ...values, ...(moment ?? [])],
-      },
+      { text, values: [tenantId, ...values] },
     ])
     .catch((error: unknown) => {
       throw isTimeout(error) ? new EvaluationBudgetExceeded() : error;

@@ -3,9 +3,11 @@
  * to it, and the index's own evaluator decides over them. Slower, and equal in every answer.
  */
 import type { Positions } from '@cardea/read-models';
+import type { Affected } from '../adapters/affected-tuples.ts';
 import type { Subgraphs } from '../adapters/subgraph.ts';
 import type { Fields } from '../tuples/relation.ts';
 import { newScratch } from './closure.ts';
+import { type DryRun, type DryRunQuestion, dryRun } from './dry-run.ts';
 import { type Answered, type Asking, type Engine, tooLarge } from './engine.ts';
 import { inSlices } from './in-slices.ts';
 import {
@@ -18,7 +20,7 @@ import {
   listObjectsFor,
   type Principal,
 } from './on-behalf-of.ts';
-import type { Run, TupleIndex, Walk } from './tuple-index.ts';
+import { newTupleIndex, type Run, type TupleIndex, type Walk } from './tuple-index.ts';
 
 const NOW = 'tuples';
 const HISTORY = 'tuple_spans';
@@ -78,9 +80,35 @@ export function tableEngine(needs: TableEngineDependencies): Engine {
 
 const principalsOf = (asked: Principal & Partial<Fields>): readonly Principal[] => eachOf(asked);
 
+/** Reads the tuples that a batch of changes can matter to, and answers what it would change. */
+export const dryRuns =
+  (
+    needs: Omit<TableEngineDependencies, 'subgraphs'> & {
+      readonly affected: (tenantId: string, changed: readonly Fields[]) => Promise<Affected>;
+    },
+  ): DryRuns =>
+  (of, question) =>
+    ask(needs, of, async () => {
+      const { writes, deletes } = question.batch;
+      const { tuples, isCut, ...nodes } = await needs.affected(of.tenantId, [
+        ...writes,
+        ...deletes,
+      ]);
+      const [before, after] = [newTupleIndex(), newTupleIndex()];
+      for (const fields of tuples) {
+        before.write(fields);
+        after.write(fields);
+      }
+      const run = dryRun({ ...nodes, before, after }, question);
+      const answer = await inSlices(run, needs.monotonicMs);
+      return { ...answer, complete: answer.complete && !isCut };
+    });
+
+export type DryRuns = (of: Asking, question: DryRunQuestion) => Promise<Answered<DryRun>>;
+
 /** Waits for the table; the position is read before the rows, so that it never promises more than they show. */
 async function ask<T>(
-  { positions, bound }: TableEngineDependencies,
+  { positions, bound }: Pick<TableEngineDependencies, 'positions' | 'bound'>,
   of: Asking,
   answer: () => Promise<T>,
 ): Promise<Answered<T>> {

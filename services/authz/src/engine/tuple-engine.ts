@@ -2,6 +2,7 @@
 import { EventStoreUnavailable, type RecordedEvent } from '@cardea/event-store';
 import { NotCaughtUp } from '@cardea/log-follower';
 import type { Loop, ServiceDependencies } from '@cardea/service';
+import { readAffected } from '../adapters/affected-tuples.ts';
 import { REPLICAS_CHANNEL, replicaTable } from '../adapters/replica-table.ts';
 import { subgraphs } from '../adapters/subgraph.ts';
 import { countTuples, loadTuples, tableGeneration } from '../adapters/tuple-loader.ts';
@@ -9,7 +10,7 @@ import { readFields } from '../tuples/tuple.ts';
 import { type Engine, engineOf } from './engine.ts';
 import { Follower } from './follower.ts';
 import { aloneLease, type ReplicaLease, replicaLease } from './replica-lease.ts';
-import { tableEngine } from './table-engine.ts';
+import { type DryRuns, dryRuns, tableEngine } from './table-engine.ts';
 import { type Change, TenantIndexes } from './tenant-indexes.ts';
 import { noBarrier, type WriteBarrier, writeBarrier } from './write-barrier.ts';
 
@@ -25,6 +26,7 @@ type Dependencies = Pick<
 
 export type TupleEngine = {
   readonly engine: Engine;
+  readonly dryRun: DryRuns;
   readonly follower: Follower;
   readonly barrier: Pick<WriteBarrier, 'pass'>;
   /** Nothing newer was acknowledged to a client of the tenant; undefined while that is unknown. */
@@ -70,14 +72,19 @@ export function tupleEngine(needs: Dependencies): TupleEngine {
     const floor = follower.floor(tenantId);
     return end !== undefined && end < floor ? floor : end;
   };
+  const table = { positions, monotonicMs, bound };
   return {
     follower,
     barrier: replicas.barrier,
     acknowledged: replicas.areOthers ? bound : async (tenantId) => follower.floor(tenantId),
     engine: engineOf(
       { follower, tenants, clock, isFresh },
-      tableEngine({ subgraphs: subgraphs(database, monotonicMs), positions, monotonicMs, bound }),
+      tableEngine({ ...table, subgraphs: subgraphs(database, monotonicMs) }),
     ),
+    dryRun: dryRuns({
+      ...table,
+      affected: (tenantId, changed) => readAffected(database, tenantId, changed),
+    }),
     loops: [{ name: 'authz-follower', run: follower.run }, ...replicas.loops],
     stop: replicas.stop,
   };

@@ -15,23 +15,14 @@ import {
   noOpWrites,
   recordNoOpWrite,
 } from '../../no-op-writes/no-op-write.ts';
+import { changesShape, NOT_EMPTY, readBatch } from '../change-batch.ts';
 import { WRITES } from '../endpoint-defaults.ts';
-import { type Fields, fieldsOf, type Tuple, type TupleEvent, tuples } from '../tuple.ts';
-import { tupleShape, writableShape } from '../tuple-shape.ts';
+import { type Fields, type Tuple, type TupleEvent, tuples } from '../tuple.ts';
+import { tupleShape } from '../tuple-shape.ts';
 import { settle, type WriteDependencies } from '../writing.ts';
-import { faultsOf } from './change-many.ts';
 import { deleteTuple } from './delete.ts';
 import { write } from './write.ts';
 
-const CHANGES_MAX = 100;
-
-const changes = Type.Optional(
-  documented(Type.Array(writableShape, { maxItems: CHANGES_MAX }), { uniqueItems: true }),
-);
-/** Not both lists are empty or missing. */
-const Body = documented(Type.Object({ writes: changes, deletes: changes }), {
-  not: { properties: { writes: { maxItems: 0 }, deletes: { maxItems: 0 } } },
-});
 const error = Type.Optional(Type.Object({ code: Type.String(), message: Type.String() }));
 const written = Type.Object({
   status: Type.Optional(Type.Enum(['created', 'existed'])),
@@ -49,22 +40,16 @@ export const changeTuplesRoute = (needs: WriteDependencies & { readonly ids: Ids
       summary: 'Write and delete up to 100 tuples, each decided alone',
       method: 'post',
       path: '/api/v1/fga/tuples/batch',
-      body: Body,
+      body: documented(Type.Object(changesShape), NOT_EMPTY),
       ok: Type.Object({ written: Type.Array(written), deleted: Type.Array(deleted) }),
       refusals: { invalid_request: 400 },
       waitsFor: ['tuples'],
     },
     async (request) => {
       const { tenantId } = request;
-      const writes = (request.body.writes ?? []).map(fieldsOf);
-      const deletes = (request.body.deletes ?? []).map(fieldsOf);
-      const count = writes.length + deletes.length;
-      if (count === 0 || count > CHANGES_MAX) {
-        const rule = count === 0 ? 'min_items' : 'max_items';
-        return { refused: 'invalid_request', details: [{ field: 'body', rule }] };
-      }
-      const faults = faultsOf({ writes, deletes });
-      if (faults.length > 0) return { refused: 'invalid_request', details: [...faults] };
+      const batch = readBatch(request.body);
+      if ('refused' in batch) return batch;
+      const { writes, deletes } = batch;
       const command = await needs.command(request);
       const outcomes = await decideAll(needs, command, [
         ...writes.map((fields) => ({

@@ -1,0 +1,153 @@
+/**
+ * Reads what a batch of changes can matter to: the principals and objects for which an answer may change, and
+ * the tuples that decide about them. One statement, and so one state of the table.
+ */
+import type { Database } from '@cardea/read-models';
+import type { Node } from '../engine/dry-run.ts';
+import { type Fields, RELATIONS, type Relation, WILDCARD } from '../tuples/relation.ts';
+import { ROWS_MAX, statementRows } from './subgraph.ts';
+import { nodeKey } from './tuple-key.ts';
+
+/** Of more principals, or objects, only so many are looked at. */
+const NODES_MAX = 50_000;
+
+export type Affected = {
+  readonly principals: readonly Node[];
+  readonly objects: readonly Node[];
+  /** In the order of their age. */
+  readonly tuples: readonly Fields[];
+  /** There are more principals or objects. */
+  readonly isCut: boolean;
+};
+
+type Row = {
+  readonly kind: 'principal' | 'object' | 'tuple';
+  readonly relation: number | null;
+  readonly user_type: string;
+  readonly user_id: string;
+  readonly object_type: string;
+  readonly object_id: string;
+};
+
+/** The key of (type, "*"), as `nodeKey` makes it: types hold nothing that the two print differently. */
+const wildcardOf = (type: string): string =>
+  `encode(substr(sha256(convert_to('[' || to_json(${type}) || ',"*"]', 'UTF8')), 1, 16), 'hex')::uuid`;
+
+/**
+ * $2-$4: key, type and id of the changed tuples' subjects; $5-$7: of their objects.
+ *
+ * A principal is affected if it is one of the subjects, a member below one, or acts through a grant above
+ * the subject of a parent tuple; an object, if it is one of the objects, below one, or granted to a group
+ * above the object of a member tuple. The objects are principals too, whom a wildcard may stand for.
+ * Whatever path uses several changes begins and ends in such a node.
+ */
+const AFFECTED = `
+  WITH RECURSIVE subjects(k, type, id) AS (
+    SELECT * FROM unnest($2::uuid[], $3::text[], $4::text[])),
+  changed(k, type, id) AS (
+    SELECT * FROM unnest($5::uuid[], $6::text[], $7::text[])),
+  above(k) AS (
+    SELECT k FROM subjects UNION
+    SELECT t.subject_key FROM above
+      JOIN authz.tuples t ON t.tenant_id = $1 AND t.object_key = above.k AND t.relation = 6),
+  holders(k, type, id) AS (
+    SELECT * FROM subjects UNION
+    SELECT t.subject_key, t.user_type, t.user_id FROM above
+      JOIN authz.tuples t ON t.tenant_id = $1 AND t.object_key = above.k
+        AND t.relation = ANY ('{0,1,2,3,4}')
+    UNION
+    SELECT x.k, x.type, x.id FROM holders h CROSS JOIN LATERAL (
+      SELECT t.subject_key, t.user_type, t.user_id FROM authz.tuples t
+        WHERE t.tenant_id = $1 AND t.object_key = h.k AND t.relation = 5
+      UNION ALL
+      SELECT t.subject_key, t.user_type, t.user_id FROM authz.tuples t
+        WHERE h.id = '${WILDCARD}' AND t.tenant_id = $1 AND t.user_type = h.type
+      UNION ALL
+      SELECT t.object_key, t.object_type, t.object_id FROM authz.tuples t
+        WHERE h.id = '${WILDCARD}' AND t.tenant_id = $1 AND t.object_type = h.type) x(k, type, id)),
+  principals AS MATERIALIZED (
+    SELECT * FROM holders UNION SELECT * FROM changed LIMIT ${NODES_MAX + 1}),
+  types AS (SELECT DISTINCT type FROM (
+    SELECT type FROM principals UNION ALL SELECT type FROM changed) each),
+  p(k) AS (
+    SELECT k FROM principals UNION
+    SELECT k FROM changed UNION
+    SELECT ${wildcardOf('type')} FROM types UNION
+    SELECT x.k FROM p
+      JOIN authz.tuples t ON t.tenant_id = $1 AND t.subject_key = p.k AND t.relation = 5
+      CROSS JOIN LATERAL (VALUES (t.object_key), (t.object_wild)) x(k)),
+  reach(k) AS (
+    SELECT k FROM changed UNION
+    SELECT ${wildcardOf('type')} FROM changed UNION
+    SELECT x.k FROM reach
+      JOIN authz.tuples t ON t.tenant_id = $1 AND t.subject_key = reach.k AND t.relation = 5
+      CROSS JOIN LATERAL (VALUES (t.object_key), (t.object_wild)) x(k)),
+  granted(k, type, id) AS (
+    SELECT * FROM changed UNION
+    SELECT t.object_key, t.object_type, t.object_id FROM reach
+      JOIN authz.tuples t ON t.tenant_id = $1 AND t.subject_key = reach.k
+        AND t.relation = ANY ('{0,1,2,3,4,5}')
+    UNION
+    SELECT t.object_key, t.object_type, t.object_id FROM granted g
+      JOIN authz.tuples t ON t.tenant_id = $1 AND t.subject_key = g.k AND t.relation = 6),
+  objects AS MATERIALIZED (SELECT * FROM granted LIMIT ${NODES_MAX + 1}),
+  a(k) AS (
+    SELECT k FROM objects UNION
+    SELECT k FROM subjects UNION
+    SELECT t.subject_key FROM a
+      JOIN authz.tuples t ON t.tenant_id = $1 AND t.object_key = a.k AND t.relation = 6),
+  found AS (
+    SELECT t.* FROM p JOIN authz.tuples t
+      ON t.tenant_id = $1 AND t.subject_key = p.k AND t.relation = 5
+    UNION ALL
+    SELECT t.* FROM a JOIN authz.tuples t
+      ON t.tenant_id = $1 AND t.object_key = a.k AND t.relation = 6
+    UNION ALL
+    SELECT t.* FROM p JOIN authz.tuples t
+      ON t.tenant_id = $1 AND t.subject_key = p.k AND t.relation = ANY ('{0,1,2,3,4}')
+      WHERE t.object_key IN (SELECT k FROM a))
+  SELECT kind, relation, user_type, user_id, object_type, object_id FROM (
+    SELECT 'principal' AS kind, NULL::smallint AS relation, type AS user_type, id AS user_id,
+      '' AS object_type, '' AS object_id, 0::bigint AS position FROM principals
+    UNION ALL
+    SELECT 'object', NULL, '', '', type, id, 0 FROM objects
+    UNION ALL
+    SELECT 'tuple', relation, user_type, user_id, object_type, object_id, position FROM found
+  ) AS every`;
+
+export async function readAffected(
+  database: Database,
+  tenantId: string,
+  changed: readonly Fields[],
+): Promise<Affected> {
+  const subjects = changed.map(({ user_type: type, user_id: id }) => ({ type, id }));
+  const objects = changed.map(({ object_type: type, object_id: id }) => ({ type, id }));
+  const rows = await statementRows<Row>(database, tenantId, {
+    text: `${AFFECTED} ORDER BY position, user_type, user_id, object_type, object_id
+      LIMIT ${ROWS_MAX + 1}`,
+    values: [...columnsOf(subjects), ...columnsOf(objects)],
+  });
+  const principalsFound = rows
+    .filter(({ kind }) => kind === 'principal')
+    .map(({ user_type: type, user_id: id }) => ({ type, id }));
+  const objectsFound = rows
+    .filter(({ kind }) => kind === 'object')
+    .map(({ object_type: type, object_id: id }) => ({ type, id }));
+  return {
+    principals: principalsFound.slice(0, NODES_MAX),
+    objects: objectsFound.slice(0, NODES_MAX),
+    tuples: rows
+      .filter(({ kind }) => kind === 'tuple')
+      .map(({ kind: _, ...row }) => ({
+        ...row,
+        relation: RELATIONS[row.relation as number] as Relation,
+      })),
+    isCut: principalsFound.length > NODES_MAX || objectsFound.length > NODES_MAX,
+  };
+}
+
+const columnsOf = (nodes: readonly Node[]): readonly (readonly string[])[] => [
+  nodes.map(({ type, id }) => nodeKey(type, id)),
+  nodes.map(({ type }) => type),
+  nodes.map(({ id }) => id),
+];

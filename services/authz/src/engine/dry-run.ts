@@ -1,0 +1,105 @@
+/** What would change if a batch of tuples were written and deleted: each check that would be answered otherwise. */
+import type { Batch } from '../tuples/change-batch.ts';
+import type { Fields, Relation } from '../tuples/relation.ts';
+import { newScratch } from './closure.ts';
+import type { TupleIndex, Walk } from './tuple-index.ts';
+
+/** Checks that are evaluated before and after; with more the answer is not complete. */
+const EVALUATIONS_MAX = 1_000_000;
+/** Objects between two pauses. */
+const SLICE_OBJECTS = 512;
+
+export type Node = { readonly type: string; readonly id: string };
+export type Flip = Fields & { readonly from: boolean; readonly to: boolean };
+
+export type DryRun = {
+  /** As many as asked for. */
+  readonly flips: readonly Flip[];
+  readonly total: number;
+  /** False if there may be more than `total`. */
+  readonly complete: boolean;
+  readonly principalsAffected: number;
+  readonly objectsAffected: number;
+};
+
+export type DryRunQuestion = {
+  readonly batch: Batch;
+  readonly relations: readonly Relation[];
+  readonly limit: number;
+};
+
+type World = {
+  readonly before: TupleIndex;
+  /** The same tuples in the same order, to which the batch is applied. */
+  readonly after: TupleIndex;
+  readonly principals: readonly Node[];
+  readonly objects: readonly Node[];
+};
+
+/** By principal, relation and object, in the order in which they are given. Pauses between slices. */
+export function* dryRun(
+  { before, after, principals, objects }: World,
+  { batch, relations, limit }: DryRunQuestion,
+): Walk<DryRun> {
+  for (const fields of batch.writes) after.write(fields);
+  for (const fields of batch.deletes) after.delete(fields);
+  const flips: Flip[] = [];
+  const affected = { principals: new Set<Node>(), objects: new Set<string>() };
+  let total = 0;
+  let evaluations = 0;
+  const scratch = newScratch();
+  for (const { principal, question, ids } of questionsOf(principals, relations, objects)) {
+    evaluations += ids.length;
+    if (evaluations > EVALUATIONS_MAX) return done(false);
+    const was = yield* before.filter(question, ids, before.run(scratch));
+    const is = yield* after.filter(question, ids, after.run(scratch));
+    for (const [at, object_id] of ids.entries()) {
+      const [from, to] = [was[at] === true, is[at] === true];
+      if (from === to) continue;
+      total += 1;
+      affected.principals.add(principal);
+      affected.objects.add(JSON.stringify([question.object_type, object_id]));
+      if (flips.length < limit) flips.push({ ...question, object_id, from, to });
+    }
+    yield;
+  }
+  return done(true);
+
+  function done(complete: boolean): DryRun {
+    return {
+      flips,
+      total,
+      complete,
+      principalsAffected: affected.principals.size,
+      objectsAffected: affected.objects.size,
+    };
+  }
+}
+
+/** Each principal and relation, with some objects of one type. */
+function* questionsOf(
+  principals: readonly Node[],
+  relations: readonly Relation[],
+  objects: readonly Node[],
+) {
+  const slices = slicesOf(objects);
+  for (const principal of principals) {
+    const user = { user_type: principal.type, user_id: principal.id };
+    for (const relation of relations) {
+      for (const { object_type, ids } of slices) {
+        yield { principal, ids, question: { ...user, relation, object_type } };
+      }
+    }
+  }
+}
+
+/** Objects of one type, as a filter takes them. */
+function slicesOf(objects: readonly Node[]) {
+  const byType = Map.groupBy(objects, ({ type }) => type);
+  return [...byType].flatMap(([object_type, nodes]) =>
+    Array.from({ length: Math.ceil(nodes.length / SLICE_OBJECTS) }, (_, slice) => ({
+      object_type,
+      ids: nodes.slice(slice * SLICE_OBJECTS, (slice + 1) * SLICE_OBJECTS).map(({ id }) => id),
+    })),
+  );
+}

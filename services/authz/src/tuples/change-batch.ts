@@ -1,0 +1,51 @@
+/** A batch of changes, as clients send it to be made or to see what it would change. */
+import { documented } from '@cardea/contracts';
+import Type from 'typebox';
+import { type Fields, fieldsOf, isWildcardParent } from './relation.ts';
+import { writableShape } from './tuple-shape.ts';
+
+export const CHANGES_MAX = 100;
+
+const changes = Type.Optional(
+  documented(Type.Array(writableShape, { maxItems: CHANGES_MAX }), { uniqueItems: true }),
+);
+export const changesShape = { writes: changes, deletes: changes };
+/** Not both lists are empty or missing. */
+export const NOT_EMPTY = {
+  not: { properties: { writes: { maxItems: 0 }, deletes: { maxItems: 0 } } },
+};
+
+export type Batch = { readonly writes: readonly Fields[]; readonly deletes: readonly Fields[] };
+export type Fault = { readonly field: string; readonly rule: string };
+
+type Refused = { readonly refused: 'invalid_request'; readonly details: object[] };
+
+export function readBatch(body: {
+  readonly writes?: readonly Fields[];
+  readonly deletes?: readonly Fields[];
+}): Batch | Refused {
+  const batch = {
+    writes: (body.writes ?? []).map(fieldsOf),
+    deletes: (body.deletes ?? []).map(fieldsOf),
+  };
+  const count = batch.writes.length + batch.deletes.length;
+  if (count === 0 || count > CHANGES_MAX) {
+    const rule = count === 0 ? 'min_items' : 'max_items';
+    return { refused: 'invalid_request', details: [{ field: 'body', rule }] };
+  }
+  const faults = faultsOf(batch);
+  return faults.length > 0 ? { refused: 'invalid_request', details: [...faults] } : batch;
+}
+
+/** What is wrong with a batch as a whole, before anything of it is decided. */
+export function faultsOf({ writes, deletes }: Batch): readonly Fault[] {
+  const seen = new Set<string>();
+  return Object.entries({ writes, deletes }).flatMap(([list, tuples]) =>
+    tuples.flatMap((fields, at): Fault[] => {
+      const text = JSON.stringify(fieldsOf(fields));
+      if (seen.has(text)) return [{ field: `${list}.${at}`, rule: 'repeated' }];
+      seen.add(text);
+      return isWildcardParent(fields) ? [{ field: `${list}.${at}.user_id`, rule: 'wildcard' }] : [];
+    }),
+  );
+}

@@ -1,6 +1,7 @@
 /** Shows a factor once more: the session gets a new time of sign-in, and the caller a token that shows it. */
 
 import type { UserPrincipal } from '@cardea/auth';
+import { documented } from '@cardea/contracts';
 import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
@@ -32,13 +33,27 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits' | '
   readonly passkeys: Pick<Passkeys, 'look' | 'use'>;
 };
 
-const Body = closed({
-  method: Type.Enum(['password', 'totp', 'recovery', 'passkey']),
-  password: Type.Optional(Type.String()),
-  code: Type.Optional(Type.String({ maxLength: 64 })),
-  challenge_id: Type.Optional(Type.String({ maxLength: 128 })),
-  response: Type.Optional(credentialField),
+const needing = (methods: readonly string[], required: readonly string[]) => ({
+  if: { properties: { method: { enum: methods } } },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { required },
 });
+const Body = documented(
+  closed({
+    method: Type.Enum(['password', 'totp', 'recovery', 'passkey']),
+    password: Type.Optional(Type.String()),
+    code: Type.Optional(Type.String({ maxLength: 64 })),
+    challenge_id: Type.Optional(Type.String({ maxLength: 128 })),
+    response: Type.Optional(credentialField),
+  }),
+  {
+    allOf: [
+      needing(['password'], ['password']),
+      needing(['totp', 'recovery'], ['code']),
+      needing(['passkey'], ['challenge_id', 'response']),
+    ],
+  },
+);
 type StepUpRequest = Request<object, object, Static<typeof Body>, UserPrincipal>;
 
 export const stepUpRoute = (needs: Dependencies): Endpoint =>

@@ -1,4 +1,5 @@
 /** An administrator creates an account, with or without a password. */
+import { documented } from '@cardea/contracts';
 import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import {
@@ -46,16 +47,24 @@ type Dependencies = Pick<
   readonly toAscii: ToAscii;
 };
 
-const Body = closed({
-  email: emailField,
-  password: Type.Optional(newPasswordField),
-  display_name: Type.Optional(nullable(displayNameField)),
-  avatar_url: Type.Optional(nullable(avatarUrlField)),
-  roles: Type.Optional(Roles),
-  email_verified: Type.Optional(Type.Boolean()),
-  /** Its owner chooses the password, by a mailed link, and nobody can sign in before. */
-  send_invitation: Type.Optional(Type.Boolean()),
-});
+const Body = documented(
+  closed({
+    email: emailField,
+    password: Type.Optional(newPasswordField),
+    display_name: Type.Optional(nullable(displayNameField)),
+    avatar_url: Type.Optional(nullable(avatarUrlField)),
+    roles: Type.Optional(Roles),
+    email_verified: Type.Optional(Type.Boolean()),
+    /** Its owner chooses the password, by a mailed link, and nobody can sign in before. */
+    send_invitation: Type.Optional(Type.Boolean()),
+  }),
+  {
+    not: {
+      required: ['password', 'send_invitation'],
+      properties: { send_invitation: { const: true } },
+    },
+  },
+);
 
 type Asked = Request<object, object, Static<typeof Body>>;
 

@@ -1,4 +1,5 @@
 /** An owner creates another tenant of the organization, and may invite its first administrator. */
+import { documented } from '@cardea/contracts';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { newId, requestHash, reusedKey, type ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
@@ -31,7 +32,12 @@ type Dependencies = Pick<ServiceDependencies, 'command' | 'ids' | 'sealer' | 'se
 
 const Body = closed({
   name: filledNameField,
-  slug: Type.Optional(Type.String({ minLength: 1, maxLength: 48 })),
+  slug: Type.Optional(
+    documented(Type.String({ minLength: 1, maxLength: 48 }), {
+      pattern: '^[a-z0-9]+(-[a-z0-9]+)*$',
+      examples: ['acme'],
+    }),
+  ),
   display_name: Type.Optional(filledNameField),
   environment: Type.Optional(EnvironmentField),
   admin_email: Type.Optional(emailField),

@@ -45,6 +45,8 @@ export const TENANT_APPENDS = 3;
 export type Workspaces = {
   /** Undefined if there is no such tenant, or it was deleted. */
   readonly tenant: (id: string) => Promise<TenantFacts | undefined>;
+  /** Whether this process has lately seen it active, without a read: no more than a guess. */
+  readonly wasActive: (id: string) => boolean;
   readonly organizationName: (tenant: TenantFacts) => Promise<string>;
   readonly createWorkspace: (of: NewWorkspace, command: Command) => Promise<TenantFacts>;
   readonly createTenant: (of: NewTenantOf, command: Command) => Promise<TenantFacts | 'slug_taken'>;
@@ -76,6 +78,7 @@ export function workspaces(needs: Dependencies): Workspaces {
   };
   return {
     tenant,
+    wasActive: (id) => snapshots.guess(tenants, { tenantId: id, id }).status === 'active',
     organizationName: async ({ organizationId, homeTenantId }) => {
       const of = { tenantId: homeTenantId, id: organizationId };
       const organization = await snapshots.load(organizations, of);

@@ -53,6 +53,8 @@ export type PresentedPassword = {
   /** What it is shown for, as failures are recorded. */
   readonly method: string;
   readonly ip: string;
+  /** The sign-ins of the address, where the caller has just read them; read here otherwise. */
+  readonly signin?: Signin;
 };
 
 export type VerifyPassword = (
@@ -81,7 +83,7 @@ export function verifyPassword(needs: Dependencies): VerifyPassword {
     if (!byIp.allowed) return { attempt: refuse('limited', byIp.retryAfterSeconds) };
     const prefix = await sealer.indexHash({ tenantId }, 'network', networkOf(ip));
     const of = { userId: attempt.user?.id ?? null, method, prefix, now: command.now };
-    const { state } = await streams.load(signins, { tenantId, id: emailHash });
+    const state = shown.signin ?? (await streams.load(signins, { tenantId, id: emailHash })).state;
     const block = blockOf(state, prefix, command.now);
     if (block !== undefined) {
       const failure: Failure = { ...of, reason: 'blocked' };

@@ -9,7 +9,7 @@ import {
 } from '@cardea/crypto';
 import { type RecordedEvent, WriteContention } from '@cardea/event-store';
 import { type Endpoint, endpoint, networkOf, type Request } from '@cardea/http';
-import { metrics } from '@cardea/runtime';
+import { expiringCache, metrics } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import { exists, type User, type UserDirectory } from '../../accounts/accounts.module.ts';
@@ -39,8 +39,23 @@ const LIST_WAIT_MS = 2_000;
 /** Who made the last refresh is looked up once; twice if another refresh comes in between. */
 const LOOKS_MAX = 2;
 
-export const refreshRoute = (needs: Dependencies): Endpoint =>
-  endpoint(
+/** A session never changes its owner: the one that it had when it was last refreshed here. */
+type SessionOwner = { readonly tenantId: string; readonly userId: string };
+type SessionOwners = {
+  readonly get: (sid: string) => SessionOwner | undefined;
+  readonly set: (sid: string, owner: SessionOwner) => void;
+};
+const OWNERS_MAX = 20_000;
+/** Longer than access tokens live, for that is how long a client waits between two refreshes. */
+const OWNERS_MS = 3_600_000;
+
+export function refreshRoute(given: Dependencies): Endpoint {
+  const owners = expiringCache<string, SessionOwner>(given.clock, {
+    entriesMax: OWNERS_MAX,
+    ttlMs: OWNERS_MS,
+  });
+  const needs = { ...given, owners };
+  return endpoint(
     {
       name: 'refresh',
       clientName: 'refresh_tokens',
@@ -69,10 +84,21 @@ export const refreshRoute = (needs: Dependencies): Endpoint =>
       return answer;
     },
   );
+}
 
-async function exchanged(needs: Dependencies, request: Asked, token: RefreshToken) {
-  // The token names no tenant, so its session is looked up by id, and its stream names the tenant.
-  const last = await needs.store.readLast(`session-${token.sid}`);
+async function exchanged(
+  needs: Dependencies & { readonly owners: SessionOwners },
+  request: Asked,
+  token: RefreshToken,
+) {
+  const readAt = needs.clock.now();
+  // The token names no tenant, so its session is looked up by id, and its stream names the tenant. Whose
+  // it most likely is, is read in the same trip.
+  const likely = needs.owners.get(token.sid);
+  const [last, ahead] = await Promise.all([
+    needs.store.readLast(`session-${token.sid}`),
+    likely && factsOf(needs, likely),
+  ]);
   if (last === undefined) return INVALID;
   const { tenantId } = last.metadata;
   const shown = last.data as SessionEvent['data'];
@@ -81,11 +107,10 @@ async function exchanged(needs: Dependencies, request: Asked, token: RefreshToke
   const bySession = await needs.limits.take(LIMITS.refreshBySession, token.sid);
   if (!bySession.allowed) return tooOften(bySession);
 
-  const readAt = needs.clock.now();
-  const [user, tenant] = await Promise.all([
-    needs.userDirectory.byId(tenantId, shown.user_id),
-    needs.workspaces.tenant(tenantId),
-  ]);
+  const owner = { tenantId, userId: shown.user_id };
+  needs.owners.set(token.sid, owner);
+  const isAhead = likely?.tenantId === tenantId && likely.userId === owner.userId;
+  const { user, tenant } = (isAhead && ahead) || (await factsOf(needs, owner));
   const decided = await decidedOn(needs, request, { token, last, user, tenant });
   if (decided === 'erased') return token.seq < shown.seq ? ROTATED : INVALID;
   if (!decided.accepted) {
@@ -101,6 +126,17 @@ async function exchanged(needs: Dependencies, request: Asked, token: RefreshToke
   const tokens = await needs.loginSessions.tokensOf(facts, { user, readAt, tenant });
   const ok = { user_id: user.id, ...tokens, email_verified: user.emailVerified };
   return { ok, wrote: decided.position };
+}
+
+async function factsOf(
+  { userDirectory, workspaces }: Pick<Dependencies, 'userDirectory' | 'workspaces'>,
+  { tenantId, userId }: SessionOwner,
+) {
+  const [user, tenant] = await Promise.all([
+    userDirectory.byId(tenantId, userId),
+    workspaces.tenant(tenantId),
+  ]);
+  return { user, tenant };
 }
 
 type Shown = {

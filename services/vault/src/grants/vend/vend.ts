@@ -110,10 +110,13 @@ async function barredFromLive(vault: VendingDependencies, authorized: Authorized
   return 'refused' in approver ? approver : undefined;
 }
 
-/** From the snapshot cache if the shared cache names the same grant; else from the stream. */
+/**
+ * From the snapshot cache if the shared cache names the same grant; else from the stream. What a session
+ * requests first has no grant, most likely: that is not read, since the append of the grant proves it.
+ */
 async function readGrantKey(
   vault: VendingDependencies,
-  { request, session, grantKeyId }: AuthorizedRequest,
+  { request, session, requirement, grantKeyId }: AuthorizedRequest,
 ): Promise<GrantKeyState> {
   const { caches, cache, streams } = vault;
   const { epoch, guess, factsRequest } = session;
@@ -127,6 +130,9 @@ async function readGrantKey(
         : await cache.get(grantCacheKey(grantKeyId)).catch(() => null);
     if (named === grantId) return known;
   }
+  // Before an approval is used up, and before a grant that is not counted is handed out again, it is read.
+  const isProvenLater = requirement === undefined && !vault.reuse.isFull();
+  if (guess === undefined && known === undefined && isProvenLater) return grantKeys.initial;
   const { state } = await streams.load(grantKeys, { tenantId: request.tenantId, id: grantKeyId });
   caches.grantKeys.put(grantKeyId, epoch, state);
   return state;

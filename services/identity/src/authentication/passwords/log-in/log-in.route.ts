@@ -22,12 +22,13 @@ import { emailField } from '../../../http/input-fields.ts';
 import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { begin } from '../../attempts/attempt.ts';
 import { countSignIn, type EndAttempt } from '../../attempts/end-attempt.ts';
+import { signins } from '../../attempts/lockout.ts';
 import type { VerifyPassword } from '../../attempts/verify-password.ts';
 import { refusalOfLogin, rehashPassword } from './log-in.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'byHash' | 'hashOf' | 'seal'>;
-  readonly workspaces: Pick<Workspaces, 'tenant'>;
+  readonly workspaces: Pick<Workspaces, 'tenant' | 'wasActive'>;
   readonly verifyPassword: VerifyPassword;
   readonly endAttempt: EndAttempt;
   readonly toAscii: ToAscii;
@@ -66,11 +67,21 @@ export const logInRoute = (needs: Dependencies): Endpoint =>
     async (request) => {
       const email = emailAddress(request.body.email, needs.toAscii);
       if (email === undefined) return { refused: 'invalid_email' };
-      const tenant = await needs.workspaces.tenant(request.tenantId);
-      if (tenant === undefined) return { refused: 'tenant_not_found' };
-      const emailHash = await needs.userDirectory.hashOf(tenant.id, email);
+      const isKnown =
+        needs.workspaces.wasActive(request.tenantId) ||
+        (await needs.workspaces.tenant(request.tenantId)) !== undefined;
+      // Hashing would make a key for a tenant that does not exist.
+      if (!isKnown) return { refused: 'tenant_not_found' };
+      const emailHash = await needs.userDirectory.hashOf(request.tenantId, email);
       const readAt = needs.clock.now();
-      const user = await needs.userDirectory.byHash(tenant.id, emailHash);
+      const of = { tenantId: request.tenantId, id: emailHash };
+      // Together, so that they are one trip to the store.
+      const [tenant, user, signin] = await Promise.all([
+        needs.workspaces.tenant(request.tenantId),
+        needs.userDirectory.byHash(request.tenantId, emailHash),
+        needs.streams.load(signins, of),
+      ]);
+      if (tenant === undefined) return { refused: 'tenant_not_found' };
       const command = await needs.command(request, {
         tenantId: tenant.id,
         ...(exists(user) ? { actor: { type: 'user', id: user.id } as const } : {}),
@@ -82,7 +93,13 @@ export const logInRoute = (needs: Dependencies): Endpoint =>
         settings: tenant.settings,
       });
       const { password } = request.body;
-      const shown = { emailHash, password, method: 'password', ip: request.ip };
+      const shown = {
+        emailHash,
+        password,
+        method: 'password',
+        ip: request.ip,
+        signin: signin.state,
+      };
       const { attempt, rehashed } = await needs.verifyPassword(begun, shown, command);
       countSignIn(attempt);
       if (attempt.status === 'refused') return refusalOfLogin(attempt);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { migration as events } from '../../migrations/0001-events.ts';
 import { migration as appendOne } from '../../migrations/0002-append-one.ts';
 import { migration as appendOnBasis } from '../../migrations/0003-append-on-basis.ts';
+import { migration as appendOnBasisQuickly } from '../../migrations/0004-append-on-basis-quickly.ts';
 
 /** The migrations of schema `eventstore`, each with the text of its file, which must not change once applied. */
 export const eventStoreMigrations: readonly {
@@ -15,6 +16,11 @@ export const eventStoreMigrations: readonly {
     name: '0003-append-on-basis',
     source: sourceOf('0003-append-on-basis'),
     ...appendOnBasis,
+  },
+  {
+    name: '0004-append-on-basis-quickly',
+    source: sourceOf('0004-append-on-basis-quickly'),
+    ...appendOnBasisQuickly,
   },
 ];
 

@@ -12,7 +12,7 @@ export type Counts = {
 };
 
 /** What followers of a log ask the event store. */
-const FOLLOWING = /^(read-log|heads)$/;
+const FOLLOWING = /^(read-log|heads|other-sessions)$/;
 const NOTICES = /^(LISTEN|SELECT pg_notify|SELECT 1$)/;
 
 const isOwn = ({ sender, name, text }: LoggedStatement): boolean =>

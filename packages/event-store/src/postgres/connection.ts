@@ -10,6 +10,8 @@ import { EventStoreUnavailable } from '../event-store.ts';
 /** Together below the 10 s within which every call of the product ends. */
 const CONNECT_TIMEOUT_MS = 4000;
 const QUERY_TIMEOUT_MS = 5000;
+/** By which the server shows the sessions of event stores. */
+export const APPLICATION_NAME = 'cardea event store';
 
 /**
  * Planner settings of the event store: a poll that was prepared while the table was empty would otherwise
@@ -87,7 +89,7 @@ function clientConfig({ connectionString, role, settings = '' }: ConnectionOptio
   return {
     connectionString,
     options: [PLANNER, role === undefined ? '' : `-c role=${role}`, settings].join(' '),
-    application_name: 'cardea event store',
+    application_name: APPLICATION_NAME,
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,

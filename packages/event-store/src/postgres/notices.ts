@@ -1,12 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SERVICE_NAMES } from '@cardea/contracts';
 import type { Logger } from '@cardea/runtime';
-import type { Client, QueryConfig } from 'pg';
+import type { QueryConfig, QueryResultRow } from 'pg';
 import type { Log } from '../event-store.ts';
 import { type ConnectionOptions, connection } from './connection.ts';
 import { logNumber } from './log-number.ts';
+import { JOINED, type OwnSessions, otherProcesses } from './other-processes.ts';
 
 const CHANNEL = 'cardea_events';
+const NOTIFY = 'SELECT pg_notify($1, $2)';
+const LISTEN = { text: `LISTEN ${CHANNEL}` };
+const JOIN = { name: 'notify', text: NOTIFY, values: [CHANNEL, JOINED] };
 /** A lost session is opened again by then, and the heads are looked at. */
 const HEARTBEAT_MS = 3000;
 /** A notice may be lost with the process that was to send it; the poll then finds the events. */
@@ -22,15 +26,17 @@ export type NoticesDependencies = {
   readonly heads: Heads;
   /** Another process may have appended to the log; called before its subscribers are. */
   readonly onHeard: (log: Log) => void;
+  readonly own: OwnSessions;
   readonly logger: Logger | undefined;
 };
 
 /**
- * Wakes subscribers in this process directly, and those in other processes by NOTIFY. An append carries the
- * notice itself, but not more than one in a while: commits with a notice queue at one lock of the server.
+ * Wakes subscribers in this process directly, and those in other processes by NOTIFY, where there are any.
+ * An append carries the notice itself, but not more than one in a while: commits with a notice queue at one
+ * lock of the server.
  */
 export function notices(options: ConnectionOptions, needs: NoticesDependencies) {
-  const { heads, onHeard, logger } = needs;
+  const { heads, onHeard, own, logger } = needs;
   const listeners = new Map<Log, Set<() => void>>();
   const seen = new Map<Log, bigint>();
   const stopping = new AbortController();
@@ -44,32 +50,21 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
     wake(log);
   };
 
+  const others = otherProcesses(own);
   let beatsToPoll = 0;
-  const ownPids = new Set<number>();
-  const isOurs = async (client: Client) => {
-    const { processID: pid } = client as Client & { readonly processID?: number };
-    if (pid === undefined) return;
-    ownPids.add(pid);
-    client.on('end', () => ownPids.delete(pid));
-  };
-  const line = connection({ ...options, settings: '-c synchronous_commit=off' }, async (client) => {
-    client.on('notification', ({ processId, payload }) => {
-      const log = SERVICE_NAMES.find((name) => String(logNumber(name)) === payload);
-      if (log !== undefined && !ownPids.has(processId)) hear(log);
-    });
-    await isOurs(client);
-    beatsToPoll = 0; // notices may have been missed
-    if (listeners.size > 0) await client.query(`LISTEN ${CHANNEL}`);
+  const line = noticeLine(options, {
+    own,
+    isListening: () => listeners.size > 0,
+    onOpened: () => {
+      beatsToPoll = 0; // notices may have been missed
+    },
+    onOthers: () => {
+      others.heard();
+      if (!stopping.signal.aborted) tellOthers.ofSilent();
+    },
+    onLog: hear,
   });
-
-  let turn: Promise<unknown> = Promise.resolve();
-  const say = (query: QueryConfig): Promise<unknown> => {
-    const mine = turn.then(() => line.query(query));
-    turn = mine.catch(() => {}); // one query at a time; the caller gets the error
-    return mine;
-  };
-
-  const tellOthers = teller(say);
+  const tellOthers = teller(line.say, others.arePossible);
 
   const poll = async () => {
     const before = new Map(seen);
@@ -81,21 +76,18 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
     }
   };
   const beat = async () => {
-    await say({ text: `LISTEN ${CHANNEL}` }); // also reopens a broken connection
-    if (beatsToPoll === 0) await poll();
+    await line.listen(); // also reopens a broken connection
+    if (beatsToPoll === 0) await Promise.all([poll(), others.look(line.say)]);
     beatsToPoll = beatsToPoll === 0 ? POLL_EVERY_BEATS - 1 : beatsToPoll - 1;
   };
 
   return {
-    /** For connections whose notices this process need not hear. */
-    isOurs,
     isDue: tellOthers.isDue,
     /** Events up to `position` were stored by this process; `told`: with a notice. */
     stored: (log: Log, position: bigint, told: boolean) => {
       if (position > (seen.get(log) ?? 0n)) seen.set(log, position);
       wake(log);
-      if (told) tellOthers.told(log);
-      else tellOthers.later(log);
+      tellOthers.stored(log, told);
     },
     subscribe: async (log: Log, onAppend: () => void): Promise<() => Promise<void>> => {
       const listener = () => onAppend(); // a new function, so that one `onAppend` may subscribe twice
@@ -114,6 +106,52 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
   };
 }
 
+type LineDependencies = {
+  readonly own: OwnSessions;
+  readonly isListening: () => boolean;
+  readonly onOpened: () => void;
+  /** Other processes were heard of, or may have been missed. */
+  readonly onOthers: () => void;
+  readonly onLog: (log: Log) => void;
+};
+
+/** The session in which this process hears and tells. The first thing that it tells is that it listens. */
+function noticeLine(options: ConnectionOptions, needs: LineDependencies) {
+  const { own, isListening, onOpened, onOthers, onLog } = needs;
+  let hasJoined = false;
+  const line = connection({ ...options, settings: '-c synchronous_commit=off' }, async (client) => {
+    client.on('notification', ({ processId, payload }) => {
+      if (own.has(processId)) return;
+      onOthers();
+      const log = SERVICE_NAMES.find((name) => String(logNumber(name)) === payload);
+      if (log !== undefined) onLog(log);
+    });
+    client.on('end', onOthers);
+    await own.add(client);
+    onOpened();
+    onOthers();
+    hasJoined = isListening();
+    if (!hasJoined) return;
+    await client.query(LISTEN);
+    await client.query(JOIN);
+  });
+  let turn: Promise<unknown> = Promise.resolve();
+  const say = <Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> => {
+    const mine = turn.then(() => line.query<Row>(query));
+    turn = mine.catch(() => {}); // one query at a time; the caller gets the error
+    return mine;
+  };
+  return {
+    say,
+    listen: async (): Promise<void> => {
+      await say(LISTEN);
+      if (!hasJoined) await say(JOIN);
+      hasJoined = true;
+    },
+    close: () => line.close(),
+  };
+}
+
 async function keepBeating(
   beat: () => Promise<void>,
   stop: AbortSignal,
@@ -126,9 +164,11 @@ async function keepBeating(
 }
 
 /** A failed notice is ignored: the poll of the other processes replaces it. */
-function teller(say: (query: QueryConfig) => Promise<unknown>) {
+function teller(say: (query: QueryConfig) => Promise<unknown>, areOthersPossible: () => boolean) {
   const lastMs = new Map<Log, number>();
   const untold = new Map<Log, NodeJS.Timeout>();
+  /** Logs with appends that nobody was told of, because nobody was there. */
+  const silent = new Set<Log>();
   const told = (log: Log): void => {
     lastMs.set(log, performance.now());
     clearTimeout(untold.get(log));
@@ -137,14 +177,24 @@ function teller(say: (query: QueryConfig) => Promise<unknown>) {
   const tell = async (log: Log): Promise<void> => {
     told(log);
     const values = [CHANNEL, String(logNumber(log))];
-    await say({ name: 'notify', text: 'SELECT pg_notify($1, $2)', values }).catch(() => {});
+    await say({ name: 'notify', text: NOTIFY, values }).catch(() => {});
+  };
+  const later = (log: Log): void => {
+    if (!untold.has(log)) untold.set(log, setTimeout(() => void tell(log), UNTOLD_MS).unref());
   };
   return {
     isDue: (log: Log): boolean =>
+      areOthersPossible() &&
       performance.now() - (lastMs.get(log) ?? Number.NEGATIVE_INFINITY) >= NOTICE_GAP_MS,
-    told,
-    later: (log: Log): void => {
-      if (!untold.has(log)) untold.set(log, setTimeout(() => void tell(log), UNTOLD_MS).unref());
+    stored: (log: Log, isTold: boolean): void => {
+      if (isTold) told(log);
+      else if (areOthersPossible()) later(log);
+      else silent.add(log);
+    },
+    /** Others may be there now. */
+    ofSilent: (): void => {
+      for (const log of silent) later(log);
+      silent.clear();
     },
     /** Tells what was not told yet. */
     flush: () => Promise.all([...untold.keys()].map(tell)),

@@ -6,6 +6,7 @@ import { type ConnectionOptions, connection } from './connection.ts';
 import { groupCommit } from './group-commit.ts';
 import { logTails } from './log-tail.ts';
 import { notices } from './notices.ts';
+import { ownSessions } from './other-processes.ts';
 import { inTurn, logReader, streamReader } from './reading.ts';
 import { storedEvents } from './stored-events.ts';
 
@@ -27,13 +28,14 @@ export interface PostgresEventStores {
 export function postgresEventStores(options: PostgresEventStoreOptions): PostgresEventStores {
   const { logger, ...rest } = options;
   // Followers of a log read it from memory, so one connection is enough for all reads.
-  const reader = inTurn(connection(rest));
+  const own = ownSessions();
+  const reader = inTurn(connection(rest, own.add));
 
   const readStream = streamReader(reader);
   const { readLog: readTable, heads } = logReader(reader);
   const tails = logTails(readTable);
-  const notified = notices(rest, { heads, onHeard: tails.heard, logger });
-  const writers = Array.from({ length: WRITERS }, () => connection(rest, notified.isOurs));
+  const notified = notices(rest, { heads, onHeard: tails.heard, own, logger });
+  const writers = Array.from({ length: WRITERS }, () => connection(rest, own.add));
   const append = groupCommit(writers, {
     onStored: (log, stored, told) => {
       tails.stored(log, () => stored.flatMap((each) => storedEvents(log, each)));

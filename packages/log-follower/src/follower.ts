@@ -16,7 +16,8 @@ import { type LogReader, PAGE_EVENTS_MAX } from './log-reader.ts';
 import { PARKED_CHANNEL } from './parked-events.ts';
 import { runUntil, type Turn } from './run-until.ts';
 
-const IDLE_WAIT_MS = 5000;
+/** A store's session that hears notices wakes all when it may have missed one. */
+const IDLE_WAIT_MS = 10_000;
 const STANDBY_MS = 1000;
 const LAG_DEGRADED_MS = 60_000;
 /** A parked stream may be repaired without a notice, so the checkpoint is read again this often. */

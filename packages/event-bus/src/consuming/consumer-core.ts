@@ -81,8 +81,8 @@ export type ConsumerDependencies = {
   ) => void;
 };
 
-/** How often the parked streams are counted without a notice. */
-const PARKED_LOOK_MS = 10_000;
+/** A parked stream may be repaired without a notice, so they are counted this often. */
+const PARKED_LOOK_MS = 60_000;
 
 export const consumerCore = (consumer: Consumer, needs: ConsumerDependencies): ConsumerCore => {
   const { database, clock, log } = needs;

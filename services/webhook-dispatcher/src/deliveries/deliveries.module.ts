@@ -7,7 +7,7 @@ import { autoDisable } from './auto-disable.ts';
 import { cancelOnDisableOrDelete } from './cancel-on-disable-or-delete.policy.ts';
 import { Dispatcher } from './deliver/dispatcher.ts';
 import { deliveriesTable } from './deliveries.projection.ts';
-import { deliveries } from './delivery.ts';
+import { type DeliveryFact, deliveries } from './delivery.ts';
 import { DeliveryAttemptWatch } from './delivery-attempt-watch.ts';
 import { deliveryLogRetention } from './delivery-log-retention.ts';
 import { eraseDeletedUsers } from './erase-deleted-users.ts';
@@ -47,9 +47,10 @@ export function deliveriesModule(needs: DeliveriesDependencies): Module {
     projections: [
       deliveriesTable((events) => {
         watch.heard(events);
-        dispatcher.wake();
+        if (events.some(isQueued)) dispatcher.wake();
+        else dispatcher.wakeForMore();
       }),
-      healthTable(() => dispatcher.wake()),
+      healthTable(() => dispatcher.wakeForMore()),
     ],
     relay: deliveriesRelay,
     consumers: [scheduleDeliveries(shared)],
@@ -71,5 +72,9 @@ export function deliveriesModule(needs: DeliveriesDependencies): Module {
     },
   };
 }
+
+/** It is due now or at another time than before. */
+const isQueued = ({ type }: Pick<DeliveryFact, 'type'>): boolean =>
+  type === 'DeliveryScheduled' || type === 'DeliveryAttempted';
 
 export const deliveriesStreams = [deliveries];

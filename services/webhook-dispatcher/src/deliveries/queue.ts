@@ -27,6 +27,8 @@ type Claim = {
   readonly claimed: readonly Claimed[];
   /** When something is due next. */
   readonly nextAt: Date | undefined;
+  /** True when something due was left, as more was claimed of its webhook than is sent at once. */
+  readonly isMoreDue: boolean;
 };
 
 type Asking = {
@@ -54,10 +56,12 @@ export interface Queue {
 }
 
 // One claim at a time, for the width of a webhook is counted and then filled. Planning the claim for its
-// values would cost more than the claim itself.
+// values would cost more than the claim itself. A lease that a crash of the database forgets is one attempt
+// sent twice, under the same id.
 const LOCK = {
   name: 'webhooks_lock_claims',
-  text: `SELECT set_config('plan_cache_mode', 'force_generic_plan', true), pg_advisory_xact_lock(hashtext('webhooks.claim'))`,
+  text: `SELECT set_config('plan_cache_mode', 'force_generic_plan', true),
+    set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock(hashtext('webhooks.claim'))`,
 };
 
 // From webhook to webhook through the index: a million rows of one cost the others nothing.
@@ -100,7 +104,9 @@ const LEASE = {
 const NEXT = {
   name: 'webhooks_next_due',
   text: `SELECT least((SELECT min(run_at) FROM webhooks.queue WHERE run_at > $1),
-    (SELECT min(lease_until) FROM webhooks.queue WHERE lease_until > $1)) AS next_at`,
+    (SELECT min(lease_until) FROM webhooks.queue WHERE lease_until > $1)) AS next_at,
+    EXISTS (SELECT FROM webhooks.queue WHERE run_at <= $1
+      AND (lease_until IS NULL OR lease_until <= $1)) AS is_more_due`,
 };
 
 /** Never waits for a row: whoever holds one is about to move or to remove it. */
@@ -130,17 +136,18 @@ type Row = {
 export const postgresQueue = (database: Database): Queue => ({
   claim: async ({ now, leaseUntil, owner, skip, most }) => {
     const [, leased, next] = await database.asSystemAtOnce<
-      [Record<string, unknown>, Row, { next_at: Date | null }]
-    >(
-      [
-        LOCK,
-        { ...LEASE, values: [now, WIDTH, skip, most, owner, leaseUntil] },
-        { ...NEXT, values: [now] },
-      ],
-      // A lease that a crash of the database forgets is one attempt sent twice, under the same id.
-      { durable: false },
-    );
-    return { claimed: leased.rows.map(claimedOf), nextAt: next.rows[0]?.next_at ?? undefined };
+      [Record<string, unknown>, Row, { next_at: Date | null; is_more_due: boolean }]
+    >([
+      LOCK,
+      { ...LEASE, values: [now, WIDTH, skip, most, owner, leaseUntil] },
+      { ...NEXT, values: [now] },
+    ]);
+    const [{ next_at, is_more_due } = { next_at: null, is_more_due: false }] = next.rows;
+    return {
+      claimed: leased.rows.map(claimedOf),
+      nextAt: next_at ?? undefined,
+      isMoreDue: is_more_due,
+    };
   },
   renew: async (deliveryIds, owner, until) => {
     await database.system.query(`UPDATE webhooks.queue SET lease_until = $3 WHERE ${HELD}`, [
@@ -158,14 +165,11 @@ export const postgresQueue = (database: Database): Queue => ({
   },
   releaseAllBut: (deliveryIds, owner) =>
     // After the lock of claims: one whose answer was lost may be about to commit.
-    database.asSystem(
-      async (sql) => {
-        await sql.query(LOCK);
-        await sql.query(RELEASE_OTHERS, [deliveryIds, owner]);
-        return (await sql.query(ANY_OTHER, [deliveryIds, owner])).rowCount === 0;
-      },
-      { durable: false },
-    ),
+    database.asSystem(async (sql) => {
+      await sql.query(LOCK);
+      await sql.query(RELEASE_OTHERS, [deliveryIds, owner]);
+      return (await sql.query(ANY_OTHER, [deliveryIds, owner])).rowCount === 0;
+    }),
 });
 
 const claimedOf = (row: Row): Claimed => ({

@@ -87,7 +87,7 @@ async function oneDelivery() {
         world.lost -= 1;
         throw new DatabaseUnavailable('the answer was lost');
       }
-      return { claimed: isDue ? [due] : [], nextAt: undefined };
+      return { claimed: isDue ? [due] : [], nextAt: undefined, isMoreDue: false };
     },
     renew: async (held, _owner, until) => {
       if (held.includes(ID)) leaseEndMs = until.getTime();

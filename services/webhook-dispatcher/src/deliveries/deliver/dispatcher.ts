@@ -39,6 +39,8 @@ const PROJECTION_WAIT_MS = 60_000;
 /** What is on its way when the process stops may still come to its end. */
 const DRAIN_MS = 5_000;
 const CHANCE_BYTES = 4;
+/** A reason of our own: the default one is an error with a stack, created at every wake-up. */
+const WOKEN = 'woken';
 
 type DispatcherDependencies = SendDependencies & {
   readonly queue: Queue;
@@ -83,6 +85,8 @@ export class Dispatcher {
   #wanting = false;
   /** Claimed, and waiting for the limit of concurrent attempts. */
   #preparing = 0;
+  /** The last claim left due deliveries, or is under way. */
+  #isMoreDue = true;
 
   constructor(needs: DispatcherDependencies) {
     this.#needs = needs;
@@ -93,7 +97,12 @@ export class Dispatcher {
 
   /** Something may be due, or one more attempt may start. */
   wake(): void {
-    this.#woken.abort();
+    this.#woken.abort(WOKEN);
+  }
+
+  /** Attempts have ended, or a webhook fares otherwise: of something that was left more may start. */
+  wakeForMore(): void {
+    if (this.#isMoreDue) this.wake();
   }
 
   async run(signal: AbortSignal, tick: () => void): Promise<void> {
@@ -129,15 +138,17 @@ export class Dispatcher {
     await this.#releaseAstray();
     const most = this.#slots.free - this.#preparing;
     this.#wanting = true;
+    this.#isMoreDue = true;
     if (most <= 0 || this.#unrecorded > 0) return BLOCKED_MS;
     const now = clock.now();
     const skip = this.#slots.skipped();
     const asking = { now, leaseUntil: this.#leaseEnd(), owner: this.#owner, skip, most };
-    const { claimed, nextAt } = await queue.claim(asking).catch((error: unknown) => {
+    const { claimed, nextAt, isMoreDue } = await queue.claim(asking).catch((error: unknown) => {
       this.#astray = true;
       throw error;
     });
     this.#wanting = claimed.length === most || skip.length > 0;
+    this.#isMoreDue = isMoreDue;
     for (const each of claimed) this.#take(each);
     const restMs = this.#wanting || this.#astray ? BLOCKED_MS : IDLE_MS;
     const leftMs = (nextAt?.getTime() ?? Number.POSITIVE_INFINITY) - clock.now().getTime();

@@ -232,6 +232,11 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
     text: 'Memory for the indexes of relationship tuples, by estimate. A tenant that does not fit in is answered by PostgreSQL; with 0 all are.',
     otherwise: 'a quarter of the memory that the process may use',
   },
+  AUTHZ_SNAPSHOT_DIR: {
+    group: 'areas',
+    readBy: 'authz',
+    text: 'Folder for indexes of more than 50,000 tuples, so that a start does not read them from the table. Of one process alone; its files have the ids of tuples in clear.',
+  },
   VAULT_SESSION_RATE: {
     group: 'areas',
     readBy: 'vault',

@@ -138,6 +138,7 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
     ...integer(0, 2 ** 40),
     or: (_, { memoryBytes }) => Math.floor((memoryBytes ?? usableBytes()) / 4),
   },
+  AUTHZ_SNAPSHOT_DIR: { ...text('an absolute path', /^\/[^\0]{0,4095}$/), ...optional },
   VAULT_SESSION_RATE: { ...integer(1, 100_000), or: () => 100 },
   CARDEA_DATA: { ...text('a path', /^[^\0]{1,4096}$/), ...optional },
   CARDEA_REQUIRE_TLS: { ...bool, or: () => false },

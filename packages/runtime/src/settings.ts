@@ -67,6 +67,8 @@ export type Settings = {
   readonly AUTHZ_MAX_STALENESS: number;
   /** Bytes that all indexes of relationship tuples may use together, by estimate. */
   readonly AUTHZ_INDEX_MAX_BYTES: number;
+  /** Folder of saved indexes; none are saved without it. */
+  readonly AUTHZ_SNAPSHOT_DIR: string | undefined;
   readonly VAULT_SESSION_RATE: number;
   /** Where standalone keeps mail and data; undefined in containers. */
   readonly CARDEA_DATA: string | undefined;

@@ -44,7 +44,7 @@ export const authzService: ServiceDefinition = {
       consumers: [forgetPrincipals(needs)],
       policies: [],
       loops,
-      stop: async () => stop(),
+      stop,
       denialNoun: 'attempt',
     };
   },

@@ -47,6 +47,9 @@ export function naiveIndex(): TupleIndex {
       tuples = tuples.filter((other) => !equal(other, tuple));
     },
     isWorn: false,
+    save: () => {
+      throw new Error('the naive evaluator is not saved');
+    },
     run: () => ({ budget: new Budget(Number.POSITIVE_INFINITY), scratch: newScratch() }),
     allows: (fields) => answered(allowed(fields)),
     check: (fields) => answered(checkedOf(checkOf(tuples, fields))),

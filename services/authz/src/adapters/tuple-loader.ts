@@ -1,5 +1,6 @@
 /** Reads a tenant's tuples from the table in one snapshot, with the position that the table had reached. */
 import type { Database, Transaction } from '@cardea/read-models';
+import type { IndexBasis } from '../engine/index-snapshots.ts';
 import type { LoadedTuples } from '../engine/tenant-indexes.ts';
 import { newTupleIndex } from '../engine/tuple-index.ts';
 import { RELATIONS, type Relation } from '../tuples/relation.ts';
@@ -60,6 +61,21 @@ async function parkedStreams(sql: Transaction): Promise<ReadonlySet<string>> {
     `SELECT DISTINCT stream_id FROM authz.parked_events WHERE owner = 'projection:tuples'`,
   );
   return new Set(rows.map((row) => row.stream_id));
+}
+
+/**
+ * What a saved index rests on beside the log up to its position: with another log, another table or other
+ * parked streams it would not be what the table has.
+ */
+export async function indexBasis(database: Database): Promise<IndexBasis> {
+  const { rows } = await database.system.query<{ epochs: string; parked: string[] }>(
+    `SELECT concat_ws('/', (SELECT epoch FROM bus.log_epoch),
+       (SELECT epoch FROM authz.projection_checkpoints WHERE name = 'tuples')) AS epochs,
+       ARRAY(SELECT DISTINCT stream_id FROM authz.parked_events
+         WHERE owner = 'projection:tuples' ORDER BY stream_id) AS parked`,
+  );
+  const { epochs = '', parked = [] } = rows[0] ?? {};
+  return { text: [epochs, ...parked].join(), parked: new Set(parked) };
 }
 
 /**

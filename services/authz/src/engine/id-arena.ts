@@ -71,17 +71,34 @@ const LAST_ROUNDS = 3;
 /** Two random words. */
 export type Seed = readonly [number, number];
 
+/** A part of an index as it is saved: its numbers, and its words up to the last that is in use. */
+export type Saved<State> = { readonly state: State; readonly words: readonly Uint32Array[] };
+
+type ArenaState = { readonly used: number; readonly left: readonly (number | null)[] };
+
 /**
  * Texts as UTF-8, each after its number and its length, all beginning at whole words: so a text's place is one
  * number, and what a removed text leaves is taken by the next of as many words.
  */
 export class IdArena {
-  #words: Uint32Array = new Uint32Array(FIRST_WORDS);
-  #bytes: Buffer = bytesOf(this.#words);
+  #words: Uint32Array;
+  #bytes: Buffer;
   /** Word 0 is no place. */
-  #used = 1;
+  #used: number;
   /** By number of words the place that was left last, where its own first word leads to the one before. */
-  readonly #left: number[] = [];
+  readonly #left: number[];
+
+  constructor(saved?: Saved<ArenaState>) {
+    this.#words = saved?.words[0] ?? new Uint32Array(FIRST_WORDS);
+    this.#bytes = bytesOf(this.#words);
+    this.#used = saved?.state.used ?? 1;
+    this.#left = (saved?.state.left ?? []).map((place) => place ?? 0);
+  }
+
+  save(): Saved<ArenaState> {
+    const state = { used: this.#used, left: Array.from(this.#left, (place) => place ?? 0) };
+    return { state, words: [this.#words.subarray(0, this.#used)] };
+  }
 
   /** Stores what is encoded; returns its place. */
   add(): number {

@@ -1,6 +1,6 @@
 import { WILDCARD } from '../tuples/relation.ts';
 import { grown } from './growing.ts';
-import { encode, hashOfText, IdArena, type Seed } from './id-arena.ts';
+import { encode, hashOfText, IdArena, type Saved, type Seed } from './id-arena.ts';
 
 /** Words of a node: where its id stands, the hash of type and id, and what the graph keeps beside them. */
 const PLACE = 0;
@@ -13,32 +13,74 @@ const WORDS = LISTS_AT + LISTS;
 const FIRST_SIZE = 32;
 const LOAD_MAX = 0.7;
 
+export type NodesState = {
+  readonly typeNames: readonly string[];
+  readonly nodesOfType: readonly number[];
+  readonly wild: readonly number[];
+  readonly freeTypes: readonly number[];
+  readonly last: number;
+  readonly firstFree: number;
+  readonly count: number;
+  readonly ids: ReturnType<IdArena['save']>['state'];
+};
+
 /**
  * Assigns a small number to every (type, id) that a tuple names, so that walks compare integers. 0 is no
  * node and no type. A number is free again when the last tuple that names it is removed.
  */
 export class Nodes {
   readonly #seed: Seed;
-  readonly #types = new Map<string, number>();
-  readonly #typeNames: string[] = [''];
+  readonly #types: Map<string, number>;
+  readonly #typeNames: string[];
   /** By type, its nodes, and the node of (type, "*"); 0 if no tuple names it. */
-  readonly #nodesOfType: number[] = [0];
-  readonly #wild: number[] = [0];
-  readonly #freeTypes: number[] = [];
+  readonly #nodesOfType: number[];
+  readonly #wild: number[];
+  readonly #freeTypes: number[];
 
   /** Each id with the number of its type. */
-  readonly #ids: IdArena = new IdArena();
+  readonly #ids: IdArena;
   /** Together by node: what one look-up needs lies beside each other. A free node's hash is the next free one. */
-  #words: Uint32Array = new Uint32Array(FIRST_SIZE * WORDS);
+  #words: Uint32Array;
   /** Open addressing over (type, id): a node lies between its hash and the next gap. */
-  #slots: Uint32Array = new Uint32Array(FIRST_SIZE);
-  #wildcards = 0;
-  #last = 0;
-  #firstFree = 0;
-  #count = 0;
+  #slots: Uint32Array;
+  #wildcards: number;
+  #last: number;
+  #firstFree: number;
+  #count: number;
 
-  constructor(seed: Seed) {
+  constructor(seed: Seed, saved?: Saved<NodesState>) {
+    const { state, words } = saved ?? { state: NO_NODES, words: [] };
+    const [own, slots, ids] = words;
     this.#seed = seed;
+    this.#typeNames = [...state.typeNames];
+    this.#types = new Map(state.typeNames.flatMap((name, type) => (name ? [[name, type]] : [])));
+    this.#nodesOfType = [...state.nodesOfType];
+    this.#wild = [...state.wild];
+    this.#wildcards = state.wild.filter((node) => node !== 0).length;
+    this.#freeTypes = [...state.freeTypes];
+    this.#ids = new IdArena(ids === undefined ? undefined : { state: state.ids, words: [ids] });
+    this.#words = own ?? new Uint32Array(FIRST_SIZE * WORDS);
+    this.#slots = slots ?? new Uint32Array(FIRST_SIZE);
+    this.#last = state.last;
+    this.#firstFree = state.firstFree;
+    this.#count = state.count;
+  }
+
+  save(): Saved<NodesState> {
+    const ids = this.#ids.save();
+    return {
+      state: {
+        typeNames: [...this.#typeNames],
+        nodesOfType: [...this.#nodesOfType],
+        wild: [...this.#wild],
+        freeTypes: [...this.#freeTypes],
+        last: this.#last,
+        firstFree: this.#firstFree,
+        count: this.#count,
+        ids: ids.state,
+      },
+      words: [this.#words.subarray(0, (this.#last + 1) * WORDS), this.#slots, ...ids.words],
+    };
   }
 
   /** One more than the highest number in use: how long an array by node must be. */
@@ -214,3 +256,14 @@ export class Nodes {
     this.#slots[gap] = 0;
   }
 }
+
+const NO_NODES: NodesState = {
+  typeNames: [''],
+  nodesOfType: [0],
+  wild: [0],
+  freeTypes: [],
+  last: 0,
+  firstFree: 0,
+  count: 0,
+  ids: { used: 1, left: [] },
+};

@@ -1,4 +1,5 @@
 import { grown } from './growing.ts';
+import type { Saved } from './id-arena.ts';
 
 /**
  * Words of a record. Together they fill half a cache line, because a walk that follows a list needs both ends
@@ -21,21 +22,46 @@ const RELATION_BITS = 3;
 const RELATION_MASK = 0b111;
 const FIRST_SIZE = 32;
 
+export type RecordsState = {
+  readonly last: number;
+  readonly firstFree: number;
+  readonly count: number;
+  readonly lastSequence: number;
+};
+
 /**
  * Tuples as numbers from 1 on, each with both ends, its relation, its age and its place in two lists; found
  * by their pair of nodes through a hash table with a chain per bucket.
  */
 export class Records {
-  #words: Uint32Array = new Uint32Array(FIRST_SIZE * WORDS);
-  #buckets: Uint32Array = new Uint32Array(FIRST_SIZE);
+  #words: Uint32Array;
+  #buckets: Uint32Array;
   readonly #seed: number;
-  #last = 0;
-  #firstFree = 0;
-  #count = 0;
-  #lastSequence = 0;
+  #last: number;
+  #firstFree: number;
+  #count: number;
+  #lastSequence: number;
 
-  constructor(seed: number) {
+  constructor(seed: number, saved?: Saved<RecordsState>) {
     this.#seed = seed;
+    this.#words = saved?.words[0] ?? new Uint32Array(FIRST_SIZE * WORDS);
+    this.#buckets = saved?.words[1] ?? new Uint32Array(FIRST_SIZE);
+    this.#last = saved?.state.last ?? 0;
+    this.#firstFree = saved?.state.firstFree ?? 0;
+    this.#count = saved?.state.count ?? 0;
+    this.#lastSequence = saved?.state.lastSequence ?? 0;
+  }
+
+  save(): Saved<RecordsState> {
+    return {
+      state: {
+        last: this.#last,
+        firstFree: this.#firstFree,
+        count: this.#count,
+        lastSequence: this.#lastSequence,
+      },
+      words: [this.#words.subarray(0, (this.#last + 1) * WORDS), this.#buckets],
+    };
   }
 
   get count(): number {

@@ -17,6 +17,8 @@ export type LoadedTuples = {
   readonly position: bigint;
   /** Streams that the projection does not apply at present; their events change nothing. */
   readonly parked: ReadonlySet<string>;
+  /** It was read from a file, which has all of it. */
+  readonly isSaved?: boolean;
 };
 
 export type TenantIndexesDependencies = {
@@ -34,7 +36,24 @@ export type TenantIndexesDependencies = {
   readonly bytesMax: number;
 };
 
-type Entry = LoadedTuples & { usedAtMs: number; version: number };
+type Entry = LoadedTuples & {
+  usedAtMs: number;
+  changedAtMs: number;
+  version: number;
+  /** The version that a file has; undefined if there is none. */
+  savedVersion: number | undefined;
+};
+/** An index that differs from its file. */
+export type Unsaved = {
+  readonly tenantId: string;
+  readonly index: TupleIndex;
+  readonly parked: ReadonlySet<string>;
+  /** The log's position that it reflects, as of now. */
+  readonly position: bigint;
+  /** False once it has changed or was evicted. */
+  readonly isCurrent: () => boolean;
+  readonly saved: () => void;
+};
 /** What the follower handed on while the tenant was being read. */
 type Loading = {
   readonly arrived: RecordedEvent[];
@@ -53,6 +72,8 @@ const AWAITED_TUPLES_MAX = 10_000;
 const ROOM_EVERY_MS = 1_000;
 /** Times that a tenant is read before its requests fail. */
 const LOADS_MAX = 3;
+/** Where more events than these follow what was read, the table is read once it has them. */
+const TAIL_EVENTS_MAX = 200_000;
 
 /** The indexes of the tenants in use, each at the follower's position. */
 export class TenantIndexes {
@@ -102,6 +123,30 @@ export class TenantIndexes {
     for (const loading of this.#loading.values()) loading.isStale = true;
   }
 
+  /** Those that are not as their files have them, and have not changed for so long. */
+  unsaved(quietMs: number): readonly Unsaved[] {
+    const quietSinceMs = this.#needs.monotonicMs() - quietMs;
+    const changed = [...this.#entries].filter(
+      ([, entry]) => entry.savedVersion !== entry.version && entry.changedAtMs <= quietSinceMs,
+    );
+    return changed.map(([tenantId, entry]) => {
+      const { index, parked, version } = entry;
+      const position = this.#needs.position();
+      // Read from a table that was further on: what lies between is already in it.
+      const isOlder = position < entry.position;
+      return {
+        tenantId,
+        index,
+        parked,
+        position: isOlder ? entry.position : position,
+        isCurrent: () => this.#entries.get(tenantId) === entry && entry.version === version,
+        saved: () => {
+          entry.savedVersion = version;
+        },
+      };
+    });
+  }
+
   #touch(tenantId: string, entry: Entry): void {
     const nowMs = this.#needs.monotonicMs();
     // The order only has to be right to the second, so it is not updated at each request.
@@ -143,10 +188,11 @@ export class TenantIndexes {
     for (let tries = 1; tries <= LOADS_MAX; tries++) {
       loading.isStale = false;
       const read = await this.#needs.load(tenantId, atLeast);
-      const entry: Entry = { ...read, usedAtMs: this.#needs.monotonicMs(), version: 0 };
-      const tail: RecordedEvent[] = [];
-      for await (const event of this.#needs.eventsBetween(entry.position, followed)) {
-        if (event.metadata.tenantId === tenantId) tail.push(event);
+      const entry = entryOf(read, this.#needs.monotonicMs());
+      const tail = await this.#tailOf(tenantId, entry.position, followed);
+      if (tail === undefined) {
+        atLeast = followed;
+        continue;
       }
       const newer = [...tail, ...loading.arrived];
       const isReadable = newer.every((event) => this.#applyTo(entry, event));
@@ -159,6 +205,21 @@ export class TenantIndexes {
       return entry;
     }
     throw new NotCaughtUp();
+  }
+
+  /** The tenant's events between two positions; undefined if so many others are between them. */
+  async #tailOf(
+    tenantId: string,
+    after: bigint,
+    through: bigint,
+  ): Promise<RecordedEvent[] | undefined> {
+    const tail: RecordedEvent[] = [];
+    let looked = 0;
+    for await (const event of this.#needs.eventsBetween(after, through)) {
+      if (++looked > TAIL_EVENTS_MAX) return undefined;
+      if (event.metadata.tenantId === tenantId) tail.push(event);
+    }
+    return tail;
   }
 
   /**
@@ -181,6 +242,7 @@ export class TenantIndexes {
         return false;
     }
     entry.version++;
+    entry.changedAtMs = this.#needs.monotonicMs();
     return !entry.index.isWorn;
   }
 
@@ -201,6 +263,14 @@ export class TenantIndexes {
     }
   }
 }
+
+const entryOf = (read: LoadedTuples, nowMs: number): Entry => ({
+  ...read,
+  usedAtMs: nowMs,
+  changedAtMs: nowMs,
+  version: 0,
+  savedVersion: read.isSaved === true ? 0 : undefined,
+});
 
 const isInUse = ({ usedAtMs }: Entry, nowMs: number): boolean => nowMs - usedAtMs < IN_USE_MS;
 const estimate = (tuples: number): number => tuples * BYTES_PER_TUPLE + BYTES_PER_TENANT;

@@ -4,11 +4,13 @@ import { NotCaughtUp } from '@cardea/log-follower';
 import type { Loop, ServiceDependencies } from '@cardea/service';
 import { readAffected } from '../adapters/affected-tuples.ts';
 import { REPLICAS_CHANNEL, replicaTable } from '../adapters/replica-table.ts';
+import { snapshotFiles } from '../adapters/snapshot-files.ts';
 import { subgraphs } from '../adapters/subgraph.ts';
-import { countTuples, loadTuples, tableGeneration } from '../adapters/tuple-loader.ts';
+import { countTuples, indexBasis, loadTuples, tableGeneration } from '../adapters/tuple-loader.ts';
 import { readFields } from '../tuples/tuple.ts';
 import { type Engine, engineOf } from './engine.ts';
 import { Follower } from './follower.ts';
+import { type IndexSnapshots, indexSnapshots, noSnapshots } from './index-snapshots.ts';
 import { aloneLease, type ReplicaLease, replicaLease } from './replica-lease.ts';
 import { type DryRuns, dryRuns, tableEngine } from './table-engine.ts';
 import { type Change, TenantIndexes } from './tenant-indexes.ts';
@@ -21,7 +23,7 @@ const TABLE_WAIT_MS = 2_000;
 
 type Dependencies = Pick<
   ServiceDependencies,
-  'store' | 'database' | 'positions' | 'notices' | 'clock' | 'ids' | 'settings' | 'log'
+  'store' | 'database' | 'positions' | 'notices' | 'clock' | 'ids' | 'settings' | 'log' | 'derive'
 >;
 
 export type TupleEngine = {
@@ -32,7 +34,7 @@ export type TupleEngine = {
   /** Nothing newer was acknowledged to a client of the tenant; undefined while that is unknown. */
   readonly acknowledged: (tenantId: string) => Promise<bigint | undefined>;
   readonly loops: readonly Loop[];
-  readonly stop: () => void;
+  readonly stop: () => Promise<void>;
 };
 
 export function tupleEngine(needs: Dependencies): TupleEngine {
@@ -44,6 +46,8 @@ export function tupleEngine(needs: Dependencies): TupleEngine {
     changeOf,
     count: (tenantId) => countTuples(database, tenantId),
     load: async (tenantId, atLeast) => {
+      const saved = await snapshots.load(tenantId, atLeast);
+      if (saved !== undefined) return saved;
       if (await positions.reached(['tuples'], atLeast, TABLE_WAIT_MS)) {
         return loadTuples(database, tenantId);
       }
@@ -65,6 +69,7 @@ export function tupleEngine(needs: Dependencies): TupleEngine {
       generation = now;
     },
   });
+  const snapshots = snapshotsOf(needs, () => tenants);
   const replicas = replicasOf(needs, follower);
   const isFresh = () => follower.staleMs <= maxStalenessMs && replicas.lease.isValid();
   const bound = async (tenantId: string) => {
@@ -85,8 +90,11 @@ export function tupleEngine(needs: Dependencies): TupleEngine {
       ...table,
       affected: (tenantId, changed) => readAffected(database, tenantId, changed),
     }),
-    loops: [{ name: 'authz-follower', run: follower.run }, ...replicas.loops],
-    stop: replicas.stop,
+    loops: [{ name: 'authz-follower', run: follower.run }, ...replicas.loops, ...snapshots.loops],
+    stop: async () => {
+      replicas.stop();
+      await snapshots.stop();
+    },
   };
 }
 
@@ -122,6 +130,21 @@ function replicasOf(needs: Dependencies, follower: Follower): Replicas {
     loops: [lease.loop],
     stop: notices.listen(REPLICAS_CHANNEL, barrier.notice),
   };
+}
+
+function snapshotsOf(needs: Dependencies, tenants: () => TenantIndexes): IndexSnapshots {
+  const { settings, database, store, clock, ids, log, derive } = needs;
+  const folder = settings.AUTHZ_SNAPSHOT_DIR;
+  if (folder === undefined) return noSnapshots;
+  const { current: key } = derive('ENCRYPTION_KEY', 'authz-snapshot/v1');
+  return indexSnapshots({
+    files: snapshotFiles(folder, key, () => ids.next()),
+    tenants,
+    basis: () => indexBasis(database),
+    head: () => store.head(store.log),
+    clock,
+    log,
+  });
 }
 
 /** Undefined while the log is away. */

@@ -1,7 +1,14 @@
 import { type Fields, numberOf, RELATIONS, type Relation } from '../tuples/relation.ts';
-import type { Seed } from './id-arena.ts';
-import { LISTS, Nodes } from './nodes.ts';
-import { NEXT_IN, NEXT_OUT, PREVIOUS_IN, PREVIOUS_OUT, Records } from './records.ts';
+import type { Saved, Seed } from './id-arena.ts';
+import { LISTS, Nodes, type NodesState } from './nodes.ts';
+import {
+  NEXT_IN,
+  NEXT_OUT,
+  PREVIOUS_IN,
+  PREVIOUS_OUT,
+  Records,
+  type RecordsState,
+} from './records.ts';
 
 /** A node's six lists: three for tuples of which it is the subject (out), three for the object (in). */
 export const OUT_MEMBER = 0;
@@ -21,6 +28,15 @@ const SEQUENCES_LEFT_MIN = 1_000_000;
 const outListOf = (relation: number): number =>
   relation === numberOf.member ? OUT_MEMBER : relation === numberOf.parent ? OUT_PARENT : OUT_GRANT;
 
+type GraphState = {
+  readonly seed: Seed;
+  readonly nodes: NodesState;
+  readonly records: RecordsState;
+};
+export type SavedGraph = Saved<GraphState>;
+/** Of the arrays of a saved graph, those of the nodes come first. */
+const NODE_ARRAYS = 3;
+
 /**
  * One tenant's tuples. Each node has six circular lists of records whose head is the newest: adding is one
  * step, and a walk that starts at the head's successor meets the oldest first.
@@ -28,10 +44,24 @@ const outListOf = (relation: number): number =>
 export class TupleGraph {
   readonly nodes: Nodes;
   readonly records: Records;
+  readonly #seed: Seed;
 
-  constructor(seed: Seed) {
-    this.nodes = new Nodes(seed);
-    this.records = new Records(seed[0]);
+  constructor(seed: Seed, saved?: Saved<Omit<GraphState, 'seed'>>) {
+    const nodes = saved && { state: saved.state.nodes, words: saved.words.slice(0, NODE_ARRAYS) };
+    const records = saved && { state: saved.state.records, words: saved.words.slice(NODE_ARRAYS) };
+    this.#seed = seed;
+    this.nodes = new Nodes(seed, nodes);
+    this.records = new Records(seed[0], records);
+  }
+
+  /** Views of its arrays, which are right until the next change. */
+  save(): SavedGraph {
+    const nodes = this.nodes.save();
+    const records = this.records.save();
+    return {
+      state: { seed: [...this.#seed], nodes: nodes.state, records: records.state },
+      words: [...nodes.words, ...records.words],
+    };
   }
 
   get size(): number {

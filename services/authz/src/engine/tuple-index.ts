@@ -13,11 +13,12 @@ import type { Seed } from './id-arena.ts';
 import { listObjects } from './list-objects.ts';
 import { type ListedUsers, listUsers, type UsersQuestion } from './list-users.ts';
 import { wordNearMiss, wordPath } from './reason.ts';
-import { TupleGraph } from './tuple-graph.ts';
+import { type SavedGraph, TupleGraph } from './tuple-graph.ts';
 
 export { type Budget, EvaluationBudgetExceeded, type Walk } from './closure.ts';
 export type { Question } from './filter.ts';
 export type { ListedUsers, UsersQuestion } from './list-users.ts';
+export type { SavedGraph } from './tuple-graph.ts';
 
 export type Checked = { readonly allowed: boolean; readonly reason?: string };
 /** With the tuples of the path that allows it, or the near miss where there is one. */
@@ -47,6 +48,8 @@ export interface TupleIndex {
   /** Repeating either one changes nothing. */
   write(tuple: Fields): void;
   delete(tuple: Fields): void;
+  /** All that is in it, as `savedTupleIndex` takes it; right until the next change. */
+  save(): SavedGraph;
 
   /** Without pauses; `scratch` is that of all runs that never pause, unless given. */
   run(scratch?: Scratch): Run;
@@ -64,14 +67,21 @@ export interface TupleIndex {
 
 /** Runs that do not pause never interleave, so all tenants' indexes share this. */
 const SHARED_SCRATCH = newScratch();
-const SEED = crypto.getRandomValues(new Uint32Array(2)) as unknown as Seed;
+const [FIRST = 0, SECOND = 0] = crypto.getRandomValues(new Uint32Array(2));
+const SEED: Seed = [FIRST, SECOND];
 
 /** Tuple records that one question may look at. */
 export type Limits = { readonly recordsMax: number; readonly listRecordsMax: number };
 const LIMITS: Limits = { recordsMax: RECORDS_MAX, listRecordsMax: LIST_RECORDS_MAX };
 
-export function newTupleIndex({ recordsMax, listRecordsMax }: Limits = LIMITS): TupleIndex {
-  const graph = new TupleGraph(SEED);
+export const newTupleIndex = (limits: Limits = LIMITS): TupleIndex =>
+  indexOf(new TupleGraph(SEED), limits);
+
+/** The index that was saved; its arrays are the new one's from now on. */
+export const savedTupleIndex = (saved: SavedGraph): TupleIndex =>
+  indexOf(new TupleGraph(saved.state.seed, saved), LIMITS);
+
+function indexOf(graph: TupleGraph, { recordsMax, listRecordsMax }: Limits): TupleIndex {
   const newRun = (scratch = SHARED_SCRATCH): Run => ({ scratch, budget: new Budget(recordsMax) });
   const newListBudget = () => new Budget(listRecordsMax);
   return {
@@ -83,6 +93,7 @@ export function newTupleIndex({ recordsMax, listRecordsMax }: Limits = LIMITS): 
     },
     write: (tuple) => graph.write(tuple),
     delete: (tuple) => graph.delete(tuple),
+    save: () => graph.save(),
     run: newRun,
     *allows(fields, { scratch, budget } = newRun()) {
       return (yield* check(graph, fields, scratch, budget)).allowed;

@@ -51,6 +51,7 @@ export { relayPositionKey } from './relay/position-note.ts';
 export { type RunningRelay, startRelay } from './relay/relay.ts';
 export type { RelayDependencies, RelayedBatch } from './relay/relay-dependencies.ts';
 export { type RelayHandlers, type RelayTools, relay } from './relay/relay-handlers.ts';
+export { type ReplayDependencies, replayLog } from './relay/replay.ts';
 export {
   AUDIT_CHECKPOINTS_TOPIC,
   CONSUMERS,

@@ -154,6 +154,8 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
 
 /** Names with the prefix that are read elsewhere: tests and fail points. */
 const FOR_TESTS = ['CARDEA_REQUIRE', 'CARDEA_KAFKA_LIB', 'CARDEA_FAILPOINT'];
+/** What clients are told by, each also as `<NAME>_FILE`; servers ignore it. */
+const OF_CLIENTS = /^CARDEA_(URL|TENANT|API_KEY|AGENT_KEY|CAPABILITY|WEBHOOK_SECRET)(_FILE)?$/;
 
 /** Reads all, and names every fault at once. An empty variable counts as unset. */
 export function readSettings(env: Environment, options: ReadOptions = {}): ReadSettings {
@@ -234,7 +236,8 @@ function textOf(
 
 function unknownNames(env: Environment): SettingFault[] {
   return Object.keys(env)
-    .filter((name) => name.startsWith('CARDEA_') && !(name in FIELDS) && !FOR_TESTS.includes(name))
+    .filter((name) => name.startsWith('CARDEA_') && !(name in FIELDS))
+    .filter((name) => !FOR_TESTS.includes(name) && !OF_CLIENTS.test(name))
     .map((name) => ({ name, fault: 'is unknown', form: 'no such setting' }));
 }
 

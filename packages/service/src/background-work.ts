@@ -1,7 +1,7 @@
 /** Starts the background work of a service: projections, relay, policies, consumers, loops, revocations. */
 import { dropOnKeysChanged, type MirroredRevocations, type TokenVerifier } from '@cardea/auth';
 import { kindOf } from '@cardea/contracts';
-import { retentionLoop, startRelay } from '@cardea/event-bus';
+import { type RelayDefinition, retentionLoop, startRelay } from '@cardea/event-bus';
 import { runPolicies, runProjections } from '@cardea/read-models';
 import { dayKeyErasure } from './day-keys.ts';
 import { denialRelay } from './denials.ts';
@@ -83,32 +83,34 @@ export async function caughtUp({ definition, needs, positions, service }: Part):
   needs.log.warn({}, 'projections are still behind after a minute');
 }
 
+/** What the service publishes, the refusals of its requests included. */
+export function relayOf({ definition, service }: Part): RelayDefinition {
+  const relay = { ...service.relay, ...denialRelay };
+  return { log: definition.name, map: (event, tools) => relay[event.type]?.(event, tools) };
+}
+
 /** Relay, policies, consumers and loops of one service. */
 export async function startTurning(part: Part, shared: Infrastructure): Promise<Running> {
   const { definition, needs, subscriber, service } = part;
   const { name } = definition;
   const { clock, loops, locks } = shared;
   const log = needs.log;
-  const relay = { ...service.relay, ...denialRelay };
   const started: Running[] = [];
   started.push(
-    startRelay(
-      { log: name, map: (event, tools) => relay[event.type]?.(event, tools) },
-      {
-        store: needs.store,
-        publisher: shared.publisher,
-        database: shared.database,
-        schema: name,
-        bus: shared.database,
-        locks,
-        cache: shared.cache,
-        sealer: needs.sealer,
-        kindOf,
-        clock,
-        loops,
-        log,
-      },
-    ),
+    startRelay(relayOf(part), {
+      store: needs.store,
+      publisher: shared.publisher,
+      database: shared.database,
+      schema: name,
+      bus: shared.database,
+      locks,
+      cache: shared.cache,
+      sealer: needs.sealer,
+      kindOf,
+      clock,
+      loops,
+      log,
+    }),
   );
   started.push(
     await runPolicies({

@@ -1,3 +1,4 @@
+export { relayOf } from './background-work.ts';
 export { actorOf, appOf } from './command.ts';
 export { type FactCopies, factCopies, type UserFacts } from './fact-copies.ts';
 export { type Host, startHost } from './host.ts';

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { type ServiceFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cardeaFixture, running, SECRETS } from './cardea-fixture.ts';
+import { cardeaFixture, exampleOf, running, SECRETS } from './cardea-fixture.ts';
 import { emptyDatabases } from './empty-databases.ts';
 
 const TUPLES = 300;
@@ -29,7 +29,7 @@ const saved = join(backups, 'first');
 beforeAll(async () => {
   const fixture = await running(database.url);
   await someLife(fixture);
-  const ran = await run(`backup --data ${folder} --out ${saved} --json`);
+  const ran = await run(`${exampleOf('backup', { out: saved })} --data ${folder} --json`);
   expect(ran).toMatchObject({ code: 0, err: '' });
   await fixture.stop();
 }, START_MS_MAX);
@@ -70,7 +70,10 @@ async function audited(as: ServiceFixture['rest']): Promise<number> {
 }
 
 const restoreTo = (url: string, from: string, env: { [name: string]: string } = {}) =>
-  run(`restore --data ${folder} --in ${from} --json`, { DATABASE_URL: url, ...env });
+  run(`${exampleOf('restore', { in: from })} --data ${folder} --json`, {
+    DATABASE_URL: url,
+    ...env,
+  });
 
 const lastOf = ({ out }: { readonly out: string }) =>
   JSON.parse(out.trim().split('\n').at(-1) ?? '');
@@ -156,7 +159,7 @@ const changed = (name: string, change: (folder: string) => void): string => {
   change(copy);
   return copy;
 };
-const EVENTS = 'eventstore.events.copy.gz';
+const EVENTS = 'eventstore.events.copy.zst';
 const manifestOf = (copy: string) =>
   JSON.parse(readFileSync(join(copy, 'manifest.json'), 'utf8')) as {
     manifest: { tables: { rows: number }[]; migrations: object };

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { services } from '@cardea/standalone';
 import { type ServiceFixture, serviceFixture } from '@cardea/testing';
+import { commands } from '../src/cli/commands.ts';
 import { runCardea } from '../src/cli/run.ts';
 
 export const SECRETS = {
@@ -80,4 +81,13 @@ export function cardeaFixture(databaseUrl: () => string): CardeaFixture {
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** The example that the help shows, with other values where it names what is none of this test's. */
+export function exampleOf(name: string, values: { readonly [option: string]: string }): string {
+  const { example = '' } = commands.find((command) => command.name === name) ?? {};
+  return Object.entries(values).reduce(
+    (line, [option, value]) => line.replace(new RegExp(`(--${option}) \\S+`), `$1 ${value}`),
+    example,
+  );
 }

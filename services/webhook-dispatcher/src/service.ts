@@ -1,6 +1,11 @@
 /** The webhook dispatcher: sends events to addresses of the tenants' own choice, signed and at least once. */
-import { type ServiceDefinition, serviceOf } from '@cardea/service';
-import { deliveriesModule, deliveriesStreams } from './deliveries/deliveries.module.ts';
+import { type ServiceDefinition, type ServiceDependencies, serviceOf } from '@cardea/service';
+import {
+  deliveriesModule,
+  deliveriesStreams,
+  type Replay,
+  replayOf,
+} from './deliveries/deliveries.module.ts';
 import { webhooksModule, webhooksStreams } from './webhooks/webhooks.module.ts';
 
 export const webhooksService: ServiceDefinition = {
@@ -12,3 +17,8 @@ export const webhooksService: ServiceDefinition = {
     return serviceOf([module, deliveriesModule({ ...needs, index })]);
   },
 };
+
+/** For the command line. No loop runs there: what is scheduled is sent when the service next looks. */
+export const webhooksOperations = (needs: ServiceDependencies): { readonly replay: Replay } => ({
+  replay: replayOf(needs),
+});

@@ -4,21 +4,24 @@ import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { constants, createGunzip, createGzip } from 'node:zlib';
+import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
 import type { CopiedTable, TableLoad, TableSnapshot } from '@cardea/read-models';
 import { damaged, type SavedTable } from './manifest.ts';
 
 const OWNER_ONLY = 0o600;
 const CHUNK_BYTES = 1 << 20;
-/** Higher levels cost several times as much and save a tenth. */
-const LEVEL = constants.Z_BEST_SPEED;
+/** At its lowest level zstd costs an eighth of gzip's time, and comes out smaller. */
+const COMPRESSED = {
+  chunkSize: CHUNK_BYTES,
+  params: { [constants.ZSTD_c_compressionLevel]: 1 },
+};
 
 export async function saveTable(
   snapshot: Pick<TableSnapshot, 'copyOut'>,
   folder: string,
   table: CopiedTable,
 ): Promise<SavedTable> {
-  const file = `${table.schema}.${table.name}.copy.gz`;
+  const file = `${table.schema}.${table.name}.copy.zst`;
   const rows = snapshot.copyOut(table);
   const hash = createHash('sha256');
   let bytes = 0;
@@ -30,7 +33,7 @@ export async function saveTable(
     },
   });
   const to = createWriteStream(join(folder, file), { flags: 'wx', mode: OWNER_ONLY, flush: true });
-  await pipeline(rows, createGzip({ level: LEVEL, chunkSize: CHUNK_BYTES }), measured, to);
+  await pipeline(rows, createZstdCompress(COMPRESSED), measured, to);
   return { ...table, file, rows: rows.rowCount, bytes, sha256: hash.digest('hex') };
 }
 
@@ -49,6 +52,6 @@ export async function loadTable(
 ): Promise<void> {
   const from = createReadStream(join(folder, table.file), { highWaterMark: CHUNK_BYTES });
   const into = load.copyIn(table);
-  await pipeline(from, createGunzip({ chunkSize: CHUNK_BYTES }), into);
+  await pipeline(from, createZstdDecompress({ chunkSize: CHUNK_BYTES }), into);
   if (into.rowCount !== table.rows) throw damaged(`${table.file} has another number of rows`);
 }

@@ -9,6 +9,8 @@ export type CommandOutput = {
   readonly ok: boolean;
   readonly lines: readonly string[];
   readonly json: object;
+  /** That of a program which was run; else `ok` says which. */
+  readonly exitCode?: number;
 };
 
 export type OptionForm =
@@ -37,7 +39,7 @@ export type Command = {
   readonly summary: string;
   /** The words to type after `cardea`. */
   readonly example?: string;
-  /** Placeholders in order; those in brackets are optional. */
+  /** Placeholders in order; those in brackets are optional, and the last may stand for any number (`…`). */
   readonly words?: readonly string[];
   readonly options?: { readonly [name: string]: OptionForm };
   /** Deletes something for good, always or with some option: requires `--yes`. */

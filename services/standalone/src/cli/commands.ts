@@ -7,15 +7,18 @@ import { doctor } from './commands/doctor.ts';
 import { keysRewrap, keysRotateDek } from './commands/encryption-keys.ts';
 import { newEnvironment } from './commands/env.ts';
 import { eventsRead, eventsTail } from './commands/events.ts';
+import { exec } from './commands/exec.ts';
 import { keysRotate, keysStatus } from './commands/keys.ts';
 import { logLevel } from './commands/log-level.ts';
 import { mailbox } from './commands/mailbox.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { parkedDiscard, parkedList, parkedRelease, parkedShow } from './commands/parked.ts';
 import { projectionsRebuild, projectionsStatus } from './commands/projections.ts';
+import { relayReplay } from './commands/relay-replay.ts';
 import { relayStatus } from './commands/relay-status.ts';
 import { topicsCheck, topicsCreate } from './commands/topics.ts';
 import { usersCreateAdmin } from './commands/users.ts';
+import { webhooksReplay } from './commands/webhooks-replay.ts';
 
 export const commands: readonly Command[] = [
   doctor,
@@ -32,6 +35,8 @@ export const commands: readonly Command[] = [
   parkedRelease,
   parkedDiscard,
   relayStatus,
+  relayReplay,
+  webhooksReplay,
   eventsRead,
   eventsTail,
   keysStatus,
@@ -43,5 +48,6 @@ export const commands: readonly Command[] = [
   mailbox,
   backup,
   restore,
+  exec,
   auditVerify,
 ];

@@ -42,7 +42,7 @@ export async function runCardea(terminal: Terminal): Promise<number> {
     (isHelp ? out : err)(generalHelp(commands));
     return isHelp ? EXIT.done : EXIT.usage;
   }
-  const json = args.includes('--json');
+  const json = ownArguments(args).includes('--json');
   let opened: Deployment | undefined;
   try {
     const { words, options } = read(found, args.slice(found.name.split(' ').length));
@@ -63,13 +63,17 @@ export async function runCardea(terminal: Terminal): Promise<number> {
     const tell: Call['tell'] = (line, value) => out(`${json ? JSON.stringify(value) : line}\n`);
     const said = await found.run({ words, options, env, version, log, open, tell, signal });
     say(terminal, said, json);
-    return said.ok ? EXIT.done : EXIT.failed;
+    return said.exitCode ?? (said.ok ? EXIT.done : EXIT.failed);
   } catch (error) {
     return failed(terminal, { error, json, command: found });
   } finally {
     await opened?.close();
   }
 }
+
+/** What follows `--` belongs to another program. */
+const ownArguments = (args: readonly string[]): readonly string[] =>
+  args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
 
 const startsWith = (args: readonly string[], name: readonly string[]): boolean =>
   name.every((word, at) => args[at] === word);
@@ -99,7 +103,8 @@ function read(command: Command, args: readonly string[]): Pick<Call, 'words' | '
   const needed = words.filter((word) => !word.startsWith('['));
   const count = parsed.positionals.length;
   const isHelp = parsed.values['help'] === true;
-  if (!isHelp && (count < needed.length || count > words.length)) {
+  const most = words.at(-1)?.includes('…') === true ? Number.POSITIVE_INFINITY : words.length;
+  if (!isHelp && (count < needed.length || count > most)) {
     throw new WrongUsage(
       words.length === 0 ? 'takes no further words' : `takes ${words.join(' ')}`,
     );

@@ -77,4 +77,5 @@ export function deliveriesModule(needs: DeliveriesDependencies): Module {
 const isQueued = ({ type }: Pick<DeliveryFact, 'type'>): boolean =>
   type === 'DeliveryScheduled' || type === 'DeliveryAttempted';
 
+export { type Replay, replayOf } from './retry/replay.ts';
 export const deliveriesStreams = [deliveries];

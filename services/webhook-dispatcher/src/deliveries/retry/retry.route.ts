@@ -1,14 +1,12 @@
 import { endpoint } from '@cardea/http';
-import { uuidV5 } from '@cardea/runtime';
 import Type from 'typebox';
 import type { WriteDependencies } from '../../webhooks/webhooks.module.ts';
 import { ENDPOINT_DEFAULTS, webhooks } from '../../webhooks/webhooks.module.ts';
-import { bodyOf, dataOf } from '../body.ts';
 import { DELIVERIES_TABLE } from '../deliveries.projection.ts';
-import { deliveries, streamOf } from '../delivery.ts';
+import { deliveries } from '../delivery.ts';
 import { readDeliveryAttemptId } from '../delivery-attempt-id.ts';
 import type { DeliveryAttemptWatch } from '../delivery-attempt-watch.ts';
-import { schedule } from '../schedule-delivery.ts';
+import { manualDelivery } from './manual-delivery.ts';
 import { whyNotRetried } from './retry.ts';
 
 const ID_CHARS_MAX = 128;
@@ -43,39 +41,17 @@ export const retryDeliveryRoute = (
       const of = { tenantId, id: attempt.deliveryId };
       const { state: delivery } = await needs.streams.load(deliveries, of);
       if (delivery.status === 'absent') return refused('delivery_not_found');
-      const { webhookId, subject, event } = delivery;
+      const { webhookId } = delivery;
       const { state: webhook } = await needs.streams.load(webhooks, { tenantId, id: webhookId });
       const reason = whyNotRetried({ delivery, webhook, n: attempt.n, appId });
       if (reason !== undefined) return refused(reason);
-      const field = 'body';
-      const before = await needs.sealer.open(delivery.body, {
-        streamId: streamOf(attempt.deliveryId),
-        field,
-      });
-      if (before === null) return refused('payload_erased');
-
       const command = await needs.command(request);
-      const deliveryId = uuidV5(command.id, webhookId);
-      const place = { subject, streamId: streamOf(deliveryId), field };
-      const text = bodyOf(event, command.now, dataOf(before));
-      const body = await needs.sealer.seal(tenantId, place, text);
-      if (body === 'erased') return refused('payload_erased');
-      const scheduled = schedule({
-        webhook_id: webhookId,
-        app_id: delivery.appId,
-        event,
-        origin: 'manual',
-        message_id: delivery.messageId,
-        source: null,
-        retry_of: attempt.deliveryId,
-        subject,
-        body,
-        attempts: 1,
-        run_at: command.now.toISOString(),
-      });
+      const { deliveryId } = attempt;
+      const next = await manualDelivery(needs, { tenantId, deliveryId, delivery, command });
+      if (next === undefined) return refused('payload_erased');
       const { position } = await needs.watch.attemptedAfter(
-        { tenantId, deliveryId, since: command.now, draining: request.draining },
-        () => needs.streams.decideOn(deliveries, deliveryId, command, scheduled),
+        { tenantId, deliveryId: next.id, since: command.now, draining: request.draining },
+        () => needs.streams.decideOn(deliveries, next.id, command, next.scheduled),
       );
       return { ok: { status: 'retried' as const }, wrote: position };
     },

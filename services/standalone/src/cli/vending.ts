@@ -1,0 +1,120 @@
+/** Vends fields of a credential over the API, as the agent that the environment names. */
+import { readFileSync } from 'node:fs';
+import { type Environment, isLoopbackHost, type Secret, secret } from '@cardea/runtime';
+import { NotDone, WrongConfiguration } from './failures.ts';
+
+const ANSWER_MS_MAX = 30_000;
+/** A code as the API gives it; anything else of an answer that is none of ours is not repeated. */
+const CODE = /^[A-Za-z_]{1,64}$/;
+const ID = /^[\w-]{1,128}$/;
+
+export type AgentAccess = {
+  readonly url: URL;
+  readonly tenant: string;
+  readonly agentKey: Secret;
+  readonly capability: Secret;
+  /** The variables that give this access: a program that is run gets none of them. */
+  readonly names: readonly string[];
+};
+
+const VARIABLES = {
+  CARDEA_URL: 'the API, as https://cardea.example.com',
+  CARDEA_TENANT: 'the id of the tenant',
+  CARDEA_AGENT_KEY: 'the key of the agent',
+  CARDEA_CAPABILITY: 'the token of the session',
+} as const;
+type Variable = keyof typeof VARIABLES;
+
+/** Each may also come as `<NAME>_FILE`. */
+export function agentAccess(env: Environment): AgentAccess {
+  const names = Object.keys(VARIABLES) as Variable[];
+  const read = new Map(names.map((name) => [name, givenIn(env, name)]));
+  const faults = names
+    .filter((name) => !read.get(name))
+    .map((name) => ({ name, fault: 'is missing', form: VARIABLES[name] as string }));
+  const url = URL.parse(read.get('CARDEA_URL') ?? '');
+  if (read.get('CARDEA_URL') && !isSafe(url, env)) {
+    const form = 'https, or http to this machine or a host of CARDEA_ALLOW_PLAINTEXT';
+    faults.push({ name: 'CARDEA_URL', fault: 'is not safe', form });
+  }
+  if (faults.length > 0 || url === null) {
+    const lines = faults.map(({ name, fault, form }) => `${name} ${fault}: ${form}`);
+    throw new WrongConfiguration(['The environment is wrong:', ...lines].join('\n  '), faults);
+  }
+  return {
+    url,
+    tenant: read.get('CARDEA_TENANT') ?? '',
+    agentKey: secret(read.get('CARDEA_AGENT_KEY') ?? ''),
+    capability: secret(read.get('CARDEA_CAPABILITY') ?? ''),
+    names: names.flatMap((name) => [name, `${name}_FILE`]),
+  };
+}
+
+function givenIn(env: Environment, name: Variable): string | undefined {
+  const file = env[`${name}_FILE`];
+  if (env[name] || !file) return env[name];
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/** The key goes with every call: over no network, or encrypted. */
+function isSafe(url: URL | null, env: Environment): boolean {
+  if (url === null) return false;
+  if (url.protocol === 'https:') return true;
+  const allowed = (env['CARDEA_ALLOW_PLAINTEXT'] ?? '').split(',');
+  const isNamed = allowed.includes(url.hostname) || allowed.includes(url.host);
+  return url.protocol === 'http:' && (isLoopbackHost(url.hostname) || isNamed);
+}
+
+type Vended = { readonly [field: string]: string };
+
+export async function vendFields(
+  { url, tenant, agentKey, capability }: AgentAccess,
+  of: {
+    readonly session: string;
+    readonly service: string;
+    readonly fields: readonly string[];
+    readonly approval: string | undefined;
+  },
+): Promise<Vended> {
+  const { session, service, fields, approval } = of;
+  const path = `/api/v1/agent/sessions/${encodeURIComponent(session)}/credentials`;
+  const answer = await fetch(new URL(path, url), {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${agentKey.reveal()}`,
+      'x-service-token': capability.reveal(),
+      'x-service-tenant': tenant,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({
+      service_name: service,
+      fields,
+      ...(approval === undefined ? {} : { approval_id: approval }),
+    }),
+    redirect: 'error',
+    signal: AbortSignal.timeout(ANSWER_MS_MAX),
+  }).catch(() => {
+    throw new NotDone('CARDEA_URL does not answer', 'unavailable');
+  });
+  const body = (await answer.json().catch(() => ({}))) as Answer;
+  const granted = body.data?.fields;
+  if (answer.status === 200 && granted !== undefined) return granted;
+  if (answer.status === 202) throw waits(body.data?.approval_id);
+  const code = CODE.test(body.error?.code ?? '') ? body.error?.code : undefined;
+  throw new NotDone(`the vault answered ${answer.status} ${code ?? ''}`.trimEnd(), code);
+}
+
+type Answer = {
+  readonly data?: { readonly fields?: Vended; readonly approval_id?: string };
+  readonly error?: { readonly code?: string };
+};
+
+const waits = (id = ''): NotDone =>
+  new NotDone(
+    `a person has to approve it first; then run it again with --approval ${ID.test(id) ? id : 'ID'}`,
+    'approval_required',
+  );

@@ -24,6 +24,9 @@ if [ -e "$target" ] || [ -L "$target" ]; then
   exit 1
 fi
 
+# The same in every deployment.
+admin_tenant=1e36ea5c-1818-5de0-87a6-16b28398c877
+
 jwt_secret=$(random_hex 32)
 encryption_key=$(random_hex 32)
 postgres_password=$(random_hex 24)
@@ -62,4 +65,5 @@ ln -- "$draft" "$target" 2>/dev/null || {
   echo "$target could not be written." >&2
   exit 1
 }
-echo "Wrote $target. The admin's password is in it."
+echo "Wrote $target. The admin's password is in it; they sign in at the tenant"
+echo "$admin_tenant (the header X-Service-Tenant)."

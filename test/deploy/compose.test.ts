@@ -1,11 +1,12 @@
 import { parseEnv } from 'node:util';
 import { readSettings, SETTING_FORMS } from '@cardea/runtime';
 import { describe, expect, it } from 'vitest';
+import { MEANINGS, type Meaning } from '../../scripts/settings/meanings.ts';
 import { filledIn, readCompose, referencesIn, VariableMissing } from './rules/compose-file.ts';
 import { composeMutants, service } from './rules/compose-mutants.ts';
 import * as rules from './rules/compose-rules.ts';
 import type { ComposeSubject } from './rules/compose-subject.ts';
-import { brokenRules } from './rules/rule.ts';
+import { brokenRules, SERVICES } from './rules/rule.ts';
 
 const text = rules.fileText('docker-compose.yml');
 const example = parseEnv(rules.fileText('.env.example')) as { [name: string]: string };
@@ -66,6 +67,37 @@ describe('docker-compose.yml', () => {
     expect(url('')).toBe('');
     expect(url(undefined)).toBe('esdb://eventstore:2113?tls=false');
   });
+});
+
+/** What the file itself holds together: names and ports of its containers, and its own servers. */
+const FIXED_IN_COMPOSE = [
+  ...['PORT', 'MANAGEMENT_PORT', 'INTERNAL_PORT', 'HOST', 'CARDEA_DATA'],
+  ...['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'REDIS_URL', 'KAFKA_BROKERS'],
+];
+/** Who reads a setting, where the page of settings says so; commands run in the container `migrate`. */
+const CONTAINERS: { readonly [reader: string]: readonly string[] } = {
+  'all but identity': SERVICES.filter((name) => name !== 'identity'),
+  '`topics create`': ['migrate'],
+  'the gateway': ['gateway'],
+  '`doctor`': ['migrate'],
+};
+const readersOf = ({ readBy }: Meaning): readonly string[] =>
+  readBy === undefined
+    ? SERVICES
+    : readBy.split(', ').flatMap((each) => CONTAINERS[each] ?? [each]);
+
+describe('.env', () => {
+  it.each(SETTING_FORMS.filter(({ name }) => !FIXED_IN_COMPOSE.includes(name)))(
+    'sets $name of each container that reads it',
+    ({ name }) => {
+      const readers = readersOf(MEANINGS[name as keyof typeof MEANINGS]);
+      const without = readers.filter((reader) => {
+        const value = service(readCompose(text), reader).environment?.[name];
+        return !referencesIn(value).some((reference) => reference.name === name);
+      });
+      expect(without).toEqual([]);
+    },
+  );
 });
 
 describe('.env.example', () => {

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { BOOTSTRAP_TENANT_ID } from '@cardea/contracts';
 import { readSettings } from '@cardea/runtime';
 import { afterAll, describe, expect, it } from 'vitest';
 import { filledIn, readCompose, referencesIn } from './rules/compose-file.ts';
@@ -39,6 +40,11 @@ describe('deploy/make-env.sh', () => {
     const told = Object.values(made('first')).filter((value) => value.length >= 16);
     expect(told.filter((value) => output.includes(value))).toEqual([]);
     expect(readdirSync(folder)).toEqual(['first']);
+  });
+
+  it('names the tenant of the first admin, as the guide does', () => {
+    expect(make('named').output).toContain(BOOTSTRAP_TENANT_ID);
+    expect(readFileSync('docs/deploying.md', 'utf8')).toContain(BOOTSTRAP_TENANT_ID);
   });
 
   it('never writes over what is there, a link to nothing included', () => {

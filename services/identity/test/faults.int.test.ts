@@ -130,6 +130,8 @@ describe('a start', () => {
     const { tenantId } = BOOTSTRAP_IDS;
     const login = await first.logIn({ tenantId, email: admin.ADMIN_EMAIL });
     expect(login.body).toMatchObject({ user_id: BOOTSTRAP_IDS.userId, email_verified: true });
+    const told = first.lines.find((line) => line.includes('the first administrator signs in'));
+    expect(JSON.parse(told ?? '{}')).toMatchObject({ tenant_id: tenantId });
     const key = (await first.rest.get('/.well-known/jwks.json')).body.keys[0].kid;
     const head = await first.head();
     await first.stop();

@@ -61,7 +61,10 @@ export const publishesTwoPorts: Rule<ComposeSubject> = (subject) =>
 
 /** A missing secret in `.env` prevents the start; an optional one is empty. */
 export const hasNoDefaultSecret: Rule<ComposeSubject> = (subject) => {
-  const optional = ['JWT_SECRET_PREVIOUS', 'ENCRYPTION_KEY_PREVIOUS', 'ADMIN_PASSWORD'];
+  const optional = [
+    ...['JWT_SECRET_PREVIOUS', 'ENCRYPTION_KEY_PREVIOUS'],
+    ...['ADMIN_PASSWORD', 'KAFKA_PASSWORD'],
+  ];
   const defaults = referencesIn(subject.file)
     .filter(({ name }) => /SECRET|PASSWORD|ENCRYPTION_KEY/.test(name))
     .filter(({ name, operator, rest }) =>

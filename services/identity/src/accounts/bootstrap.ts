@@ -31,6 +31,7 @@ export async function bootstrapAdmin(needs: Dependencies): Promise<void> {
   const { settings, userDirectory, passwords, accounts, workspaces } = needs;
   if (settings.ADMIN_EMAIL === undefined || settings.ADMIN_PASSWORD === undefined) return;
   const { tenantId, userId } = BOOTSTRAP_IDS;
+  needs.log.info({ tenant_id: tenantId }, 'the first administrator signs in at this tenant');
   const existing = await userDirectory.byId(tenantId, userId);
   if (existing.status !== 'none' && existing.status !== 'abandoned') return;
   const email = emailAddress(settings.ADMIN_EMAIL, needs.toAscii);

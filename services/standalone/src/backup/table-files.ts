@@ -33,8 +33,29 @@ export async function saveTable(
     },
   });
   const to = createWriteStream(join(folder, file), { flags: 'wx', mode: OWNER_ONLY, flush: true });
-  await pipeline(rows, createZstdCompress(COMPRESSED), measured, to);
+  await pipeline(rows, gathered(), createZstdCompress(COMPRESSED), measured, to);
   return { ...table, file, rows: rows.rowCount, bytes, sha256: hash.digest('hex') };
+}
+
+/** Each chunk to compress is handed to another thread, which costs more than to compress a small one. */
+function gathered(): Transform {
+  let chunks: Buffer[] = [];
+  let bytes = 0;
+  const taken = (): Buffer => {
+    const whole = Buffer.concat(chunks, bytes);
+    chunks = [];
+    bytes = 0;
+    return whole;
+  };
+  return new Transform({
+    transform: (chunk: Buffer, _encoding, next) => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes < CHUNK_BYTES) next();
+      else next(null, taken());
+    },
+    flush: (next) => next(null, taken()),
+  });
 }
 
 export async function checkFile(folder: string, { file, sha256 }: SavedTable): Promise<void> {

@@ -25,6 +25,8 @@ export const access: readonly (readonly [RegExp, Right])[] = [
   ],
   [/^POST \/auth\/mfa\/(challenge|verify)$/, optional('anyone')],
   [/^(GET|POST) \/auth\/verify-email$/, optional('anyone')],
+  [/^GET \/auth\/social\/\{provider\}\/(authorize|callback)$/, PUBLIC],
+  [/^POST \/auth\/social\/exchange$/, optional('anyone')],
   [/^(GET|DELETE) \/dev\/mailbox$/, PUBLIC],
   [/^GET \/\.well-known\/jwks\.json$/, PUBLIC],
   [/^POST \/auth\/(step-up|resend-verification)$/, optional('user')],

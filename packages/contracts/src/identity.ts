@@ -88,13 +88,11 @@ const accountEvents = {
       ),
     },
   ),
-  'user.identity_changed': announced(
-    fact('An account elsewhere was linked or unlinked.', {
-      ...userId,
-      provider: text('Where that account is.', 'github'),
-      change: text('What happened to it.', 'linked'),
-    }),
-  ),
+  'user.identity_changed': fact('An account elsewhere was linked or unlinked.', {
+    ...userId,
+    provider: text('Where that account is.', 'github'),
+    change: text('What happened to it: `linked` or `unlinked`.', 'linked'),
+  }),
   'user.impersonated': fact('An admin acts as a user.', {
     ...userId,
     admin_id: id('The admin.'),

@@ -70,7 +70,7 @@ describe('a setting of a tenant', () => {
     { branding: { logo_url: 'http://app.example/logo.png' } },
     { branding: { primary_color: 'red' } },
     { approval_channels: ['pigeon'] },
-    { social: {} },
+    { social: { facebook: null } },
   ])('is refused in another form: %j', async (settings) => {
     expect(told(await set(settings))).toBe('400 invalid_request');
   });

@@ -77,6 +77,18 @@ async function invite(world: Fortress) {
 const invitationToken = async (world: Fortress) =>
   mailedToken(world, (await invite(world)).email, /invited/i);
 
+/** What providers answer is tested beside the code. */
+async function tenantWithGitHub(world: Fortress): Promise<string> {
+  const { owner, tenantId: tenant } = world.a;
+  const settings = {
+    auth_methods: ['password', 'passkeys', 'magic_link', 'otp', 'github'],
+    social: { github: { client_id: 'cardea', client_secret: 'of-this-test' } },
+  };
+  const by = { bearer: owner.access, tenant };
+  expectStatus(await world.rest.patch(`/api/v1/admin/tenants/${tenant}`, { settings }, by), 200);
+  return tenant;
+}
+
 const ofPeople: Samples = {
   sign_up: publicly((world) => ({
     body: { email: world.newEmail(), password: PASSWORD, company_name: 'Corp' },
@@ -122,6 +134,12 @@ const ofPeople: Samples = {
   }),
   passkey_sign_in_options: publicly(() => ({ body: {} })),
   sign_in_by_passkey: { ...publicly(() => ({ body: PASSKEY })), status: 410 },
+  authorize_social_sign_in: publicly(async (world) => ({
+    params: { provider: 'github' },
+    query: { tenant_id: await tenantWithGitHub(world) },
+  })),
+  social_callback: { ...publicly(() => ({ params: { provider: 'github' } })), status: 400 },
+  redeem_social_code: { ...publicly(() => ({ body: { code: 'nobody' } })), status: 401 },
   jwks: publicly(() => ({})),
   dev_mailbox: publicly(({ a }) => ({ query: { to: a.owner.email } })),
   empty_dev_mailbox: publicly(() => ({})),
@@ -149,6 +167,8 @@ const ofOneself: Samples = {
     but: { 'system admin': 404, owner: 404, admin: 404 },
   },
   revoke_my_other_sessions: byMember(),
+  list_my_identities: byMember(),
+  unlink_my_identity: { ...byMember(() => ({ params: { provider: 'github' } })), status: 404 },
 };
 
 /** The callers stay without a second factor, so that they can sign in again. */

@@ -82,6 +82,18 @@ export const accountsRelay = relay<
     type: 'user.factor_changed',
     data: { id, factor_id, type: 'recovery', change: 'enrolled' },
   }),
+  AccountReclaimed: ({ data: { id, count } }) => ({
+    type: 'sessions.revoked',
+    data: { user_id: id, kept_sid: null, count },
+  }),
+  IdentityLinked: ({ data: { id, provider } }) => ({
+    type: 'user.identity_changed',
+    data: { id, provider, change: 'linked' },
+  }),
+  IdentityUnlinked: ({ data: { id, provider } }) => ({
+    type: 'user.identity_changed',
+    data: { id, provider, change: 'unlinked' },
+  }),
   SessionsRevoked: ({ data }) => ({
     type: 'sessions.revoked',
     data: {

@@ -41,7 +41,12 @@ import { forgetDeletedUsers } from './users/forget-deleted-users.policy.ts';
 import { importUsersRoute } from './users/import-users/import-users.route.ts';
 import { mailResetRoute } from './users/mail-reset/mail-reset.route.ts';
 import { getProfileRoute, updateProfileRoute } from './users/profile/profile.route.ts';
+import { releaseUnlinkedIdentities } from './users/release-unlinked-identities.policy.ts';
 import { resendVerificationRoute } from './users/resend-verification/resend-verification.route.ts';
+import {
+  listIdentitiesRoute,
+  unlinkIdentityRoute,
+} from './users/unlink-identity/unlink-identity.route.ts';
 import { users } from './users/user.ts';
 import { usersProjection } from './users/users.projection.ts';
 import {
@@ -52,13 +57,15 @@ import {
 export { ACCOUNT_APPENDS, type Accounts } from './accounts.ts';
 export type { AdminMade, NewAdmin } from './create-admin.ts';
 export { emailAddress, type ToAscii } from './email-address.ts';
+export type { ExternalAccount, ExternalIdentities } from './external-identities.ts';
 export type { Invitation } from './invitations/invitation.ts';
 export type { Join, Joined } from './invitations/joining.ts';
 export { type Passwords, passwordFault } from './passwords/passwords.ts';
 export { readSnapshot, type UserDirectory } from './user-directory.ts';
 export { type Administrator, administratorOf, outranks } from './users/administrator.ts';
 export { endSessions } from './users/end-sessions/end-sessions.ts';
-export { displayName } from './users/profile-fields.ts';
+export { avatarUrl, displayName } from './users/profile-fields.ts';
+export { rankOf } from './users/ranks.ts';
 export { repeatedCreation } from './users/repeated-creation.ts';
 export {
   factorRemoved,
@@ -71,7 +78,6 @@ export {
   type ExistingUser,
   exists,
   type KeptSession,
-  rankOf,
   type User,
   type UserEvent,
   users,
@@ -142,6 +148,8 @@ export function accountsModule(given: Dependencies): AccountsModule {
       resetMfaRoute(needs),
       importUsersRoute(needs),
       mailResetRoute(needs),
+      listIdentitiesRoute(needs),
+      unlinkIdentityRoute(needs),
       impersonateRoute(needs),
       createTenantRoute({ ...needs, inviteAdministrator: invitingAdministrators(needs) }),
       inviteRoute(needs),
@@ -154,6 +162,7 @@ export function accountsModule(given: Dependencies): AccountsModule {
       settleAdministrators(needs),
       announceVouched(needs),
       forgetRevokedInvitations(needs),
+      releaseUnlinkedIdentities({ ...needs, identities: needs.accounts.identities }),
     ],
     relay: { ...accountsRelay, ...invitationsRelay, ...impersonationsRelay },
     start: async () => {

@@ -2,19 +2,27 @@
  * Creates accounts: first the address is reserved, then the user is created. A registration that crashed in
  * between loses the address after a minute, and can never be completed afterwards.
  */
-import type { UserCreatedVia } from '@cardea/contracts';
+import { DEPLOYMENT_TENANT, type UserCreatedVia } from '@cardea/contracts';
+import type { Sealer } from '@cardea/crypto';
 import { type Command, release, reserve, type Streams } from '@cardea/event-store';
-import { uuidFrom } from '@cardea/runtime';
+import { type Clock, uuidFrom } from '@cardea/runtime';
 import type { UserField } from '../streams/encrypted-fields.ts';
 import {
   emailReservations,
+  type externalReservations,
   type Owner,
   printOwner,
   readOwner,
-  type signupReservations,
+  signupReservations,
 } from '../streams/reservation.ts';
+import {
+  type ExternalAccount,
+  type ExternalIdentities,
+  externalIdentities,
+} from './external-identities.ts';
 import type { UserDirectory } from './user-directory.ts';
 import { createUser } from './users/create-user.ts';
+import type { NewIdentity } from './users/identities.ts';
 import { abandon, type ExistingUser, exists, users } from './users/user.ts';
 
 export type NewAccount = {
@@ -30,6 +38,8 @@ export type NewAccount = {
   /** An administrator vouches for the account, or it is the first of a workspace. */
   readonly vouched: boolean;
   readonly requestHash: string | null;
+  /** By which its owner signs in. */
+  readonly external?: ExternalAccount;
   /** Nobody can sign in until its owner has taken it over. */
   readonly isInvited?: boolean;
 };
@@ -44,7 +54,7 @@ export type Created =
   /** The same command created the account before, and it was deleted since. */
   | { readonly outcome: 'deleted' };
 
-type Reservations = typeof signupReservations;
+type Reservations = typeof signupReservations | typeof externalReservations;
 
 /** Streams that creating an account appends to: the address's reservation and the user. */
 export const ACCOUNT_APPENDS = 2;
@@ -53,11 +63,17 @@ export type Accounts = {
   /** Whether `owner` now has the name. `command` must be of the tenant that the stream is in. */
   readonly hold: (
     noun: Reservations,
-    of: { readonly id: string; readonly owner: Owner },
+    of: {
+      readonly id: string;
+      readonly owner: Owner;
+      /** An owner who has given it up holds it no longer. */
+      readonly isOwnedBy?: (user: ExistingUser) => boolean;
+    },
     command: Command,
   ) => Promise<{ readonly held: true } | { readonly held: false; readonly by: Owner }>;
   readonly create: (account: NewAccount, command: Command) => Promise<Created>;
-  /** Makes the address available again. */
+  readonly identities: ExternalIdentities;
+  /** Makes a deleted user's address and accounts elsewhere available again, for sign-up too. */
   readonly releaseAddress: (
     of: { readonly tenantId: string; readonly userId: string; readonly emailHash: string },
     command: Command,
@@ -66,35 +82,59 @@ export type Accounts = {
 
 export function accounts(needs: {
   readonly streams: Streams;
+  readonly clock: Clock;
+  readonly sealer: Pick<Sealer, 'indexHash'>;
   readonly userDirectory: UserDirectory;
 }): Accounts {
   const { streams, userDirectory } = needs;
 
-  /** True if the reservation's owner provably was and will never be created. */
-  const isOrphan = async ({ tenantId, userId }: Owner, command: Command) => {
+  /** True if the reservation's owner provably was and will never be created, or has given it up. */
+  const isOrphan = async (
+    { tenantId, userId }: Owner,
+    isOwnedBy: (user: ExistingUser) => boolean,
+    command: Command,
+  ) => {
     const burial: Command = {
       ...command,
       id: uuidFrom(command.id, 'abandon', userId),
       metadata: { ...command.metadata, tenantId },
     };
     const decided = await streams.decideOn(users, userId, burial, abandon);
-    return decided.accepted;
+    return decided.accepted || (exists(decided.state) && !isOwnedBy(decided.state));
   };
 
-  const hold: Accounts['hold'] = async (noun, { id, owner }, command) => {
-    const of = { stream: noun, hash: id };
-    const reserved = await reserve(streams, of, printOwner(owner), {
+  const hold: Accounts['hold'] = async (noun, of, command) => {
+    const { id, owner, isOwnedBy = () => true } = of;
+    const value = { stream: noun, hash: id };
+    const reserved = await reserve(streams, value, printOwner(owner), {
       command,
-      isOrphan: (by) => isOrphan(readOwner(by), command),
+      isOrphan: (by) => isOrphan(readOwner(by), isOwnedBy, command),
     });
     return reserved.reserved ? { held: true } : { held: false, by: readOwner(reserved.heldBy) };
   };
 
+  const identities = externalIdentities({ ...needs, hold });
+  const heldIdentity = (
+    { id: userId }: NewAccount,
+    external: ExternalAccount,
+    command: Command,
+  ): Promise<NewIdentity | 'taken' | 'erased'> => identities.hold({ userId, external }, command);
+
   return {
     hold,
+    identities,
     releaseAddress: async ({ tenantId, userId, emailHash }, command) => {
+      const owner = { tenantId, userId };
       const address = { stream: emailReservations, hash: emailHash };
-      await release(streams, address, printOwner({ tenantId, userId }), command);
+      await release(streams, address, printOwner(owner), command);
+      const user = await userDirectory.byId(tenantId, userId);
+      if (user.status !== 'deleted') return;
+      for (const { hash } of user.identities) await identities.release({ ...owner, hash }, command);
+      const email = await userDirectory.emailOf(user);
+      if (email === null) return;
+      const hash = await needs.sealer.indexHash('deployment', 'signup', email);
+      const signUp = { ...command, metadata: { ...command.metadata, tenantId: DEPLOYMENT_TENANT } };
+      await release(streams, { stream: signupReservations, hash }, printOwner(owner), signUp);
     },
     create: async (account, command) => {
       const { tenantId } = command.metadata;
@@ -102,12 +142,24 @@ export function accounts(needs: {
       const reservation = { id: account.emailHash, owner };
       const { held } = await hold(emailReservations, reservation, command);
       if (!held) return { outcome: 'taken' };
+      const identity = account.external && (await heldIdentity(account, account.external, command));
+      if (identity === 'taken') return { outcome: 'taken' };
+      if (identity === 'erased') return { outcome: 'deleted' };
       const fields = await sealedFields(userDirectory, account, tenantId);
       if (fields === 'erased') return { outcome: 'deleted' };
       const decided = await streams.decideOn(users, account.id, command, {
         isNew: true,
         decide: (user) =>
-          createUser({ isInvited: false, ...account, ...fields, now: command.now }, user),
+          createUser(
+            {
+              isInvited: false,
+              ...account,
+              ...fields,
+              identity: identity ?? null,
+              now: command.now,
+            },
+            user,
+          ),
       });
       if (decided.state.status === 'deleted') return { outcome: 'deleted' };
       if (!decided.accepted || !exists(decided.state)) return { outcome: 'taken' };

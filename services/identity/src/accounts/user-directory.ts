@@ -1,6 +1,6 @@
 /** Users as the routes need them: found by id or address, with their encrypted fields decrypted. */
 import type { IdentityEventData } from '@cardea/contracts';
-import { CACHED_KEY_MS, type Sealer } from '@cardea/crypto';
+import { CACHED_KEY_MS, type Sealed, type Sealer } from '@cardea/crypto';
 import type { Reservation } from '@cardea/event-store';
 import { type Clock, loadingCache } from '@cardea/runtime';
 import { type UserField, userField } from '../streams/encrypted-fields.ts';
@@ -17,6 +17,8 @@ export type Opened = {
   readonly avatarUrl: string | null;
 };
 
+type WithEmail = Pick<ExistingUser, 'id' | 'email'>;
+
 export type UserDirectory = {
   /** Names the streams of the address: reservation, mailbox and sign-ins. */
   readonly hashOf: (tenantId: string, email: string) => Promise<string>;
@@ -24,7 +26,8 @@ export type UserDirectory = {
   /** Does the same reads whether or not somebody has the address. */
   readonly byHash: (tenantId: string, emailHash: string) => Promise<User>;
   readonly open: (user: ExistingUser) => Promise<Opened>;
-  readonly emailOf: (user: ExistingUser) => Promise<string | null>;
+  /** Of a deleted user too, until their key is erased. */
+  readonly emailOf: (user: WithEmail) => Promise<string | null>;
   readonly snapshot: (user: ExistingUser) => Promise<UserSnapshot>;
   readonly seal: (
     of: { readonly tenantId: string; readonly userId: string },
@@ -44,31 +47,26 @@ type Dependencies = {
 
 export function userDirectory({ sealer, snapshots, clock }: Dependencies): UserDirectory {
   const byId: UserDirectory['byId'] = (tenantId, id) => snapshots.load(users, { tenantId, id });
-  const openField = async (user: ExistingUser, field: 'email' | 'display_name' | 'avatar_url') => {
-    const sealed = {
-      email: user.email,
-      display_name: user.displayName,
-      avatar_url: user.avatarUrl,
-    }[field];
-    const { streamId } = userField(user.id, field);
+  const openField = async (id: string, field: UserField, sealed: Sealed | null) => {
+    const { streamId } = userField(id, field);
     return sealed === null ? null : sealer.open(sealed, { streamId, field });
   };
   const open: UserDirectory['open'] = async (user) => {
     const [email, displayName, avatarUrl] = await Promise.all([
-      openField(user, 'email'),
-      openField(user, 'display_name'),
-      openField(user, 'avatar_url'),
+      openField(user.id, 'email', user.email),
+      openField(user.id, 'display_name', user.displayName),
+      openField(user.id, 'avatar_url', user.avatarUrl),
     ]);
     return { email, displayName, avatarUrl };
   };
   // Each access token contains the address, and a user is the same object until they change. A decrypted
   // address is cached for as long as a key is.
-  const emails = loadingCache<ExistingUser, string | null>(clock, {
+  const emails = loadingCache<WithEmail, string | null>(clock, {
     entriesMax: EMAILS_MAX,
     ttlMs: CACHED_KEY_MS,
   });
   const emailOf: UserDirectory['emailOf'] = (user) =>
-    emails.get(user, () => openField(user, 'email'));
+    emails.get(user, () => openField(user.id, 'email', user.email));
   return {
     hashOf: (tenantId, email) => sealer.indexHash({ tenantId }, 'email', email),
     byId,

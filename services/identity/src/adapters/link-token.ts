@@ -15,6 +15,9 @@ export const drawLinkToken = (tenantId: string, random: Random): string =>
 /** The tenant that a token names; undefined if the token is malformed. */
 export const tenantOfToken = (token: string): string | undefined => FORM.exec(token)?.[1];
 
-/** Id of the stream `onetime-<id>`. */
-export const onetimeIdOf = (purpose: MailPurpose, tenantId: string, token: string): string =>
-  sha256Of(purpose, tenantId, token).toString('hex');
+/** Id of the stream `onetime-<id>`, or `socialcode-<id>`. */
+export const onetimeIdOf = (
+  purpose: MailPurpose | 'social',
+  tenantId: string,
+  token: string,
+): string => sha256Of(purpose, tenantId, token).toString('hex');

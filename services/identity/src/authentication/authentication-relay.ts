@@ -6,9 +6,10 @@ import { readSnapshot } from '../accounts/accounts.module.ts';
 import type { SigninEvent } from './attempts/lockout.ts';
 import type { RegistrationEvent } from './registrations/registration.ts';
 import type { PendingSignInEvent } from './second-factor/pending-sign-in.ts';
+import type { SocialCodeEvent } from './social/social-code.ts';
 
 export const authenticationRelay = relay<
-  SigninEvent | RegistrationEvent | PendingSignInEvent,
+  SigninEvent | RegistrationEvent | PendingSignInEvent | SocialCodeEvent,
   typeof identityEvents
 >({
   SignedIn: async ({ data, streamId }, tools) => {
@@ -35,5 +36,11 @@ export const authenticationRelay = relay<
     data: { user_id, method, reason: 'invalid_code', failures, blocked_until: null },
   }),
   SecondFactorMet: ignored('the sign-in that it ends is told'),
-  ...ignoring('it is for this module alone', 'SignInCleared', 'RegistrationRefused'),
+  ...ignoring(
+    'it is for this module alone',
+    'SignInCleared',
+    'RegistrationRefused',
+    'SocialCodeIssued',
+    'SocialCodeUsed',
+  ),
 });

@@ -8,6 +8,7 @@ import type {
   ToAscii,
   UserDirectory,
 } from '../accounts/accounts.module.ts';
+import { socialProviders } from '../adapters/social-providers.ts';
 import type { Passkeys, SecondFactors } from '../factors/factors.module.ts';
 import type { CodeRedemption, MailOutbox } from '../mail/mail.module.ts';
 import type { AccessTokens, LoginSessions } from '../sessions/sessions.module.ts';
@@ -42,13 +43,19 @@ import { registrations } from './registrations/registration.ts';
 import { signUpRoute } from './registrations/sign-up/sign-up.route.ts';
 import { pendingSignIns } from './second-factor/pending-sign-in.ts';
 import { challengeRoute, verifySecondFactorRoute } from './second-factor/verify/verify.route.ts';
+import { authorizeSocialRoute } from './social/authorize/authorize.route.ts';
+import { socialCallbackRoute } from './social/callback/callback.route.ts';
+import { redeemSocialCodeRoute } from './social/redeem-code/redeem-code.route.ts';
+import { socialCodes } from './social/social-code.ts';
 import { stepUpRoute } from './step-up/step-up.route.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,
+  | 'cache'
   | 'clock'
   | 'command'
   | 'database'
+  | 'derive'
   | 'identify'
   | 'ids'
   | 'limits'
@@ -79,6 +86,8 @@ export function authenticationModule(given: Dependencies): Module {
     ...withTokens,
     verifyPassword: verifyPassword(given),
     endAttempt: endAttempt(withTokens),
+    socialProviders: socialProviders(given.clock),
+    socialKeys: given.derive('JWT_SECRET', 'social/v1'),
   };
   return {
     endpoints: [
@@ -102,9 +111,12 @@ export function authenticationModule(given: Dependencies): Module {
       passkeySignInOptionsRoute(needs),
       passkeySignInRoute(needs),
       stepUpRoute(needs),
+      authorizeSocialRoute(needs),
+      socialCallbackRoute(needs),
+      redeemSocialCodeRoute(needs),
     ],
     relay: authenticationRelay,
   };
 }
 
-export const authenticationStreams = [signins, registrations, pendingSignIns];
+export const authenticationStreams = [signins, registrations, pendingSignIns, socialCodes];

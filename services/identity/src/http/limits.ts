@@ -21,6 +21,7 @@ export const LIMITS = {
   secondFactorFailuresByUser: plain('second_factor_user', 20, 10 * MINUTE_MS),
   passkeyChallengesByIp: perAddress('passkey_challenge_ip', 300, MINUTE_MS),
   secondFactorChallenges: plain('second_factor_challenge', 20, 10 * MINUTE_MS),
+  socialSignInsByIp: perAddress('social_ip', 300, MINUTE_MS),
   unboundCodesByPrefix: plain('unbound_code_prefix', 5, 10 * MINUTE_MS),
   unboundCodesByTenant: plain('unbound_code_tenant', 300, 10 * MINUTE_MS),
   refreshBySession: plain('refresh_sid', 300, MINUTE_MS),

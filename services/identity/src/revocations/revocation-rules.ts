@@ -74,6 +74,11 @@ export const REVOCATION_RULES: RevocationRules = {
     before === undefined ? [] : [{ list: 'rank', id, before }],
   PasswordSet: ({ id, by, epoch, keep_sid: keep }) =>
     by === 'created' ? [] : [{ loginsOf: id, epoch, keep }, { agentSessionsOf: id }],
+  AccountReclaimed: ({ id, epoch, tokens_before: before }) => [
+    { list: 'rank', id, before },
+    { loginsOf: id, epoch, keep: null },
+    { agentSessionsOf: id },
+  ],
   SessionsRevoked: ({ id, epoch, keep_sid: keep }) => [
     { loginsOf: id, epoch, keep },
     { agentSessionsOf: id },
@@ -106,6 +111,8 @@ export const REVOCATION_RULES: RevocationRules = {
     'FactorAdded',
     'FactorRemoved',
     'RecoveryCodesSet',
+    'IdentityLinked',
+    'IdentityUnlinked',
     'SessionStarted',
     'SessionRefreshed',
     'SessionRefreshRepeated',

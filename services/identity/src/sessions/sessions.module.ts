@@ -21,7 +21,7 @@ import { sessions } from './session.ts';
 import { sessionsProjection } from './sessions.projection.ts';
 import { sessionsRelay } from './sessions-relay.ts';
 
-export { endedLogins } from './alive-sessions.ts';
+export { aliveSessions, endedLogins } from './alive-sessions.ts';
 export type { AccessTokens, LoginSessions, Tokens } from './login-sessions.ts';
 export {
   factsOf,

@@ -9,7 +9,7 @@ export const userField = (userId: string, field: UserField): FieldLocation => ({
   streamId: `user-${userId}`,
   field,
 });
-export type UserField = 'email' | 'display_name' | 'avatar_url' | 'password_hash';
+export type UserField = 'email' | 'display_name' | 'avatar_url' | 'password_hash' | 'identity';
 
 /** The address of an invitation, under the key of the invited person. */
 export const invitationField = (userId: string, invitationId: string): FieldLocation => ({
@@ -57,4 +57,11 @@ export const keyField = (kid: string): FieldLocation => ({
   subject: `jwk:${kid}`,
   streamId: 'keyring-main',
   field: 'private',
+});
+
+/** A secret among a tenant's settings. */
+export const tenantField = (tenantId: string, field: string): FieldLocation => ({
+  subject: `tenant:${tenantId}`,
+  streamId: `tenant-${tenantId}`,
+  field,
 });

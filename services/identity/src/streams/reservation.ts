@@ -12,6 +12,8 @@ export const agentNameReservations = reservation('agentname');
 
 /** A resource server's identifier, in the whole deployment. */
 export const resourceReservations = reservation('resource');
+/** An account elsewhere, by which one user of a tenant signs in. */
+export const externalReservations = reservation('external');
 
 export const reservationStreams = [
   emailReservations,
@@ -19,6 +21,7 @@ export const reservationStreams = [
   slugReservations,
   agentNameReservations,
   resourceReservations,
+  externalReservations,
 ];
 
 /** A user that exists, or is being created. */

@@ -32,6 +32,10 @@ export const workspacesRelay = relay<
       changed: Object.keys(data.settings).map((name) => `settings.${name}`),
     },
   }),
+  TenantSecretSet: async ({ data: { name } }, tools) => ({
+    type: 'tenant.updated',
+    data: { ...(await tenantOf(tools)), changed: [`settings.${name}.client_secret`] },
+  }),
   TenantClosed: async (_event, tools) => ({
     type: 'tenant.updated',
     data: { ...(await tenantOf(tools)), changed: ['status'] },

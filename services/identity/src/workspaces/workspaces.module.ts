@@ -34,6 +34,13 @@ export { tenantOfPublishableKey } from './applications/publishable-key.ts';
 export { createTenantRoute, type InviteAdministrator } from './tenants/create/create.route.ts';
 export { forgetTenantIn, forgetUserAndTenantIn } from './tenants/forget-tenant.ts';
 export {
+  SOCIAL_PROVIDERS,
+  type SocialClient,
+  type SocialProvider,
+  secretName,
+  socialClient,
+} from './tenants/social-settings.ts';
+export {
   isUniform,
   type OtpFormat,
   type PasswordPolicy,

@@ -3,7 +3,7 @@ import { type Command, type EventStore, type Streams, WriteContention } from '@c
 import type { Database, Positions } from '@cardea/read-models';
 import { type Clock, type Ids, uuidFrom } from '@cardea/runtime';
 import type { UserDirectory } from '../user-directory.ts';
-import { isActiveAdmin } from '../users/user.ts';
+import { isActiveAdmin } from '../users/ranks.ts';
 import {
   administratorLists,
   build,

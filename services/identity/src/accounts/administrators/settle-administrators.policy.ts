@@ -1,7 +1,8 @@
 /** Updates the tenant's list of administrators after a change, even if the request that made it crashed. */
 import { type Command, ignoring, type Recorded } from '@cardea/event-store';
 import { policy } from '@cardea/service';
-import { isDemotion, type UserEvent } from '../users/user.ts';
+import { isDemotion } from '../users/ranks.ts';
+import type { UserEvent } from '../users/user.ts';
 import type { Administrators } from './administrators.ts';
 
 type Changed = Recorded<
@@ -40,6 +41,9 @@ export const settleAdministrators = (needs: {
         'FactorAdded',
         'FactorRemoved',
         'RecoveryCodesSet',
+        'IdentityLinked',
+        'IdentityUnlinked',
+        'AccountReclaimed',
         'SessionsRevoked',
       ),
     },

@@ -1,6 +1,7 @@
 import { given } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
-import { rankOf, type User } from '../users/user.ts';
+import { rankOf } from '../users/ranks.ts';
+import type { User } from '../users/user.ts';
 import { acceptInvitation } from './accept/accept.ts';
 import { type Invitation, type InvitationEvent, invitations } from './invitation.ts';
 import { invite } from './invite/invite.ts';

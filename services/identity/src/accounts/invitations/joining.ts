@@ -10,7 +10,8 @@ import type { Accounts, NewAccount } from '../accounts.ts';
 import type { Administrators } from '../administrators/administrators.ts';
 import type { UserDirectory } from '../user-directory.ts';
 import { takeOver } from '../users/accept-invitation/accept-invitation.ts';
-import { type ExistingUser, exists, isActiveAdmin, users } from '../users/user.ts';
+import { isActiveAdmin } from '../users/ranks.ts';
+import { type ExistingUser, exists, users } from '../users/user.ts';
 import { acceptInvitation } from './accept/accept.ts';
 import { type Invitation, type InvitationFacts, invitations } from './invitation.ts';
 

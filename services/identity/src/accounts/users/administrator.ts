@@ -4,7 +4,8 @@
  */
 import type { Principal } from '@cardea/auth';
 import type { TenantSettings } from '../../workspaces/workspaces.module.ts';
-import { type ExistingUser, ROLES, rankOf } from './user.ts';
+import { ROLES, rankOf } from './ranks.ts';
+import type { ExistingUser } from './user.ts';
 
 export type Administrator = { readonly rank: number; readonly isKey: boolean };
 

@@ -2,6 +2,7 @@
 import type { UserCreatedVia } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
+import { identityLinked, type NewIdentity } from './identities.ts';
 import type { User, UserEvent } from './user.ts';
 
 export type CreateUser = {
@@ -17,6 +18,8 @@ export type CreateUser = {
   readonly vouched: boolean;
   readonly requestHash: string | null;
   readonly isInvited: boolean;
+  /** By which its owner signs in. */
+  readonly identity: NewIdentity | null;
   readonly now: Date;
 };
 
@@ -44,12 +47,14 @@ export function createUser(
       created_at: now.toISOString(),
     },
   };
-  if (command.passwordHash === null) return accept(registered);
-  const hash = command.passwordHash;
-  const at = now.toISOString();
-  const set: UserEvent = {
-    type: 'PasswordSet',
-    data: { id, hash, by: 'created', epoch: 0, keep_sid: null, at },
-  };
-  return accept<UserEvent>(registered, set);
+  return accept<UserEvent>(registered, ...passwordSet(command), ...linked(command));
 }
+
+function passwordSet({ id, passwordHash: hash, now }: CreateUser): readonly UserEvent[] {
+  if (hash === null) return [];
+  const data = { id, hash, by: 'created', epoch: 0, keep_sid: null } as const;
+  return [{ type: 'PasswordSet', data: { ...data, at: now.toISOString() } }];
+}
+
+const linked = ({ id, identity, now }: CreateUser): readonly UserEvent[] =>
+  identity === null ? [] : [identityLinked(id, identity, { before: [], now })];

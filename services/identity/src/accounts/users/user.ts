@@ -5,12 +5,11 @@
 import type { UserCreatedVia } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
-import {
-  changedFactors,
-  NO_SECOND_FACTORS,
-  type SecondFactorEvent,
-  type SecondFactors,
-} from './second-factors.ts';
+import { changedIdentities, type LinkedIdentity } from './identities.ts';
+import { changedFactors, NO_SECOND_FACTORS, type SecondFactors } from './second-factors.ts';
+import type { UserEvent } from './user-event.ts';
+
+export type { UserEvent } from './user-event.ts';
 
 export type UserFacts = {
   readonly id: string;
@@ -30,6 +29,7 @@ export type UserFacts = {
   /** The epoch that began with the password; identifies the password however often it is rehashed. */
   readonly passwordEpoch: number;
   readonly secondFactors: SecondFactors;
+  readonly identities: readonly LinkedIdentity[];
   /** Sessions of another epoch have ended, except `keepSid`. */
   readonly epoch: number;
   readonly keepSid: string | null;
@@ -52,96 +52,8 @@ export type User =
   | { readonly status: 'abandoned' }
   /** `invited`: created for its owner, who has not taken it over yet. */
   | ({ readonly status: 'active' | 'invited' | 'disabled' } & UserFacts)
-  | { readonly status: 'deleted'; readonly id: string; readonly emailHash: string };
+  | ({ readonly status: 'deleted' } & Pick<UserFacts, 'id' | 'email' | 'emailHash' | 'identities'>);
 export type ExistingUser = Extract<User, UserFacts>;
-
-export type UserEvent =
-  | { readonly type: 'UserAbandoned'; readonly data: { readonly id: string } }
-  | {
-      readonly type: 'UserRegistered';
-      readonly data: {
-        readonly id: string;
-        readonly email: Sealed;
-        readonly email_hash: string;
-        readonly email_verified: boolean;
-        readonly display_name: Sealed | null;
-        readonly avatar_url: Sealed | null;
-        readonly roles: readonly string[];
-        readonly via: UserCreatedVia;
-        readonly vouched: boolean;
-        readonly request_hash: string | null;
-        /** Its owner has to take it over first. */
-        readonly invited?: true;
-        readonly created_at: string;
-      };
-    }
-  | {
-      readonly type: 'PasswordSet';
-      readonly data: {
-        readonly id: string;
-        readonly hash: Sealed;
-        /** `created`: set with the account, which is not a change. */
-        readonly by: 'created' | 'user' | 'reset' | 'admin';
-        readonly epoch: number;
-        readonly keep_sid: string | null;
-        readonly at: string;
-      };
-    }
-  | {
-      readonly type: 'PasswordRehashed';
-      readonly data: { readonly id: string; readonly hash: Sealed };
-    }
-  | {
-      readonly type: 'EmailVerified';
-      readonly data: { readonly id: string; readonly at: string };
-    }
-  | {
-      readonly type: 'ProfileChanged';
-      readonly data: {
-        readonly id: string;
-        readonly display_name?: Sealed | null;
-        readonly avatar_url?: Sealed | null;
-        readonly at: string;
-      };
-    }
-  | {
-      readonly type: 'RolesChanged';
-      readonly data: {
-        readonly id: string;
-        readonly roles: readonly string[];
-        /** Since version 2, if a role above `member` was removed. */
-        readonly tokens_before?: number;
-        /** Only in version 1, which had no event for it: an administrator's token gave the roles. */
-        readonly vouched?: boolean;
-        readonly at: string;
-      };
-    }
-  | { readonly type: 'UserVouched'; readonly data: { readonly id: string; readonly at: string } }
-  | { readonly type: 'VouchWithdrawn'; readonly data: { readonly id: string; readonly at: string } }
-  | {
-      readonly type: 'UserDisabled';
-      readonly data: { readonly id: string; readonly epoch: number; readonly at: string };
-    }
-  | { readonly type: 'UserEnabled'; readonly data: { readonly id: string; readonly at: string } }
-  | {
-      readonly type: 'SessionsRevoked';
-      readonly data: {
-        readonly id: string;
-        readonly epoch: number;
-        readonly keep_sid: string | null;
-        readonly count: number;
-        readonly at: string;
-      };
-    }
-  | {
-      readonly type: 'UserDeleted';
-      readonly data: {
-        readonly id: string;
-        readonly email_hash: string;
-        readonly deleted_at: string;
-      };
-    }
-  | SecondFactorEvent;
 
 type AfterRegistered = Exclude<UserEvent, { type: 'UserRegistered' | 'UserAbandoned' }>;
 
@@ -181,6 +93,7 @@ export const users: Stream<User, UserEvent> = {
         passwordHash: null,
         passwordEpoch: 0,
         secondFactors: NO_SECOND_FACTORS,
+        identities: [],
         epoch: 0,
         keepSid: null,
         revokedEpoch: 0,
@@ -253,8 +166,24 @@ function evolveExisting(user: ExistingUser, event: AfterRegistered): User {
         secondFactors: changedFactors(user.secondFactors, event),
         updatedAt: data.at,
       };
-    case 'UserDeleted':
-      return { status: 'deleted', id: user.id, emailHash: user.emailHash };
+    case 'AccountReclaimed':
+      return {
+        ...user,
+        ...risen(data),
+        passwordHash: null,
+        keepSid: null,
+        tokensBefore: data.tokens_before,
+        updatedAt: data.at,
+      };
+    case 'IdentityLinked':
+    case 'IdentityUnlinked': {
+      const identities = changedIdentities(user.identities, event);
+      return { ...user, identities, updatedAt: data.at };
+    }
+    case 'UserDeleted': {
+      const { id, email, emailHash, identities } = user;
+      return { status: 'deleted', id, email, emailHash, identities };
+    }
   }
 }
 
@@ -280,19 +209,3 @@ export function abandon(user: User): Decision<UserEvent, 'user_exists'> {
   if (user.status !== 'none') return refuse('user_exists');
   return accept({ type: 'UserAbandoned', data: { id: '' } });
 }
-
-/** The built-in roles, each above those before it; a tenant's own roles rank with `member`. */
-export const ROLES = ['member', 'admin', 'owner', 'system_admin'] as const;
-
-const ADMIN_ROLES: readonly string[] = ROLES.filter((role) => role !== 'member');
-
-/** Whether a user with these roles may do less than with the earlier ones. */
-export const isDemotion = (before: readonly string[], after: readonly string[]): boolean =>
-  before.some((role) => ADMIN_ROLES.includes(role) && !after.includes(role));
-
-/** Whether the user counts as one of the tenant's administrators. */
-export const isActiveAdmin = (user: User): boolean =>
-  user.status === 'active' && user.roles.some((role) => ADMIN_ROLES.includes(role));
-
-export const rankOf = (roles: readonly string[]): number =>
-  Math.max(0, ...roles.map((role) => (ROLES as readonly string[]).indexOf(role)));

@@ -144,6 +144,12 @@ export const usersProjection = projection<UserEvent | SignIn | TenantDeleted>()(
       row(users.patch({ id: data.id }, { status: 'active', updated_at: data.at })),
     SessionsRevoked: ({ data }) =>
       row(users.patch({ id: data.id }, { epoch: data.epoch, keep_sid: data.keep_sid })),
+    AccountReclaimed: ({ data: { id, epoch, at } }) =>
+      row(users.patch({ id }, { has_password: false, epoch, keep_sid: null, updated_at: at })),
+    IdentityLinked: ({ data: { id, providers, at } }) =>
+      row(users.patch({ id }, { identities: providers, updated_at: at })),
+    IdentityUnlinked: ({ data: { id, providers, at } }) =>
+      row(users.patch({ id }, { identities: providers, updated_at: at })),
     UserDeleted: ({ data }) => row(users.remove({ id: data.id })),
     FactorAdded: ({ data }) =>
       row(users.patch({ id: data.id }, { mfa_enabled: true, updated_at: data.at })),

@@ -32,6 +32,7 @@ export const endOrphanedSessions = (needs: Dependencies) => {
       UserDisabled: (event) => end(event, { userId: event.data.id, reason: undefined }),
       UserDeleted: (event) => end(event, { userId: event.data.id, reason: undefined }),
       SessionsRevoked: (event) => end(event, { userId: event.data.id, reason: undefined }),
+      AccountReclaimed: (event) => end(event, { userId: event.data.id, reason: undefined }),
       PasswordSet: async (event) => {
         const { by, id } = event.data;
         if (by !== 'created') await end(event, { userId: id, reason: undefined });
@@ -59,6 +60,8 @@ const GOES_ON = ignoring(
   'FactorAdded',
   'FactorRemoved',
   'RecoveryCodesSet',
+  'IdentityLinked',
+  'IdentityUnlinked',
   'UserEnabled',
   'SessionStarted',
   'SessionRefreshed',

@@ -22,6 +22,10 @@ export const FACTORS = {
   passkeys: { amr: ['pop', 'mfa'], leaves: 'session', provesAddress: false },
   magic_link: { amr: ['otp'], leaves: 'token', provesAddress: true },
   otp: { amr: ['otp'], leaves: 'token', provesAddress: true },
+  /** Somebody else has authenticated them; the address was proven when the accounts were linked. */
+  google: { amr: ['fed'], leaves: 'session', provesAddress: false },
+  github: { amr: ['fed'], leaves: 'session', provesAddress: false },
+  microsoft: { amr: ['fed'], leaves: 'session', provesAddress: false },
 } as const satisfies {
   readonly [factor: string]: {
     readonly amr: readonly string[];

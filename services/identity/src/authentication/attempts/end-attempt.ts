@@ -48,6 +48,7 @@ export type EndRequest = {
 /** As every answer of a sign-in shows it. */
 type InSession = {
   readonly status: 'session';
+  readonly sid: string;
   readonly signedIn: Tokens & {
     readonly user_id: string;
     readonly email_verified: boolean;
@@ -150,9 +151,10 @@ async function startSession(
   { request, tenant, readAt, sid }: EndRequest,
   command: Command,
 ): Promise<Refused | InSession> {
+  const own = sid ?? newId(needs, request, 'session');
   const started = await needs.loginSessions.start(
     {
-      sid: sid ?? newId(needs, request, 'session'),
+      sid: own,
       user,
       readAt,
       tenant,
@@ -170,7 +172,7 @@ async function startSession(
     email_verified: user.emailVerified,
     mfa_required: false,
   };
-  return { status: 'session', signedIn, wrote: started.position };
+  return { status: 'session', sid: own, signedIn, wrote: started.position };
 }
 
 /** An access token alone: what it rests on is the user, and nothing refreshes it. */

@@ -3,7 +3,8 @@ import { named } from '@cardea/contracts';
 import Type from 'typebox';
 import { closed } from '../../http/answers.ts';
 import { nullable } from '../../http/input-fields.ts';
-import { type Branding, REGISTRATION_MODES, type TenantSettings } from './tenant.ts';
+import { SOCIAL_PROVIDERS, SocialChange, SocialShape, shownSocial } from './social-settings.ts';
+import { type Branding, REGISTRATION_MODES, type TenantFacts } from './tenant.ts';
 
 /** The smallest minimum length of a password that a policy may require, in characters. */
 const LEAST_LENGTH_MIN = 8;
@@ -12,6 +13,7 @@ const ABSOLUTE_TTL_MIN_S = 300;
 const ABSOLUTE_TTL_MAX_S = 365 * 24 * 3600;
 const LEEWAY_MAX_S = 60;
 const ROLES_MAX = 50;
+const REDIRECT_URIS_MAX = 50;
 const URL_CHARACTERS_MAX = 2_048;
 const EMAIL_CHARACTERS_MAX = 254;
 
@@ -69,7 +71,10 @@ const branding = {
 };
 const plain = {
   auth_methods: Type.Array(
-    named('AuthMethod', Type.Enum(['password', 'passkeys', 'magic_link', 'otp'])),
+    named(
+      'AuthMethod',
+      Type.Enum(['password', 'passkeys', 'magic_link', 'otp', ...SOCIAL_PROVIDERS]),
+    ),
     { minItems: 1, uniqueItems: true },
   ),
   mfa_policy: named('MfaPolicy', Type.Enum(['disabled', 'optional', 'required'])),
@@ -83,6 +88,11 @@ const plain = {
   app_url: nullable(
     Type.String({ maxLength: URL_CHARACTERS_MAX, examples: ['https://example.com'] }),
   ),
+  /** Pages that a sign-in by a provider may end at, byte for byte; https, as `app_url`. */
+  allowed_redirect_uris: Type.Array(
+    Type.String({ maxLength: URL_CHARACTERS_MAX, examples: ['https://example.com/signed-in'] }),
+    { maxItems: REDIRECT_URIS_MAX, uniqueItems: true },
+  ),
   approval_channels: Type.Array(named('ApprovalChannel', Type.Enum(['email', 'webhook'])), {
     uniqueItems: true,
   }),
@@ -95,6 +105,7 @@ export const settingsFields = {
   email_verification_required: Type.Boolean(),
   roles: Type.Array(Type.String()),
   app_url: Type.Union([Type.String(), Type.Null()]),
+  allowed_redirect_uris: Type.Array(Type.String()),
   approval_channels: Type.Array(Type.String()),
   password_policy: named('PasswordPolicy', closed(passwordPolicy)),
   registration: named('RegistrationSettings', closed(registration)),
@@ -102,6 +113,7 @@ export const settingsFields = {
   refresh: named('RefreshSettings', closed(refresh)),
   otp: named('OtpSettings', closed(otp)),
   webauthn: named('WebauthnSettings', closed(webauthn)),
+  social: SocialShape,
   branding: named('Branding', closed(branding)),
 };
 
@@ -120,6 +132,7 @@ export const SettingsChange = named(
       email_verification_required: Type.Optional(plain.email_verification_required),
       roles: Type.Optional(plain.roles),
       app_url: Type.Optional(plain.app_url),
+      allowed_redirect_uris: Type.Optional(plain.allowed_redirect_uris),
       approval_channels: Type.Optional(plain.approval_channels),
       password_policy: change('PasswordPolicyChange', passwordPolicy),
       registration: change('RegistrationSettingsChange', registration),
@@ -127,14 +140,20 @@ export const SettingsChange = named(
       refresh: change('RefreshSettingsChange', refresh),
       otp: change('OtpSettingsChange', otp),
       webauthn: change('WebauthnSettingsChange', webauthn),
+      social: Type.Optional(SocialChange),
       branding: brandingChange,
     },
     { additionalProperties: false, minProperties: 1 },
   ),
 );
 
-export const shownSettings = (settings: TenantSettings) => ({
+export const shownSettings = ({
+  settings,
+  secrets,
+}: Pick<TenantFacts, 'settings' | 'secrets'>) => ({
   ...settings,
+  social: shownSocial(settings.social, secrets),
+  allowed_redirect_uris: [...settings.allowed_redirect_uris],
   auth_methods: [...settings.auth_methods],
   roles: [...settings.roles],
   approval_channels: [...settings.approval_channels],

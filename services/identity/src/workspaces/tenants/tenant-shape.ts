@@ -33,14 +33,14 @@ export const TenantShape = named(
   }),
 );
 
-export const shownTenant = ({ settings, ...tenant }: TenantFacts) => ({
+export const shownTenant = (tenant: TenantFacts) => ({
   id: tenant.id,
   organization_id: tenant.organizationId,
   name: tenant.name,
   slug: tenant.slug,
   display_name: tenant.displayName,
   environment: tenant.environment,
-  settings: shownSettings(settings),
+  settings: shownSettings(tenant),
   created_at: tenant.createdAt,
 });
 

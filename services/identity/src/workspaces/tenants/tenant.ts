@@ -1,5 +1,7 @@
 /** A tenant isolates one customer's data from all others'. Its settings say how its users may sign in. */
+import type { Sealed } from '@cardea/crypto';
 import type { Stream } from '@cardea/event-store';
+import type { SocialSettings, TenantSecrets } from './social-settings.ts';
 
 export type Environment = 'development' | 'staging' | 'production';
 
@@ -47,6 +49,7 @@ type WithFields =
   | 'refresh'
   | 'otp'
   | 'webauthn'
+  | 'social'
   | 'branding';
 /** What is not named stays, inside these objects too: older events may lack newer fields. */
 export type TenantSettingsChange = Partial<Omit<TenantSettings, WithFields>> & {
@@ -68,6 +71,9 @@ export type TenantSettings = {
   readonly registration: RegistrationSettings;
   /** Passkeys: their domain, and the pages that may ask for them; null, none: those of `app_url`. */
   readonly webauthn: { readonly rp_id: string | null; readonly origins: readonly string[] };
+  readonly social: SocialSettings;
+  /** Pages that a browser may be sent to with what a sign-in elsewhere came to; compared byte by byte. */
+  readonly allowed_redirect_uris: readonly string[];
   readonly approval_channels: readonly string[];
   readonly branding: Branding;
 };
@@ -84,6 +90,8 @@ export const TENANT_DEFAULTS: TenantSettings = {
   otp: { format: 'base32' },
   registration: { mode: 'open', uniform_response: null },
   webauthn: { rp_id: null, origins: [] },
+  social: { google: null, github: null, microsoft: null },
+  allowed_redirect_uris: [],
   approval_channels: ['email', 'webhook'],
   branding: {
     logo_url: null,
@@ -107,6 +115,7 @@ export type TenantFacts = {
   readonly environment: Environment;
   readonly createdAt: string;
   readonly settings: TenantSettings;
+  readonly secrets: TenantSecrets;
   readonly requestHash: string | null;
 };
 export type Tenant =
@@ -148,6 +157,16 @@ export type TenantEvent =
       readonly data: { readonly id: string; readonly settings: TenantSettingsChange };
     }
   | {
+      readonly type: 'TenantSecretSet';
+      readonly data: {
+        readonly id: string;
+        /** Of the setting. */
+        readonly name: string;
+        /** Null: removed. */
+        readonly value: Sealed | null;
+      };
+    }
+  | {
       readonly type: 'TenantClosed';
       readonly data: {
         readonly id: string;
@@ -176,6 +195,7 @@ export const tenants: Stream<Tenant, TenantEvent> = {
         environment: data.environment,
         createdAt: data.created_at,
         settings: TENANT_DEFAULTS,
+        secrets: {},
         requestHash: data.request_hash ?? null,
       };
     }
@@ -190,6 +210,11 @@ export const tenants: Stream<Tenant, TenantEvent> = {
         };
       case 'TenantSettingsChanged':
         return { ...before, settings: changedSettings(before.settings, data.settings) };
+      case 'TenantSecretSet': {
+        const { [data.name]: _before, ...others } = before.secrets;
+        const secrets = data.value === null ? others : { ...others, [data.name]: data.value };
+        return { ...before, secrets };
+      }
       case 'TenantClosed':
         return { ...before, status: 'closed', shredAt: data.shred_at };
       case 'TenantDeleted':
@@ -207,6 +232,7 @@ const changedSettings = (
     refresh,
     otp,
     webauthn,
+    social,
     branding,
     ...plain
   }: TenantSettingsChange,
@@ -219,6 +245,7 @@ const changedSettings = (
   refresh: { ...before.refresh, ...refresh },
   otp: { ...before.otp, ...otp },
   webauthn: { ...before.webauthn, ...webauthn },
+  social: { ...before.social, ...social },
   branding: { ...before.branding, ...branding },
 });
 

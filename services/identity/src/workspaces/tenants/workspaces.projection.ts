@@ -1,5 +1,5 @@
 /** Maintains `organizations`, `tenants` and `applications`. */
-import { ignored } from '@cardea/event-store';
+import { ignoring } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';
 import type { ApplicationEvent } from '../applications/application.ts';
 import type { OrganizationEvent } from '../organizations/organization.ts';
@@ -105,7 +105,7 @@ export const workspacesProjection = projection<
     ApplicationDeleted: ({ data }) => [
       applications.patch({ id: data.id }, { deleted_at: data.deleted_at }),
     ],
-    TenantSettingsChanged: ignored('settings are read from the stream'),
+    ...ignoring('settings are read from the stream', 'TenantSettingsChanged', 'TenantSecretSet'),
   },
   apply: forgetTenantIn('tenants', 'applications'),
 });

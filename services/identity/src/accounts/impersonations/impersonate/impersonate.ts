@@ -1,6 +1,7 @@
 /** Whom an administrator may impersonate: members who are active, never somebody with a rank. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
-import { exists, rankOf, type User } from '../../users/user.ts';
+import { rankOf } from '../../users/ranks.ts';
+import { exists, type User } from '../../users/user.ts';
 import type { Impersonation, ImpersonationEvent } from '../impersonation.ts';
 
 export const IMPERSONATION_S = 600;

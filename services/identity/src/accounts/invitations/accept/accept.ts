@@ -3,7 +3,8 @@
  * nothing, because only the person's own stream tells whether the account was created.
  */
 import { accept, type Decision, refuse } from '@cardea/event-store';
-import { rankOf, type User } from '../../users/user.ts';
+import { rankOf } from '../../users/ranks.ts';
+import type { User } from '../../users/user.ts';
 import type { Invitation, InvitationEvent } from '../invitation.ts';
 
 export type AcceptInvitation = {

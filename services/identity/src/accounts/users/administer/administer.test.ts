@@ -1,7 +1,8 @@
 import { given } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { mayGiveRoles } from '../administrator.ts';
-import { rankOf, type UserEvent, users } from '../user.ts';
+import { rankOf } from '../ranks.ts';
+import { type UserEvent, users } from '../user.ts';
 import { type Administer, administer, deleteUser } from './administer.ts';
 
 const now = new Date('2026-01-01T10:00:00Z');

@@ -6,14 +6,8 @@
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { type Administrator, added, mayChangeRoles, outranks } from '../administrator.ts';
-import {
-  type ExistingUser,
-  exists,
-  isActiveAdmin,
-  isDemotion,
-  type User,
-  type UserEvent,
-} from '../user.ts';
+import { isActiveAdmin, isDemotion } from '../ranks.ts';
+import { type ExistingUser, exists, type User, type UserEvent } from '../user.ts';
 
 export type Administer = {
   readonly by: Administrator;

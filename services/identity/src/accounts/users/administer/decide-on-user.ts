@@ -12,7 +12,8 @@ import {
 import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import type { Administrators } from '../../administrators/administrators.ts';
-import { exists, isActiveAdmin, type User, type UserEvent, users } from '../user.ts';
+import { isActiveAdmin } from '../ranks.ts';
+import { exists, type User, type UserEvent, users } from '../user.ts';
 import type { AdministerRefusal } from './administer.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'streams'> & {
@@ -50,7 +51,7 @@ export async function decideOnUser(
   const on = (mayLeave: boolean, stillMarked: () => void): Promise<OnUser> =>
     streams.decideOn(users, of.userId, command, (user) => {
       stillMarked();
-      return decide({ mayLeave, tokensBefore: secondsOf(clock.now()) + APPEND_WITHIN_S }, user);
+      return decide({ mayLeave, tokensBefore: tokensBeforeAt(clock.now()) }, user);
     });
   const first = await on(false, () => {});
   const decided =
@@ -75,7 +76,7 @@ export async function decideOnUser(
  * the time of revocation must be later than the append; returns the position of the last event that says
  * so.
  */
-async function endTokens(
+export async function endTokens(
   { streams, clock }: Pick<Dependencies, 'clock' | 'streams'>,
   { userId }: Of,
   command: Command,
@@ -86,7 +87,7 @@ async function endTokens(
   let position: bigint | undefined;
   for (let round = 1; secondsOf(clock.now()) >= before; round += 1) {
     if (round > FOLLOW_UPS_MAX) throw new WriteContention('appends take longer than tokens wait');
-    const tokensBefore = secondsOf(clock.now()) + APPEND_WITHIN_S;
+    const tokensBefore = tokensBeforeAt(clock.now());
     const own = { ...command, id: uuidFrom(command.id, 'end tokens', String(round)) };
     const decided = await streams.decideOn(users, userId, own, (user) =>
       endLaterTokens(tokensBefore, command.now, user),
@@ -109,7 +110,12 @@ function endLaterTokens(tokensBefore: number, now: Date, user: User): Decision<U
 
 const tokensBeforeIn = (events: readonly UserEvent[]): number | undefined =>
   events
-    .flatMap(({ type, data }) => (type === 'RolesChanged' ? (data.tokens_before ?? []) : []))
+    .flatMap(({ type, data }) =>
+      type === 'RolesChanged' || type === 'AccountReclaimed' ? (data.tokens_before ?? []) : [],
+    )
     .at(-1);
+
+/** Of tokens that end with what is decided now; {@link endTokens} makes up for a slow append. */
+export const tokensBeforeAt = (now: Date): number => secondsOf(now) + APPEND_WITHIN_S;
 
 const secondsOf = (moment: Date): number => Math.floor(moment.getTime() / MS);

@@ -1,6 +1,7 @@
 import { given } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
-import { rankOf, type UserEvent, users } from '../user.ts';
+import { rankOf } from '../ranks.ts';
+import { type UserEvent, users } from '../user.ts';
 import { resetMfa } from './reset-mfa.ts';
 
 const now = new Date('2026-01-01T10:00:00Z');

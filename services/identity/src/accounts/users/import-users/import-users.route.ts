@@ -18,7 +18,8 @@ import type { ToAscii } from '../../email-address.ts';
 import type { Passwords } from '../../passwords/passwords.ts';
 import type { UserDirectory } from '../../user-directory.ts';
 import { type Administrator, administratorOf } from '../administrator.ts';
-import { exists, isActiveAdmin } from '../user.ts';
+import { isActiveAdmin } from '../ranks.ts';
+import { exists } from '../user.ts';
 import { type ImportFault, type ReadUser, readUsers } from './import-users.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command' | 'ids' | 'sealer'> & {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { rankOf, type User } from '../user.ts';
+import { rankOf } from '../ranks.ts';
+import type { User } from '../user.ts';
 import { mailReset } from './mail-reset.ts';
 
 const admin = { rank: rankOf(['admin']), isKey: false };

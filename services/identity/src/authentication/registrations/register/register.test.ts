@@ -66,7 +66,7 @@ describe('the answer to a registration', () => {
 
   it('is the session that it began', () => {
     const signedIn = { ...tokens, email_verified: false, mfa_required: false };
-    const ended = { status: 'session', signedIn, wrote: 7n } as const;
+    const ended = { status: 'session', sid: 's1', signedIn, wrote: 7n } as const;
     expect(answerOfRegistration(ended, to(TENANT_DEFAULTS))).toEqual(tokens);
   });
 

@@ -49,7 +49,7 @@ describe('the answer to a sign-up', () => {
 
   it('is the session and its tenant', () => {
     const signedIn = { ...of, mfa_required: false };
-    expect(answerOfSignUp({ status: 'session', signedIn, wrote: 7n }, 't1')).toEqual({
+    expect(answerOfSignUp({ status: 'session', sid: 's1', signedIn, wrote: 7n }, 't1')).toEqual({
       ok: { ...of, tenant_id: 't1' },
       wrote: 7n,
     });

@@ -10,6 +10,7 @@ const ann: ExistingUser = {
   ...{ passwordHash: null, passwordEpoch: 0, epoch: 3, keepSid: null, revokedEpoch: 0 },
   ...{ epochSince: '', createdAt: '', updatedAt: '', requestHash: null },
   secondFactors: { factors: [{ id: 'f1', type: 'totp' }], recoveryId: null },
+  identities: [],
 };
 const claims = { via: 'login', first: 'password', due: 'one_of_them', epoch: 3 } as const;
 const settings = TENANT_DEFAULTS;

@@ -29,8 +29,12 @@ export function removeFactor(
   return accept<UserEvent>(factorRemoved(user.id, factor, { isLast, now }));
 }
 
-/** Without a password, a passkey may be all that its owner signs in by. */
-function isLastCredential({ passwordHash, secondFactors }: ExistingUser, { type }: UserFactor) {
+/** Without a password or an account elsewhere, a passkey may be all that its owner signs in by. */
+function isLastCredential(
+  { passwordHash, secondFactors, identities }: ExistingUser,
+  { type }: UserFactor,
+) {
   const passkeys = secondFactors.factors.filter((factor) => factor.type === 'passkey');
-  return type === 'passkey' && passkeys.length === 1 && passwordHash === null;
+  const hasOther = passwordHash !== null || identities.length > 0;
+  return type === 'passkey' && passkeys.length === 1 && !hasOther;
 }

@@ -6,6 +6,7 @@ import Type from 'typebox';
 import { closed, tooOften } from '../../../http/answers.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import { shownBranding } from '../../tenants/settings-shape.ts';
+import { type SocialProvider, socialClient } from '../../tenants/social-settings.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { applicationOfKey } from '../publishable-key.ts';
 
@@ -13,7 +14,7 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'limits'> &
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
 
-/** Sign-in methods that this release has; a tenant may have allowed others for later. */
+/** Sign-in methods that this release has, beside those of providers; a tenant may have allowed others for later. */
 const METHODS_BUILT: ReadonlySet<string> = new Set(['password', 'passkeys', 'magic_link', 'otp']);
 
 export const identifyRoute = (needs: Dependencies): Endpoint =>
@@ -62,6 +63,7 @@ export const identifyRoute = (needs: Dependencies): Endpoint =>
       }
       const allowed = new Set(tenant.settings.auth_methods);
       const offers = (method: string) => allowed.has(method) && METHODS_BUILT.has(method);
+      const isSetUp = (provider: SocialProvider) => socialClient(tenant, provider) !== undefined;
       return {
         ok: {
           tenant_id: tenant.id,
@@ -72,9 +74,9 @@ export const identifyRoute = (needs: Dependencies): Endpoint =>
           auth_methods: {
             password: offers('password'),
             passkeys: offers('passkeys'),
-            google: offers('google'),
-            github: offers('github'),
-            microsoft: offers('microsoft'),
+            google: isSetUp('google'),
+            github: isSetUp('github'),
+            microsoft: isSetUp('microsoft'),
             magic_link: offers('magic_link'),
             otp: offers('otp'),
             mfa_policy: tenant.settings.mfa_policy,

@@ -1,11 +1,14 @@
 /** Owners read the tenants of their organization and change them. */
+import { neverErased } from '@cardea/crypto';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { badField } from '../../../http/answers.ts';
 import { filledNameField } from '../../../http/input-fields.ts';
+import { tenantField } from '../../../streams/encrypted-fields.ts';
 import { companyName, type Workspaces } from '../../workspaces.ts';
 import { SettingsChange } from '../settings-shape.ts';
+import { readSocial } from '../social-settings.ts';
 import { tenants } from '../tenant.ts';
 import {
   EnvironmentField,
@@ -18,7 +21,7 @@ import {
 import { changeTenant } from './change-tenant.ts';
 import { readSettings } from './read-settings.ts';
 
-type Dependencies = Pick<ServiceDependencies, 'command' | 'settings' | 'streams'> & {
+type Dependencies = Pick<ServiceDependencies, 'command' | 'sealer' | 'settings' | 'streams'> & {
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
 
@@ -73,11 +76,18 @@ export const updateTenantRoute = (needs: Dependencies): Endpoint =>
       const shownAs = body.display_name === undefined ? undefined : companyName(body.display_name);
       if (body.name !== undefined && name === undefined) return badField('name');
       if (body.display_name !== undefined && shownAs === undefined) return badField('display_name');
-      const read = readSettings(body.settings ?? {}, needs.settings.ENV);
+      const { social: written = {}, ...given } = body.settings ?? {};
+      const read = readSettings(given, needs.settings.ENV);
       if ('refused' in read) return read;
+      const social = readSocial(written, needs.settings.ENV);
+      if (social === undefined) return badField('settings.social');
       const command = await needs.command(request, { tenantId: tenant.id });
       const change = {
-        settings: read.settings,
+        settings:
+          body.settings?.social === undefined
+            ? read.settings
+            : { ...read.settings, social: social.social },
+        secrets: await sealedSecrets(needs, tenant.id, social.secrets),
         ...(name === undefined ? {} : { name }),
         ...(shownAs === undefined ? {} : { display_name: shownAs }),
         ...(body.environment === undefined ? {} : { environment: body.environment }),
@@ -89,3 +99,16 @@ export const updateTenantRoute = (needs: Dependencies): Endpoint =>
       return { ok: shownTenant(decided.state), wrote: decided.position };
     },
   );
+
+async function sealedSecrets(
+  { sealer }: Pick<Dependencies, 'sealer'>,
+  tenantId: string,
+  secrets: { readonly [name: string]: string },
+) {
+  const sealed = Object.entries(secrets).map(async ([name, secret]) => {
+    // Of a tenant that is in use.
+    const value = neverErased(await sealer.seal(tenantId, tenantField(tenantId, name), secret));
+    return [name, value] as const;
+  });
+  return Object.fromEntries(await Promise.all(sealed));
+}

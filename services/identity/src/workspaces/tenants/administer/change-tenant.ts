@@ -1,5 +1,7 @@
 /** An owner changes a tenant and its settings; what is not named stays, and an equal value is no change. */
+import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
+import { SOCIAL_PROVIDERS, secretName } from '../social-settings.ts';
 import type {
   Environment,
   Tenant,
@@ -13,10 +15,12 @@ export type ChangeTenant = {
   readonly display_name?: string;
   readonly environment?: Environment;
   readonly settings: TenantSettingsChange;
+  /** By the names of their settings. */
+  readonly secrets?: { readonly [name: string]: Sealed };
 };
 
 export function changeTenant(
-  { settings, ...facts }: ChangeTenant,
+  { settings, secrets = {}, ...facts }: ChangeTenant,
   tenant: Tenant,
 ): Decision<TenantEvent, 'not_found'> {
   if (tenant.status !== 'active') return refuse('not_found');
@@ -28,6 +32,14 @@ export function changeTenant(
   if (changed !== undefined) events.push({ type: 'TenantChanged', data: { id, ...changed } });
   if (set !== undefined) {
     events.push({ type: 'TenantSettingsChanged', data: { id, settings: set } });
+  }
+  for (const [name, value] of Object.entries(secrets)) {
+    events.push({ type: 'TenantSecretSet', data: { id, name, value } });
+  }
+  for (const provider of SOCIAL_PROVIDERS) {
+    const name = secretName(provider);
+    const isGone = settings.social?.[provider] === null && tenant.secrets[name] !== undefined;
+    if (isGone) events.push({ type: 'TenantSecretSet', data: { id, name, value: null } });
   }
   return accept(...events);
 }

@@ -32,6 +32,7 @@ export const shredDeletedTenants = (needs: Dependencies) =>
         'TenantCreated',
         'TenantChanged',
         'TenantSettingsChanged',
+        'TenantSecretSet',
         'TenantClosed',
       ),
     },

@@ -1,0 +1,67 @@
+/**
+ * Accounts elsewhere (Google, GitHub, Microsoft) by which a user signs in: one for each provider. What the
+ * provider calls the account is encrypted; a keyed hash of it names the reservation that makes it unique
+ * in its tenant.
+ */
+import type { Sealed } from '@cardea/crypto';
+import type { SocialProvider } from '../../workspaces/workspaces.module.ts';
+
+export type LinkedIdentity = {
+  readonly provider: SocialProvider;
+  /** Id of the reservation `external-<hash>`. */
+  readonly hash: string;
+  readonly linkedAt: string;
+};
+
+export type IdentityEvent =
+  | {
+      readonly type: 'IdentityLinked';
+      readonly data: {
+        readonly id: string;
+        readonly provider: SocialProvider;
+        readonly subject: Sealed;
+        readonly hash: string;
+        /** Of all that are linked now. */
+        readonly providers: readonly SocialProvider[];
+        readonly at: string;
+      };
+    }
+  | {
+      readonly type: 'IdentityUnlinked';
+      readonly data: {
+        readonly id: string;
+        readonly provider: SocialProvider;
+        readonly hash: string;
+        readonly providers: readonly SocialProvider[];
+        readonly at: string;
+      };
+    };
+
+export function changedIdentities(
+  before: readonly LinkedIdentity[],
+  { type, data: { provider, hash, at } }: IdentityEvent,
+): readonly LinkedIdentity[] {
+  const others = before.filter((identity) => identity.provider !== provider);
+  switch (type) {
+    case 'IdentityLinked':
+      return [...others, { provider, hash, linkedAt: at }];
+    case 'IdentityUnlinked':
+      return others;
+  }
+}
+
+export type NewIdentity = {
+  readonly provider: SocialProvider;
+  readonly subject: Sealed;
+  readonly hash: string;
+};
+
+export const identityLinked = (
+  id: string,
+  { provider, subject, hash }: NewIdentity,
+  { before, now }: { readonly before: readonly LinkedIdentity[]; readonly now: Date },
+): IdentityEvent => {
+  const providers = [...before.map((one) => one.provider), provider];
+  const data = { id, provider, subject, hash, providers, at: now.toISOString() };
+  return { type: 'IdentityLinked', data };
+};

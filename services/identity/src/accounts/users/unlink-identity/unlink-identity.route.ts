@@ -1,0 +1,74 @@
+/** The accounts elsewhere by which the caller signs in, and giving one of them up. */
+import { named, Time } from '@cardea/contracts';
+import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceDependencies } from '@cardea/service';
+import Type from 'typebox';
+import { closed, USERS_ONLY } from '../../../http/answers.ts';
+import { objectionToOwnChange } from '../../../http/step-up.ts';
+import { SOCIAL_PROVIDERS } from '../../../workspaces/workspaces.module.ts';
+import type { UserDirectory } from '../../user-directory.ts';
+import { exists, users } from '../user.ts';
+import { unlinkIdentity } from './unlink-identity.ts';
+
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'streams'> & {
+  readonly userDirectory: Pick<UserDirectory, 'byId'>;
+};
+
+const COMMON = {
+  tag: 'Self-service',
+  who: ['user'],
+  tenant: 'optional',
+  area: 'user',
+  notTaken: USERS_ONLY,
+} as const;
+const Provider = named('SocialProvider', Type.Enum([...SOCIAL_PROVIDERS]));
+
+export const listIdentitiesRoute = (needs: Pick<Dependencies, 'userDirectory'>): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'list_my_identities',
+      summary: 'List the accounts elsewhere that I sign in by',
+      method: 'get',
+      path: '/api/v1/me/identities',
+      ok: closed({
+        identities: Type.Array(
+          named('LinkedIdentity', closed({ provider: Provider, linked_at: Time })),
+        ),
+      }),
+      refusals: {},
+    },
+    async ({ principal: { tenantId, id } }) => {
+      const user = await needs.userDirectory.byId(tenantId, id);
+      const identities = exists(user) ? user.identities : [];
+      const shown = identities.map(({ provider, linkedAt }) => ({ provider, linked_at: linkedAt }));
+      return { ok: { identities: shown } };
+    },
+  );
+
+export const unlinkIdentityRoute = (needs: Dependencies): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'unlink_my_identity',
+      summary: 'Sign in by an account elsewhere no longer',
+      method: 'delete',
+      path: '/api/v1/me/identities/{provider}',
+      retry: 'safe',
+      params: Type.Object({ provider: Provider }),
+      ok: closed({ status: Type.Literal('unlinked') }),
+      refusals: { step_up_required: 401, forbidden: 403, not_found: 404, last_credential: 409 },
+      waitsFor: ['users'],
+    },
+    async (request) => {
+      const { principal, params } = request;
+      const objection = objectionToOwnChange(principal, needs.clock.now());
+      if (objection !== undefined) return objection;
+      const command = await needs.command(request);
+      const decided = await needs.streams.decideOn(users, principal.id, command, (user) =>
+        unlinkIdentity({ provider: params.provider, now: command.now }, user),
+      );
+      if (!decided.accepted) return { refused: decided.reason };
+      return { ok: { status: 'unlinked' as const }, wrote: decided.position };
+    },
+  );

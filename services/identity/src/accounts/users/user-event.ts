@@ -1,0 +1,106 @@
+/** What happened to an account, as its stream `user-<id>` says it. */
+import type { UserCreatedVia } from '@cardea/contracts';
+import type { Sealed } from '@cardea/crypto';
+import type { IdentityEvent } from './identities.ts';
+import type { SecondFactorEvent } from './second-factors.ts';
+
+export type UserEvent =
+  | { readonly type: 'UserAbandoned'; readonly data: { readonly id: string } }
+  | {
+      readonly type: 'UserRegistered';
+      readonly data: {
+        readonly id: string;
+        readonly email: Sealed;
+        readonly email_hash: string;
+        readonly email_verified: boolean;
+        readonly display_name: Sealed | null;
+        readonly avatar_url: Sealed | null;
+        readonly roles: readonly string[];
+        readonly via: UserCreatedVia;
+        readonly vouched: boolean;
+        readonly request_hash: string | null;
+        /** Its owner has to take it over first. */
+        readonly invited?: true;
+        readonly created_at: string;
+      };
+    }
+  | {
+      readonly type: 'PasswordSet';
+      readonly data: {
+        readonly id: string;
+        readonly hash: Sealed;
+        /** `created`: set with the account, which is not a change. */
+        readonly by: 'created' | 'user' | 'reset' | 'admin';
+        readonly epoch: number;
+        readonly keep_sid: string | null;
+        readonly at: string;
+      };
+    }
+  | {
+      readonly type: 'PasswordRehashed';
+      readonly data: { readonly id: string; readonly hash: Sealed };
+    }
+  | {
+      readonly type: 'EmailVerified';
+      readonly data: { readonly id: string; readonly at: string };
+    }
+  | {
+      readonly type: 'ProfileChanged';
+      readonly data: {
+        readonly id: string;
+        readonly display_name?: Sealed | null;
+        readonly avatar_url?: Sealed | null;
+        readonly at: string;
+      };
+    }
+  | {
+      readonly type: 'RolesChanged';
+      readonly data: {
+        readonly id: string;
+        readonly roles: readonly string[];
+        /** Since version 2, if a role above `member` was removed. */
+        readonly tokens_before?: number;
+        /** Only in version 1, which had no event for it: an administrator's token gave the roles. */
+        readonly vouched?: boolean;
+        readonly at: string;
+      };
+    }
+  | { readonly type: 'UserVouched'; readonly data: { readonly id: string; readonly at: string } }
+  | { readonly type: 'VouchWithdrawn'; readonly data: { readonly id: string; readonly at: string } }
+  | {
+      readonly type: 'UserDisabled';
+      readonly data: { readonly id: string; readonly epoch: number; readonly at: string };
+    }
+  | { readonly type: 'UserEnabled'; readonly data: { readonly id: string; readonly at: string } }
+  | {
+      readonly type: 'SessionsRevoked';
+      readonly data: {
+        readonly id: string;
+        readonly epoch: number;
+        readonly keep_sid: string | null;
+        readonly count: number;
+        readonly at: string;
+      };
+    }
+  | {
+      readonly type: 'UserDeleted';
+      readonly data: {
+        readonly id: string;
+        readonly email_hash: string;
+        readonly deleted_at: string;
+      };
+    }
+  /** Its owner, whose address is proven elsewhere, took it from whoever had registered it. */
+  | {
+      readonly type: 'AccountReclaimed';
+      readonly data: {
+        readonly id: string;
+        readonly epoch: number;
+        readonly tokens_before: number;
+        /** Of the sessions that it ends. */
+        readonly count: number;
+        readonly at: string;
+      };
+    }
+  | SecondFactorEvent
+  | IdentityEvent;

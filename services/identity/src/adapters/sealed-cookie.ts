@@ -1,0 +1,22 @@
+/** Encrypts what a cookie carries, so that its browser can neither read nor change it. */
+import { createSecretKey } from 'node:crypto';
+import { type DerivedKeys, decrypt, encrypt, type FieldBinding, Tampered } from '@cardea/crypto';
+
+export const sealCookie = (text: string, aad: FieldBinding, { current }: DerivedKeys): string =>
+  encrypt(createSecretKey(current), text, aad).toString('base64url');
+
+/** Undefined if it was changed, or made under another key. */
+export function openCookie(
+  value: string,
+  aad: FieldBinding,
+  { current, previous }: DerivedKeys,
+): string | undefined {
+  for (const key of previous === undefined ? [current] : [current, previous]) {
+    try {
+      return decrypt(createSecretKey(key), Buffer.from(value, 'base64url'), aad).toString();
+    } catch (error) {
+      if (!(error instanceof Tampered)) throw error;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,81 @@
+/** Sends a browser to a provider, where somebody shows who they are. */
+import type { DerivedKeys } from '@cardea/crypto';
+import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceDependencies } from '@cardea/service';
+import Type from 'typebox';
+import type { SocialProviders } from '../../../adapters/social-providers.ts';
+import { closed, tooOften } from '../../../http/answers.ts';
+import { LIMITS } from '../../../http/limits.ts';
+import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
+import { SOCIAL_SIGN_IN_MS, socialCookie } from '../social-cookie.ts';
+import {
+  callbackUrl,
+  ProviderParams,
+  SOCIAL,
+  socialProvider,
+  UNAVAILABLE,
+} from '../social-sign-in.ts';
+
+type Dependencies = Pick<
+  ServiceDependencies,
+  'clock' | 'limits' | 'random' | 'sealer' | 'settings'
+> & {
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+  readonly socialProviders: Pick<SocialProviders, 'authorizationUrl'>;
+  readonly socialKeys: DerivedKeys;
+};
+
+const SECRET_BYTES = 32;
+const REDIRECT_CHARACTERS_MAX = 2_048;
+
+export const authorizeSocialRoute = (needs: Dependencies): Endpoint =>
+  endpoint(
+    {
+      ...SOCIAL,
+      name: 'authorize_social_sign_in',
+      clientName: 'get_social_authorization',
+      summary: 'Go to a provider to sign in',
+      method: 'get',
+      path: '/api/v1/auth/social/{provider}/authorize',
+      tenant: 'none',
+      params: ProviderParams,
+      query: Type.Object({
+        tenant_id: Type.String({ minLength: 1, maxLength: 128 }),
+        redirect_uri: Type.Optional(Type.String({ maxLength: REDIRECT_CHARACTERS_MAX })),
+      }),
+      status: 302,
+      ok: closed({}),
+      refusals: {
+        invalid_redirect_uri: 400,
+        tenant_not_found: 404,
+        provider_not_configured: 404,
+        rate_limited: 429,
+        provider_unavailable: 503,
+      },
+    },
+    async ({ params: { provider }, query, ip }) => {
+      const byIp = await needs.limits.take(LIMITS.socialSignInsByIp, ip);
+      if (!byIp.allowed) return tooOften(byIp);
+      const tenant = await needs.workspaces.tenant(query.tenant_id);
+      if (tenant === undefined) return { refused: 'tenant_not_found' };
+      const configured = await socialProvider(needs, tenant, provider);
+      if (configured === undefined) return { refused: 'provider_not_configured' };
+      const { redirect_uri: redirectUri = null } = query;
+      const { allowed_redirect_uris: allowed } = tenant.settings;
+      if (redirectUri !== null && !allowed.includes(redirectUri)) {
+        return { refused: 'invalid_redirect_uri' };
+      }
+      const draw = () => needs.random.bytes(SECRET_BYTES).toString('base64url');
+      const checks = { state: draw(), nonce: draw(), verifier: draw() };
+      const back = callbackUrl(needs.settings, provider);
+      const url = await needs.socialProviders.authorizationUrl(configured, checks, back);
+      if (url === undefined) return UNAVAILABLE;
+      const expiresAt = needs.clock.now().getTime() + SOCIAL_SIGN_IN_MS;
+      const pending = { ...checks, tenantId: tenant.id, provider, redirectUri, expiresAt };
+      const headers = {
+        Location: url.href,
+        'Set-Cookie': socialCookie(pending, needs.socialKeys),
+      };
+      return { ok: {}, headers };
+    },
+  );

@@ -1,0 +1,116 @@
+/**
+ * Whom somebody from elsewhere is here: the user to whom their account is linked; else the one whose
+ * address it proves; else a new one, where anybody may register.
+ */
+import { type Command, WriteContention } from '@cardea/event-store';
+import type { Request } from '@cardea/http';
+import { newId, type ServiceDependencies } from '@cardea/service';
+import {
+  type Accounts,
+  type ExistingUser,
+  exists,
+  type UserDirectory,
+} from '../../../accounts/accounts.module.ts';
+import { tooOften } from '../../../http/answers.ts';
+import { LIMITS } from '../../../http/limits.ts';
+import { aliveSessions } from '../../../sessions/sessions.module.ts';
+import type { TenantFacts } from '../../../workspaces/workspaces.module.ts';
+import type { ExternalPerson } from '../external-person.ts';
+
+type Dependencies = Pick<
+  ServiceDependencies,
+  'clock' | 'command' | 'database' | 'ids' | 'limits'
+> & {
+  readonly accounts: Pick<Accounts, 'create' | 'identities'>;
+  readonly userDirectory: Pick<UserDirectory, 'byHash' | 'hashOf'>;
+};
+
+type Refused =
+  | {
+      readonly refused:
+        | 'email_not_verified'
+        | 'registration_closed'
+        | 'user_inactive'
+        | 'other_identity';
+    }
+  | ReturnType<typeof tooOften>;
+type Here =
+  | { readonly user: ExistingUser; readonly isNew: boolean; readonly command: Command }
+  | Refused;
+
+/**
+ * Another request may be creating the same person: its reservation stands before the account does. One that
+ * died in between is given up a minute later.
+ */
+const LOOKS_MAX = 20;
+const LOOK_PAUSE_MS = 50;
+
+export async function personHere(
+  needs: Dependencies,
+  request: Request<unknown, unknown, unknown>,
+  of: { readonly tenant: TenantFacts; readonly person: ExternalPerson },
+): Promise<Here> {
+  const { tenant, person } = of;
+  const commandOf = (id: string) =>
+    needs.command(request, { tenantId: tenant.id, actor: { type: 'user', id } });
+  const linked = await needs.accounts.identities.find(tenant.id, person.account);
+  if (linked !== undefined) {
+    return { user: linked, isNew: false, command: await commandOf(linked.id) };
+  }
+  if (person.email === null) return { refused: 'email_not_verified' };
+  const emailHash = await needs.userDirectory.hashOf(tenant.id, person.email);
+  const proven = { ...person, email: person.email, emailHash };
+  for (let look = 0; look < LOOKS_MAX; look += 1) {
+    const user = await needs.userDirectory.byHash(tenant.id, emailHash);
+    if (exists(user)) return await link(needs, { user, person, tenant }, await commandOf(user.id));
+    if (tenant.settings.registration.mode !== 'open') return { refused: 'registration_closed' };
+    const id = newId(needs, request, `user ${look}`);
+    const created = await create(needs, request, { id, tenant, proven }, await commandOf(id));
+    if (created !== undefined) return created;
+    await needs.clock.sleep(LOOK_PAUSE_MS);
+  }
+  throw new WriteContention('an address is reserved, and nobody has it');
+}
+
+async function link(
+  { accounts, database }: Dependencies,
+  of: {
+    readonly user: ExistingUser;
+    readonly person: ExternalPerson;
+    readonly tenant: TenantFacts;
+  },
+  command: Command,
+): Promise<Here> {
+  const { user, person, tenant } = of;
+  const sessions = { tenantId: tenant.id, userId: user.id, now: command.now };
+  const count = user.emailVerified ? 0 : (await aliveSessions(database, sessions)).length;
+  const linking = { userId: user.id, external: person.account, count };
+  const linked = await accounts.identities.link(linking, command);
+  return 'refused' in linked ? linked : { user: linked.user, isNew: false, command };
+}
+
+type Proven = ExternalPerson & { readonly email: string; readonly emailHash: string };
+
+/** Undefined: somebody has the address by now. */
+async function create(
+  { accounts, limits }: Dependencies,
+  { ip }: Request<unknown, unknown, unknown>,
+  of: { readonly id: string; readonly tenant: TenantFacts; readonly proven: Proven },
+  command: Command,
+): Promise<Here | undefined> {
+  const { id, tenant, proven } = of;
+  const byIp = await limits.take(LIMITS.registrationsByIp, ip);
+  if (!byIp.allowed) return tooOften(byIp);
+  const byTenant = await limits.take(LIMITS.registrationsByTenant, tenant.id);
+  if (!byTenant.allowed) return tooOften(byTenant);
+  const { account: external, email, emailHash, displayName, avatarUrl } = proven;
+  const created = await accounts.create(
+    {
+      ...{ id, external, email, emailHash, emailVerified: true, displayName, avatarUrl },
+      ...{ roles: ['member'], passwordHash: null, via: 'social', vouched: false },
+      requestHash: null,
+    },
+    command,
+  );
+  return created.outcome === 'created' ? { user: created.user, isNew: true, command } : undefined;
+}

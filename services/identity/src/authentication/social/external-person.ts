@@ -1,0 +1,75 @@
+/**
+ * Who somebody is elsewhere, from what the provider says of them. An address counts only if the provider
+ * says that it is theirs.
+ */
+import {
+  avatarUrl,
+  displayName,
+  type ExternalAccount,
+  emailAddress,
+  type ToAscii,
+} from '../../accounts/accounts.module.ts';
+import type { ProviderResponse } from '../../adapters/social-providers.ts';
+import type { SocialClient, SocialProvider } from '../../workspaces/workspaces.module.ts';
+
+export type ExternalPerson = {
+  readonly account: ExternalAccount;
+  /** Null: none that the provider vouches for. */
+  readonly email: string | null;
+  readonly displayName: string | null;
+  readonly avatarUrl: string | null;
+};
+
+type Claims = { readonly [name: string]: unknown };
+type Sources = { readonly client: SocialClient; readonly toAscii: ToAscii };
+
+const SUBJECT_CHARACTERS_MAX = 255;
+
+/** Undefined: nobody who may sign in here. */
+export function externalPerson(
+  provider: SocialProvider,
+  told: Exclude<ProviderResponse, { fault: unknown }>,
+  sources: Sources,
+): ExternalPerson | undefined {
+  if (provider === 'github') {
+    return told.told === 'github' ? ofGitHub(told, sources) : undefined;
+  }
+  if (told.told !== 'claims') return undefined;
+  const { claims } = told;
+  if (provider === 'google') {
+    return person(provider, { ...claims, isTheirs: claims['email_verified'] === true }, sources);
+  }
+  // Whoever runs a directory can put any address into it.
+  const { tid, xms_edov: isOwnDomain } = claims;
+  const isKnown = (sources.client.tenants ?? []).some((directory) => directory === tid);
+  const isTheirs = isOwnDomain === true || isOwnDomain === 1 || isOwnDomain === '1';
+  return isKnown ? person(provider, { ...claims, isTheirs }, sources) : undefined;
+}
+
+function ofGitHub(
+  { user, emails }: Extract<ProviderResponse, { told: 'github' }>,
+  sources: Sources,
+): ExternalPerson | undefined {
+  const { id, login, name, avatar_url: picture } = user;
+  if (!Number.isSafeInteger(id)) return undefined;
+  const primary = emails.find((one) => one['primary'] === true && one['verified'] === true);
+  const email = primary?.['email'];
+  const claims = { sub: String(id), name: name ?? login, picture, email, isTheirs: true };
+  return person('github', claims, sources);
+}
+
+function person(
+  provider: SocialProvider,
+  { sub, email, name, picture, isTheirs }: Claims,
+  { toAscii }: Sources,
+): ExternalPerson | undefined {
+  if (typeof sub !== 'string' || sub === '' || sub.length > SUBJECT_CHARACTERS_MAX)
+    return undefined;
+  const address = typeof email === 'string' ? emailAddress(email, toAscii) : undefined;
+  return {
+    account: { provider, subject: sub },
+    email: isTheirs === true ? (address ?? null) : null,
+    displayName: typeof name === 'string' ? (displayName(name) ?? null) : null,
+    avatarUrl: typeof picture === 'string' ? (avatarUrl(picture) ?? null) : null,
+  };
+}

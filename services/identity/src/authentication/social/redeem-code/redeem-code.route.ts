@@ -1,0 +1,85 @@
+/** Turns the code of a sign-in by a provider into the tokens of its session. */
+import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import type { ServiceDependencies } from '@cardea/service';
+import Type, { type Static } from 'typebox';
+import { exists, type UserDirectory } from '../../../accounts/accounts.module.ts';
+import { onetimeIdOf, tenantOfToken } from '../../../adapters/link-token.ts';
+import { closed, PASSWORD_BODY_MAX_BYTES, tooOften } from '../../../http/answers.ts';
+import { LIMITS } from '../../../http/limits.ts';
+import {
+  factsOf,
+  isAlive,
+  type LoginSessions,
+  sessions,
+  validityContextOf,
+} from '../../../sessions/sessions.module.ts';
+import type { TenantFacts, Workspaces } from '../../../workspaces/workspaces.module.ts';
+import { socialCodes } from '../social-code.ts';
+import { SOCIAL } from '../social-sign-in.ts';
+import { SocialSignedIn } from '../social-signed-in.ts';
+import { redeemSocialCode } from './redeem-code.ts';
+
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits' | 'streams'> & {
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+  readonly userDirectory: Pick<UserDirectory, 'byId'>;
+  readonly loginSessions: Pick<LoginSessions, 'tokensOf'>;
+};
+
+const Body = closed({ code: Type.String({ maxLength: 256 }) });
+type Asked = Request<object, object, Static<typeof Body>>;
+
+const INVALID = { refused: 'invalid_code' } as const;
+
+export const redeemSocialCodeRoute = (needs: Dependencies): Endpoint =>
+  endpoint(
+    {
+      ...SOCIAL,
+      name: 'redeem_social_code',
+      summary: 'Get the tokens of a sign-in by a provider',
+      method: 'post',
+      path: '/api/v1/auth/social/exchange',
+      tenant: 'optional',
+      retry: 'never',
+      body: Body,
+      ok: SocialSignedIn,
+      refusals: { invalid_code: 401, code_expired: 410, rate_limited: 429 },
+      recordsItsRefusals: true,
+      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
+    },
+    async (request) => {
+      const byIp = await needs.limits.look(LIMITS.secretFailuresByIp, request.ip);
+      if (!byIp.allowed) return tooOften(byIp);
+      const tenantId = tenantOfToken(request.body.code) ?? '';
+      const tenant = await needs.workspaces.tenant(tenantId);
+      const isNamed = request.tenantId === '' || request.tenantId === tenantId;
+      const answer =
+        tenant === undefined || !isNamed ? INVALID : await exchanged(needs, request, tenant);
+      if ('refused' in answer) await needs.limits.take(LIMITS.secretFailuresByIp, request.ip);
+      return answer;
+    },
+  );
+
+async function exchanged(needs: Dependencies, request: Asked, tenant: TenantFacts) {
+  const { streams, userDirectory } = needs;
+  const id = onetimeIdOf('social', tenant.id, request.body.code);
+  const { state } = await streams.load(socialCodes, { tenantId: tenant.id, id });
+  if (state.status !== 'issued') return INVALID;
+  const actor = { type: 'user', id: state.userId } as const;
+  const command = await needs.command(request, { tenantId: tenant.id, actor });
+  const used = await streams.decideOn(socialCodes, id, command, (code) =>
+    redeemSocialCode(command.now, code),
+  );
+  if (!used.accepted) {
+    return used.reason === 'expired' ? ({ refused: 'code_expired' } as const) : INVALID;
+  }
+  const readAt = needs.clock.now();
+  const user = await userDirectory.byId(tenant.id, state.userId);
+  const { state: session } = await streams.load(sessions, { tenantId: tenant.id, id: state.sid });
+  if (!exists(user) || session.status === 'none') return INVALID;
+  if (!isAlive(session, validityContextOf(user, true), command.now)) return INVALID;
+  const tokens = await needs.loginSessions.tokensOf(factsOf(session), { user, readAt, tenant });
+  return {
+    ok: { user_id: user.id, ...tokens, is_new_user: state.isNewUser },
+    wrote: used.position,
+  };
+}

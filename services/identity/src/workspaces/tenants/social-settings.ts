@@ -1,0 +1,153 @@
+/**
+ * With which applications of Google, GitHub and Microsoft a tenant's users sign in. The secrets of those
+ * applications are written, never shown; they stand encrypted in events of their own.
+ */
+import { named } from '@cardea/contracts';
+import type { Sealed } from '@cardea/crypto';
+import Type, { type Static } from 'typebox';
+import { closed } from '../../http/answers.ts';
+import { nullable } from '../../http/input-fields.ts';
+import { pageUrl } from './page-url.ts';
+import type { Environment } from './tenant.ts';
+
+export const SOCIAL_PROVIDERS = ['google', 'github', 'microsoft'] as const;
+export type SocialProvider = (typeof SOCIAL_PROVIDERS)[number];
+
+export type SocialClient = {
+  readonly client_id: string;
+  /** Where the provider is, if not at its own address; in development alone. */
+  readonly endpoint: string | null;
+  /** Of Microsoft: ids of the directories whose people may sign in. */
+  readonly tenants?: readonly string[];
+};
+export type SocialSettings = { readonly [Provider in SocialProvider]: SocialClient | null };
+
+/** By the name of a setting, `social.google`. */
+export type TenantSecrets = { readonly [name: string]: Sealed };
+export const secretName = (provider: SocialProvider): string => `social.${provider}`;
+
+const CLIENT_ID_CHARACTERS_MAX = 255;
+const SECRET_CHARACTERS_MAX = 1_024;
+const URL_CHARACTERS_MAX = 2_048;
+const DIRECTORIES_MAX = 50;
+
+const client = {
+  client_id: Type.String({
+    minLength: 1,
+    maxLength: CLIENT_ID_CHARACTERS_MAX,
+    pattern: '^[\\x21-\\x7e]+$',
+    examples: ['cardea'],
+  }),
+};
+const endpoint = nullable(Type.String({ maxLength: URL_CHARACTERS_MAX }));
+const tenants = Type.Array(
+  Type.String({
+    pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+    examples: ['72f988bf-86f1-41af-91ab-2d7cd011db47'],
+  }),
+  {
+    minItems: 1,
+    maxItems: DIRECTORIES_MAX,
+    uniqueItems: true,
+  },
+);
+const written = {
+  ...client,
+  /** Not named: it stays. */
+  client_secret: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: SECRET_CHARACTERS_MAX,
+      pattern: '^[\\x21-\\x7e]+$',
+      examples: ['a-secret'],
+    }),
+  ),
+  endpoint: Type.Optional(endpoint),
+};
+const shown = { ...client, endpoint, has_secret: Type.Boolean() };
+
+/** Null: nobody signs in by it. */
+const change = {
+  google: nullable(named('SocialClientChange', closed(written))),
+  github: nullable(named('SocialClientChange', closed(written))),
+  microsoft: nullable(named('MicrosoftClientChange', closed({ ...written, tenants }))),
+};
+export const SocialChange = named('SocialSettingsChange', Type.Partial(closed(change)));
+
+export const SocialShape = named(
+  'SocialSettings',
+  closed({
+    google: nullable(named('SocialClient', closed(shown))),
+    github: nullable(named('SocialClient', closed(shown))),
+    microsoft: nullable(named('MicrosoftClient', closed({ ...shown, tenants }))),
+  }),
+);
+
+export type SocialWritten = Static<typeof SocialChange>;
+
+/** The settings, and the secrets that are written with them; undefined: one that is not allowed. */
+export function readSocial(
+  written: SocialWritten,
+  env: Environment,
+):
+  | {
+      readonly social: Partial<SocialSettings>;
+      readonly secrets: { readonly [name: string]: string };
+    }
+  | undefined {
+  const social: { [Provider in SocialProvider]?: SocialClient | null } = {};
+  const secrets: { [name: string]: string } = {};
+  for (const provider of SOCIAL_PROVIDERS) {
+    const given = written[provider];
+    if (given === undefined) continue;
+    if (given === null) {
+      social[provider] = null;
+      continue;
+    }
+    const { client_secret, endpoint: at = null, ...rest } = given;
+    const isAllowed = at === null || (env === 'development' && pageUrl(at, env) !== undefined);
+    if (!isAllowed) return undefined;
+    social[provider] = { ...rest, endpoint: at };
+    if (client_secret !== undefined) secrets[secretName(provider)] = client_secret;
+  }
+  return { social, secrets };
+}
+
+const shownClient = (client: SocialClient | null, secret: Sealed | undefined) =>
+  client === null
+    ? null
+    : {
+        client_id: client.client_id,
+        endpoint: client.endpoint,
+        has_secret: secret !== undefined,
+      };
+
+export const shownSocial = (
+  { google, github, microsoft }: SocialSettings,
+  secrets: TenantSecrets,
+): Static<typeof SocialShape> => {
+  const directory = shownClient(microsoft, secrets[secretName('microsoft')]);
+  return {
+    google: shownClient(google, secrets[secretName('google')]),
+    github: shownClient(github, secrets[secretName('github')]),
+    microsoft: directory && { ...directory, tenants: [...(microsoft?.tenants ?? [])] },
+  };
+};
+
+/** The application, with its secret, of a provider by which the tenant's users may sign in. */
+export function socialClient(
+  tenant: {
+    readonly settings: {
+      readonly auth_methods: readonly string[];
+      readonly social: SocialSettings;
+    };
+    readonly secrets: TenantSecrets;
+  },
+  provider: SocialProvider,
+): { readonly client: SocialClient; readonly secret: Sealed } | undefined {
+  const { auth_methods, social } = tenant.settings;
+  const client = social[provider];
+  const secret = tenant.secrets[secretName(provider)];
+  const isOn = auth_methods.includes(provider);
+  return isOn && client !== null && secret !== undefined ? { client, secret } : undefined;
+}

@@ -242,7 +242,7 @@ describe('S19 supply chain', () => {
 
   it('S19 names no host but loopback, examples and the standards it cites', () => {
     const known =
-      /^(localhost|127\.0\.0\.1|\[::1\]|([\w-]+\.)*example(\.(com|org|net))?|[\w.-]+\.(test|invalid|local)|identity|approval|(www\.)?(w3\.org|rfc-editor\.org|apache\.org|json-schema\.org|spec\.openapis\.org)|(api\.)?github\.com|accounts\.google\.com|login\.microsoftonline\.com)$/;
+      /^(localhost|127\.0\.0\.1|\[::1\]|([\w-]+\.)*example(\.(com|org|net))?|[\w.-]+\.(test|invalid|local)|identity|approval|(www\.)?(w3\.org|rfc-editor\.org|apache\.org|json-schema\.org|spec\.openapis\.org)|(api\.)?github\.com|accounts\.google\.com|api\.pwnedpasswords\.com|login\.microsoftonline\.com)$/;
     const named = files
       .filter((file) => /^(packages|services|scripts|test)\//.test(file))
       .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))

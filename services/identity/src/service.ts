@@ -10,6 +10,7 @@ import {
   type ToAscii,
 } from './accounts/accounts.module.ts';
 import { argon2, type PasswordFunction } from './adapters/argon2.ts';
+import { type BreachedPasswords, breachedPasswords } from './adapters/breached-passwords.ts';
 import { withImportedHashes } from './adapters/imported-hashes.ts';
 import { agentOfKey, agentsModule, agentsStreams } from './agents/agents.module.ts';
 import {
@@ -44,6 +45,7 @@ export { devMailboxRoutes };
 export type IdentityDrivers = {
   readonly passwordFunction: PasswordFunction;
   readonly toAscii: ToAscii;
+  readonly breachedPasswords: BreachedPasswords;
 };
 
 /** `drivers` replaces some, for tests that count or stop them. */
@@ -85,6 +87,7 @@ export function identityOperations(needs: ServiceDependencies): IdentityOperatio
 const driversOf = (settings: ServiceDependencies['settings']): IdentityDrivers => ({
   passwordFunction: argon2({ memoryKib: settings.ARGON2_MEMORY, time: settings.ARGON2_TIME }),
   toAscii: domainToASCII,
+  breachedPasswords: breachedPasswords(),
 });
 
 /** Each module gets what it requires of the service's dependencies and of the modules before it. */

@@ -74,6 +74,7 @@ async function tokenWithoutSession({ tenantId, userId, email }: Account): Promis
   const { signingKeys, accounts, workspaces, sessions } = identityModules(needs, {
     passwordFunction: argon2(CHEAP),
     toAscii: (name) => name,
+    breachedPasswords: async () => false,
   });
   await signingKeys.signingKeys.start();
   try {

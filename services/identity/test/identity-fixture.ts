@@ -69,6 +69,7 @@ export async function identityFixture(
   databaseUrl: string,
   env: { readonly [name: string]: string } = {},
   hold?: () => Promise<void>,
+  drivers: Parameters<typeof identityWith>[0] = {},
 ): Promise<IdentityFixture> {
   const data = await mkdtemp(join(tmpdir(), 'cardea-identity-'));
   const clock = movableClock();
@@ -90,7 +91,7 @@ export async function identityFixture(
   const lines: string[] = [];
   const fixture = await serviceFixture({
     databaseUrl,
-    definitions: [identityWith({ passwordFunction: counted })],
+    definitions: [identityWith({ ...drivers, passwordFunction: counted })],
     clock,
     env: { CARDEA_DATA: data, PUBLIC_URL: 'http://cardea.test', ...env },
     onLog: (line) => lines.push(line),

@@ -4,6 +4,7 @@ import type { Authenticator, SignToken } from '@cardea/auth';
 import { metrics } from '@cardea/runtime';
 import type { Module, ServiceDependencies } from '@cardea/service';
 import type { PasswordFunction } from '../adapters/argon2.ts';
+import type { BreachedPasswords } from '../adapters/breached-passwords.ts';
 import type { MailOutbox } from '../mail/mail.module.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 import { createTenantRoute, type Workspaces } from '../workspaces/workspaces.module.ts';
@@ -57,10 +58,11 @@ import {
 export { ACCOUNT_APPENDS, type Accounts } from './accounts.ts';
 export type { AdminMade, NewAdmin } from './create-admin.ts';
 export { emailAddress, type ToAscii } from './email-address.ts';
-export type { ExternalAccount, ExternalIdentities } from './external-identities.ts';
+export type { ExternalAccount } from './external-identities.ts';
 export type { Invitation } from './invitations/invitation.ts';
 export type { Join, Joined } from './invitations/joining.ts';
 export { type Passwords, passwordFault } from './passwords/passwords.ts';
+export { isReusedPassword } from './passwords/reused-password.ts';
 export { readSnapshot, type UserDirectory } from './user-directory.ts';
 export { type Administrator, administratorOf, outranks } from './users/administrator.ts';
 export { endSessions } from './users/end-sessions/end-sessions.ts';
@@ -104,6 +106,7 @@ type Dependencies = Pick<
   readonly workspaces: Workspaces;
   readonly mailOutbox: MailOutbox;
   readonly passwordFunction: PasswordFunction;
+  readonly breachedPasswords: BreachedPasswords;
   readonly toAscii: ToAscii;
   readonly sign: SignToken;
 };
@@ -129,7 +132,7 @@ export function accountsModule(given: Dependencies): AccountsModule {
     ...withUsers,
     accounts: accounts(withUsers),
     administrators: administrators(withUsers),
-    passwords: passwords(given.passwordFunction, hashing),
+    passwords: passwords(given.passwordFunction, hashing, given.breachedPasswords),
     invitePerson: inviting(withUsers),
   };
   const module: Module = {

@@ -13,7 +13,7 @@ type Dependencies = Pick<ServiceDependencies, 'ids' | 'settings' | 'systemComman
   readonly userDirectory: Pick<UserDirectory, 'hashOf'>;
   readonly accounts: Pick<Accounts, 'create'>;
   readonly workspaces: Pick<Workspaces, 'createApplication' | 'createWorkspace' | 'tenant'>;
-  readonly passwords: Pick<Passwords, 'hash'>;
+  readonly passwords: Pick<Passwords, 'hash' | 'isBreached'>;
   readonly toAscii: ToAscii;
 };
 
@@ -33,7 +33,8 @@ export type AdminMade =
         | 'email_already_exists'
         | 'password_too_short'
         | 'password_too_long'
-        | 'password_too_weak';
+        | 'password_too_weak'
+        | 'password_breached';
     };
 
 /** Audited as an action of the service, because nobody has signed in. */
@@ -49,6 +50,7 @@ export async function createAdmin(needs: Dependencies, asked: NewAdmin): Promise
   const { password_policy: policy } = tenant.settings;
   const fault = passwordFault(asked.password, policy);
   if (fault !== undefined) return { refused: fault };
+  if (await passwords.isBreached(asked.password, policy)) return { refused: 'password_breached' };
   const own = tenantId === BOOTSTRAP_IDS.tenantId ? ['system_admin'] : [];
   const created = await accounts.create(
     {

@@ -9,7 +9,13 @@ import {
   passwords,
 } from './passwords.ts';
 
-const policy = { min: 8, common: 'allow', zxcvbn_score: null } as const;
+const policy = {
+  min: 8,
+  common: 'allow',
+  zxcvbn_score: null,
+  breach_check: false,
+  history: 0,
+} as const;
 const emoji = (count: number) => '😀'.repeat(count);
 
 describe('a password', () => {
@@ -72,7 +78,11 @@ describe('a password', () => {
 });
 
 const cheap = (time = 1) =>
-  passwords(argon2({ memoryKib: 64, time }), hashLimit(1, { sleep: () => new Promise(() => {}) }));
+  passwords(
+    argon2({ memoryKib: 64, time }),
+    hashLimit(1, { sleep: () => new Promise(() => {}) }),
+    async () => false,
+  );
 
 const pendingJob = () => {
   let release = (): void => {};

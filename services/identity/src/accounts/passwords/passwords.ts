@@ -5,6 +5,7 @@
 import { Overloaded } from '@cardea/http';
 import { type Clock, isCommonPassword } from '@cardea/runtime';
 import type { PasswordFunction } from '../../adapters/argon2.ts';
+import type { BreachedPasswords } from '../../adapters/breached-passwords.ts';
 import { strengthOf } from '../../adapters/password-strength.ts';
 import type { PasswordPolicy } from '../../workspaces/workspaces.module.ts';
 
@@ -29,6 +30,11 @@ export type Passwords = {
   /** Runs before the first sign-in, so that none is slower than the others. */
   readonly warmUp: () => Promise<void>;
   readonly hash: (password: string) => Promise<string>;
+  /** Known from a leak, where the policy wants to know; what cannot be found out is not. */
+  readonly isBreached: (
+    password: string,
+    policy: Pick<PasswordPolicy, 'breach_check'>,
+  ) => Promise<boolean>;
   /** Whether a hash that was made elsewhere can be verified here. */
   readonly isKnownHash: (phc: string) => boolean;
   /**
@@ -40,7 +46,11 @@ export type Passwords = {
   ) => Promise<{ readonly right: boolean; readonly rehashed?: string }>;
 };
 
-export function passwords(own: PasswordFunction, limit: HashLimit): Passwords {
+export function passwords(
+  own: PasswordFunction,
+  limit: HashLimit,
+  breached: BreachedPasswords,
+): Passwords {
   let dummy: Promise<string> | undefined;
   const dummyHash = () => {
     dummy ??= own.hash('no password of anybody');
@@ -50,6 +60,8 @@ export function passwords(own: PasswordFunction, limit: HashLimit): Passwords {
     warmUp: async () => {
       await dummyHash();
     },
+    isBreached: async (password, { breach_check: isAsked }) =>
+      isAsked && (await breached(password)),
     isKnownHash: own.isKnown,
     hash: (password) => limit.run(() => own.hash(password.normalize('NFC'))),
     verify: async (phc, password) => {

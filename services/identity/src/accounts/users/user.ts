@@ -26,6 +26,8 @@ export type UserFacts = {
   readonly tokensBefore: number;
   /** A PHC string, encrypted; null: signs in only by other methods. */
   readonly passwordHash: Sealed | null;
+  /** The hashes before it, the latest first. */
+  readonly passwordsBefore: readonly Sealed[];
   /** The epoch that began with the password; identifies the password however often it is rehashed. */
   readonly passwordEpoch: number;
   readonly secondFactors: SecondFactors;
@@ -91,6 +93,7 @@ export const users: Stream<User, UserEvent> = {
         vouched: data.vouched,
         tokensBefore: 0,
         passwordHash: null,
+        passwordsBefore: [],
         passwordEpoch: 0,
         secondFactors: NO_SECOND_FACTORS,
         identities: [],
@@ -114,6 +117,7 @@ function evolveExisting(user: ExistingUser, event: AfterRegistered): User {
       return {
         ...user,
         passwordHash: data.hash,
+        passwordsBefore: passwordsBefore(user),
         passwordEpoch: data.epoch,
         epoch: data.epoch,
         keepSid: data.keep_sid,
@@ -171,6 +175,7 @@ function evolveExisting(user: ExistingUser, event: AfterRegistered): User {
         ...user,
         ...risen(data),
         passwordHash: null,
+        passwordsBefore: [],
         keepSid: null,
         tokensBefore: data.tokens_before,
         updatedAt: data.at,
@@ -186,6 +191,12 @@ function evolveExisting(user: ExistingUser, event: AfterRegistered): User {
     }
   }
 }
+
+/** As many as a tenant's policy may look at, beside the current one. */
+const PASSWORDS_BEFORE_MAX = 9;
+
+const passwordsBefore = ({ passwordHash, passwordsBefore: before }: ExistingUser) =>
+  passwordHash === null ? before : [passwordHash, ...before].slice(0, PASSWORDS_BEFORE_MAX);
 
 const risen = ({ epoch, at }: { readonly epoch: number; readonly at: string }) => ({
   epoch,

@@ -18,7 +18,13 @@ const sealed = { subject: 'user:ann', box: 'box' };
 const ann: ExistingUser = {
   ...{ status: 'active', id: 'ann', email: sealed, emailHash: 'hash', emailVerified: true },
   ...{ displayName: null, avatarUrl: null, roles: ['member'], vouched: false, tokensBefore: 0 },
-  ...{ passwordHash: null, passwordEpoch: 0, secondFactors: NO_SECOND_FACTORS, identities: [] },
+  ...{
+    passwordHash: null,
+    passwordsBefore: [],
+    passwordEpoch: 0,
+    secondFactors: NO_SECOND_FACTORS,
+    identities: [],
+  },
   ...{ epoch: 0, keepSid: null, revokedEpoch: 0 },
   ...{ epochSince: '', createdAt: '', updatedAt: '', requestHash: null },
 };

@@ -9,6 +9,7 @@ import { type Branding, REGISTRATION_MODES, type TenantFacts } from './tenant.ts
 /** The smallest minimum length of a password that a policy may require, in characters. */
 const LEAST_LENGTH_MIN = 8;
 const LEAST_LENGTH_MAX = 64;
+const PASSWORD_HISTORY_MAX = 10;
 const ABSOLUTE_TTL_MIN_S = 300;
 const ABSOLUTE_TTL_MAX_S = 365 * 24 * 3600;
 const LEEWAY_MAX_S = 60;
@@ -31,6 +32,10 @@ const passwordPolicy = {
   common: named('CommonPasswords', Type.Enum(['allow', 'refuse'])),
   /** How hard to guess a password has to be, as zxcvbn estimates it. */
   zxcvbn_score: nullable(Type.Integer({ minimum: 1, maximum: 4 })),
+  /** Whether passwords are refused that are known from leaks. */
+  breach_check: Type.Boolean(),
+  /** So many of the last passwords are not set again. */
+  history: Type.Integer({ minimum: 0, maximum: PASSWORD_HISTORY_MAX }),
 };
 const registration = {
   mode: named('RegistrationMode', Type.Enum([...REGISTRATION_MODES])),

@@ -18,6 +18,10 @@ export type PasswordPolicy = {
   readonly common: 'allow' | 'refuse';
   /** The least estimate, 1 to 4; null: none is made. */
   readonly zxcvbn_score: number | null;
+  /** Whether passwords are refused that are known from leaks. */
+  readonly breach_check: boolean;
+  /** So many of the last passwords, the current one included, are not set again. */
+  readonly history: number;
 };
 
 /** Sign-in codes: eight characters that identify their mailbox; or six digits, which do not. */
@@ -83,7 +87,7 @@ export const TENANT_DEFAULTS: TenantSettings = {
   mfa_policy: 'optional',
   email_verification_required: false,
   roles: [],
-  password_policy: { min: 8, common: 'allow', zxcvbn_score: null },
+  password_policy: { min: 8, common: 'allow', zxcvbn_score: null, breach_check: false, history: 0 },
   app_url: null,
   session: { absolute_ttl: 30 * 24 * 3600 },
   refresh: { mode: 'leeway', leeway_seconds: 10 },

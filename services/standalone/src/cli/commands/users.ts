@@ -16,6 +16,7 @@ const REASONS = {
   password_too_short: 'the password is too short for this tenant',
   password_too_long: 'the password is too long',
   password_too_weak: 'the password is one of the most common ones',
+  password_breached: 'the password is known from a leak',
 } as const;
 
 export const usersCreateAdmin: Command = {

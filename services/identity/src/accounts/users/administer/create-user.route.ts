@@ -43,7 +43,7 @@ type Dependencies = Pick<
   readonly accounts: Pick<Accounts, 'create'>;
   readonly administrators: Pick<Administrators, 'settle'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly passwords: Pick<Passwords, 'hash'>;
+  readonly passwords: Pick<Passwords, 'hash' | 'isBreached'>;
   readonly invitePerson: InvitePerson;
   readonly toAscii: ToAscii;
 };
@@ -88,6 +88,7 @@ export const createUserRoute = (needs: Dependencies): Endpoint =>
         password_too_short: 400,
         password_too_long: 400,
         password_too_weak: 400,
+        password_breached: 400,
         forbidden: 403,
         email_already_exists: 409,
         already_created: 409,
@@ -110,6 +111,11 @@ export const createUserRoute = (needs: Dependencies): Endpoint =>
       const userId = newId(needs, request, 'user');
       const repeat = await repeatedCreation(needs, request, { tenantId, userId });
       if (repeat !== undefined) return await asItStands(needs, request, { userId, repeat });
+      const { password } = body;
+      const { password_policy: policy } = settings;
+      if (password !== undefined && (await needs.passwords.isBreached(password, policy))) {
+        return { refused: 'password_breached' };
+      }
       const emailHash = await needs.userDirectory.hashOf(tenantId, email);
       const limited = body.send_invitation
         ? await mailLimit(needs.limits, { tenantId, emailHash, ip: request.ip })

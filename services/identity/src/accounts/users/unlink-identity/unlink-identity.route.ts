@@ -55,7 +55,7 @@ export const unlinkIdentityRoute = (needs: Dependencies): Endpoint =>
       method: 'delete',
       path: '/api/v1/me/identities/{provider}',
       retry: 'safe',
-      params: Type.Object({ provider: Provider }),
+      params: Type.Object({ provider: Type.String({ minLength: 1, maxLength: 64 }) }),
       ok: closed({ status: Type.Literal('unlinked') }),
       refusals: { step_up_required: 401, forbidden: 403, not_found: 404, last_credential: 409 },
       waitsFor: ['users'],

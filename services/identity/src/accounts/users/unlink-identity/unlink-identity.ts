@@ -1,18 +1,18 @@
 /** A user gives up signing in by an account elsewhere, if they have another way to sign in. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
-import type { SocialProvider } from '../../../workspaces/workspaces.module.ts';
 import type { ExistingUser, User, UserEvent } from '../user.ts';
 
 export function unlinkIdentity(
-  { provider, now }: { readonly provider: SocialProvider; readonly now: Date },
+  { provider: name, now }: { readonly provider: string; readonly now: Date },
   user: User,
 ): Decision<UserEvent, 'not_found' | 'last_credential'> {
   if (user.status !== 'active') return refuse('not_found');
-  const linked = user.identities.find((identity) => identity.provider === provider);
+  const linked = user.identities.find((identity) => identity.provider === name);
   if (linked === undefined) return refuse('not_found');
   if (isLastCredential(user)) return refuse('last_credential');
-  const others = user.identities.filter((identity) => identity.provider !== provider);
-  const data = { id: user.id, provider, hash: linked.hash, providers: others.map(providerOf) };
+  const others = user.identities.filter((identity) => identity.provider !== name);
+  const { provider, hash } = linked;
+  const data = { id: user.id, provider, hash, providers: others.map(providerOf) };
   return accept({ type: 'IdentityUnlinked', data: { ...data, at: now.toISOString() } });
 }
 

@@ -5,6 +5,7 @@ import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import {
   exists,
+  isReusedPassword,
   type Passwords,
   passwordFault,
   type UserDirectory,
@@ -19,10 +20,10 @@ import { wrongCredential } from '../../attempts/end-attempt.ts';
 import type { VerifyPassword } from '../../attempts/verify-password.ts';
 import { changePassword } from './change-password.ts';
 
-type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'> & {
+type Dependencies = Pick<ServiceDependencies, 'command' | 'sealer' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'seal'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly passwords: Pick<Passwords, 'hash'>;
+  readonly passwords: Pick<Passwords, 'hash' | 'isBreached' | 'verify'>;
   readonly verifyPassword: VerifyPassword;
 };
 
@@ -44,6 +45,8 @@ export const changePasswordRoute = (needs: Dependencies): Endpoint =>
         password_too_short: 400,
         password_too_long: 400,
         password_too_weak: 400,
+        password_breached: 400,
+        password_reused: 400,
         invalid_credentials: 401,
         too_many_attempts: 429,
         rate_limited: 429,
@@ -60,6 +63,7 @@ export const changePasswordRoute = (needs: Dependencies): Endpoint =>
       const policy = (tenant?.settings ?? TENANT_DEFAULTS).password_policy;
       const fault = passwordFault(next, policy);
       if (fault !== undefined) return { refused: fault };
+      if (await needs.passwords.isBreached(next, policy)) return { refused: 'password_breached' };
       const user = await needs.userDirectory.byId(caller.tenantId, caller.id);
       if (!exists(user)) return { refused: 'invalid_credentials' };
 
@@ -75,6 +79,10 @@ export const changePasswordRoute = (needs: Dependencies): Endpoint =>
         { ...command, id: uuidFrom(command.id, 'attempt') },
       );
       if (attempt.status === 'refused') return wrongCredential(attempt);
+      // Only whoever knows the current one is told of those before it.
+      if (await isReusedPassword(needs, { user, password: next, policy })) {
+        return { refused: 'password_reused' };
+      }
 
       const phc = await needs.passwords.hash(next);
       const of = { tenantId: caller.tenantId, userId: caller.id };

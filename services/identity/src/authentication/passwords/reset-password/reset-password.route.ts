@@ -4,6 +4,7 @@ import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import {
   exists,
+  isReusedPassword,
   type Passwords,
   passwordFault,
   setPassword,
@@ -24,12 +25,12 @@ import {
 
 type Dependencies = Pick<
   ServiceDependencies,
-  'clock' | 'command' | 'database' | 'limits' | 'streams'
+  'clock' | 'command' | 'database' | 'limits' | 'sealer' | 'streams'
 > & {
-  readonly userDirectory: Pick<UserDirectory, 'seal'>;
+  readonly userDirectory: Pick<UserDirectory, 'byId' | 'seal'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly mailOutbox: Pick<MailOutbox, 'peek' | 'redeem'>;
-  readonly passwords: Pick<Passwords, 'hash'>;
+  readonly passwords: Pick<Passwords, 'hash' | 'isBreached' | 'verify'>;
 };
 
 const Body = closed({ token: Type.String(), new_password: newPasswordField });
@@ -53,6 +54,8 @@ export const resetPasswordRoute = (needs: Dependencies): Endpoint =>
         password_too_short: 400,
         password_too_long: 400,
         password_too_weak: 400,
+        password_breached: 400,
+        password_reused: 400,
         invalid_reset_token: 401,
         reset_token_expired: 410,
         rate_limited: 429,
@@ -79,13 +82,23 @@ export const resetPasswordRoute = (needs: Dependencies): Endpoint =>
 const INVALID = { refused: 'invalid_reset_token' } as const;
 const EXPIRED = { refused: 'reset_token_expired' } as const;
 
-async function reset(needs: Dependencies, request: Asked, { id: tenantId }: TenantFacts) {
+async function reset(
+  needs: Dependencies,
+  request: Asked,
+  { id: tenantId, settings: { password_policy: policy } }: TenantFacts,
+) {
   const { mailOutbox, passwords, userDirectory, streams } = needs;
   const { token, new_password: password } = request.body;
   // A hash is dear, so a worthless token is turned away before it; the token is used up only behind it.
   const peeked = await mailOutbox.peek('reset', token, { tenantId, now: needs.clock.now() });
   if ('fault' in peeked) return peeked.fault === 'expired' ? EXPIRED : INVALID;
   const { userId } = peeked;
+  if (await passwords.isBreached(password, policy))
+    return { refused: 'password_breached' } as const;
+  const before = await userDirectory.byId(tenantId, userId);
+  if (exists(before) && (await isReusedPassword(needs, { user: before, password, policy }))) {
+    return { refused: 'password_reused' } as const;
+  }
   const phc = await passwords.hash(password);
   const command = await needs.command(request, {
     tenantId,

@@ -37,7 +37,7 @@ import {
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits'> & {
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly mailOutbox: Pick<MailOutbox, 'peek' | 'redeem'>;
-  readonly passwords: Pick<Passwords, 'hash'>;
+  readonly passwords: Pick<Passwords, 'hash' | 'isBreached'>;
   readonly invitations: Join;
   readonly endAttempt: EndAttempt;
 };
@@ -73,6 +73,7 @@ export const acceptInvitationRoute = (needs: Dependencies): Endpoint =>
         password_too_short: 400,
         password_too_long: 400,
         password_too_weak: 400,
+        password_breached: 400,
         invalid_invitation: 401,
         registration_closed: 403,
         email_already_exists: 409,
@@ -116,6 +117,10 @@ async function accepted(needs: Dependencies, request: Asked, of: Accepting) {
   const objection = objectionTo(invitation, settings);
   if (objection !== undefined) return objection;
   const { displayName } = of;
+  const { password_policy: policy } = settings;
+  if (of.password !== null && (await passwords.isBreached(of.password, policy))) {
+    return { refused: 'password_breached' } as const;
+  }
   const passwordHash = of.password === null ? null : await passwords.hash(of.password);
   const command = await needs.command(request, { tenantId, actor: { type: 'user', id: userId } });
   const joined = await invitations.join({ invitationId, passwordHash, displayName }, command);

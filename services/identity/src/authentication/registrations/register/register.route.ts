@@ -52,7 +52,7 @@ type Dependencies = Pick<
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly endAttempt: EndAttempt;
   readonly mailOutbox: Pick<MailOutbox, 'request'>;
-  readonly passwords: Pick<Passwords, 'hash'>;
+  readonly passwords: Pick<Passwords, 'hash' | 'isBreached'>;
   readonly toAscii: ToAscii;
 };
 
@@ -103,6 +103,7 @@ export const registerRoute = (needs: Dependencies): Endpoint =>
         password_too_short: 400,
         password_too_long: 400,
         password_too_weak: 400,
+        password_breached: 400,
         tenant_required: 400,
         invalid_publishable_key: 401,
         tenant_mismatch: 403,
@@ -129,6 +130,10 @@ export const registerRoute = (needs: Dependencies): Endpoint =>
       if (!byIp.allowed) return tooOften(byIp);
       const byTenant = await needs.limits.take(LIMITS.registrationsByTenant, tenant.id);
       if (!byTenant.allowed) return tooOften(byTenant);
+      const { password_policy: policy } = tenant.settings;
+      if (await needs.passwords.isBreached(body.password, policy)) {
+        return { refused: 'password_breached' };
+      }
       return await registered(needs, await needs.identify(request), { tenant, ...read.registrant });
     },
   );

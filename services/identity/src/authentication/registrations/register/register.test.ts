@@ -53,7 +53,13 @@ describe('a registration', () => {
   it('is held to the passwords of its tenant', () => {
     const strict = {
       ...TENANT_DEFAULTS,
-      password_policy: { min: 12, common: 'refuse', zxcvbn_score: null } as const,
+      password_policy: {
+        min: 12,
+        common: 'refuse',
+        zxcvbn_score: null,
+        breach_check: false,
+        history: 0,
+      } as const,
     };
     expect(objectionTo('eleven char', strict)).toBe('password_too_short');
     expect(objectionTo('eleven char', TENANT_DEFAULTS)).toBeUndefined();

@@ -7,7 +7,14 @@ const sealed = { subject: 'user:ann', box: 'box' };
 const ann: ExistingUser = {
   ...{ status: 'active', id: 'ann', email: sealed, emailHash: 'hash', emailVerified: true },
   ...{ displayName: null, avatarUrl: null, roles: ['member'], vouched: false, tokensBefore: 0 },
-  ...{ passwordHash: null, passwordEpoch: 0, epoch: 3, keepSid: null, revokedEpoch: 0 },
+  ...{
+    passwordHash: null,
+    passwordsBefore: [],
+    passwordEpoch: 0,
+    epoch: 3,
+    keepSid: null,
+    revokedEpoch: 0,
+  },
   ...{ epochSince: '', createdAt: '', updatedAt: '', requestHash: null },
   secondFactors: { factors: [{ id: 'f1', type: 'totp' }], recoveryId: null },
   identities: [],

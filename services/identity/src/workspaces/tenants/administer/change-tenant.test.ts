@@ -32,7 +32,15 @@ describe('changing a tenant', () => {
       type: 'TenantSettingsChanged',
       data: {
         id: 't1',
-        settings: { password_policy: { min: 12, common: 'refuse', zxcvbn_score: null } },
+        settings: {
+          password_policy: {
+            min: 12,
+            common: 'refuse',
+            zxcvbn_score: null,
+            breach_check: false,
+            history: 0,
+          },
+        },
       },
     });
     expect(changed.state).toMatchObject({ settings: { refresh: { leeway_seconds: 10 } } });

@@ -1,0 +1,27 @@
+/** Whether a new password is one of the last that the account had. */
+import type { Sealer } from '@cardea/crypto';
+import { userField } from '../../streams/encrypted-fields.ts';
+import type { PasswordPolicy } from '../../workspaces/workspaces.module.ts';
+import type { ExistingUser } from '../users/user.ts';
+import type { Passwords } from './passwords.ts';
+
+/** `history` counts the current password. */
+export async function isReusedPassword(
+  {
+    sealer,
+    passwords,
+  }: { readonly sealer: Pick<Sealer, 'open'>; readonly passwords: Pick<Passwords, 'verify'> },
+  of: {
+    readonly user: Pick<ExistingUser, 'id' | 'passwordHash' | 'passwordsBefore'>;
+    readonly password: string;
+    readonly policy: Pick<PasswordPolicy, 'history'>;
+  },
+): Promise<boolean> {
+  const { user, password, policy } = of;
+  const known = user.passwordHash === null ? [] : [user.passwordHash];
+  for (const sealed of [...known, ...user.passwordsBefore].slice(0, policy.history)) {
+    const phc = await sealer.open(sealed, userField(user.id, 'password_hash'));
+    if (phc !== null && (await passwords.verify(phc, password)).right) return true;
+  }
+  return false;
+}

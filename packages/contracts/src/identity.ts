@@ -13,7 +13,7 @@ import {
   resourceServer,
   tenant,
 } from './identity-workspaces.ts';
-import { announced, type DataOf, integrationEvents } from './integration-event.ts';
+import { type DataOf, integrationEvents } from './integration-event.ts';
 
 const changed = texts('Names of what has changed.', 'display_name');
 const method = text('How they signed in.', 'password');

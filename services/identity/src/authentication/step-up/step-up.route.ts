@@ -36,7 +36,7 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits' | '
 const needing = (methods: readonly string[], required: readonly string[]) => ({
   if: { properties: { method: { enum: methods } } },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  then: { required },
+  then: { required, properties: Object.fromEntries(required.map((name) => [name, {}])) },
 });
 const Body = documented(
   closed({

@@ -1,5 +1,5 @@
 /** Maintains `organizations`, `tenants` and `applications`. */
-import { ignoring } from '@cardea/event-store';
+import { ignored, ignoring } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';
 import type { ApplicationEvent } from '../applications/application.ts';
 import type { OrganizationEvent } from '../organizations/organization.ts';

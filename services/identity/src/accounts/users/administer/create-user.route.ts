@@ -57,12 +57,12 @@ const Body = documented(
     roles: Type.Optional(Roles),
     email_verified: Type.Optional(Type.Boolean()),
     /** Its owner chooses the password, by a mailed link, and nobody can sign in before. */
-    send_invitation: Type.Optional(Type.Boolean()),
+    send_invitation: Type.Optional(Type.Boolean({ examples: [false] })),
   }),
   {
     not: {
       required: ['password', 'send_invitation'],
-      properties: { send_invitation: { const: true } },
+      properties: { password: {}, send_invitation: { const: true } },
     },
   },
 );

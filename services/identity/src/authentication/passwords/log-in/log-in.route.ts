@@ -92,14 +92,9 @@ export const logInRoute = (needs: Dependencies): Endpoint =>
         user,
         settings: tenant.settings,
       });
+      const { ip } = request;
       const { password } = request.body;
-      const shown = {
-        emailHash,
-        password,
-        method: 'password',
-        ip: request.ip,
-        signin: signin.state,
-      };
+      const shown = { emailHash, password, method: 'password', ip, signin: signin.state };
       const { attempt, rehashed } = await needs.verifyPassword(begun, shown, command);
       countSignIn(attempt);
       if (attempt.status === 'refused') return refusalOfLogin(attempt);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { processFixture, testDatabase, testKafka, untilTrue } from '@cardea/testing';
-import { ConfigResourceTypes, type PartitionAssigner } from 'kafkajs';
+import kafkajs, { type PartitionAssigner } from 'kafkajs';
 import type { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -227,7 +227,9 @@ describe('Kafka', () => {
     const admin = clientOf().connect().admin();
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
-      resources: [{ type: ConfigResourceTypes.TOPIC, name: of, configNames: ['retention.ms'] }],
+      resources: [
+        { type: kafkajs.ConfigResourceTypes.TOPIC, name: of, configNames: ['retention.ms'] },
+      ],
     });
     await admin.disconnect();
     return resources[0]?.configEntries[0]?.configValue;

@@ -39,6 +39,8 @@ describe('the log', () => {
     const broken = caught(() => JSON.parse('{"password": canary}'));
     Object.assign(broken as object, { body: 'canary', detail: 'canary' });
     const wrapped = new Error('The body could not be read.', { cause: broken });
+    // As if it was thrown in our source: a runner of tests may load this file under another name.
+    wrapped.stack = `${wrapped}\n    at readBody (file:///app/packages/http/src/body.ts:1:1)`;
     const lines = logged((log) => {
       log.error({ err: broken }, 'failed');
       log.error({ error: wrapped, key: secret('canary'), password: 'canary' }, 'failed');

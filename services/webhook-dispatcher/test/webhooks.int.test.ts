@@ -172,9 +172,9 @@ describe('webhooks', () => {
       expect([answer.status, answer.code]).toEqual([403, 'forbidden']);
     }
     const foreign = adminOf(fixture, 'theirs');
-    for (const of of ['', '/test', '/rotate-secret']) {
+    for (const path of ['', '/test', '/rotate-secret']) {
       const ask = (webhook: string) =>
-        of === '' ? foreign.get(`${ROOT}/${webhook}`) : foreign.post(`${ROOT}/${webhook}${of}`);
+        path === '' ? foreign.get(`${ROOT}/${webhook}`) : foreign.post(`${ROOT}/${webhook}${path}`);
       expect(alike(await ask(id))).toEqual(alike(await ask(randomUUID())));
     }
     const retry = (of: string) => foreign.post(`${DELIVERIES}/${of}/retry`);

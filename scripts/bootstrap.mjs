@@ -21,6 +21,8 @@ import { fileURLToPath } from 'node:url';
 
 const PNPM = 'pnpm@12.21.0';
 const WORDS = {
+  /** Nothing but the installation. */
+  install: undefined,
   start: ['services/standalone/src/main.ts'],
   test: ['scripts/test.ts'],
   'test:long': ['scripts/test.ts', '--long'],
@@ -49,13 +51,13 @@ const lockFolder = join(root, '.cache', 'install.lock');
 
 const [word = '', ...rest] = process.argv.slice(2);
 if (!Object.hasOwn(WORDS, word)) {
-  console.error(`Say what to do: npm run ${Object.keys(WORDS).join(' | npm run ')}`);
+  const scripts = Object.keys(WORDS).filter((each) => WORDS[each] !== undefined);
+  console.error(`Say what to do: npm run ${scripts.join(' | npm run ')}`);
   process.exit(USAGE_EXIT);
 }
 process.chdir(root);
 await installUnlessDone();
-const code = await runPinned(WORDS[word]);
-process.exit(code);
+process.exit(WORDS[word] === undefined ? 0 : await runPinned(WORDS[word]));
 
 async function installUnlessDone() {
   if (isInstalled()) return;

@@ -34,9 +34,13 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits' | '
 };
 
 const needing = (methods: readonly string[], required: readonly string[]) => ({
-  if: { properties: { method: { enum: methods } } },
+  if: { properties: { method: { enum: methods } }, additionalProperties: true },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  then: { required, properties: Object.fromEntries(required.map((name) => [name, {}])) },
+  then: {
+    required,
+    properties: Object.fromEntries(required.map((name) => [name, {}])),
+    additionalProperties: true,
+  },
 });
 const Body = documented(
   closed({

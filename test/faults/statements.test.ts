@@ -24,7 +24,7 @@ const EXPECTED: { readonly [request: string]: Counts } = {
   'sign-up': { own: 24, ownShares: 26, following: 85 },
   register: { own: 16, ownShares: 17, following: 80 },
   login: { own: 2, ownShares: 5, following: 20 },
-  refresh: { own: 2, ownShares: 4, following: 5 },
+  refresh: { own: 1, ownShares: 1, following: 5 },
   'profile read': { own: 1, ownShares: 1, following: 4 },
   'tuple written': { own: 1, ownShares: 1, following: 9 },
   check: { own: 0, ownShares: 0, following: 4 },

@@ -9,9 +9,16 @@ const ENDED_CHILDREN_SYSTEM = 14;
 
 /** Of all threads, in milliseconds; 0 once the process has ended. */
 export const processorMs = (pid: number): number =>
+  threadsOf(pid).reduce((sum, thread) => sum + threadMs(thread), 0);
+
+const threadMs = (thread: string): number =>
+  Number(textOf(`${thread}/schedstat`).split(' ')[0]) / NS_PER_MS;
+
+/** Of Node's thread pool, where passwords are hashed; hardly anything else runs there. */
+export const poolThreadsMs = (pid: number): number =>
   threadsOf(pid)
-    .map((thread) => Number(textOf(`${thread}/schedstat`).split(' ')[0]) / NS_PER_MS)
-    .reduce((sum, ms) => sum + ms, 0);
+    .filter((thread) => textOf(`${thread}/comm`).trim() === 'libuv-worker')
+    .reduce((sum, thread) => sum + threadMs(thread), 0);
 
 /** Of the process and its descendants, also of those that ended: PostgreSQL and nginx work in children. */
 export function familyMs(pid: number): number {

@@ -15,7 +15,7 @@ import {
   type Side,
   workerSide,
 } from './harness.ts';
-import { familyMs } from './processor-time.ts';
+import { familyMs, poolThreadsMs } from './processor-time.ts';
 import { type WholeSystem, wholeSystem } from './whole-system.ts';
 import { type WriteRequests, writeRequests } from './write-requests.ts';
 
@@ -126,7 +126,8 @@ function costSide(system: WholeSystem, requests: WriteRequests, kind: MeasuredKi
     const hash = kind.hashes ? await kind.hashMs(lasts) : 0;
     await system.level();
     const others = Object.entries(system.apart).map(([name, ms]) => ({ name, ms, before: ms() }));
-    const [before, began] = [system.processorMs(), performance.now()];
+    const hashingMs = () => system.serverPids.reduce((sum, pid) => sum + poolThreadsMs(pid), 0);
+    const [before, hashed, began] = [system.processorMs(), hashingMs(), performance.now()];
     const measured = await measureCalls(
       CALLERS,
       lasts,
@@ -139,7 +140,11 @@ function costSide(system: WholeSystem, requests: WriteRequests, kind: MeasuredKi
     const keep = (name: string, ms: number) => apart.set(name, [...(apart.get(name) ?? []), ms]);
     for (const other of others)
       keep(`beside it ${other.name}`, (other.ms() - other.before) / count);
-    if (kind.hashes) keep('beside it the hash', hash);
+    if (kind.hashes) {
+      keep('beside it the hash, as it is alone', hash);
+      // What the server's other threads take from the caches, and it from them.
+      keep('as the server computed it', (hashingMs() - hashed) / count);
+    }
     const seconds = (performance.now() - began) / MS_PER_SECOND;
     // The slower a busy machine is, the more of it falls to each request.
     keep('idling in that time', (kind.idleMs * seconds) / count);

@@ -56,6 +56,12 @@ export interface Streams {
     of: { readonly tenantId: string; readonly id: string },
   ): State;
 
+  /** As `guess`, for ids that are unique in the deployment; undefined for what was not seen lately. */
+  lastSeen<State, E extends DomainEvent>(
+    stream: Stream<State, E>,
+    id: string,
+  ): (Loaded<State> & { readonly tenantId: string }) | undefined;
+
   /**
    * Loads, decides, appends at the loaded revision; decides again on a conflict, 3 times at most. `decide` may
    * be called more often: the first time on a cached state, whose revision the append then proves. A stream
@@ -100,14 +106,6 @@ export interface Streams {
       readonly isNew?: boolean;
     }[],
   ): Promise<readonly Decided<State, E, Reason>[]>;
-
-  /** As `decideOn`, where the caller has just read the last event of a state-carrying stream. */
-  decideFrom<State, E extends DomainEvent, Reason extends string>(
-    stream: Stream<State, E>,
-    last: RecordedEvent,
-    command: Command,
-    decide: Decide<State, E, Reason>,
-  ): Promise<Decided<State, E, Reason>>;
 
   /** The events of a stream, for the few decisions that need more than its state. */
   history<State, E extends DomainEvent>(

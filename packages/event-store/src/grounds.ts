@@ -22,8 +22,6 @@ export type Task<State, E extends DomainEvent, Reason extends string> = {
   ) => Decision<E, Reason>;
   /** Streams whose states the decision rests on too; the append is refused when one of them has changed. */
   readonly restsOn?: readonly NamedStream[];
-  /** The caller has just read it; when it is no longer the last event, the append meets a conflict. */
-  readonly last?: RecordedEvent;
   /** The stream most likely does not exist yet. */
   readonly isNew?: boolean;
 };
@@ -33,9 +31,8 @@ export type DecideDependencies = { readonly store: EventStore; readonly snapshot
 /** A state that was not read now, and that an append at its revision proves. */
 export function assumptionOf<State, E extends DomainEvent, Reason extends string>(
   { store, snapshots }: DecideDependencies,
-  { stream, streamId, command, last, isNew }: Task<State, E, Reason>,
+  { stream, streamId, command, isNew }: Task<State, E, Reason>,
 ): Loaded<State> | undefined {
-  if (last !== undefined) return undefined;
   const cached = snapshots.get(store.log, streamId, stream);
   if (cached === undefined) return isNew ? { state: stream.initial, revision: 0 } : undefined;
   const { tenantId } = command.metadata;
@@ -71,10 +68,9 @@ export async function basisOf<State, E extends DomainEvent, Reason extends strin
 /** The stream as it is now: whole, since an earlier event may show that the command was carried out before. */
 export async function readPast<State, E extends DomainEvent, Reason extends string>(
   { store, snapshots }: DecideDependencies,
-  { stream, streamId, command, last }: Task<State, E, Reason>,
+  { stream, streamId, command }: Task<State, E, Reason>,
 ): Promise<readonly RecordedEvent[]> {
   const { tenantId } = command.metadata;
-  if (last !== undefined) return ownedBy(tenantId, [last]);
   const from = stream.stateCarrying ? 'last' : 1;
   const [read = []] = await store.readStreams([{ streamId, from }]);
   const past = ownedBy(tenantId, read);

@@ -16,7 +16,8 @@ import { stateAfter } from './handlers.ts';
 
 /** Streams of all logs of the process together. */
 const CACHED_STREAMS_MAX = 10_000;
-const CACHED_MS = 600_000;
+/** Longer than access tokens live by default, for that is how long a session rests between two refreshes. */
+const CACHED_MS = 1_200_000;
 
 /** A stream that exists, whose tenant is that of its events. */
 export type Snapshot<State> = Loaded<State> & { readonly tenantId: string };

@@ -49,17 +49,12 @@ describe('a command', () => {
     });
   });
 
-  it('is decided from a last event that was read before, or from the one that came behind it', async () => {
-    const store = inMemoryEventStore('identity');
-    const { decideOn, decideFrom } = streams(store, quick);
-    await decideOn(gauge, 'a', command('1'), () => accept(counted(2)));
-    const last = await store.readLast('gauge-a');
-    if (last === undefined) throw new Error('nothing was appended');
-    const doubled = (value: number) => accept(counted(value * 2));
-    expect(await decideFrom(gauge, last, command('2'), doubled)).toMatchObject({ state: 4 });
-    expect(await decideFrom(gauge, last, command('3'), doubled)).toMatchObject({ state: 8 });
-    const asOther = await decideFrom(gauge, last, command('4', 'other'), () => refuse('unknown'));
-    expect(asOther).toMatchObject({ state: 0, revision: 0 });
+  it('leaves what was last seen of a stream, and whose it is', async () => {
+    const { decideOn, lastSeen } = streams(inMemoryEventStore('identity'));
+    expect(lastSeen(counter, 'a')).toBeUndefined();
+    await decideOn(counter, 'a', command('1'), () => accept(counted(2)));
+    const { tenantId } = command('1').metadata;
+    expect(lastSeen(counter, 'a')).toEqual({ state: 2, revision: 1, tenantId });
   });
 
   it('that comes twice appends once and gets the decision of then with the state of now', async () => {

@@ -58,6 +58,10 @@ export function streams(store: EventStore, options: Options = {}): Streams {
       const cached = needs.snapshots.get(store.log, streamIdOf(stream, id), stream);
       return ofTenant(stream, cached, tenantId).state;
     },
+    lastSeen: (stream, id) => {
+      const cached = needs.snapshots.get(store.log, streamIdOf(stream, id), stream);
+      return cached && { ...ofTenant(stream, cached, cached.tenantId), tenantId: cached.tenantId };
+    },
     history: async (stream, of) => {
       const events = await store.readStream(streamIdOf(stream, of.id));
       return ownedBy(of.tenantId, events);
@@ -100,10 +104,6 @@ export function streams(store: EventStore, options: Options = {}): Streams {
         }),
       );
     },
-    decideFrom: (stream, last, command, decide) => {
-      if (!stream.stateCarrying) throw new Error(`a ${stream.noun} is more than its last event`);
-      return carriedOut({ stream, streamId: last.streamId, command, decide, last });
-    },
   };
 }
 
@@ -137,14 +137,13 @@ async function untilDecided<State, E extends DomainEvent, Reason extends string>
   { task, fresh: isFresh }: { readonly task: Task<State, E, Reason>; readonly fresh: boolean },
   pause: ReturnType<typeof pauses>,
 ): Promise<Decided<State, E, Reason>> {
-  const { last: _last, ...again } = task;
   let fresh = isFresh;
   let conflicts = 0;
   let failures = 0;
   const start = performance.now();
   while (true) {
     try {
-      const decided = await decideOnce(needs, fresh ? again : task, fresh);
+      const decided = await decideOnce(needs, task, fresh);
       if (typeof decided === 'object') return decided;
       fresh = true;
       if (decided === 'assumed') continue;

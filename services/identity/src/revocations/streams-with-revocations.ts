@@ -45,11 +45,6 @@ export function streamsWithRevocations(needs: Dependencies): Streams {
       await revoke(needs, each);
       return all;
     },
-    decideFrom: async (stream, last, command, decide) => {
-      const decided = await streams.decideFrom(stream, last, command, decide);
-      await revoke(needs, [{ decided, command }]);
-      return decided;
-    },
   };
 }
 

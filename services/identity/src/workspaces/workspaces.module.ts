@@ -46,6 +46,7 @@ export {
   type PasswordPolicy,
   type RefreshMode,
   TENANT_DEFAULTS,
+  type Tenant,
   type TenantClosed,
   type TenantDeleted,
   type TenantFacts,

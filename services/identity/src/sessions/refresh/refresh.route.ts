@@ -7,16 +7,16 @@ import {
   type RefreshToken,
   type Sealed,
 } from '@cardea/crypto';
-import { type RecordedEvent, WriteContention } from '@cardea/event-store';
+import { WriteContention } from '@cardea/event-store';
 import { type Endpoint, endpoint, networkOf, type Request } from '@cardea/http';
-import { expiringCache, metrics } from '@cardea/runtime';
+import { metrics } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
-import { exists, type User, type UserDirectory } from '../../accounts/accounts.module.ts';
+import { exists, type User, users } from '../../accounts/accounts.module.ts';
 import { closed, PASSWORD_BODY_MAX_BYTES, tokenFields, tooOften } from '../../http/answers.ts';
 import { LIMITS } from '../../http/limits.ts';
 import { sessionField } from '../../streams/encrypted-fields.ts';
-import type { TenantFacts, Workspaces } from '../../workspaces/workspaces.module.ts';
+import { TENANT_DEFAULTS, type Tenant, tenants } from '../../workspaces/workspaces.module.ts';
 import { type LoginSessions, USER_AGENT_CHARACTERS_MAX } from '../login-sessions.ts';
 import { type SessionEvent, type SessionFacts, sessions } from '../session.ts';
 import { validityContextOf } from '../validity-context.ts';
@@ -24,10 +24,8 @@ import { refresh } from './refresh.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,
-  'clock' | 'command' | 'limits' | 'positions' | 'sealer' | 'settings' | 'store' | 'streams'
+  'clock' | 'command' | 'limits' | 'positions' | 'sealer' | 'settings' | 'streams'
 > & {
-  readonly userDirectory: Pick<UserDirectory, 'byId'>;
-  readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly loginSessions: Pick<LoginSessions, 'tokensOf'>;
   readonly refreshKeys: DerivedKeys;
 };
@@ -39,23 +37,8 @@ const LIST_WAIT_MS = 2_000;
 /** Who made the last refresh is looked up once; twice if another refresh comes in between. */
 const LOOKS_MAX = 2;
 
-/** A session never changes its owner: the one that it had when it was last refreshed here. */
-type SessionOwner = { readonly tenantId: string; readonly userId: string };
-type SessionOwners = {
-  readonly get: (sid: string) => SessionOwner | undefined;
-  readonly set: (sid: string, owner: SessionOwner) => void;
-};
-const OWNERS_MAX = 20_000;
-/** Longer than access tokens live, for that is how long a client waits between two refreshes. */
-const OWNERS_MS = 3_600_000;
-
-export function refreshRoute(given: Dependencies): Endpoint {
-  const owners = expiringCache<string, SessionOwner>(given.clock, {
-    entriesMax: OWNERS_MAX,
-    ttlMs: OWNERS_MS,
-  });
-  const needs = { ...given, owners };
-  return endpoint(
+export const refreshRoute = (needs: Dependencies): Endpoint =>
+  endpoint(
     {
       name: 'refresh',
       clientName: 'refresh_tokens',
@@ -84,35 +67,22 @@ export function refreshRoute(given: Dependencies): Endpoint {
       return answer;
     },
   );
-}
 
-async function exchanged(
-  needs: Dependencies & { readonly owners: SessionOwners },
-  request: Asked,
-  token: RefreshToken,
-) {
+async function exchanged(needs: Dependencies, request: Asked, token: RefreshToken) {
+  const { streams } = needs;
   const readAt = needs.clock.now();
-  // The token names no tenant, so its session is looked up by id, and its stream names the tenant. Whose
-  // it most likely is, is read in the same trip.
-  const likely = needs.owners.get(token.sid);
-  const [last, ahead] = await Promise.all([
-    needs.store.readLast(`session-${token.sid}`),
-    likely && factsOf(needs, likely),
-  ]);
-  if (last === undefined) return INVALID;
-  const { tenantId } = last.metadata;
-  const shown = last.data as SessionEvent['data'];
-  if (!isGenuineRefreshToken(needs.refreshKeys, token, shown.salt)) return INVALID;
+  // The token names no tenant, so its session is looked up by id, and its stream names the tenant. A state
+  // that was seen earlier will do: owner and salt never change, and the append proves the rest.
+  const found = streams.lastSeen(sessions, token.sid) ?? (await streams.find(sessions, token.sid));
+  if (found === undefined || found.state.status === 'none') return INVALID;
+  const { tenantId, state: session } = found;
+  if (!isGenuineRefreshToken(needs.refreshKeys, token, session.salt)) return INVALID;
   if (request.tenantId !== '' && request.tenantId !== tenantId) return INVALID;
   const bySession = await needs.limits.take(LIMITS.refreshBySession, token.sid);
   if (!bySession.allowed) return tooOften(bySession);
 
-  const owner = { tenantId, userId: shown.user_id };
-  needs.owners.set(token.sid, owner);
-  const isAhead = likely?.tenantId === tenantId && likely.userId === owner.userId;
-  const { user, tenant } = (isAhead && ahead) || (await factsOf(needs, owner));
-  const decided = await decidedOn(needs, request, { token, last, user, tenant });
-  if (decided === 'erased') return token.seq < shown.seq ? ROTATED : INVALID;
+  const decided = await decidedOn(needs, request, { token, tenantId, session });
+  if (decided === 'erased') return token.seq < session.seq ? ROTATED : INVALID;
   if (!decided.accepted) {
     if (decided.reason === 'refresh_token_rotated') metrics.refreshReplays.inc();
     if (decided.position !== undefined && decided.events.some(isRevocation)) {
@@ -121,39 +91,30 @@ async function exchanged(
     }
     return { refused: decided.reason, wrote: decided.position } as const;
   }
-  if (decided.state.status === 'none' || tenant === undefined || !exists(user)) return INVALID;
+  const { user, tenant } = decided.basis;
+  if (decided.state.status === 'none' || tenant.status !== 'active' || !exists(user))
+    return INVALID;
   const { status: _status, ...facts } = decided.state;
   const tokens = await needs.loginSessions.tokensOf(facts, { user, readAt, tenant });
   const ok = { user_id: user.id, ...tokens, email_verified: user.emailVerified };
   return { ok, wrote: decided.position };
 }
 
-async function factsOf(
-  { userDirectory, workspaces }: Pick<Dependencies, 'userDirectory' | 'workspaces'>,
-  { tenantId, userId }: SessionOwner,
-) {
-  const [user, tenant] = await Promise.all([
-    userDirectory.byId(tenantId, userId),
-    workspaces.tenant(tenantId),
-  ]);
-  return { user, tenant };
-}
-
 type Shown = {
   readonly token: RefreshToken;
-  /** The session's last event. */
-  readonly last: RecordedEvent;
-  readonly user: User;
-  readonly tenant: TenantFacts | undefined;
+  readonly tenantId: string;
+  /** As it was seen, maybe a while ago. */
+  readonly session: SessionFacts;
 };
+/** What the decision rested on beside the session. */
+type RefreshBasis = { readonly user: User; readonly tenant: Tenant };
 
 async function decidedOn(
-  { store, streams, sealer, settings, command: commandOf }: Dependencies,
+  { streams, sealer, settings, command: commandOf }: Dependencies,
   request: Asked,
-  { token, last, user, tenant }: Shown,
+  { token, tenantId, session }: Shown,
 ) {
-  const { tenantId } = last.metadata;
-  const { user_id: userId } = last.data as SessionEvent['data'];
+  const { user_id: userId } = session;
   const command = await commandOf(request, { tenantId, actor: { type: 'user', id: userId } });
   const place = sessionField(userId, token.sid, 'refreshed_by');
   const self = JSON.stringify([
@@ -162,29 +123,39 @@ async function decidedOn(
   ]);
   const caller = await sealer.seal(tenantId, place, self);
   if (caller === 'erased') return caller;
-  const asked = {
-    seq: token.seq,
-    now: command.now,
-    validity: validityContextOf(user, tenant !== undefined),
-    mode: tenant?.settings.refresh.mode ?? 'leeway',
-    leewayMs: (tenant?.settings.refresh.leeway_seconds ?? 0) * 1000,
-    slidingMs: settings.REFRESH_TOKEN_EXPIRY * 1000,
-    caller,
-  };
+  const shown = { seq: token.seq, now: command.now, caller };
+  const slidingMs = settings.REFRESH_TOKEN_EXPIRY * 1000;
   const opened = (sealed: Sealed) => sealer.open(sealed, place);
-  let from = last;
+  const restsOn = {
+    user: { stream: users, id: userId },
+    tenant: { stream: tenants, id: tenantId },
+  };
+  let from = session;
   for (let look = 0; look < LOOKS_MAX; look += 1) {
-    const facts = from.data as SessionEvent['data'];
-    const lastRefresh = token.seq === facts.seq - 1 ? await madeBy(self, facts, opened) : undefined;
-    const decided = await streams.decideFrom(sessions, from, command, (session) =>
-      refresh({ ...asked, lastRefresh }, session),
-    );
-    if (decided.accepted) return decided;
-    const { reason } = decided;
+    const lastRefresh = token.seq === from.seq - 1 ? await madeBy(self, from, opened) : undefined;
+    let basis: RefreshBasis = { user: users.initial, tenant: tenants.initial };
+    const decided = await streams.decideOnBasis(sessions, token.sid, command, {
+      restsOn,
+      decide: (state, found) => {
+        basis = found;
+        return refresh({ ...shown, slidingMs, lastRefresh, ...circumstances(found) }, state);
+      },
+    });
+    if (decided.accepted) return { ...decided, basis };
+    const { reason, state } = decided;
     if (reason !== 'not_looked_up') return { ...decided, reason };
-    from = (await store.readLast(last.streamId)) ?? from;
+    if (state.status !== 'none') from = state;
   }
   throw new WriteContention('refreshes meet on one session');
+}
+
+function circumstances({ user, tenant }: RefreshBasis) {
+  const { refresh: rules } = tenant.status === 'active' ? tenant.settings : TENANT_DEFAULTS;
+  return {
+    validity: validityContextOf(user, tenant.status === 'active'),
+    mode: rules.mode,
+    leewayMs: rules.leeway_seconds * 1000,
+  };
 }
 
 /**

@@ -157,7 +157,7 @@ function verdictOf(
   return met ? 'met' : 'missed';
 }
 
-const goalText = (goal: Goal | undefined): string => {
+export const goalText = (goal: Goal | undefined): string => {
   if (goal === undefined) return '';
   return 'at_least' in goal ? `>= ${goal.at_least}` : `<= ${goal.at_most}`;
 };
@@ -287,7 +287,8 @@ export async function workerSide(
   };
 }
 
-async function answerOf(child: ChildProcess): Promise<unknown> {
+/** The next message of a worker. */
+export async function answerOf(child: ChildProcess): Promise<unknown> {
   const stop = new AbortController();
   const exited = once(child, 'exit', { signal: stop.signal }).then(([code]) => {
     throw new Error(`a benchmark's process ended with ${code}`);

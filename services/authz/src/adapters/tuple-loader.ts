@@ -32,8 +32,12 @@ export function loadTuples(database: Database, tenantId: string): Promise<Loaded
       await sql.query(DECLARE, [tenantId]);
       const index = newTupleIndex();
       let position = 0n;
+      const fetch = () => sql.query<Row>(`FETCH ${SLICE_ROWS} FROM tenant_tuples`);
+      let fetched = fetch();
       for (;;) {
-        const { rows } = await sql.query<Row>(`FETCH ${SLICE_ROWS} FROM tenant_tuples`);
+        const { rows } = await fetched;
+        // PostgreSQL reads the next rows while these are taken.
+        if (rows.length === SLICE_ROWS) fetched = fetch();
         for (const row of rows) {
           position = BigInt(row.checkpoint);
           if (row.relation === null) continue;

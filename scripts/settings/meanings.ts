@@ -42,10 +42,6 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
     readBy: 'identity, approval',
     text: 'What other services ask: public keys, introspection, approvals. Never for the public.',
   },
-  HTTP_FAST_PATH: {
-    group: 'process',
-    text: 'Off: checks and filters pass through Express like every other request. Their answers are the same.',
-  },
   HOST: {
     group: 'process',
     text: 'Address that all three ports are bound to.',

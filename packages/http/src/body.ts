@@ -20,14 +20,6 @@ const announcesBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined ||
   (headers['content-length'] !== undefined && headers['content-length'] !== '0');
 
-/** JSON of an announced and allowed length, not encoded in any way. */
-export const hasPlainBody = ({ headers }: IncomingMessage): boolean =>
-  headers['content-type'] === 'application/json' &&
-  LENGTH.test(headers['content-length'] ?? '') &&
-  Number(headers['content-length']) <= BODY_MAX_BYTES &&
-  headers['content-encoding'] === undefined &&
-  headers['transfer-encoding'] === undefined;
-
 /** 415 and 413, as far as the headers show them. */
 export function refusedByHeaders(request: IncomingMessage, rule: BodyRule): Refusal | undefined {
   const { headers } = request;

@@ -130,8 +130,6 @@ export type Contract<
   readonly loopbackOnly?: boolean;
   /** Not in the OpenAPI document and not in the gateway: `/internal/*`, `/dev/*`. */
   readonly internal?: boolean;
-  /** A POST without parameters that is asked often: plain requests reach it without Express. */
-  readonly fast?: true;
   /** Largest body, bytes; 256 KiB unless stated. */
   readonly bodyLimitBytes?: number;
 };

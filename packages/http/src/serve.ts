@@ -12,7 +12,6 @@ import { trustedProxies } from './client-address.ts';
 
 import type { Denials } from './denials.ts';
 import type { Endpoint } from './endpoint.ts';
-import { type FastRoutes, fastRoutes, NO_FAST_ROUTES } from './fast-path.ts';
 import { HttpContext, type ServerParts } from './http-context.ts';
 import type { Identify } from './idempotency.ts';
 import { type Listening, listen } from './listen.ts';
@@ -60,8 +59,6 @@ export type ServeOptions = {
   readonly port: number;
   /** Addresses to listen on; the second and later ones are skipped where the host lacks them. */
   readonly hosts: readonly string[];
-  /** False: endpoints with `fast: true` are reached through Express alone, as all others. True by default. */
-  readonly fastPath?: boolean;
   /** Loopback-only endpoints are served on all addresses. */
   readonly sharesLoopbackOnly?: boolean;
   /** How long pending requests may take once the server stops, milliseconds. */
@@ -111,12 +108,7 @@ export function serve(options: ServeOptions): HttpServer {
   let listening: Listening | undefined;
   const showsLoopbackOnly = (request: IncomingMessage): boolean =>
     options.sharesLoopbackOnly === true || (listening?.onLoopback === true && isDirect(request));
-  const isFast = options.fastPath !== false && options.internal === undefined;
-  const ways = {
-    fast: isFast ? fastRoutes(routes) : NO_FAST_ROUTES,
-    router: routerOf(routes, showsLoopbackOnly),
-  };
-  const handler = beforeRouting(ways, parts, options);
+  const handler = beforeRouting(routerOf(routes, showsLoopbackOnly), parts, options);
   const stopWaitMs = options.stopWaitMs ?? STOP_WAIT_MS;
   let flushing: NodeJS.Timeout | undefined;
   let stopped: Promise<void> | undefined;
@@ -176,16 +168,14 @@ type WithContext = IncomingMessage & { [HTTP_CONTEXT]?: HttpContext };
 const httpOf = (request: IncomingMessage): HttpContext =>
   (request as WithContext)[HTTP_CONTEXT] as HttpContext;
 
-/** Steps that are the same for every path; then Express finds the endpoint. Plain requests need neither. */
+/** Steps that are the same for every path; then Express finds the endpoint. */
 function beforeRouting(
-  { fast, router }: { readonly fast: FastRoutes; readonly router: Router },
+  router: Router,
   parts: ServerParts,
   { name, internal }: Pick<ServeOptions, 'name' | 'internal'>,
 ): HttpServer['handler'] {
   return (request, response) => {
     const http = new HttpContext(request, response, parts, name);
-    const route = fast(request);
-    if (route !== undefined) return http.within(() => enter(route, http, NO_PARAMS));
     (request as WithContext)[HTTP_CONTEXT] = http;
     const { headers, httpVersionMinor } = request;
     if (headers.host === undefined && httpVersionMinor > 0) {
@@ -209,13 +199,6 @@ function beforeRouting(
 }
 
 type Params = { readonly [name: string]: string };
-const NO_PARAMS: Params = {};
-
-function enter(route: Route, http: HttpContext, params: Params): void {
-  http.contract = route.contract;
-  http.servedBy = route.group.service;
-  void answerRequest(route, http, params);
-}
 
 /** Only Express' router: its application would add properties to every request and response that nothing here uses. */
 function routerOf(
@@ -233,7 +216,10 @@ function routerOf(
     }
     for (const route of methods) {
       at[route.contract.method]((request, _response) => {
-        enter(route, httpOf(request), request.params as Params);
+        const http = httpOf(request);
+        http.contract = route.contract;
+        http.servedBy = route.group.service;
+        void answerRequest(route, http, request.params as Params);
       });
     }
     const allow = methods.map(({ contract }) => contract.method.toUpperCase()).join(', ');

@@ -66,7 +66,6 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
   PORT: { ...port, or: () => 8080 },
   MANAGEMENT_PORT: { ...port, or: () => 8081 },
   INTERNAL_PORT: { ...port, or: () => 8082 },
-  HTTP_FAST_PATH: { ...oneOf('on', 'off'), or: () => 'on' },
   HOST: {
     ...text('an address or a host name', /^[\w.:-]{1,253}$/),
     or: (_, { standalone }) => (standalone ? undefined : '0.0.0.0'),

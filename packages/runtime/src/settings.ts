@@ -11,8 +11,6 @@ export type Settings = {
   readonly PORT: number;
   readonly MANAGEMENT_PORT: number;
   readonly INTERNAL_PORT: number;
-  /** Plain requests to endpoints that are asked often do not pass through Express. */
-  readonly HTTP_FAST_PATH: 'on' | 'off';
   readonly HOST: string | undefined;
   readonly PUBLIC_URL: string;
   readonly ISSUER: string;

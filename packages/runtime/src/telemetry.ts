@@ -3,6 +3,7 @@ import {
   context,
   isSpanContextValid,
   type Link,
+  ProxyTracerProvider,
   type Span,
   SpanKind,
   SpanStatusCode,
@@ -86,6 +87,7 @@ const UNTRACED: RequestSpan = {
 
 /** The span around a request that came in; its route is known only once it is over. */
 export function requestSpan(traceparent: string | undefined): RequestSpan {
+  if (traceparent === undefined && !isTraced()) return UNTRACED;
   const parent = traceparent === undefined ? context.active() : contextOf(traceparent);
   const current = tracer.startSpan('request', { kind: SpanKind.SERVER }, parent);
   if (!isSpanContextValid(current.spanContext())) return UNTRACED;
@@ -99,6 +101,14 @@ export function requestSpan(traceparent: string | undefined): RequestSpan {
       current.end();
     },
   };
+}
+
+/** False while no SDK has registered itself: without one nothing begins a trace here. */
+function isTraced(): boolean {
+  const provider = trace.getTracerProvider();
+  return (
+    !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer('cardea') !== undefined
+  );
 }
 
 /** The W3C `traceparent` of where we are; undefined outside a trace. */

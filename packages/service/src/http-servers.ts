@@ -47,7 +47,6 @@ export function apiServer(options: HostOptions, parts: readonly Part[]): HttpSer
     issuer: settings.ISSUER,
     trustedProxies: settings.TRUSTED_PROXIES,
     registry: metrics.registry,
-    fastPath: settings.HTTP_FAST_PATH === 'on',
     port: options.port,
     hosts: options.hosts,
     sharesLoopbackOnly: options.sharesDevelopment === true,

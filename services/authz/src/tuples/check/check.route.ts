@@ -38,7 +38,6 @@ export const checkRoute = (needs: Dependencies) =>
       clientName: 'check',
       summary: 'Whether a principal has a relation to an object, and why',
       method: 'post',
-      fast: true,
       retry: 'safe',
       handlesConsistency: true,
       path: '/api/v1/fga/check',

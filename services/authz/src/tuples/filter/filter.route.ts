@@ -29,7 +29,6 @@ export const filterRoute = ({
       clientName: 'filter_objects',
       summary: 'Those of the given objects to which a principal has a relation',
       method: 'post',
-      fast: true,
       retry: 'safe',
       handlesConsistency: true,
       path: '/api/v1/fga/filter',

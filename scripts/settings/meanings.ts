@@ -113,6 +113,19 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
     text: 'The one before, for reading alone, until everything is wrapped anew.',
   },
 
+  INTERNAL_KEY: {
+    group: 'secrets',
+    text: 'Of a service with secrets of its own: what the bearers of those who call it are derived from. `cardea env derive` prints it, and two of them while JWT_SECRET is changed.',
+  },
+  INTERNAL_BEARERS: {
+    group: 'secrets',
+    text: 'Of a service with secrets of its own: what it shows to the services that it calls. Together with INTERNAL_KEY.',
+  },
+  CARDEA_COMPARTMENTS: {
+    group: 'secrets',
+    readBy: 'commands, standalone',
+    text: 'Each service has secrets of its own, derived from the JWT_SECRET and ENCRYPTION_KEY that are given here. Not for services that were given theirs.',
+  },
   ADMIN_EMAIL: {
     group: 'identity',
     readBy: 'identity',

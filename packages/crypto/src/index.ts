@@ -42,3 +42,4 @@ export {
   sealer,
   subjectKeyLocation,
 } from './sealer.ts';
+export { serviceSecrets } from './service-secrets.ts';

@@ -89,6 +89,18 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
   JWT_SECRET_PREVIOUS: hiddenField(longSecret, optional),
   ENCRYPTION_KEY: hiddenField(encryptionKey, { required: true }),
   ENCRYPTION_KEY_PREVIOUS: hiddenField(encryptionKey, optional),
+  INTERNAL_KEY: hiddenField(
+    text(
+      'one or two keys of 64 hexadecimal digits, comma between',
+      /^[0-9a-f]{64}(,[0-9a-f]{64})?$/,
+    ),
+    optional,
+  ),
+  INTERNAL_BEARERS: hiddenField(
+    text('service=bearer, comma between', /^[a-z]+=[\w-]{43}(,[a-z]+=[\w-]{43}){0,15}$/),
+    optional,
+  ),
+  CARDEA_COMPARTMENTS: { ...bool, or: () => false },
   ADMIN_EMAIL: { ...text('an e-mail address', /^[^\s@]{1,64}@[^\s@]{1,253}$/), ...optional },
   ADMIN_PASSWORD: hiddenField(text('8 to 1024 characters', /^.{8,1024}$/s), optional),
   JWT_EXPIRY: { ...duration('1s', '24h', 1000), or: () => 900 },
@@ -243,12 +255,13 @@ function unknownNames(env: Environment): SettingFault[] {
 const PAIRS = [
   ['ADMIN_EMAIL', 'ADMIN_PASSWORD'],
   ['KAFKA_USERNAME', 'KAFKA_PASSWORD'],
+  ['INTERNAL_KEY', 'INTERNAL_BEARERS'],
 ] as const;
 
 function pairFaults(env: Environment): SettingFault[] {
   const faults: SettingFault[] = [];
   for (const [name, secretName] of PAIRS) {
-    const given = Boolean(env[name]);
+    const given = Boolean(env[name] || env[`${name}_FILE`]);
     if (given === Boolean(env[secretName] || env[`${secretName}_FILE`])) continue;
     const form = `both or none of ${name} and ${secretName}`;
     faults.push({ name: given ? secretName : name, fault: 'is missing', form });

@@ -30,6 +30,12 @@ export type Settings = {
   readonly JWT_SECRET_PREVIOUS: Secret | undefined;
   readonly ENCRYPTION_KEY: Secret;
   readonly ENCRYPTION_KEY_PREVIOUS: Secret | undefined;
+  /** Of a service with secrets of its own (`cardea env derive`): its key for those who call it. */
+  readonly INTERNAL_KEY: Secret | undefined;
+  /** The bearers that it shows to those that it calls. */
+  readonly INTERNAL_BEARERS: Secret | undefined;
+  /** The secrets are the deployment's, and each service has its own ones, derived from them. */
+  readonly CARDEA_COMPARTMENTS: boolean;
   readonly ADMIN_EMAIL: string | undefined;
   readonly ADMIN_PASSWORD: Secret | undefined;
   /** Seconds. */

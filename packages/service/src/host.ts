@@ -113,7 +113,10 @@ async function offer(
   const { clock, ids, log, version } = shared;
   const listener = internalListener({
     offers: mergedOffers(parts.map(({ service }) => service.offers)),
-    bearers: internalBearers(shared.derive),
+    bearers: internalBearers(
+      shared,
+      parts.map(({ definition }) => definition.name),
+    ),
     host: hosts[0] ?? '127.0.0.1',
     ...{ clock, ids, log, version, port },
   });

@@ -67,7 +67,10 @@ export function managementServer(
     database: shared.database,
     waitingFor: () => [...waitingFor],
     degraded: () => degradedOf(parts),
-    mayChange: internalBearers(shared.derive).accepts,
+    mayChange: internalBearers(
+      shared,
+      parts.map(({ definition }) => definition.name),
+    ).acceptsTools,
     logLevel: { get: () => shared.log.level, set: (level) => shared.log.setLevel(level) },
     port: options.managementPort,
     host: options.hosts[0] ?? '127.0.0.1',

@@ -10,10 +10,11 @@ export {
   reusedKey,
 } from './idempotent-create.ts';
 export { type Given, type Infrastructure, infrastructure } from './infrastructure.ts';
-export { internalBearers } from './internal-bearer.ts';
+export { internalBearers, internalSecretsOf } from './internal-bearer.ts';
 export { type ListedEndpoints, listEndpoints } from './list-endpoints.ts';
 export { migrateServices, migrationSetsOf, NotMigrated } from './migrations.ts';
 export { type Module, serviceOf } from './module.ts';
+export { ownSecrets } from './own-secrets.ts';
 export { decideOnRows, pagesOf } from './paged-decisions.ts';
 export { buildParts, type HostOptions, type Part } from './parts.ts';
 export { PeerUnavailable, UnexpectedAnswer } from './peer-unavailable.ts';

@@ -7,7 +7,7 @@ import {
   type TokenVerifier,
   tokenVerifier,
 } from '@cardea/auth';
-import { sealer, wrapKeys } from '@cardea/crypto';
+import { deriveFrom, sealer, wrapKeys } from '@cardea/crypto';
 import type { Subscriber } from '@cardea/event-bus';
 import { snapshotCache, streams, upcasting } from '@cardea/event-store';
 import { openPositions, type PositionBoard, postgresSubjectKeys } from '@cardea/read-models';
@@ -15,6 +15,7 @@ import { commandOfRequest, commandOfSystem } from './command.ts';
 import { denial } from './denials.ts';
 import { idempotencyKeys, identifying } from './idempotency.ts';
 import type { Infrastructure } from './infrastructure.ts';
+import { ownSecrets } from './own-secrets.ts';
 import { type Offers, peersOf } from './peers.ts';
 import { type RateLimit, type RateLimits, rateLimits } from './rate-limits.ts';
 import type { Service, ServiceDefinition, ServiceDependencies } from './service.ts';
@@ -89,11 +90,12 @@ export function buildParts({
   const snapshots = snapshotCache();
   const parts = definitions.map((definition): Part => {
     const { name } = definition;
+    const own = ownSecrets(shared.settings, name);
     const log = shared.log.child({ area: name });
     const store = upcasting(shared.storeFor(name), [...definition.streams, ...COMMON_STREAMS]);
     const seals = sealer({
       table: postgresSubjectKeys(shared.database, name),
-      keys: wrapKeys(settings, 'subject-wrap/v1'),
+      keys: wrapKeys(own, 'subject-wrap/v1'),
       clock,
       random: shared.random,
     });
@@ -108,7 +110,7 @@ export function buildParts({
     const ownStreams = streams(store, { clock, snapshots });
     const systemCommand = commandOfSystem({ service: name, clock });
     const needs: ServiceDependencies = {
-      settings,
+      settings: own,
       store,
       streams: ownStreams,
       database: shared.database,
@@ -124,7 +126,7 @@ export function buildParts({
       random: shared.random,
       log,
       loops: shared.loops,
-      derive,
+      derive: own === settings ? derive : deriveFrom(own),
       limits,
       command: commandOfRequest({ service: name, sealer: seals, clock }),
       identify: identifying({ streams: ownStreams, sealer: seals, ids: shared.ids, systemCommand }),

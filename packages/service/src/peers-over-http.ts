@@ -62,7 +62,11 @@ type PeerDependencies = Pick<RemotePeersDependencies, 'bearers' | 'log'> & {
   readonly agent: Agent;
 };
 
-function peer(name: string, baseUrl: string, { agent, bearers, log }: PeerDependencies) {
+function peer(
+  name: 'identity' | 'approval',
+  baseUrl: string,
+  { agent, bearers, log }: PeerDependencies,
+) {
   const { origin, pathname } = new URL(baseUrl);
   const base = pathname === '/' ? '' : pathname;
   let away = false;
@@ -90,7 +94,7 @@ function peer(name: string, baseUrl: string, { agent, bearers, log }: PeerDepend
   /** A service that was not restarted yet knows the previous secret only. */
   const withBearers = async (message: Message) => {
     let last = { status: 0, answer: undefined as unknown };
-    for (const bearer of bearers.own) {
+    for (const bearer of bearers.to(name)) {
       last = await once(message, bearer);
       if (last.status !== 401) break;
     }

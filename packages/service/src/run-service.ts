@@ -87,7 +87,11 @@ async function serve({ definition, settings, version, log }: Ready): Promise<voi
   });
   stopping.listen();
   const shared = infrastructure({ settings, version, log });
-  const elsewhere = peersOverHttp({ settings, bearers: internalBearers(shared.derive), log });
+  const elsewhere = peersOverHttp({
+    settings,
+    bearers: internalBearers(shared, [definition.name]),
+    log,
+  });
   const host = await startHost({
     infrastructure: shared,
     definitions: [definition],

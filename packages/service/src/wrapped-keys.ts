@@ -2,7 +2,14 @@
  * All keys of a deployment that are wrapped under ENCRYPTION_KEY: counts them, refuses unknown wrapping
  * keys, wraps them again.
  */
-import { foreignKey, UnknownWrapKey, wrapKeys } from '@cardea/crypto';
+import type { ServiceName } from '@cardea/contracts';
+import {
+  type DeploymentSecrets,
+  foreignKey,
+  UnknownWrapKey,
+  type WrapKeys,
+  wrapKeys,
+} from '@cardea/crypto';
 import {
   type Database,
   foreignKeysOf,
@@ -12,12 +19,15 @@ import {
   type WrappedKeyTable,
 } from '@cardea/read-models';
 import type { Settings } from '@cardea/runtime';
+import { ownSecrets } from './own-secrets.ts';
 import type { ServiceDefinition } from './service.ts';
 
 type Of = {
   readonly database: Pick<Database, 'system'>;
   readonly definitions: readonly Pick<ServiceDefinition, 'name' | 'wrappedKeys'>[];
-  readonly settings: Pick<Settings, 'ENCRYPTION_KEY' | 'ENCRYPTION_KEY_PREVIOUS'>;
+  readonly settings: Settings;
+  /** The secrets of one service; its own ones by default. */
+  readonly secretsOf?: (service: ServiceName) => DeploymentSecrets;
 };
 
 export type CountedKeys = {
@@ -27,13 +37,22 @@ export type CountedKeys = {
   readonly rows: number;
 };
 
-const tablesOf = ({ definitions }: Of): readonly WrappedKeyTable[] =>
-  definitions.flatMap(({ name, wrappedKeys = [] }) => [subjectKeyTable(name), ...wrappedKeys]);
+type Wrapped = { readonly table: WrappedKeyTable; readonly keys: WrapKeys };
+
+function tablesOf({ definitions, settings, secretsOf }: Of): readonly Wrapped[] {
+  return definitions.flatMap(({ name, wrappedKeys = [] }) => {
+    const secrets = secretsOf?.(name) ?? ownSecrets(settings, name);
+    return [subjectKeyTable(name), ...wrappedKeys].map((table) => ({
+      table,
+      keys: wrapKeys(secrets, table.info),
+    }));
+  });
+}
 
 export async function countedKeys(of: Of): Promise<readonly CountedKeys[]> {
   const counted: CountedKeys[] = [];
-  for (const table of tablesOf(of)) {
-    const { current, previous } = wrapKeys(of.settings, table.info);
+  for (const { table, keys } of tablesOf(of)) {
+    const { current, previous } = keys;
     for (const [kek_id, rows] of await rowsByKey(of.database, table)) {
       const own = kek_id === previous?.id ? 'previous' : 'unknown';
       const key = kek_id === current.id ? 'current' : own;
@@ -49,8 +68,7 @@ export async function countedKeys(of: Of): Promise<readonly CountedKeys[]> {
  */
 export async function refuseForeignKeys(of: Of): Promise<void> {
   const found = new Set<string>();
-  for (const table of tablesOf(of)) {
-    const keys = wrapKeys(of.settings, table.info);
+  for (const { table, keys } of tablesOf(of)) {
     for (const id of await foreignKeysOf(of.database, table, keys)) found.add(id);
   }
   if (found.size === 0) return;
@@ -64,7 +82,7 @@ export async function rewrapKeys(
   of: Of,
   onTable: (table: string, rows: number) => void,
 ): Promise<void> {
-  for (const table of tablesOf(of)) {
-    onTable(table.name, await rewrapTable(of.database, table, wrapKeys(of.settings, table.info)));
+  for (const { table, keys } of tablesOf(of)) {
+    onTable(table.name, await rewrapTable(of.database, table, keys));
   }
 }

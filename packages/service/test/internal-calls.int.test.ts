@@ -37,15 +37,15 @@ const log: Logger = {
   child: () => log,
 };
 
-const bearersOf = (current: string, previous?: string) =>
-  internalBearers(
-    deriveFrom({
-      JWT_SECRET: secret(current),
-      JWT_SECRET_PREVIOUS: previous === undefined ? undefined : secret(previous),
-      ENCRYPTION_KEY: secret('0'.repeat(64)),
-      ENCRYPTION_KEY_PREVIOUS: undefined,
-    }),
-  );
+const bearersOf = (current: string, previous?: string) => {
+  const derive = deriveFrom({
+    JWT_SECRET: secret(current),
+    JWT_SECRET_PREVIOUS: previous === undefined ? undefined : secret(previous),
+    ENCRYPTION_KEY: secret('0'.repeat(64)),
+    ENCRYPTION_KEY_PREVIOUS: undefined,
+  });
+  return internalBearers({ derive }, ['approval', 'identity'], 'vault');
+};
 
 const OPEN: OpenApproval = {
   command_id: 'c-1',
@@ -139,8 +139,15 @@ const post = (url: string, init: { bearer?: string; tenant?: string; body?: stri
 describe('S25 the internal listener', () => {
   it('S25 answers nobody without its bearer, whatever is asked', async () => {
     const url = await listener();
-    const [bearer = ''] = bearersOf(NEW).own;
-    const wrong = [undefined, '', 'x', `${bearer}x`, bearer.slice(1), bearersOf(OLD).own[0]];
+    const [bearer = ''] = bearersOf(NEW).to('approval');
+    const wrong = [
+      undefined,
+      '',
+      'x',
+      `${bearer}x`,
+      bearer.slice(1),
+      bearersOf(OLD).to('approval')[0],
+    ];
     for (const each of wrong) {
       for (const path of ['/internal/v1/introspect', '/internal/v1/approval/open', '/unknown']) {
         const asked = each === undefined ? {} : { bearer: each };
@@ -152,7 +159,7 @@ describe('S25 the internal listener', () => {
 
   it('S25 acts for no tenant but the one that the caller says twice', async () => {
     const url = await listener();
-    const [bearer = ''] = bearersOf(NEW).own;
+    const [bearer = ''] = bearersOf(NEW).to('approval');
     const open = (tenant: string | undefined, tenant_id: unknown) =>
       post(`${url}/internal/v1/approval/open`, {
         bearer,
@@ -172,7 +179,7 @@ describe('S25 the internal listener', () => {
 
   it('S25 believes the previous secret while it is rotated, and no longer', async () => {
     const rotating = await listener(bearersOf(NEW, OLD));
-    const [old = ''] = bearersOf(OLD).own;
+    const [old = ''] = bearersOf(OLD).to('approval');
     expect((await post(`${rotating}/internal/v1/introspect`, { bearer: old })).status).toBe(200);
     const rotated = await listener(bearersOf(NEW));
     expect((await post(`${rotated}/internal/v1/introspect`, { bearer: old })).status).toBe(401);
@@ -180,16 +187,14 @@ describe('S25 the internal listener', () => {
     const behind = await listener(bearersOf(OLD));
     expect(
       await peersAt(behind, bearersOf(NEW, OLD)).identity.introspect({ token: 'known' }),
-    ).toEqual({
-      key: KEY,
-    });
+    ).toEqual({ key: KEY });
   });
 
   it('S25 takes JSON of bounded size alone, and offers what the service has', async () => {
     const url = await listener(bearersOf(NEW), {
       identity: { jwks: offers().identity.jwks },
     });
-    const [bearer = ''] = bearersOf(NEW).own;
+    const [bearer = ''] = bearersOf(NEW).to('approval');
     expect((await post(`${url}/internal/v1/introspect`, { bearer })).status).toBe(404);
     const full = `${await listener()}/internal/v1/introspect`;
     const body = JSON.stringify({ token: 'x'.repeat(300 * 1024) });

@@ -29,7 +29,7 @@ const bearerOf = (jwtSecret: string): string => {
     ENCRYPTION_KEY: secret(SECRETS.ENCRYPTION_KEY),
     ENCRYPTION_KEY_PREVIOUS: undefined,
   });
-  return `Bearer ${internalBearers(derive).own[0]}`;
+  return `Bearer ${internalBearers({ derive }, ['vault'], 'cardea').to('vault')[0]}`;
 };
 const put = (authorization?: string, level = 'debug') =>
   fetch(`${fixture.managementUrl}/loglevel`, {

@@ -5,7 +5,7 @@ import { backup, restore } from './commands/backup.ts';
 import { configCheck, configList } from './commands/config.ts';
 import { doctor } from './commands/doctor.ts';
 import { keysRewrap, keysRotateDek } from './commands/encryption-keys.ts';
-import { newEnvironment } from './commands/env.ts';
+import { derivedEnvironment, newEnvironment } from './commands/env.ts';
 import { eventsRead, eventsTail } from './commands/events.ts';
 import { exec } from './commands/exec.ts';
 import { keysRotate, keysStatus } from './commands/keys.ts';
@@ -24,6 +24,7 @@ export const commands: readonly Command[] = [
   doctor,
   configCheck,
   configList,
+  derivedEnvironment,
   newEnvironment,
   migrateCommand,
   topicsCreate,

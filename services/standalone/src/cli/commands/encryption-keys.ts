@@ -1,26 +1,48 @@
 /** Moves what is wrapped under the previous ENCRYPTION_KEY and JWT_SECRET to the current ones. */
+import type { ServiceName } from '@cardea/contracts';
+import { deriveFrom, type Sealer, sealer, serviceSecrets, wrapKeys } from '@cardea/crypto';
 import { identityOperations } from '@cardea/identity';
+import { postgresSubjectKeys } from '@cardea/read-models';
+import type { Settings } from '@cardea/runtime';
 import { refuseForeignKeys, rewrapKeys } from '@cardea/service';
 import { vaultOperations } from '@cardea/vault';
 import { type Command, done, table, textOf } from '../command.ts';
-import { dependenciesOf, wrappedIn } from '../deployment.ts';
+import { type Deployment, dependenciesOf, wrappedIn } from '../deployment.ts';
 import { NotDone, WrongUsage } from '../failures.ts';
 
 export const keysRewrap: Command = {
   name: 'keys rewrap',
   summary:
     'Wraps every stored key under ENCRYPTION_KEY, and seals signing keys under JWT_SECRET; may be stopped and run again.',
-  example: 'keys rewrap',
-  run: async ({ open, tell }) => {
+  example: 'keys rewrap --per-service',
+  options: {
+    'per-service': {
+      type: 'boolean',
+      help: 'from the secrets of the deployment to those that each service has of its own',
+    },
+  },
+  run: async ({ open, tell, options }) => {
     const deployment = await open();
-    const wrapped = wrappedIn(deployment);
+    const perService = options['per-service'] === true;
+    const secretsOf = perService
+      ? (name: ServiceName) => movedToOwn(deployment.settings, name)
+      : undefined;
+    const wrapped = { ...wrappedIn(deployment), ...(secretsOf === undefined ? {} : { secretsOf }) };
     await refuseForeignKeys(wrapped);
     const tables: { readonly table: string; readonly rewrapped: number }[] = [];
     await rewrapKeys(wrapped, (name, rewrapped) => {
       tables.push({ table: name, rewrapped });
       if (rewrapped > 0) tell(`${name}: ${rewrapped}`, { table: name, rewrapped });
     });
-    const signing = await identityOperations(dependenciesOf(deployment, 'identity')).resealKeys();
+    const needs = dependenciesOf(deployment, 'identity');
+    const settings = perService ? movedToOwn(deployment.settings, 'identity') : needs.settings;
+    const identity = {
+      ...needs,
+      settings,
+      derive: deriveFrom(settings),
+      sealer: sealerOf(deployment, settings),
+    };
+    const signing = await identityOperations(identity).resealKeys();
     const rows = tables.map((each) => [each.table, `${each.rewrapped} rows wrapped anew`]);
     return done([...table(rows), `${signing} signing keys sealed anew`], {
       tables,
@@ -28,6 +50,25 @@ export const keysRewrap: Command = {
     });
   },
 };
+
+/** Opens what is wrapped anew already and what is not yet. */
+const sealerOf = (deployment: Deployment, settings: Settings): Sealer => {
+  const { database, clock, random } = deployment.shared();
+  const table = postgresSubjectKeys(database, 'identity');
+  return sealer({ table, keys: wrapKeys(settings, 'subject-wrap/v1'), clock, random });
+};
+
+/** Of a service whose keys still rest on the deployment's secrets. */
+function movedToOwn(settings: Settings, service: ServiceName): Settings {
+  const { JWT_SECRET, ENCRYPTION_KEY } = serviceSecrets(settings, service);
+  return {
+    ...settings,
+    JWT_SECRET,
+    JWT_SECRET_PREVIOUS: settings.JWT_SECRET,
+    ENCRYPTION_KEY,
+    ENCRYPTION_KEY_PREVIOUS: settings.ENCRYPTION_KEY,
+  };
+}
 
 export const keysRotateDek: Command = {
   name: 'keys rotate-dek',

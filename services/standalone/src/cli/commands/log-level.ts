@@ -1,4 +1,5 @@
 /** Changes the log level of running processes for a while; the deployment's bearer authorizes it. */
+import { SERVICE_NAMES } from '@cardea/contracts';
 import { internalBearers } from '@cardea/service';
 import { type Command, done, numberOf, textOf } from '../command.ts';
 import { NotDone, WrongUsage } from '../failures.ts';
@@ -6,6 +7,7 @@ import { NotDone, WrongUsage } from '../failures.ts';
 const LEVELS = ['debug', 'info', 'warn', 'error'];
 const TTL_SECONDS = { min: 1, max: 3600, or: 600 };
 const ANSWER_MS_MAX = 3_000;
+const REFUSED = 401;
 
 export const logLevel: Command = {
   name: 'loglevel',
@@ -26,11 +28,13 @@ export const logLevel: Command = {
     const deployment = await call.open();
     const urls = textOf(call, 'management')?.split(',') ?? deployment.addresses?.management ?? [];
     if (urls.length === 0) throw new NotDone('name the management ports with --management URL,…');
-    const [bearer = ''] = internalBearers(deployment.shared().derive).own;
+    // Which service answers at an address is not known: each has a bearer of its own.
+    const { to } = internalBearers(deployment.shared(), SERVICE_NAMES, 'cardea');
+    const bearers = [...new Set(SERVICE_NAMES.flatMap(to))];
     const processes = await Promise.all(
       urls.map(async (management) => ({
         management,
-        changed: await change(management, { body, bearer }),
+        changed: await change(management, { body, bearers }),
       })),
     );
     const lines = processes.map(
@@ -42,18 +46,21 @@ export const logLevel: Command = {
 
 async function change(
   management: string,
-  { body, bearer }: { readonly body: string; readonly bearer: string },
+  { body, bearers }: { readonly body: string; readonly bearers: readonly string[] },
 ): Promise<boolean> {
   try {
-    const { ok } = await fetch(new URL('/loglevel', management), {
-      method: 'PUT',
-      headers: { authorization: `Bearer ${bearer}` },
-      body,
-      redirect: 'error',
-      signal: AbortSignal.timeout(ANSWER_MS_MAX),
-    });
-    return ok;
+    for (const bearer of bearers) {
+      const { ok, status } = await fetch(new URL('/loglevel', management), {
+        method: 'PUT',
+        headers: { authorization: `Bearer ${bearer}` },
+        body,
+        redirect: 'error',
+        signal: AbortSignal.timeout(ANSWER_MS_MAX),
+      });
+      if (status !== REFUSED) return ok;
+    }
   } catch {
-    return false;
+    // Nobody answers there.
   }
+  return false;
 }

@@ -3,9 +3,12 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import type { Clock, Ids } from '@cardea/runtime';
 import { createTransport } from 'nodemailer';
-import type { Mail, MailTransport } from './mail.ts';
+import { type Mail, type MailTransport, senderOf } from './mail.ts';
 
-export type ListedMail = Required<Mail> & { readonly id: string; readonly created_at: string };
+export type ListedMail = Required<Omit<Mail, 'fromName' | 'replyTo'>> & {
+  readonly id: string;
+  readonly created_at: string;
+};
 
 export type MailFolder = MailTransport & {
   /** Newest first; `to` filters by one address, as it was addressed. */
@@ -23,10 +26,14 @@ export function mailFolder(
 ): MailFolder {
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'unix' });
   return {
-    send: async ({ link = null, code = null, ...mail }) => {
+    send: async ({ link = null, code = null, fromName = null, replyTo = null, ...mail }) => {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const id = ids.next();
-      const made = await composer.sendMail({ ...mail, from, to: { name: '', address: mail.to } });
+      const made = await composer.sendMail({
+        ...mail,
+        ...senderOf({ fromName, replyTo }, from),
+        to: { name: '', address: mail.to },
+      });
       await writeFile(join(folder, `${id}.eml`), made.message as Buffer, { mode: 0o600 });
       const listed: ListedMail = {
         id,

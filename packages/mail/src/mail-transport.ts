@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Clock, Ids, Settings } from '@cardea/runtime';
 import { createTransport } from 'nodemailer';
-import type { MailTransport } from './mail.ts';
+import { type MailTransport, senderOf } from './mail.ts';
 import { type MailFolder, mailFolder } from './mail-folder.ts';
 
 const SMTP_TIMEOUT_MS = 10_000;
@@ -39,8 +39,9 @@ function smtpTransport(url: string, from: string): MailTransport {
     disableUrlAccess: true,
   } as Parameters<typeof createTransport>[0]);
   return {
-    send: async ({ to, subject, text, html }) => {
-      await transport.sendMail({ from, to: { name: '', address: to }, subject, text, html });
+    send: async ({ to, subject, text, html, ...mail }) => {
+      const headers = { ...senderOf(mail, from), to: { name: '', address: to } };
+      await transport.sendMail({ ...headers, subject, text, html });
     },
     close: () => transport.close(),
   };

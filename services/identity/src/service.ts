@@ -120,7 +120,7 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
     ...shared,
     agentOfKey: (key) => agentOfKey({ ...needs, snapshots }, key),
   });
-  const factors = factorsModule({ ...shared, userDirectory });
+  const factors = factorsModule({ ...shared, ...accounts });
   const { secondFactors, passkeys } = factors;
   const keySets = { jwks, latestJwks };
   const authentication = authenticationModule({

@@ -11,7 +11,7 @@ import { createTenantRoute, type Workspaces } from '../workspaces/workspaces.mod
 import { type Accounts, accounts } from './accounts.ts';
 import { accountsRelay } from './accounts-relay.ts';
 import { administratorLists } from './administrators/administrator-list.ts';
-import { administrators } from './administrators/administrators.ts';
+import { type Administrators, administrators } from './administrators/administrators.ts';
 import { settleAdministrators } from './administrators/settle-administrators.policy.ts';
 import { bootstrapAdmin } from './bootstrap.ts';
 import { callersByStream } from './callers.ts';
@@ -39,7 +39,6 @@ import { resetMfaRoute } from './users/administer/reset-mfa.route.ts';
 import { announceVouched } from './users/announce-vouched.policy.ts';
 import { currentUserRoute } from './users/current-user/current-user.route.ts';
 import { forgetDeletedUsers } from './users/forget-deleted-users.policy.ts';
-import { importUsersRoute } from './users/import-users/import-users.route.ts';
 import { mailResetRoute } from './users/mail-reset/mail-reset.route.ts';
 import { getProfileRoute, updateProfileRoute } from './users/profile/profile.route.ts';
 import { releaseUnlinkedIdentities } from './users/release-unlinked-identities.policy.ts';
@@ -66,6 +65,7 @@ export { isReusedPassword } from './passwords/reused-password.ts';
 export { readSnapshot, type UserDirectory } from './user-directory.ts';
 export { type Administrator, administratorOf, outranks } from './users/administrator.ts';
 export { endSessions } from './users/end-sessions/end-sessions.ts';
+export { importUsersRoute } from './users/import-users/import-users.route.ts';
 export { avatarUrl, displayName } from './users/profile-fields.ts';
 export { rankOf } from './users/ranks.ts';
 export { repeatedCreation } from './users/repeated-creation.ts';
@@ -115,6 +115,7 @@ export type AccountsModule = {
   readonly module: Module;
   readonly userDirectory: UserDirectory;
   readonly accounts: Accounts;
+  readonly administrators: Administrators;
   readonly passwords: Passwords;
   readonly invitations: Join;
   /** Authenticates callers with the roles that their own streams give them now. */
@@ -149,7 +150,6 @@ export function accountsModule(given: Dependencies): AccountsModule {
       updateUserRoute(needs),
       deleteUserRoute(needs),
       resetMfaRoute(needs),
-      importUsersRoute(needs),
       mailResetRoute(needs),
       listIdentitiesRoute(needs),
       unlinkIdentityRoute(needs),
@@ -178,6 +178,7 @@ export function accountsModule(given: Dependencies): AccountsModule {
     module,
     userDirectory: directory,
     accounts: needs.accounts,
+    administrators: needs.administrators,
     passwords: needs.passwords,
     invitations: joining(needs),
     authenticator: callersByStream(given.authenticator, directory),

@@ -25,6 +25,19 @@ export function totpSecret(
   return { secret: secret.base32, url };
 }
 
+/** 80 bits at least, as the authenticator apps of others have them. */
+const IMPORTED_BYTES_MIN = 10;
+const IMPORTED_BYTES_MAX = 64;
+const BASE_32 = /^[A-Z2-7]+$/;
+
+/** A secret that was made elsewhere, in its one form; undefined if it is none. */
+export function readTotpSecret(text: string): string | undefined {
+  const base32 = text.replaceAll(/[\s-]|=+$/g, '').toUpperCase();
+  if (!BASE_32.test(base32)) return undefined;
+  const { length } = Secret.fromBase32(base32).bytes;
+  return length < IMPORTED_BYTES_MIN || length > IMPORTED_BYTES_MAX ? undefined : base32;
+}
+
 /** The step that a code is of, around this time; null if it is of none. */
 export function totpStep(secret: string, code: string, now: Date): number | null {
   const typed = code.replaceAll(/\s/g, '');

@@ -1,6 +1,7 @@
 /** Second factors of users: enrolled and removed by themselves, shown when they sign in. */
 import type { Module, ServiceDependencies } from '@cardea/service';
-import type { UserDirectory } from '../accounts/accounts.module.ts';
+import { importUsersRoute, type UserDirectory } from '../accounts/accounts.module.ts';
+import { readTotpSecret } from '../adapters/totp.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
 import { factors } from './factors/factor.ts';
 import { listFactorsRoute } from './factors/list/list.route.ts';
@@ -26,7 +27,10 @@ type Dependencies = Pick<
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
 
-export function factorsModule(given: Dependencies): {
+/** What importing people needs, who bring their second factors. */
+type Importing = Omit<Parameters<typeof importUsersRoute>[0], 'readTotpSecret' | 'importTotp'>;
+
+export function factorsModule(given: Dependencies & Importing): {
   readonly module: Module;
   readonly secondFactors: SecondFactors;
   readonly passkeys: Passkeys;
@@ -44,6 +48,7 @@ export function factorsModule(given: Dependencies): {
       listPasskeysRoute(needs),
       renamePasskeyRoute(needs),
       removePasskeyRoute(needs),
+      importUsersRoute({ ...needs, readTotpSecret, importTotp: needs.secondFactors.importTotp }),
     ],
     relay: factorsRelay,
   };

@@ -48,6 +48,11 @@ export type SecondFactors = {
     },
     command: Command,
   ) => Promise<EnrolledTotp | 'erased'>;
+  /** One that its owner's app has already; undefined where nothing was added. */
+  readonly importTotp: (
+    of: { readonly userId: string; readonly secret: string },
+    command: Command,
+  ) => Promise<bigint | undefined>;
   readonly confirmTotp: (
     of: { readonly userId: string; readonly factorId: string; readonly code: string },
     command: Command,
@@ -111,6 +116,7 @@ export function secondFactors(needs: Dependencies): SecondFactors {
 
   return {
     enrolTotp: enrolled,
+    importTotp: (of, command) => importTotp(needs, of, command),
     confirmTotp: async ({ userId, factorId, code }, command) => {
       const { now } = command;
       const step = await stepOf(needs, { factorId, code }, command);
@@ -144,6 +150,28 @@ export function secondFactors(needs: Dependencies): SecondFactors {
         ? useOneOfTotp(needs, { user, code: shown.code }, command)
         : useRecovery(needs, { user, code: shown.code }, command),
   };
+}
+
+async function importTotp(
+  { streams, sealer }: Pick<Dependencies, 'streams' | 'sealer'>,
+  { userId, secret: text }: { readonly userId: string; readonly secret: string },
+  command: Command,
+): Promise<bigint | undefined> {
+  const { now } = command;
+  // The same for a request that is repeated.
+  const factorId = uuidFrom(userId, 'imported totp');
+  const place = factorField(userId, factorId, 'secret');
+  const secret = await sealer.seal(command.metadata.tenantId, place, text);
+  if (secret === 'erased') return undefined;
+  const enrol = { id: factorId, userId, name: null, secret, now };
+  await streams.decideOn(factors, factorId, command, {
+    isNew: true,
+    decide: (factor) => enrolTotp(enrol, factor),
+  });
+  const add = { factor: { id: factorId, type: 'totp' }, recoveryId: null, now } as const;
+  const own = { ...command, id: uuidFrom(command.id, 'imported totp') };
+  const decided = await streams.decideOn(users, userId, own, (user) => addFactor(add, user));
+  return decided.position;
 }
 
 const hashOf = (

@@ -51,6 +51,7 @@ export type Recipients = {
         readonly settings: {
           readonly app_url: string | null;
           readonly otp: { readonly format: OtpFormat };
+          readonly email: { readonly from_name: string | null; readonly reply_to: string | null };
         };
       }
     | undefined
@@ -136,13 +137,14 @@ async function write(
   const to = await sealer.open(pending.email, { streamId: `mailbox-${mailbox}`, field: 'email' });
   if (to === null) return 'nobody';
   const of = { userId: user.id, expiresAt: pending.expires_at, invitationId };
-  const { app_url, otp } = tenant.settings;
+  const { app_url, otp, email } = tenant.settings;
   const pages = app_url ?? `${needs.settings.PUBLIC_URL}/api/v1/auth`;
   const flow = FLOWS[purpose];
   const link = flow === undefined ? null : await issueLink(needs, waiting, { ...of, pages, flow });
   const code = purpose === 'otp' ? await issueCode(needs, waiting, { ...of, ...otp }) : null;
   const words = emailTemplate(purpose, { link, code, tenantName: tenant.displayName });
-  return { to, ...words, link, code };
+  const sender = { fromName: email.from_name, replyTo: email.reply_to };
+  return { to, ...sender, ...words, link, code };
 }
 
 /** Below the tenant's own pages or the hosted ones; mails without a link have none. */

@@ -2,7 +2,7 @@
 import { named } from '@cardea/contracts';
 import Type from 'typebox';
 import { closed } from '../../http/answers.ts';
-import { nullable } from '../../http/input-fields.ts';
+import { FILLED_NAME, nullable } from '../../http/input-fields.ts';
 import { SOCIAL_PROVIDERS, SocialChange, SocialShape, shownSocial } from './social-settings.ts';
 import { type Branding, REGISTRATION_MODES, type TenantFacts } from './tenant.ts';
 
@@ -17,6 +17,8 @@ const ROLES_MAX = 50;
 const REDIRECT_URIS_MAX = 50;
 const URL_CHARACTERS_MAX = 2_048;
 const EMAIL_CHARACTERS_MAX = 254;
+const FROM_NAME_CHARACTERS_MAX = 64;
+const ADDRESS = '^[^@\\s<>,;"\\u0000-\\u001f]+@[^@\\s<>,;"\\u0000-\\u001f]+$';
 
 const httpsUrl = nullable(
   Type.String({
@@ -56,6 +58,24 @@ const webauthn = {
   origins: Type.Array(
     Type.String({ pattern: '^https?://[^/]+$', maxLength: 253, examples: ['https://example.com'] }),
     { maxItems: 10, uniqueItems: true },
+  ),
+};
+/** Of the mail that is sent to the tenant's users; null: as the deployment has it. */
+const email = {
+  from_name: nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: FROM_NAME_CHARACTERS_MAX,
+      pattern: FILLED_NAME,
+      examples: ['Example'],
+    }),
+  ),
+  reply_to: nullable(
+    Type.String({
+      pattern: ADDRESS,
+      maxLength: EMAIL_CHARACTERS_MAX,
+      examples: ['help@example.com'],
+    }),
   ),
 };
 const otp = { format: named('OtpFormat', Type.Enum(['base32', 'digits6'])) };
@@ -119,6 +139,7 @@ export const settingsFields = {
   otp: named('OtpSettings', closed(otp)),
   webauthn: named('WebauthnSettings', closed(webauthn)),
   social: SocialShape,
+  email: named('EmailSettings', closed(email)),
   branding: named('Branding', closed(branding)),
 };
 
@@ -146,6 +167,7 @@ export const SettingsChange = named(
       otp: change('OtpSettingsChange', otp),
       webauthn: change('WebauthnSettingsChange', webauthn),
       social: Type.Optional(SocialChange),
+      email: change('EmailSettingsChange', email),
       branding: brandingChange,
     },
     { additionalProperties: false, minProperties: 1 },

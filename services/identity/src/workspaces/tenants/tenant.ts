@@ -54,6 +54,7 @@ type WithFields =
   | 'otp'
   | 'webauthn'
   | 'social'
+  | 'email'
   | 'branding';
 /** What is not named stays, inside these objects too: older events may lack newer fields. */
 export type TenantSettingsChange = Partial<Omit<TenantSettings, WithFields>> & {
@@ -78,6 +79,8 @@ export type TenantSettings = {
   readonly social: SocialSettings;
   /** Pages that a browser may be sent to with what a sign-in elsewhere came to; compared byte by byte. */
   readonly allowed_redirect_uris: readonly string[];
+  /** Of mail to its users: the name of the sender, and who gets the answers; null: the deployment's. */
+  readonly email: { readonly from_name: string | null; readonly reply_to: string | null };
   readonly approval_channels: readonly string[];
   readonly branding: Branding;
 };
@@ -96,6 +99,7 @@ export const TENANT_DEFAULTS: TenantSettings = {
   webauthn: { rp_id: null, origins: [] },
   social: { google: null, github: null, microsoft: null },
   allowed_redirect_uris: [],
+  email: { from_name: null, reply_to: null },
   approval_channels: ['email', 'webhook'],
   branding: {
     logo_url: null,
@@ -237,6 +241,7 @@ const changedSettings = (
     otp,
     webauthn,
     social,
+    email,
     branding,
     ...plain
   }: TenantSettingsChange,
@@ -250,6 +255,7 @@ const changedSettings = (
   otp: { ...before.otp, ...otp },
   webauthn: { ...before.webauthn, ...webauthn },
   social: { ...before.social, ...social },
+  email: { ...before.email, ...email },
   branding: { ...before.branding, ...branding },
 });
 

@@ -19,7 +19,7 @@ import type { Passwords } from '../../passwords/passwords.ts';
 import type { UserDirectory } from '../../user-directory.ts';
 import { type Administrator, administratorOf } from '../administrator.ts';
 import { isActiveAdmin } from '../ranks.ts';
-import { exists } from '../user.ts';
+import { type ExistingUser, exists } from '../user.ts';
 import { type ImportFault, type ReadUser, readUsers } from './import-users.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command' | 'ids' | 'sealer'> & {
@@ -29,11 +29,18 @@ type Dependencies = Pick<ServiceDependencies, 'command' | 'ids' | 'sealer'> & {
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly passwords: Pick<Passwords, 'isKnownHash'>;
   readonly toAscii: ToAscii;
+  readonly readTotpSecret: (text: string) => string | undefined;
+  /** Makes it a second factor of the user, whose app shows its codes already. */
+  readonly importTotp: (
+    of: { readonly userId: string; readonly secret: string },
+    command: Command,
+  ) => Promise<bigint | undefined>;
 };
 
 const USERS_MAX = 100;
 const AT_ONCE_MAX = 10;
 const HASH_CHARACTERS_MAX = 512;
+const TOTP_SECRET_CHARACTERS_MAX = 256;
 
 const Body = closed({
   users: Type.Array(
@@ -43,6 +50,14 @@ const Body = closed({
         email: emailField,
         /** A PHC string of argon2, scrypt or PBKDF2, or a bcrypt hash. */
         password_hash: Type.Optional(Type.String({ minLength: 1, maxLength: HASH_CHARACTERS_MAX })),
+        /** Of an authenticator app, in base 32. */
+        totp_secret: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: TOTP_SECRET_CHARACTERS_MAX,
+            examples: ['JBSWY3DPEHPK3PXP'],
+          }),
+        ),
         display_name: Type.Optional(nullable(displayNameField)),
         avatar_url: Type.Optional(nullable(avatarUrlField)),
         roles: Type.Optional(
@@ -87,7 +102,9 @@ export const importUsersRoute = (needs: Dependencies): Endpoint =>
       const { settings = TENANT_DEFAULTS } = (await needs.workspaces.tenant(tenantId)) ?? {};
       const by = administratorOf(request.principal);
       const { isKnownHash } = needs.passwords;
-      const read = readUsers(body.users, { by, settings, isKnownHash, toAscii: needs.toAscii });
+      const { readTotpSecret, toAscii } = needs;
+      const of = { by, settings, isKnownHash, readTotpSecret, toAscii };
+      const read = readUsers(body.users, of);
       const command = await needs.command(request);
       const ownHash = await requestHash(needs, request);
       const results: Imported[] = [];
@@ -134,7 +151,8 @@ async function imported(
   const before = await needs.userDirectory.byId(tenantId, id);
   // A repeat under the same Idempotency-Key meets those that the first request made.
   if (exists(before)) {
-    return reusedKey(ownHash, before.requestHash) === undefined ? {} : { code: 'reused' };
+    if (reusedKey(ownHash, before.requestHash) !== undefined) return { code: 'reused' };
+    return { position: await withTotp(needs, before, user, command) };
   }
   const emailHash = await needs.userDirectory.hashOf(tenantId, user.email);
   const account = { ...user, id, emailHash, vouched: !by.isKey, requestHash: ownHash };
@@ -144,5 +162,16 @@ async function imported(
   if (isActiveAdmin(made.user)) {
     await needs.administrators.settle({ tenantId, userId: id }, command);
   }
-  return { position: made.position };
+  const enrolled = await withTotp(needs, made.user, user, command);
+  return { position: enrolled ?? made.position };
+}
+
+/** Repeatable: a factor that is there stays as it is. */
+async function withTotp(
+  { importTotp }: Dependencies,
+  { id: userId }: ExistingUser,
+  { totpSecret: secret }: ReadUser,
+  command: Command,
+): Promise<bigint | undefined> {
+  return secret === null ? undefined : importTotp({ userId, secret }, command);
 }

@@ -7,6 +7,7 @@ const of = {
   by: { rank: rankOf(['admin']), isKey: false },
   settings: TENANT_DEFAULTS,
   isKnownHash: (phc: string) => phc === 'known',
+  readTotpSecret: (text: string) => (text === 'secret' ? 'SECRET' : undefined),
   toAscii: (domain: string) => domain,
 };
 const email = 'ann@example.com';
@@ -19,13 +20,14 @@ describe('people who are imported', () => {
     { user: { email, roles: ['pope'] }, code: 'unknown_role' },
     { user: { email, roles: ['owner'] }, code: 'forbidden' },
     { user: { email, password_hash: 'unknown' }, code: 'unsupported_hash' },
+    { user: { email, totp_secret: 'none' }, code: 'invalid_totp_secret' },
   ])('are refused one by one: $code', ({ user, code }) => {
-    const other = { email: 'bob@example.com', password_hash: 'known' };
+    const other = { email: 'bob@example.com', password_hash: 'known', totp_secret: 'secret' };
     expect(readUsers([user, other], of)).toEqual([
       code,
       {
         ...{ email: other.email, emailVerified: false, displayName: null, avatarUrl: null },
-        ...{ roles: ['member'], passwordHash: 'known' },
+        ...{ roles: ['member'], passwordHash: 'known', totpSecret: 'SECRET' },
       },
     ]);
   });

@@ -7,6 +7,7 @@ import { avatarUrl, displayName } from '../profile-fields.ts';
 export type ImportedUser = {
   readonly email: string;
   readonly password_hash?: string;
+  readonly totp_secret?: string;
   readonly display_name?: string | null;
   readonly avatar_url?: string | null;
   readonly roles?: readonly string[];
@@ -19,6 +20,7 @@ export type ImportFault =
   | 'unknown_role'
   | 'forbidden'
   | 'unsupported_hash'
+  | 'invalid_totp_secret'
   | 'email_already_exists';
 
 export type ReadUser = {
@@ -28,12 +30,16 @@ export type ReadUser = {
   readonly avatarUrl: string | null;
   readonly roles: readonly string[];
   readonly passwordHash: string | null;
+  /** Base 32, of an authenticator app. */
+  readonly totpSecret: string | null;
 };
 
 type Of = {
   readonly by: Administrator;
   readonly settings: Pick<TenantSettings, 'roles'>;
   readonly isKnownHash: (phc: string) => boolean;
+  /** In its one form; undefined if it is none. */
+  readonly readTotpSecret: (text: string) => string | undefined;
   readonly toAscii: ToAscii;
 };
 
@@ -62,6 +68,9 @@ function readUser(user: ImportedUser, of: Of): ReadUser | ImportFault {
   if (!areKnownRoles(of.settings, roles)) return 'unknown_role';
   if (!mayGiveRoles(of.by, roles)) return 'forbidden';
   if (hash !== null && !of.isKnownHash(hash)) return 'unsupported_hash';
+  const { totp_secret: totp = null } = user;
+  const totpSecret = totp === null ? null : of.readTotpSecret(totp);
+  if (totpSecret === undefined) return 'invalid_totp_secret';
   return {
     email,
     emailVerified: user.email_verified ?? false,
@@ -69,5 +78,6 @@ function readUser(user: ImportedUser, of: Of): ReadUser | ImportFault {
     avatarUrl: picture,
     roles,
     passwordHash: hash,
+    totpSecret,
   };
 }

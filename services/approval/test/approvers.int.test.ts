@@ -276,6 +276,19 @@ describe('a person who is asked', () => {
     expect((await tenant.ann.get('/api/v1/ciba/pending')).code).toBe('unauthenticated');
   });
 
+  it('asks nobody whose account still waits for its owner', async () => {
+    const tenant = await fixture.people('invited');
+    const told = (status: string) =>
+      fixture.publish(
+        userEvent(tenant.id, 'ann', 'user.status_changed', { status, changed: ['status'] }),
+      );
+    const ask = async () => (await tenant.bot.post(REQUESTS, wanted())).code;
+    await told('invited');
+    await untilTrue(async () => (await ask()) === 'user_disabled');
+    await told('active');
+    await untilTrue(async () => (await ask()) === undefined);
+  });
+
   it('approval 3 is swept: the log says that an overdue request has expired', async () => {
     const { ann, id: tenant } = await fixture.people('swept');
     await ann.post(REQUESTS, wanted({ ttl_seconds: 1 }));

@@ -41,7 +41,7 @@ describe('a tenant that demands a second factor', () => {
       mfa_required: true,
       mfa_enrollment_required: true,
       mfa_token: expect.any(String),
-      mfa_methods: ['totp'],
+      mfa_methods: ['totp', 'passkey'],
       expires_in: 300,
     });
     const enrolled = (await challenge(begun.mfa_token)).body;

@@ -4,12 +4,13 @@ import { relay } from '@cardea/event-bus';
 import { ignored, ignoring } from '@cardea/event-store';
 import { readSnapshot } from '../accounts/accounts.module.ts';
 import type { SigninEvent } from './attempts/lockout.ts';
+import type { PasskeyFailureEvent } from './passkeys/passkey-failure.ts';
 import type { RegistrationEvent } from './registrations/registration.ts';
 import type { PendingSignInEvent } from './second-factor/pending-sign-in.ts';
 import type { SocialCodeEvent } from './social/social-code.ts';
 
 export const authenticationRelay = relay<
-  SigninEvent | RegistrationEvent | PendingSignInEvent | SocialCodeEvent,
+  SigninEvent | RegistrationEvent | PendingSignInEvent | SocialCodeEvent | PasskeyFailureEvent,
   typeof identityEvents
 >({
   SignedIn: async ({ data, streamId }, tools) => {
@@ -34,6 +35,10 @@ export const authenticationRelay = relay<
   SecondFactorFailed: ({ data: { user_id, method, failures } }) => ({
     type: 'user.login_failed',
     data: { user_id, method, reason: 'invalid_code', failures, blocked_until: null },
+  }),
+  PasskeySignInFailed: ({ data: { user_id, reason } }) => ({
+    type: 'user.login_failed',
+    data: { user_id, method: 'passkeys', reason, failures: 1, blocked_until: null },
   }),
   SecondFactorMet: ignored('the sign-in that it ends is told'),
   ...ignoring(

@@ -17,7 +17,7 @@ import { endAttempt } from './attempts/end-attempt.ts';
 import { signins } from './attempts/lockout.ts';
 import { mfaTokens } from './attempts/mfa-token.ts';
 import { unlockRoute } from './attempts/unlock/unlock.route.ts';
-import { verifyPassword } from './attempts/verify-password.ts';
+import { clearLockout, verifyPassword } from './attempts/verify-password.ts';
 import { authenticationRelay } from './authentication-relay.ts';
 import { sendCodeRoute } from './mailed-secrets/send-code/send-code.route.ts';
 import { sendLinkRoute } from './mailed-secrets/send-link/send-link.route.ts';
@@ -26,6 +26,7 @@ import {
   magicLinkPageRoute,
   verifyLinkRoute,
 } from './mailed-secrets/verify-link/verify-link.route.ts';
+import { passkeyFailures } from './passkeys/passkey-failure.ts';
 import { passkeySignInOptionsRoute, passkeySignInRoute } from './passkeys/sign-in/sign-in.route.ts';
 import { changePasswordRoute } from './passwords/change-password/change-password.route.ts';
 import { forgotPasswordRoute } from './passwords/forgot-password/forgot-password.route.ts';
@@ -85,6 +86,7 @@ export function authenticationModule(given: Dependencies): Module {
   const needs = {
     ...withTokens,
     verifyPassword: verifyPassword(given),
+    clearLockout: clearLockout(given),
     endAttempt: endAttempt(withTokens),
     socialProviders: socialProviders(given.clock),
     socialKeys: given.derive('JWT_SECRET', 'social/v1'),
@@ -119,4 +121,10 @@ export function authenticationModule(given: Dependencies): Module {
   };
 }
 
-export const authenticationStreams = [signins, registrations, pendingSignIns, socialCodes];
+export const authenticationStreams = [
+  signins,
+  registrations,
+  pendingSignIns,
+  socialCodes,
+  passkeyFailures,
+];

@@ -48,10 +48,13 @@ export type Passkeys = {
   readonly look: (
     of: Answered,
     tenant: TenantFacts,
-  ) => Promise<ShownPasskey | 'invalid' | 'expired'>;
+  ) => Promise<ShownPasskey | InvalidPasskey | 'expired'>;
   /** Uses it up: false where it is none of the account's, or its counter did not rise. */
   readonly use: (shown: ShownPasskey, user: ExistingUser, command: Command) => Promise<boolean>;
 };
+
+/** Whose it would have been; null: nobody's. */
+export type InvalidPasskey = { readonly invalid: true; readonly userId: string | null };
 
 export type ShownPasskey = {
   readonly userId: string;
@@ -141,11 +144,11 @@ export function passkeys(needs: Dependencies): Passkeys {
       const pending = await taken(challengeId, tenant.id);
       if (pending === undefined || pending.making !== null) return 'expired';
       const found = await store.find(tenant.id, (response as { id?: unknown }).id);
-      if (found === undefined) return 'invalid';
+      if (found === undefined) return { invalid: true, userId: null };
       const rp = relyingParty(tenant, settings);
       const of = { response, challenge: pending.challenge, rp };
       const shown = await shownPasskey(of, found.credential);
-      if (shown === undefined) return 'invalid';
+      if (shown === undefined) return { invalid: true, userId: found.facts.user_id };
       return { userId: found.facts.user_id, factorId: found.facts.id, counter: shown.counter };
     },
     use: async ({ userId, factorId, counter }, user, command) => {

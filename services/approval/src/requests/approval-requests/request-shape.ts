@@ -3,7 +3,7 @@ import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import { NullableTime, named, Time } from '@cardea/contracts';
 import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
-import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
+import { type IdentityFacts, isActive } from '../identity-facts/identity-facts.ts';
 import {
   type Binding,
   ORIGINS,
@@ -175,5 +175,5 @@ export async function isLive(
       .catch(() => revocations.isRevoked(revocation.kind, revocation.id)),
     identityFacts.user(tenantId, userId),
   ]);
-  return !isRevoked && user?.status !== 'disabled';
+  return !isRevoked && isActive(user);
 }

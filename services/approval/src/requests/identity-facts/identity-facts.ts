@@ -125,9 +125,11 @@ export function identityFacts(database: Database): IdentityFacts {
   };
 }
 
+/** `invited`: the account waits for its owner, and nobody signs in to it. */
+const INACTIVE: readonly string[] = ['disabled', 'invited', 'suspended', 'deleted'];
+
 export const isActive = (one: { readonly status: string } | undefined): boolean =>
-  one === undefined ||
-  (one.status !== 'disabled' && one.status !== 'suspended' && one.status !== 'deleted');
+  one === undefined || !INACTIVE.includes(one.status);
 
 /** The bus may lag after a sign-up, so a missing row is read again, twice. */
 export async function patiently<Row>(

@@ -42,7 +42,7 @@ export type SecondFactor = keyof typeof SECOND_FACTORS;
 export type StepFactor = 'password' | SecondFactor;
 
 /** What can be enrolled where one has to be, in the course of a sign-in. */
-export const ENROLLABLE: readonly SecondFactor[] = ['totp'];
+export const ENROLLABLE: readonly SecondFactor[] = ['totp', 'passkey'];
 
 /** Whether one of the account's second factors is due, or has to be enrolled first. */
 export type SecondDue = 'none' | 'one_of_them' | 'enrolment';

@@ -8,7 +8,7 @@ import type { Command, Streams } from '@cardea/event-store';
 import { networkOf } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
 import type { RateLimit, RateLimits } from '@cardea/service';
-import type { Passwords } from '../../accounts/accounts.module.ts';
+import type { ExistingUser, Passwords } from '../../accounts/accounts.module.ts';
 import { userField } from '../../streams/encrypted-fields.ts';
 import {
   type Attempt,
@@ -105,10 +105,28 @@ export function verifyPassword(needs: Dependencies): VerifyPassword {
       return { attempt: met };
     }
     await byPair.giveBack();
-    await clear(needs, { userId: met.user.id, prefix, emailHash, state }, command);
+    // A password alone is not yet a sign-in where a second factor is due.
+    if (met.secondDue === 'none') {
+      await clear(needs, { userId: met.user.id, prefix, emailHash, state }, command);
+    }
     return { attempt: met, rehashed };
   };
 }
+
+export type ClearLockout = (
+  of: { readonly user: Pick<ExistingUser, 'id' | 'emailHash'>; readonly ip: string },
+  command: Command,
+) => Promise<void>;
+
+/** After the second factor of a sign-in that began with a password. */
+export const clearLockout =
+  (needs: Pick<Dependencies, 'sealer' | 'streams'>): ClearLockout =>
+  async ({ user: { id: userId, emailHash }, ip }, command) => {
+    const { tenantId } = command.metadata;
+    const prefix = await needs.sealer.indexHash({ tenantId }, 'network', networkOf(ip));
+    const { state } = await needs.streams.load(signins, { tenantId, id: emailHash });
+    await clear(needs, { userId, prefix, emailHash, state }, command);
+  };
 
 /** Without a usable hash it does the same work and says no. */
 async function verify(
@@ -154,7 +172,7 @@ const recorded = (reason: Refusal): FailureReason => {
 
 /** A miss that came while the password was looked at counts on, until the next success or its end. */
 async function clear(
-  { streams }: Dependencies,
+  { streams }: Pick<Dependencies, 'streams'>,
   {
     emailHash,
     state,

@@ -167,7 +167,7 @@ async function showPasskey(
   if (response === undefined) return badField('response', 'required');
   const shown = await passkeys.look({ challengeId, response }, tenant);
   if (shown === 'expired') return { refused: 'challenge_expired' } as const;
-  if (shown === 'invalid' || !(await passkeys.use(shown, user, command))) {
+  if ('invalid' in shown || !(await passkeys.use(shown, user, command))) {
     return { refused: 'invalid_passkey' } as const;
   }
   return { factorId: shown.factorId };

@@ -14,11 +14,12 @@ import {
 import { emailField } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { TenantFacts, Workspaces } from '../../../workspaces/workspaces.module.ts';
-import { begin, meet, refuse } from '../../attempts/attempt.ts';
+import { begin, meet, type Refused, refuse } from '../../attempts/attempt.ts';
 import { countSignIn, type EndAttempt } from '../../attempts/end-attempt.ts';
-import { INVALID_PASSKEY, refusalOfPasskey } from './sign-in.ts';
+import { passkeyFailed, passkeyFailures } from '../passkey-failure.ts';
+import { failureOf, INVALID_PASSKEY, refusalOfPasskey } from './sign-in.ts';
 
-type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits'> & {
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly passkeys: Pick<Passkeys, 'request' | 'look' | 'use'>;
@@ -100,7 +101,10 @@ async function signedIn(needs: Dependencies, request: Asked, tenant: TenantFacts
   const { challenge_id: challengeId, response } = request.body;
   const shown = await needs.passkeys.look({ challengeId, response }, tenant);
   if (shown === 'expired') return { refused: 'challenge_expired' } as const;
-  if (shown === 'invalid') return INVALID_PASSKEY;
+  if ('invalid' in shown) {
+    await recordFailure(needs, request, { tenant, userId: shown.userId, attempt: WRONG });
+    return INVALID_PASSKEY;
+  }
   const readAt = needs.clock.now();
   const user = await needs.userDirectory.byId(tenant.id, shown.userId);
   const actor = { type: 'user', id: shown.userId } as const;
@@ -109,9 +113,37 @@ async function signedIn(needs: Dependencies, request: Asked, tenant: TenantFacts
   const { settings } = tenant;
   const attempt = meet(begin({ via: 'login', first: 'passkeys', user, settings }), isRight);
   countSignIn(attempt);
-  if (attempt.status === 'refused') return refusalOfPasskey(attempt);
+  if (attempt.status === 'refused') {
+    await recordFailure(needs, request, { tenant, userId: shown.userId, attempt });
+    return refusalOfPasskey(attempt);
+  }
   const ended = await needs.endAttempt.inSession(attempt, { request, tenant, readAt }, command);
   return ended.status === 'session'
     ? { ok: ended.signedIn, wrote: ended.wrote }
     : refusalOfPasskey(ended.status === 'refused' ? ended : refuse('invalid_credentials'));
+}
+
+const WRONG = refuse('invalid_credentials');
+
+async function recordFailure(
+  needs: Pick<Dependencies, 'command' | 'streams'>,
+  request: Asked,
+  of: {
+    readonly tenant: TenantFacts;
+    readonly userId: string | null;
+    readonly attempt: Refused;
+  },
+): Promise<void> {
+  const { tenant, userId, attempt } = of;
+  const reason = failureOf(attempt.reason);
+  if (reason === undefined) return;
+  const actor =
+    userId === null
+      ? ({ type: 'system', id: 'identity' } as const)
+      : ({ type: 'user', id: userId } as const);
+  const command = await needs.command(request, { tenantId: tenant.id, actor });
+  await needs.streams.decideOn(passkeyFailures, command.id, command, {
+    isNew: true,
+    decide: () => passkeyFailed({ userId, reason }, command.now),
+  });
 }

@@ -1,6 +1,7 @@
 /** What a sign-in by passkey that was refused is answered. */
 import { tooOften } from '../../../http/answers.ts';
-import type { Refused } from '../../attempts/attempt.ts';
+import type { Refusal, Refused } from '../../attempts/attempt.ts';
+import type { PasskeyFailureReason } from '../passkey-failure.ts';
 
 export const INVALID_PASSKEY = { refused: 'invalid_passkey' } as const;
 
@@ -18,5 +19,20 @@ export function refusalOfPasskey({ reason, retryAfterSeconds = 0 }: Refused) {
     case 'erased':
     case 'invalid_credentials':
       return INVALID_PASSKEY;
+  }
+}
+
+/** What is recorded of it; undefined: that the tenant does not allow passkeys is nobody's failure. */
+export function failureOf(reason: Refusal): PasskeyFailureReason | undefined {
+  switch (reason) {
+    case 'email_not_verified':
+    case 'disabled':
+    case 'invalid_credentials':
+      return reason;
+    case 'login_disabled':
+    case 'blocked':
+    case 'limited':
+    case 'erased':
+      return undefined;
   }
 }

@@ -22,6 +22,7 @@ import type { TenantFacts, Workspaces } from '../../../workspaces/workspaces.mod
 import { type MetAttempt, meetSecond, type SecondFactor } from '../../attempts/attempt.ts';
 import type { EndAttempt } from '../../attempts/end-attempt.ts';
 import type { MfaClaims, MfaTokens } from '../../attempts/mfa-token.ts';
+import type { ClearLockout } from '../../attempts/verify-password.ts';
 import { faultOf, pendingSignIns, showSecond } from '../pending-sign-in.ts';
 import { INVALID_CODE, INVALID_TOKEN, refusalOfPending, resumed } from './verify.ts';
 
@@ -29,9 +30,10 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits' | '
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly secondFactors: Pick<SecondFactors, 'enrolTotp' | 'confirmTotp' | 'use'>;
-  readonly passkeys: Pick<Passkeys, 'request' | 'look' | 'use'>;
+  readonly passkeys: Pick<Passkeys, 'add' | 'creation' | 'look' | 'request' | 'use'>;
   readonly mfaTokens: Pick<MfaTokens, 'read'>;
   readonly endAttempt: Pick<EndAttempt, 'asBegun'>;
+  readonly clearLockout: ClearLockout;
 };
 
 const Method = named('SecondFactorMethod', Type.Enum(['totp', 'recovery', 'passkey']));
@@ -79,6 +81,10 @@ export const challengeRoute = (needs: Dependencies): Endpoint =>
         return { ok: { challenge_id: challengeId, options } };
       }
       const account = (await needs.userDirectory.emailOf(user)) ?? '';
+      if (request.body.method === 'passkey') {
+        const made = await needs.passkeys.creation({ user, account }, tenant);
+        return { ok: { challenge_id: made.challengeId, options: made.options } };
+      }
       const enrolled = await needs.secondFactors.enrolTotp(
         { user, name: null, account, issuer: tenant.displayName },
         await commandOf(needs, request, claims),
@@ -131,6 +137,9 @@ export const verifySecondFactorRoute = (needs: Dependencies): Endpoint =>
       const end = { request, tenant, readAt, sid: claims.jti };
       const ended = await needs.endAttempt.asBegun(shown.attempt, end, command);
       if (ended.status === 'refused') return INVALID_TOKEN;
+      if (claims.first === 'password') {
+        await needs.clearLockout({ user: shown.attempt.user, ip: request.ip }, command);
+      }
       const { recoveryCodes } = shown;
       const codes = recoveryCodes === undefined ? {} : { recovery_codes: [...recoveryCodes] };
       return { ok: { ...ended.signedIn, ...codes }, wrote: ended.wrote };
@@ -197,7 +206,7 @@ async function show(
   const { user } = attempt;
   const right =
     claims.due === 'enrolment'
-      ? await enrolled(needs, { userId: user.id, method, shown }, command)
+      ? await enrolled(needs, { user, tenant, method, shown }, command)
       : await used(needs, { user, tenant, method, shown }, command);
   if (right === 'expired') {
     return { isWrong: false, fault: { refused: 'enrolment_expired' } } as const;
@@ -237,18 +246,28 @@ async function used(
   const { challenge_id: challengeId, response } = shown;
   if (challengeId === undefined || response === undefined) return undefined;
   const passkey = await passkeys.look({ challengeId, response }, tenant);
-  if (passkey === 'invalid' || passkey === 'expired') return undefined;
+  if (passkey === 'expired' || 'invalid' in passkey) return undefined;
   return (await passkeys.use(passkey, user, command)) ? {} : undefined;
 }
 
 async function enrolled(
-  { secondFactors }: Dependencies,
-  { method, userId, shown }: Shown & { readonly userId: string },
+  { secondFactors, passkeys }: Dependencies,
+  of: Shown & { readonly user: MetAttempt['user']; readonly tenant: TenantFacts },
   command: Command,
 ): Promise<Right | 'expired' | undefined> {
-  const { challenge_id: factorId, code = '' } = shown;
-  if (method !== 'totp' || factorId === undefined) return undefined;
-  const confirmed = await secondFactors.confirmTotp({ userId, factorId, code }, command);
+  const { user, tenant, method, shown } = of;
+  const { challenge_id: challengeId, code = '', response } = shown;
+  if (challengeId === undefined) return undefined;
+  if (method === 'passkey') {
+    if (response === undefined) return undefined;
+    const add = { user, name: null, challengeId, response };
+    const added = await passkeys.add(add, tenant, command);
+    if ('passkey' in added) return {};
+    return added.refused === 'challenge_expired' ? 'expired' : undefined;
+  }
+  if (method !== 'totp') return undefined;
+  const confirm = { userId: user.id, factorId: challengeId, code };
+  const confirmed = await secondFactors.confirmTotp(confirm, command);
   if (confirmed.confirmed) return { recoveryCodes: confirmed.recoveryCodes };
   return confirmed.reason === 'expired' ? 'expired' : undefined;
 }

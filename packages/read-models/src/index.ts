@@ -48,7 +48,7 @@ export {
 } from './projection-runner.ts';
 export { type Privilege, protectTable } from './protect-table.ts';
 export { type RebuildOptions, type Rebuilt, rebuildProjection } from './rebuild.ts';
-export { endRestore, isMarked, isRestoreMark, markRestore } from './restore-mark.ts';
+export { beginRestore, endRestore, isRestoreMigration, isRestoring } from './restoring.ts';
 export { APP_ROLE, SYSTEM_ROLE } from './roles.ts';
 export { type SharedTransactions, sharedTransactions } from './shared-transactions.ts';
 export { eraseKeysOfDays, postgresSubjectKeys } from './subject-key-table.ts';

@@ -8,7 +8,7 @@ import { failpoint, type Logger } from '@cardea/runtime';
 import createKnex, { type Knex } from 'knex';
 import { Client } from 'pg';
 import { type MigrationSet, type Step, stepOfValue, stepsOf } from './migration.ts';
-import { isRestoreMark, migrationsTable } from './restore-mark.ts';
+import { isRestoreMigration, migrationsTable } from './restoring.ts';
 import { APP_ROLE, makeRoles, SYSTEM_ROLE } from './roles.ts';
 import { serviceTables, subjectKeyIndexes } from './service-tables.ts';
 
@@ -157,7 +157,7 @@ export const RESTORING =
 
 const withoutMark = (state: Comparison): Comparison => ({
   ...state,
-  tooNew: state.tooNew.filter(({ name }) => !isRestoreMark(name)),
+  tooNew: state.tooNew.filter(({ name }) => !isRestoreMigration(name)),
 });
 
 function refuse(state: Comparison): void {
@@ -166,7 +166,7 @@ function refuse(state: Comparison): void {
     throw new MigrationRefused(`Migration ${changed} was applied and is another file now.`);
   }
   const [newer] = state.tooNew;
-  if (newer !== undefined && isRestoreMark(newer.name)) throw new MigrationRefused(RESTORING);
+  if (newer !== undefined && isRestoreMigration(newer.name)) throw new MigrationRefused(RESTORING);
   if (newer !== undefined) {
     throw new MigrationRefused(
       `The database stands at ${newer.name}, which needs version ${newer.minAppVersion}.`,

@@ -2,7 +2,7 @@
 import { busMigrations } from '@cardea/event-bus';
 import { eventStoreMigrations } from '@cardea/event-store';
 import {
-  isRestoreMark,
+  isRestoreMigration,
   type MigrationSet,
   type MigrationState,
   migrate,
@@ -102,7 +102,7 @@ async function missingNow(of: {
 
 function firstOf({ pending, changed, tooNew }: MigrationState): string | undefined {
   if (changed[0] !== undefined) return `${changed[0]} was applied and is another file now`;
-  if (tooNew[0] !== undefined && isRestoreMark(tooNew[0].name)) return RESTORING;
+  if (tooNew[0] !== undefined && isRestoreMigration(tooNew[0].name)) return RESTORING;
   if (tooNew[0] !== undefined) {
     return `${tooNew[0].name} is applied and needs version ${tooNew[0].minAppVersion}`;
   }

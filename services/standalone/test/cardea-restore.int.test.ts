@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { asOwner, endRestore, markRestore, plannedMigrations } from '@cardea/read-models';
+import { asOwner, beginRestore, endRestore, plannedMigrations } from '@cardea/read-models';
 import { readSettings, type Settings } from '@cardea/runtime';
 import { migrateServices, migrationSetsOf } from '@cardea/service';
 import { services } from '@cardea/standalone';
@@ -108,7 +108,7 @@ describe('O11 a restore', () => {
   });
 
   it('keeps every process out until it is done', async () => {
-    await asOwner(database.url, (owner) => markRestore(owner, '0.0.1'));
+    await asOwner(database.url, (owner) => beginRestore(owner, '0.0.1'));
     for (const line of ['migrate', `backup --out ${join(backups, 'half')}`]) {
       const { code, said } = await saidBy(line, database.url);
       expect(code).toBe(1);

@@ -7,7 +7,7 @@ import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
 import { logNumber } from '@cardea/event-store';
 import {
   type CopiedTable,
-  isRestoreMark,
+  isRestoreMigration,
   openSnapshot,
   RESTORING,
   type TableSnapshot,
@@ -97,7 +97,7 @@ async function appliedIn(snapshot: TableSnapshot): Promise<Manifest['migrations'
       ...rows.map(({ name, sha256 }) => [`${schema}/${name}`, sha256] as [string, string]),
     );
   }
-  if (applied.some(([name]) => isRestoreMark(name))) throw new NotDone(RESTORING);
+  if (applied.some(([name]) => isRestoreMigration(name))) throw new NotDone(RESTORING);
   return Object.fromEntries(applied);
 }
 

@@ -7,9 +7,9 @@ import { randomUUID } from 'node:crypto';
 import { beginEpoch, relayPositionKey, remakeTopics } from '@cardea/event-bus';
 import {
   asOwner,
+  beginRestore,
   endRestore,
-  isMarked,
-  markRestore,
+  isRestoring,
   openLoad,
   plannedMigrations,
   RESTORING,
@@ -63,7 +63,7 @@ export async function restoreBackup(
   await refuseUsed(owner);
   const restoring: Restoring = { deployment, folder, manifest, owner, tell };
   try {
-    await asOwner(owner, (sql) => markRestore(sql, version));
+    await asOwner(owner, (sql) => beginRestore(sql, version));
     const only = new Set(Object.keys(manifest.migrations));
     const migrating = { settings, definitions: services, version, log: deployment.log };
     await migrateServices({ ...migrating, restoring: true, only });
@@ -106,7 +106,7 @@ const schemas = (): readonly string[] => migrationSetsOf(services).map(({ schema
 
 async function refuseUsed(owner: string): Promise<void> {
   await asOwner(owner, async (sql) => {
-    if (await isMarked(sql)) throw new NotDone(RESTORING, 'restore_broken_off');
+    if (await isRestoring(sql)) throw new NotDone(RESTORING, 'restore_broken_off');
     const { rowCount } = await sql.query('SELECT FROM pg_namespace WHERE nspname = ANY($1)', [
       schemas(),
     ]);

@@ -11,8 +11,14 @@ import { secret } from '@cardea/runtime';
 import { services } from '@cardea/standalone';
 import { type ServiceFixture, serviceFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { company } from '../../../test/faults/company.ts';
-import { CHEAP, cardeaFixture, exampleOf, running, SECRETS } from './cardea-fixture.ts';
+import {
+  CHEAP,
+  cardeaFixture,
+  exampleOf,
+  running,
+  SECRETS,
+} from '../../services/standalone/test/cardea-fixture.ts';
+import { company } from '../faults/company.ts';
 
 const ACCOUNT = { email: 'owner@example.com', password: 'a password for the tests' };
 const COMPARTMENTS = { CARDEA_COMPARTMENTS: 'true' };

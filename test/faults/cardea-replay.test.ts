@@ -13,10 +13,15 @@ import {
   webhookSink,
 } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Company, company } from '../../../test/faults/company.ts';
-import { CHEAP, cardeaFixture, exampleOf, SECRETS } from './cardea-fixture.ts';
+import {
+  CHEAP,
+  cardeaFixture,
+  exampleOf,
+  SECRETS,
+} from '../../services/standalone/test/cardea-fixture.ts';
+import { type Company, company } from './company.ts';
 
-const CARDEA = fileURLToPath(new URL('../src/cardea.ts', import.meta.url));
+const CARDEA = fileURLToPath(new URL('../../services/standalone/src/cardea.ts', import.meta.url));
 const GIVEN_UP_MS_MAX = 60_000;
 const ACCOUNT = { email: 'owner@example.com', password: 'a password for the tests' };
 const TOPIC = topicOf('authz');

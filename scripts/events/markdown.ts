@@ -29,7 +29,6 @@ export function eventsPage(topics: readonly PublishedTopic[]): string {
     context: fieldTable(first.schema.properties?.['context'] ?? {}),
     tests: testTable(),
     events: topics.map(topicPart).join('\n\n'),
-    announced: announcedList(topics),
   };
   return readFileSync(FRAME, 'utf8').replaceAll(/\{\{(\w+)\}\}/g, (place, name: string) => {
     const filling = places[name];
@@ -196,12 +195,3 @@ function described({ description = '', enum: values = [] }: Schema): string {
   const words = values.filter((value) => value !== null).map((value) => `\`${value}\``);
   return words.length === 0 ? description : `${description} One of ${words.join(', ')}.`;
 }
-
-const announcedList = (topics: readonly PublishedTopic[]): string =>
-  topics
-    .filter(({ announced }) => announced.length > 0)
-    .map(
-      ({ topic, announced }) =>
-        `- \`${topic}\`: ${announced.map((type) => `\`${type}\``).join(', ')}`,
-    )
-    .join('\n');

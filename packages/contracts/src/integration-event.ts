@@ -53,8 +53,6 @@ export type IntegrationEventKind = {
   readonly version: number;
   /** One sentence about what happened: the `description` of the declaration. */
   readonly meaning: string;
-  /** Declared for a later release: no relay of this release sends it, and its shape may still change. */
-  readonly announced: boolean;
   /** Closed, with `context`: the schema in the documents, and the one that the relay checks. */
   readonly schema: TObject;
   /** Used by the relay: true when `data` is exactly as declared. */
@@ -94,14 +92,7 @@ type Newest<Schemas> = Schemas extends readonly [...unknown[], infer Last extend
     ? Schemas
     : never;
 
-/** Marks the declaration of a type that is not sent yet. */
-export const announced = <Declared extends TObject>(declared: Declared): Declared => ({
-  ...declared,
-  [ANNOUNCED]: true,
-});
-const ANNOUNCED = 'x-announced';
-
-type Annotations = { readonly description?: string; readonly [ANNOUNCED]?: boolean };
+type Annotations = { readonly description?: string };
 
 const FAULTS_MAX = 20;
 
@@ -113,7 +104,7 @@ const integrationEventKind = (
 ): IntegrationEventKind => {
   if (!/^[a-z][a-z_]*(\.[a-z][a-z_]*)+$/.test(type)) throw new Error(`not a dotted type: ${type}`);
   if ('context' in declared.properties) throw new Error(`${type}: context is added of itself`);
-  const { description: meaning = '', [ANNOUNCED]: isAnnounced = false } = declared as Annotations;
+  const { description: meaning = '' } = declared as Annotations;
   const schema = Type.Object(
     { ...declared.properties, context: contextSchema },
     { additionalProperties: false },
@@ -125,7 +116,6 @@ const integrationEventKind = (
     type,
     version,
     meaning,
-    announced: isAnnounced,
     schema,
     mayBePublished: (data) => closed().Check(data),
     canBeRead: (data) => open().Check(data),

@@ -25,8 +25,6 @@ export type PublishedTopic = {
   readonly partitions: number;
   readonly retentionDays: number;
   readonly events: readonly PublishedEvent[];
-  /** Types that a later release will publish. */
-  readonly announced: readonly string[];
 };
 
 export const publishedTopics = (): readonly PublishedTopic[] =>
@@ -35,8 +33,7 @@ export const publishedTopics = (): readonly PublishedTopic[] =>
     return {
       service,
       ...planOf(service),
-      events: kinds.filter(({ announced }) => !announced).map(publishedEvent),
-      announced: kinds.filter(({ announced }) => announced).map(({ type }) => type),
+      events: kinds.map(publishedEvent),
     };
   });
 

@@ -108,7 +108,8 @@ export function serve(options: ServeOptions): HttpServer {
   let listening: Listening | undefined;
   const showsLoopbackOnly = (request: IncomingMessage): boolean =>
     options.sharesLoopbackOnly === true || (listening?.onLoopback === true && isDirect(request));
-  const handler = beforeRouting(routerOf(routes, showsLoopbackOnly), parts, options);
+  const ways = { literal: literalRoutes(routes), router: routerOf(routes, showsLoopbackOnly) };
+  const handler = beforeRouting(ways, parts, options);
   const stopWaitMs = options.stopWaitMs ?? STOP_WAIT_MS;
   let flushing: NodeJS.Timeout | undefined;
   let stopped: Promise<void> | undefined;
@@ -168,9 +169,9 @@ type WithContext = IncomingMessage & { [HTTP_CONTEXT]?: HttpContext };
 const httpOf = (request: IncomingMessage): HttpContext =>
   (request as WithContext)[HTTP_CONTEXT] as HttpContext;
 
-/** Steps that are the same for every path; then Express finds the endpoint. */
+/** Steps that are the same for every path; then the endpoint is found. */
 function beforeRouting(
-  router: Router,
+  { literal, router }: { readonly literal: LiteralRoutes; readonly router: Router },
   parts: ServerParts,
   { name, internal }: Pick<ServeOptions, 'name' | 'internal'>,
 ): HttpServer['handler'] {
@@ -190,6 +191,8 @@ function beforeRouting(
       return http.refuse(refusalOf('unauthenticated'));
     }
     if (isPreflight(http)) return preflight(http);
+    const route = literal.get(http.path)?.get(request.method ?? '');
+    if (route !== undefined) return http.within(() => enter(route, http, NO_PARAMS));
     http.within(() =>
       router(request as express.Request, response as express.Response, (error?: unknown) =>
         unrouted(http, error),
@@ -199,6 +202,28 @@ function beforeRouting(
 }
 
 type Params = { readonly [name: string]: string };
+
+const NO_PARAMS: Params = {};
+
+function enter(route: Route, http: HttpContext, params: Params): void {
+  http.contract = route.contract;
+  http.servedBy = route.group.service;
+  void answerRequest(route, http, params);
+}
+
+/** By path and method. Express tries the pattern of one route after the other; these need none. */
+type LiteralRoutes = ReadonlyMap<string, ReadonlyMap<string, Route>>;
+
+function literalRoutes(routes: readonly Route[]): LiteralRoutes {
+  const literal = new Map<string, Map<string, Route>>();
+  for (const route of routes) {
+    const { path, method, loopbackOnly } = route.contract;
+    if (path.includes('{') || loopbackOnly === true) continue;
+    const methods = literal.get(path) ?? new Map<string, Route>();
+    literal.set(path, methods.set(method.toUpperCase(), route));
+  }
+  return literal;
+}
 
 /** Only Express' router: its application would add properties to every request and response that nothing here uses. */
 function routerOf(
@@ -216,10 +241,7 @@ function routerOf(
     }
     for (const route of methods) {
       at[route.contract.method]((request, _response) => {
-        const http = httpOf(request);
-        http.contract = route.contract;
-        http.servedBy = route.group.service;
-        void answerRequest(route, http, request.params as Params);
+        enter(route, httpOf(request), request.params as Params);
       });
     }
     const allow = methods.map(({ contract }) => contract.method.toUpperCase()).join(', ');

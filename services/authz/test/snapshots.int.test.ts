@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { processFixture } from '@cardea/testing';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -155,7 +156,7 @@ describe('a snapshot', () => {
     await write('t', smallIndex());
     const writer = await processes.start({
       name: 'writer',
-      script: join(import.meta.dirname, 'snapshot-writer.process.ts'),
+      script: fileURLToPath(new URL('./snapshot-writer.process.ts', import.meta.url)),
       args: [folder, KEY.toString('hex')],
     });
     expect(await writer.ended).toBe('SIGKILL');

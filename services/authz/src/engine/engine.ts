@@ -82,61 +82,66 @@ const LOADS_MAX = 3;
 
 /** Answers from memory; where that has no fresh index of the tenant, `table` does. */
 export function engineOf(needs: EngineDependencies, table: Engine): Engine {
-  const index = indexEngine(needs);
-  const unlessElsewhere = async <T>(
+  const turns = longWalkTurns();
+  const answered = async <T>(
     of: Asking,
-    inMemory: Promise<FromMemory<T>>,
-    ask: () => Promise<Answered<T>>,
+    start: Question<T>,
+    elsewhere: () => Promise<Answered<T>>,
   ): Promise<Answered<T>> => {
-    const answer = await inMemory;
-    if (answer !== ELSEWHERE) return answer;
-    if (of.asOf === undefined) metrics.tableAnswers.inc();
-    return ask();
+    const asked = ask(needs, of, (index) => atOnce(start(index, index.run())));
+    const short = asked instanceof Promise ? await asked : asked;
+    if (short === ELSEWHERE) {
+      if (of.asOf === undefined) metrics.tableAnswers.inc();
+      return elsewhere();
+    }
+    if ('unanswered' in short) return short;
+    const { value, position } = short;
+    if (value !== undefined) return { value: value.value, position };
+    return turns(() => walkLong(needs, of.tenantId, start)).catch(tooLarge);
   };
   return {
-    check: (of, asked) => unlessElsewhere(of, index.check(of, asked), () => table.check(of, asked)),
+    check: (of, asked) =>
+      answered(
+        of,
+        (index, run) => checkFor(index, asked, run),
+        () => table.check(of, asked),
+      ),
     checkAll: (of, asked) =>
-      unlessElsewhere(of, index.checkAll(of, asked), () => table.checkAll(of, asked)),
+      answered(
+        of,
+        (index, run) => checkEach(index, asked, run),
+        () => table.checkAll(of, asked),
+      ),
     explain: (of, asked) =>
-      unlessElsewhere(of, index.explain(of, asked), () => table.explain(of, asked)),
+      answered(
+        of,
+        (index, run) => explainFor(index, asked, run),
+        () => table.explain(of, asked),
+      ),
     filter: (of, asked) =>
-      unlessElsewhere(of, index.filter(of, asked), () => table.filter(of, asked)),
+      answered(
+        of,
+        (index, run) => filterFor(index, asked, run),
+        () => table.filter(of, asked),
+      ),
     listObjects: (of, asked) =>
-      unlessElsewhere(of, index.listObjects(of, asked), () => table.listObjects(of, asked)),
+      answered(
+        of,
+        (index) => listObjectsFor(index, asked),
+        () => table.listObjects(of, asked),
+      ),
     listUsers: (of, asked) =>
-      unlessElsewhere(of, index.listUsers(of, asked), () => table.listUsers(of, asked)),
+      answered(
+        of,
+        (index) => index.listUsers(asked),
+        () => table.listUsers(of, asked),
+      ),
   };
 }
 
 /** There is no index of the tenant in memory that is fresh. */
 const ELSEWHERE = 'elsewhere';
 type FromMemory<T> = Answered<T> | typeof ELSEWHERE;
-type IndexEngine = {
-  readonly [Question in keyof Engine]: Engine[Question] extends (
-    ...asked: infer Asked
-  ) => Promise<Answered<infer T>>
-    ? (...asked: Asked) => Promise<FromMemory<T>>
-    : never;
-};
-
-function indexEngine(needs: EngineDependencies): IndexEngine {
-  const turns = longWalkTurns();
-  const answered = async <T>(of: Asking, start: Question<T>): Promise<FromMemory<T>> => {
-    const short = await ask(needs, of, (index) => atOnce(start(index, index.run())));
-    if (short === ELSEWHERE || 'unanswered' in short) return short;
-    if (short.value !== undefined) return { ...short, value: short.value.value };
-    return turns(() => walkLong(needs, of.tenantId, start)).catch(tooLarge);
-  };
-  return {
-    check: (of, asked) => answered(of, (index, run) => checkFor(index, asked, run)),
-    checkAll: (of, asked) => answered(of, (index, run) => checkEach(index, asked, run)),
-    explain: (of, asked) => answered(of, (index, run) => explainFor(index, asked, run)),
-    filter: (of, asked) => answered(of, (index, run) => filterFor(index, asked, run)),
-    listObjects: (of, asked) => answered(of, (index) => listObjectsFor(index, asked)),
-    listUsers: (of, asked) => answered(of, (index) => index.listUsers(asked)),
-  };
-}
-
 /** Asked at once, and again in slices between other requests where that would take long. */
 type Question<T> = (index: TupleIndex, run: Run) => Walk<T>;
 
@@ -183,15 +188,34 @@ async function walkOnce<T>(
   return undefined;
 }
 
-/** Waits until the index is fresh enough and the tenant is loaded, then evaluates in one tick. */
-async function ask<T>(
-  { follower, tenants, isFresh }: EngineDependencies,
+/** Evaluates in this tick where nothing has to be waited for, as in nearly every request. */
+function ask<T>(
+  needs: EngineDependencies,
+  of: Asking,
+  evaluate: (index: TupleIndex) => T,
+): FromMemory<T> | Promise<FromMemory<T>> {
+  if (of.asOf !== undefined) return ELSEWHERE;
+  const { follower, tenants, isFresh } = needs;
+  const floor = floorOf(needs, of);
+  const entry = follower.position >= floor && isFresh() ? tenants.loaded(of.tenantId) : undefined;
+  return entry === undefined
+    ? askOnceReady(needs, of, evaluate)
+    : evaluated(() => evaluate(entry.index), follower.position);
+}
+
+function floorOf({ follower }: EngineDependencies, { tenantId, atLeast }: Asking): bigint {
+  const floor = follower.floor(tenantId);
+  return atLeast !== undefined && floor < atLeast ? atLeast : floor;
+}
+
+/** Waits until the index is new enough and the tenant is loaded. */
+async function askOnceReady<T>(
+  needs: EngineDependencies,
   of: Asking,
   evaluate: (index: TupleIndex) => T,
 ): Promise<FromMemory<T>> {
-  if (of.asOf !== undefined) return ELSEWHERE;
-  let floor = follower.floor(of.tenantId);
-  if (of.atLeast !== undefined && floor < of.atLeast) floor = of.atLeast;
+  const { follower, tenants, isFresh } = needs;
+  const floor = floorOf(needs, of);
   if (follower.position < floor && !(await follower.reached(floor, WAIT_MS))) {
     return { unanswered: 'not_caught_up' };
   }

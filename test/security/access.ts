@@ -51,6 +51,7 @@ export const access: readonly (readonly [RegExp, Right])[] = [
   [/^(GET|DELETE) \/agent\/sessions/, required('user agent_key agent_token')],
   // Tuples (`docs/contract.md` 5.4).
   [/^(POST|DELETE) \/fga\/tuples(\/batch)?$/, required('admin api_key:fga:write')],
+  [/^\w+ \/fga\/model/, required('admin')],
   [/^POST \/fga\/dry-run$/, required('admin api_key:fga:write')],
   [/^\w+ \/fga\//, required('user agent_token api_key:fga:read')],
   // Approval requests (`docs/contract.md` 4.6); agents are let through as far as the answer that a user has

@@ -1,15 +1,15 @@
 /** The events of authz: every change of a relationship tuple, and every change that was refused. */
 import { actionDenied } from './action-denied.ts';
-import { fact, freeText, id, instant, nullable, oneOf, text } from './fields.ts';
+import { fact, freeText, id, instant, nullable, number, text } from './fields.ts';
 import { integrationEvents } from './integration-event.ts';
 
 /** Read as: subject is relation of object. */
 const fields = {
   user_type: text('Kind of the subject.', 'user'),
   user_id: freeText(text("The subject's id, as the tenant chose it.", '4711')),
-  relation: oneOf(
-    ['owner', 'editor', 'viewer', 'can_read', 'can_write', 'member', 'parent'],
-    'What the subject is to the object.',
+  relation: text(
+    "What the subject is to the object: owner, editor, viewer, can_read, can_write, member, parent, or a name of the tenant's own model.",
+    'viewer',
   ),
   object_type: text('Kind of the object.', 'document'),
   object_id: freeText(text("The object's id, as the tenant chose it.", 'handbook')),
@@ -34,5 +34,8 @@ export const authzEvents = integrationEvents('authz', {
     'A relationship was deleted that did not hold; nothing has changed.',
     repeated,
   ),
+  'model.published': fact("The tenant's model of relations was replaced.", {
+    version: number('Version of the model.', 1),
+  }),
   'action.denied': actionDenied,
 });

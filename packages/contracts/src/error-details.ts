@@ -50,6 +50,7 @@ export const ERROR_DETAILS: { readonly [code: string]: TSchema } = {
   invalid_request: faults,
   invalid_url: faults,
   unknown_event: faults,
+  model_invalid: faults,
   already_created: earlierId,
   insufficient_scope: Type.Object(
     { scope: Type.String({ description: 'The scope that the API key lacks.' }) },

@@ -2,6 +2,11 @@
 
 import type { ServiceDefinition } from '@cardea/service';
 import { tupleEngine } from './engine/tuple-engine.ts';
+import { currentModels } from './models/current-models.ts';
+import { dryRunModelRoute } from './models/dry-run/dry-run-model.route.ts';
+import { models } from './models/model.ts';
+import { publishModelRoute } from './models/publish/publish.route.ts';
+import { showModelRoute } from './models/show/show.route.ts';
 import { noOpWrites } from './no-op-writes/no-op-write.ts';
 import { changeTuplesRoute } from './tuples/change/change-many.route.ts';
 import { deleteTupleRoute } from './tuples/change/delete.route.ts';
@@ -21,11 +26,15 @@ import { tuplesTable } from './tuples/tuples.projection.ts';
 
 export const authzService: ServiceDefinition = {
   name: 'authz',
-  streams: [tuples, noOpWrites],
+  streams: [tuples, noOpWrites, models],
   migrations: new URL('../migrations/', import.meta.url),
   build: (needs) => {
-    const { engine, dryRun, follower, barrier, acknowledged, loops, stop } = tupleEngine(needs);
-    const writes = { ...needs, follower, barrier };
+    const current = currentModels(needs.streams);
+    const { engine, dryRun, follower, barrier, acknowledged, loops, stop } = tupleEngine({
+      ...needs,
+      models: current,
+    });
+    const writes = { ...needs, follower, barrier, models: current };
     return {
       endpoints: [
         writeTuple(writes),
@@ -36,7 +45,10 @@ export const authzService: ServiceDefinition = {
         checkBatchRoute({ engine }),
         filterRoute({ ...needs, engine }),
         listObjectsRoute({ ...needs, engine }),
-        dryRunRoute({ dryRun }),
+        dryRunRoute({ dryRun, models: current }),
+        showModelRoute(needs),
+        publishModelRoute(writes),
+        dryRunModelRoute({ dryRun }),
         listUsersRoute({ ...needs, engine }),
       ],
       projections: [tuplesTable, tupleSpans],

@@ -17,11 +17,27 @@ async function standingTuple({ a, rest }: Fortress): Promise<Ask> {
   return { body };
 }
 
+/** Takes the tuples of the other samples. */
+const MODEL = {
+  user: {},
+  group: { relations: { member: { direct: ['user'] } } },
+  doc: { relations: { viewer: { direct: ['user', 'group'] } } },
+};
+
+async function nextModel({ a, rest }: Fortress): Promise<Ask> {
+  const by = { tenant: a.tenantId, bearer: a.owner.access };
+  const { body } = await rest.get('/api/v1/fga/model', by);
+  return { body: { expected_version: body.version, types: MODEL } };
+}
+
 export const authzSamples: Samples = {
   write_tuple: { by: 'admin', ask: () => ({ body: freshTuple() }) },
   delete_tuple: { by: 'admin', ask: standingTuple },
   change_tuples: { by: 'admin', ask: () => ({ body: { writes: [freshTuple()] } }) },
   fga_dry_run: { by: 'admin', ask: () => ({ body: { writes: [freshTuple()] } }) },
+  show_model: { by: 'admin', ask: () => ({}) },
+  publish_model: { by: 'admin', ask: nextModel },
+  dry_run_model: { by: 'admin', ask: () => ({ body: { types: MODEL } }) },
   list_tuples: { by: 'member', ask: () => ({ query: { object_type: 'doc' } }) },
   fga_check: { by: 'member', ask: standingTuple },
   fga_filter: {

@@ -4,8 +4,9 @@
  */
 import type { Database } from '@cardea/read-models';
 import type { Node } from '../engine/dry-run.ts';
-import { type Fields, RELATIONS, type Relation, WILDCARD } from '../tuples/relation.ts';
-import { ROWS_MAX, statementRows } from './subgraph.ts';
+import type { Types } from '../models/rules.ts';
+import { type Fields, relationOf, WILDCARD } from '../tuples/relation.ts';
+import { ROWS_MAX, statementRows, typesOf } from './subgraph.ts';
 import { nodeKey } from './tuple-key.ts';
 
 /** Of more principals, or objects, only so many are looked at. */
@@ -18,11 +19,14 @@ export type Affected = {
   readonly tuples: readonly Fields[];
   /** There are more principals or objects. */
   readonly isCut: boolean;
+  /** The tenant's own model, if it has one. */
+  readonly types: Types | undefined;
 };
 
 type Row = {
   readonly kind: 'principal' | 'object' | 'tuple';
   readonly relation: number | null;
+  readonly own_relation: string | null;
   readonly user_type: string;
   readonly user_id: string;
   readonly object_type: string;
@@ -106,7 +110,7 @@ const AFFECTED = `
     SELECT t.* FROM p JOIN authz.tuples t
       ON t.tenant_id = $1 AND t.subject_key = p.k AND t.relation = ANY ('{0,1,2,3,4}')
       WHERE t.object_key IN (SELECT k FROM a))
-  SELECT kind, relation, user_type, user_id, object_type, object_id FROM (
+  SELECT kind, relation, NULL AS own_relation, user_type, user_id, object_type, object_id FROM (
     SELECT 'principal' AS kind, NULL::smallint AS relation, type AS user_type, id AS user_id,
       '' AS object_type, '' AS object_id, 0::bigint AS position FROM principals
     UNION ALL
@@ -115,7 +119,54 @@ const AFFECTED = `
     SELECT 'tuple', relation, user_type, user_id, object_type, object_id, position FROM found
   ) AS every`;
 
+/** Rules of a tenant's own may lead from anything to anything. */
+const EVERYTHING = `
+  SELECT 'tuple' AS kind, relation, own_relation, user_type, user_id, object_type, object_id, position
+  FROM authz.tuples WHERE tenant_id = $1`;
+
 export async function readAffected(
+  database: Database,
+  tenantId: string,
+  changed: readonly Fields[] | undefined,
+): Promise<Affected> {
+  const types = await typesOf(database, { tenantId });
+  return changed === undefined || types !== undefined
+    ? readAll(database, tenantId, { types, changed: changed ?? [] })
+    : readNear(database, tenantId, changed);
+}
+
+async function readAll(
+  database: Database,
+  tenantId: string,
+  { types, changed }: { readonly types: Types | undefined; readonly changed: readonly Fields[] },
+): Promise<Affected> {
+  const rows = await statementRows<Row>(database, tenantId, {
+    text: `${EVERYTHING} ORDER BY position LIMIT ${ROWS_MAX + 1}`,
+    values: [],
+  });
+  const tuples = rows.map(fieldsOf);
+  const [principals, objects] = [new Map<string, Node>(), new Map<string, Node>()];
+  for (const { user_type, user_id, object_type, object_id } of [...tuples, ...changed]) {
+    const object = { type: object_type, id: object_id };
+    principals.set(JSON.stringify([user_type, user_id]), { type: user_type, id: user_id });
+    principals.set(JSON.stringify([object_type, object_id]), object);
+    objects.set(JSON.stringify([object_type, object_id]), object);
+  }
+  return {
+    types,
+    tuples,
+    principals: [...principals.values()].slice(0, NODES_MAX),
+    objects: [...objects.values()].slice(0, NODES_MAX),
+    isCut: principals.size > NODES_MAX || objects.size > NODES_MAX,
+  };
+}
+
+const fieldsOf = ({ kind: _, own_relation, ...row }: Row): Fields => ({
+  ...row,
+  relation: relationOf({ relation: row.relation as number, own_relation }),
+});
+
+async function readNear(
   database: Database,
   tenantId: string,
   changed: readonly Fields[],
@@ -136,12 +187,8 @@ export async function readAffected(
   return {
     principals: principalsFound.slice(0, NODES_MAX),
     objects: objectsFound.slice(0, NODES_MAX),
-    tuples: rows
-      .filter(({ kind }) => kind === 'tuple')
-      .map(({ kind: _, ...row }) => ({
-        ...row,
-        relation: RELATIONS[row.relation as number] as Relation,
-      })),
+    tuples: rows.filter(({ kind }) => kind === 'tuple').map(fieldsOf),
+    types: undefined,
     isCut: principalsFound.length > NODES_MAX || objectsFound.length > NODES_MAX,
   };
 }

@@ -4,18 +4,20 @@
  */
 import { type Database, DatabaseUnavailable } from '@cardea/read-models';
 import { inSlices } from '../engine/in-slices.ts';
+import { indexFor } from '../engine/model-index.ts';
 import {
   EvaluationBudgetExceeded,
-  newTupleIndex,
   type Question,
   type TupleIndex,
   type UsersQuestion,
 } from '../engine/tuple-index.ts';
+import type { Types } from '../models/rules.ts';
 import {
   type Fields,
   numberOf,
   RELATIONS,
   type Relation,
+  relationOf,
   satisfying,
   WILDCARD,
 } from '../tuples/relation.ts';
@@ -31,6 +33,7 @@ const QUERY_CANCELED = '57014';
 type Principal = Pick<Fields, 'user_type' | 'user_id'>;
 type Row = {
   readonly relation: number;
+  readonly own_relation: string | null;
   readonly user_type: string;
   readonly user_id: string;
   readonly object_type: string;
@@ -149,8 +152,12 @@ export type Subgraphs = {
 };
 
 export function subgraphs(database: Database, monotonicMs: () => number): Subgraphs {
-  const read = async (source: Source, query: Query): Promise<TupleIndex> =>
-    inSlices(indexOf(await rowsOf(database, source, query)), monotonicMs);
+  const read = async (source: Source, query: Query): Promise<TupleIndex> => {
+    const types = await typesOf(database, source);
+    const asked = types === undefined ? query : EVERYTHING;
+    const rows = await rowsOf(database, source, asked);
+    return inSlices(indexOf(types, rows), monotonicMs);
+  };
   return {
     ofChecks: (source, principals, objects) =>
       read(source, {
@@ -190,7 +197,8 @@ async function rowsOf(
   const moment = asOf && [asOf, await parkedTuples(database)];
   const tuples = moment ? at(`$${values.length + 2}`, `$${values.length + 3}`) : NOW;
   return statementRows<Row>(database, tenantId, {
-    text: `SELECT relation, user_type, user_id, object_type, object_id FROM (${text(tuples)}) AS found
+    text: `SELECT relation, own_relation, user_type, user_id, object_type, object_id
+           FROM (${text(tuples)}) AS found
            ORDER BY position LIMIT ${ROWS_MAX + 1}`,
     values: [...values, ...(moment ?? [])],
   });
@@ -229,10 +237,30 @@ async function parkedTuples({ system }: Database): Promise<readonly string[]> {
   return rows.map(({ hex }) => hex);
 }
 
-function* indexOf(rows: readonly Row[]): Generator<void, TupleIndex> {
-  const index = newTupleIndex();
+/** Rules of a tenant's own may lead from anything to anything. */
+const EVERYTHING: Query = {
+  text: (tuples) => `SELECT t.* FROM ${tuples} t WHERE t.tenant_id = $1`,
+  values: [],
+};
+
+/** The tenant's own model, if it has one, or had one at the moment. */
+export async function typesOf(
+  database: Database,
+  { tenantId, asOf }: Source,
+): Promise<Types | undefined> {
+  const { rows } = await database.tenant(tenantId).query<{ types: Types }>(
+    `SELECT types FROM authz.models
+     WHERE tenant_id = $1 AND ($2::timestamptz IS NULL OR published_at <= $2)
+     ORDER BY version DESC LIMIT 1`,
+    [tenantId, asOf ?? null],
+  );
+  return rows[0]?.types;
+}
+
+function* indexOf(types: Types | undefined, rows: readonly Row[]): Generator<void, TupleIndex> {
+  const index = indexFor(types);
   for (const [at, row] of rows.entries()) {
-    index.write({ ...row, relation: RELATIONS[row.relation] as Relation });
+    index.write({ ...row, relation: relationOf(row) });
     if (at % SLICE_ROWS === SLICE_ROWS - 1) yield;
   }
   return index;

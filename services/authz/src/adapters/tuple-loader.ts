@@ -1,9 +1,11 @@
 /** Reads a tenant's tuples from the table in one snapshot, with the position that the table had reached. */
 import type { Database, Transaction } from '@cardea/read-models';
 import type { IndexBasis } from '../engine/index-snapshots.ts';
+import { indexFor } from '../engine/model-index.ts';
 import type { LoadedTuples } from '../engine/tenant-indexes.ts';
-import { newTupleIndex } from '../engine/tuple-index.ts';
-import { RELATIONS, type Relation } from '../tuples/relation.ts';
+import type { TupleIndex } from '../engine/tuple-index.ts';
+import type { Types } from '../models/rules.ts';
+import { relationOf } from '../tuples/relation.ts';
 
 const SLICE_ROWS = 2_000;
 
@@ -11,6 +13,9 @@ type Row = {
   readonly checkpoint: string;
   /** Null if the tenant has no tuple. */
   readonly relation: number | null;
+  readonly own_relation: string | null;
+  /** Version of the tenant's own model, if it has one. */
+  readonly model: number | null;
   readonly user_type: string;
   readonly user_id: string;
   readonly object_type: string;
@@ -19,7 +24,8 @@ type Row = {
 
 /** A cursor sees the rows as they were when it was declared, however long the reading takes. */
 const DECLARE = `DECLARE tenant_tuples NO SCROLL CURSOR FOR
-  SELECT c.position AS checkpoint, t.relation, t.user_type, t.user_id, t.object_type, t.object_id
+  SELECT c.position AS checkpoint, t.relation, t.own_relation,
+    (SELECT max(m.version) FROM authz.models m WHERE m.tenant_id = $1) AS model, t.user_type, t.user_id, t.object_type, t.object_id
   FROM authz.projection_checkpoints c LEFT JOIN authz.tuples t ON t.tenant_id = $1
   WHERE c.name = 'tuples' ORDER BY t.position`;
 
@@ -30,24 +36,40 @@ export function loadTuples(database: Database, tenantId: string): Promise<Loaded
       // grant.
       const parked = await parkedStreams(sql);
       await sql.query(DECLARE, [tenantId]);
-      const index = newTupleIndex();
+      let index: TupleIndex | undefined;
       let position = 0n;
       const fetch = () => sql.query<Row>(`FETCH ${SLICE_ROWS} FROM tenant_tuples`);
       let fetched = fetch();
       for (;;) {
         const { rows } = await fetched;
+        index ??= indexFor(await typesOf(sql, tenantId, rows[0]?.model));
         // PostgreSQL reads the next rows while these are taken.
         if (rows.length === SLICE_ROWS) fetched = fetch();
         for (const row of rows) {
           position = BigInt(row.checkpoint);
-          if (row.relation === null) continue;
-          index.write({ ...row, relation: RELATIONS[row.relation] as Relation });
+          const { relation } = row;
+          if (relation !== null)
+            index.write({ ...row, relation: relationOf({ ...row, relation }) });
         }
         if (rows.length < SLICE_ROWS) return { index, position, parked };
       }
     },
     { durable: false },
   );
+}
+
+/** A version stays as it is, so that it may be read later than the rows. */
+async function typesOf(
+  sql: Transaction,
+  tenantId: string,
+  version: number | null | undefined,
+): Promise<Types | undefined> {
+  if (version == null) return undefined;
+  const { rows } = await sql.query<{ types: Types }>(
+    'SELECT types FROM authz.models WHERE tenant_id = $1 AND version = $2',
+    [tenantId, version],
+  );
+  return rows[0]?.types;
 }
 
 export async function countTuples(database: Database, tenantId: string): Promise<number> {

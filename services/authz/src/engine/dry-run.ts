@@ -1,7 +1,10 @@
 /** What would change if a batch of tuples were written and deleted: each check that would be answered otherwise. */
+
+import type { Types } from '../models/rules.ts';
 import type { Batch } from '../tuples/change-batch.ts';
 import type { Fields, Relation } from '../tuples/relation.ts';
 import { newScratch } from './closure.ts';
+import { relationsIn, UnknownRelation } from './model-index.ts';
 import type { TupleIndex, Walk } from './tuple-index.ts';
 
 /** Checks that are evaluated before and after; with more the answer is not complete. */
@@ -24,7 +27,10 @@ export type DryRun = {
 
 export type DryRunQuestion = {
   readonly batch: Batch;
-  readonly relations: readonly Relation[];
+  /** Types of a model that would be published; undefined for the model of now. */
+  readonly types?: Types;
+  /** All that there are, before or after, if undefined. */
+  readonly relations: readonly Relation[] | undefined;
   readonly limit: number;
 };
 
@@ -39,8 +45,11 @@ type World = {
 /** By principal, relation and object, in the order in which they are given. Pauses between slices. */
 export function* dryRun(
   { before, after, principals, objects }: World,
-  { batch, relations, limit }: DryRunQuestion,
+  { batch, relations: asked, limit }: DryRunQuestion,
 ): Walk<DryRun> {
+  const known = new Set([...relationsIn(before), ...relationsIn(after)]);
+  for (const relation of asked ?? []) if (!known.has(relation)) throw new UnknownRelation();
+  const relations = [...new Set(asked ?? known)];
   for (const fields of batch.writes) after.write(fields);
   for (const fields of batch.deletes) after.delete(fields);
   const flips: Flip[] = [];

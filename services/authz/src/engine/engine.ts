@@ -2,6 +2,7 @@ import { type Clock, metrics } from '@cardea/runtime';
 import { newScratch } from './closure.ts';
 import type { Follower } from './follower.ts';
 import { atOnce, nextTurn, slice } from './in-slices.ts';
+import { UnknownRelation } from './model-index.ts';
 import {
   type CheckRequest,
   checkEach,
@@ -10,6 +11,7 @@ import {
   type FilterRequest,
   filterFor,
   listObjectsFor,
+  listUsersFor,
   type ObjectsRequest,
 } from './on-behalf-of.ts';
 import type { TenantIndexes } from './tenant-indexes.ts';
@@ -24,7 +26,12 @@ import {
   type Walk,
 } from './tuple-index.ts';
 
-export type Unanswered = 'evaluation_budget_exceeded' | 'not_caught_up' | 'overloaded';
+export type Unanswered =
+  | 'evaluation_budget_exceeded'
+  | 'not_caught_up'
+  | 'overloaded'
+  /** Of the tenant's model, or of the seven where it has none. */
+  | 'unknown_relation';
 /** The answer with the log position that it reflects, or why none can be given now. */
 export type Answered<T> =
   | { readonly value: T; readonly position: bigint }
@@ -97,7 +104,7 @@ export function engineOf(needs: EngineDependencies, table: Engine): Engine {
     if ('unanswered' in short) return short;
     const { value, position } = short;
     if (value !== undefined) return { value: value.value, position };
-    return turns(() => walkLong(needs, of.tenantId, start)).catch(tooLarge);
+    return turns(() => walkLong(needs, of.tenantId, start)).catch(unansweredBy);
   };
   return {
     check: (of, asked) =>
@@ -133,7 +140,7 @@ export function engineOf(needs: EngineDependencies, table: Engine): Engine {
     listUsers: (of, asked) =>
       answered(
         of,
-        (index) => index.listUsers(asked),
+        (index) => listUsersFor(index, asked),
         () => table.listUsers(of, asked),
       ),
   };
@@ -233,11 +240,12 @@ function evaluated<T>(evaluate: () => T, position: bigint): Answered<T> {
   try {
     return { value: evaluate(), position };
   } catch (error) {
-    return tooLarge(error);
+    return unansweredBy(error);
   }
 }
 
-export function tooLarge(error: unknown): { readonly unanswered: 'evaluation_budget_exceeded' } {
+export function unansweredBy(error: unknown): { readonly unanswered: Unanswered } {
+  if (error instanceof UnknownRelation) return { unanswered: 'unknown_relation' };
   if (error instanceof EvaluationBudgetExceeded) {
     return { unanswered: 'evaluation_budget_exceeded' };
   }

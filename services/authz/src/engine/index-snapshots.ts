@@ -92,7 +92,7 @@ async function saved(
   { files, basis }: SnapshotDependencies,
   { tenantId, index, parked, position, isCurrent }: Unsaved,
 ): Promise<boolean> {
-  if (index.size <= TUPLES_MIN) {
+  if (index.size <= TUPLES_MIN || index.hasNoFile) {
     await files.remove(tenantId);
     return true;
   }

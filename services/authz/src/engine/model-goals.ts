@@ -6,7 +6,7 @@
 import type { Rule, Term, Types } from '../models/rules.ts';
 import { plainTypes } from '../models/rules.ts';
 import { WILDCARD } from '../tuples/relation.ts';
-import type { Budget } from './closure.ts';
+import type { Budget, Walk } from './closure.ts';
 import { keyOf, type ModelWorld, type Subject } from './model-world.ts';
 
 export type Rules = {
@@ -28,6 +28,9 @@ export function rulesOf(types: Types): Rules {
   }
   return { of: (type, relation) => rules.get(`${type}#${relation}`), relations };
 }
+
+/** Steps between two pauses. */
+const SLICE_STEPS = 1_024;
 
 type Goal = {
   readonly type: string;
@@ -56,15 +59,16 @@ export class Goals {
   readonly #nodes = new Map<string, GoalNode>();
   readonly #stack: GoalNode[] = [];
   #count = 0;
+  #steps = 0;
 
   constructor(asked: Asked, budget: Budget) {
     this.#asked = asked;
     this.#budget = budget;
   }
 
-  allows(type: string, id: string, relation: string, withoutWildcard = false): boolean {
+  *allows(type: string, id: string, relation: string, withoutWildcard = false): Walk<boolean> {
     const root = this.#node({ type, id, relation, withoutWildcard });
-    if (!root.isDone) this.#solve(root);
+    if (!root.isDone) yield* this.#solve(root);
     return root.allowed;
   }
 
@@ -78,10 +82,11 @@ export class Goals {
     return node;
   }
 
-  #solve(root: GoalNode): void {
+  *#solve(root: GoalNode): Walk<void> {
     const path: GoalNode[] = [root];
     this.#enter(root);
     for (let node = path.at(-1); node !== undefined; node = path.at(-1)) {
+      if (++this.#steps % SLICE_STEPS === 0) yield;
       const goal = node.isKnownTrue ? undefined : node.parts.all[node.next++];
       if (goal === undefined) {
         path.pop();

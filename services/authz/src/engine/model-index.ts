@@ -1,20 +1,47 @@
 /** Answers by a tenant's own model, as the index of tuples answers by the seven relations; without reasons. */
 import { partsOf, type Types } from '../models/rules.ts';
 import type { Fields } from '../tuples/relation.ts';
-import { WILDCARD } from '../tuples/relation.ts';
-import { Budget, LIST_RECORDS_MAX, RECORDS_MAX } from './closure.ts';
+import { RELATIONS, type Relation, WILDCARD } from '../tuples/relation.ts';
+import {
+  Budget,
+  LIST_RECORDS_MAX,
+  newScratch,
+  RECORDS_MAX,
+  type Scratch,
+  type Walk,
+} from './closure.ts';
 import { Goals, type Rules, rulesOf } from './model-goals.ts';
 import { ModelWorld, type Subject } from './model-world.ts';
 import { sortedByBytes } from './sorted-by-bytes.ts';
-import type { Limits, TupleIndex } from './tuple-index.ts';
+import { type Limits, newTupleIndex, type Run, type TupleIndex } from './tuple-index.ts';
+
+/** Goals are kept per question; this is for those who ask for a run. */
+const NO_SCRATCH = newScratch();
 
 /** Ids between two pauses. */
 const SLICE_IDS = 64;
 
 export type ModelIndex = TupleIndex & { readonly rules: Rules };
 
-/** The model's rules, where an index answers by a model. */
-export const rulesIn = (index: TupleIndex): Rules | undefined => (index as ModelIndex).rules;
+/** By the tenant's own model, if it has one. */
+export const indexFor = (types: Types | undefined): TupleIndex =>
+  types === undefined ? newTupleIndex() : newModelIndex(types);
+
+/** The question names a relation that there is not: neither one of the seven nor one of the model. */
+export class UnknownRelation extends Error {
+  override readonly name = 'UnknownRelation';
+}
+
+/** All relations that a question may name. */
+export const relationsIn = (index: TupleIndex): ReadonlySet<Relation> => {
+  const { rules } = index as Partial<ModelIndex>;
+  return rules === undefined ? BUILT_IN : (rules.relations as ReadonlySet<Relation>);
+};
+const BUILT_IN: ReadonlySet<Relation> = new Set(RELATIONS);
+
+export function expectRelation(index: TupleIndex, relation: Relation): void {
+  if (!relationsIn(index).has(relation)) throw new UnknownRelation();
+}
 
 export function newModelIndex(
   types: Types,
@@ -25,23 +52,41 @@ export function newModelIndex(
 ): ModelIndex {
   const world = new ModelWorld();
   const rules = rulesOf(types);
-  const newBudget = () => new Budget(recordsMax);
+  const run = (scratch?: Scratch): Run => ({
+    budget: new Budget(recordsMax),
+    scratch: scratch ?? NO_SCRATCH,
+  });
   const goalsOf = (user: Subject, budget: Budget) => new Goals({ world, rules, user }, budget);
-  const check = (fields: Fields, budget: Budget): boolean =>
-    goalsOf(userOf(fields), budget).allows(fields.object_type, fields.object_id, fields.relation);
+  function* allows(fields: Fields, { budget }: Run = run()): Walk<boolean> {
+    const { object_type, object_id, relation } = fields;
+    return yield* goalsOf(userOf(fields), budget).allows(object_type, object_id, relation);
+  }
   return {
     rules,
     get size() {
       return world.size;
     },
+    isWorn: false,
     write: (tuple) => world.write(tuple),
     delete: (tuple) => world.delete(tuple),
-    budget: newBudget,
-    check: (fields, budget = newBudget()) => ({ allowed: check(fields, budget) }),
-    explain: (fields, budget = newBudget()) => ({ allowed: check(fields, budget) }),
-    filter: (question, ids, budget = newBudget()) => {
+    hasNoFile: true,
+    save: () => {
+      throw new Error('an index of a model has no file');
+    },
+    run,
+    allows,
+    *check(fields, of) {
+      return { allowed: yield* allows(fields, of) };
+    },
+    *explain(fields, of) {
+      return { allowed: yield* allows(fields, of) };
+    },
+    *filter(question, ids, { budget } = run()) {
       const goals = goalsOf(userOf(question), budget);
-      return ids.map((id) => goals.allows(question.object_type, id, question.relation));
+      const { object_type, relation } = question;
+      const answers: boolean[] = [];
+      for (const id of ids) answers.push(yield* goals.allows(object_type, id, relation));
+      return answers;
     },
     *listObjects(question) {
       const user = userOf(question);
@@ -55,7 +100,7 @@ export function newModelIndex(
     },
     *listUsers({ user_type, object_type, object_id, relation }) {
       const budget = new Budget(listRecordsMax);
-      const allows = (id: string, withoutWildcard: boolean): boolean =>
+      const isAllowed = (id: string, withoutWildcard: boolean): Walk<boolean> =>
         goalsOf({ type: user_type, id }, budget).allows(
           object_type,
           object_id,
@@ -69,8 +114,8 @@ export function newModelIndex(
         const isMeant = type === user_type ? !('relation' in subject) : true;
         if (isMeant && subject.type === type && subject.id !== WILDCARD) candidates.add(subject.id);
       }
-      const ids = yield* those(candidates, (id) => allows(id, true));
-      return { ids: yield* sortedByBytes(ids), wildcard: allows(WILDCARD, false) };
+      const ids = yield* those(candidates, (id) => isAllowed(id, true));
+      return { ids: yield* sortedByBytes(ids), wildcard: yield* isAllowed(WILDCARD, false) };
     },
   };
 }
@@ -82,12 +127,12 @@ const userOf = ({ user_type, user_id }: Pick<Fields, 'user_type' | 'user_id'>): 
 
 function* those(
   candidates: Iterable<string>,
-  isAllowed: (id: string) => boolean,
-): Generator<void, string[]> {
+  isAllowed: (id: string) => Walk<boolean>,
+): Walk<string[]> {
   const ids: string[] = [];
   let count = 0;
   for (const id of candidates) {
-    if (isAllowed(id)) ids.push(id);
+    if (yield* isAllowed(id)) ids.push(id);
     if (++count % SLICE_IDS === 0) yield;
   }
   return ids;

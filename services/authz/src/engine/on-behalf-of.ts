@@ -3,14 +3,17 @@
  * them is. In answers the one who acts comes first.
  */
 import type { Fields } from '../tuples/relation.ts';
+import { expectRelation } from './model-index.ts';
 import { name } from './reason.ts';
 import {
   type Checked,
   EvaluationBudgetExceeded,
   type Explained,
+  type ListedUsers,
   type Question,
   type Run,
   type TupleIndex,
+  type UsersQuestion,
   type Walk,
 } from './tuple-index.ts';
 
@@ -27,6 +30,7 @@ export function eachOf<Q extends Principal>({ on_behalf_of, ...own }: Q & OnBeha
 }
 
 export function checkFor(index: TupleIndex, asked: CheckRequest, run: Run): Walk<Checked> {
+  expectRelation(index, asked.relation);
   return asked.on_behalf_of === undefined
     ? index.check(asked, run)
     : checkBoth(eachOf(asked), (fields) => index.check(fields, run));
@@ -58,8 +62,10 @@ export function* checkEach(
   return answers;
 }
 
-export const explainFor = (index: TupleIndex, asked: CheckRequest, run: Run): Walk<Explained> =>
-  together(eachOf(asked), (fields) => index.explain(fields, run));
+export function explainFor(index: TupleIndex, asked: CheckRequest, run: Run): Walk<Explained> {
+  expectRelation(index, asked.relation);
+  return together(eachOf(asked), (fields) => index.explain(fields, run));
+}
 
 function* together(
   asked: readonly Fields[],
@@ -89,6 +95,7 @@ export function* filterFor(
   { object_ids, ...asked }: FilterRequest,
   run: Run,
 ): Walk<readonly boolean[]> {
+  expectRelation(index, asked.relation);
   let common: readonly boolean[] | undefined;
   for (const question of eachOf(asked)) {
     const allowed = yield* index.filter(question, object_ids, run);
@@ -99,6 +106,7 @@ export function* filterFor(
 }
 
 export function* listObjectsFor(index: TupleIndex, asked: ObjectsRequest): Walk<readonly string[]> {
+  expectRelation(index, asked.relation);
   let common: readonly string[] | undefined;
   for (const question of eachOf(asked)) {
     const ids = yield* index.listObjects(question);
@@ -106,4 +114,9 @@ export function* listObjectsFor(index: TupleIndex, asked: ObjectsRequest): Walk<
     common = before === undefined ? ids : ids.filter((id) => before.has(id));
   }
   return common ?? [];
+}
+
+export function* listUsersFor(index: TupleIndex, asked: UsersQuestion): Walk<ListedUsers> {
+  expectRelation(index, asked.relation);
+  return yield* index.listUsers(asked);
 }

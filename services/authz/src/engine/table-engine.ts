@@ -8,8 +8,9 @@ import type { Subgraphs } from '../adapters/subgraph.ts';
 import type { Fields } from '../tuples/relation.ts';
 import { newScratch } from './closure.ts';
 import { type DryRun, type DryRunQuestion, dryRun } from './dry-run.ts';
-import { type Answered, type Asking, type Engine, tooLarge } from './engine.ts';
+import { type Answered, type Asking, type Engine, unansweredBy } from './engine.ts';
 import { inSlices } from './in-slices.ts';
+import { indexFor } from './model-index.ts';
 import {
   type CheckRequest,
   checkEach,
@@ -18,9 +19,10 @@ import {
   explainFor,
   filterFor,
   listObjectsFor,
+  listUsersFor,
   type Principal,
 } from './on-behalf-of.ts';
-import { newTupleIndex, type Run, type TupleIndex, type Walk } from './tuple-index.ts';
+import type { Run, TupleIndex, Walk } from './tuple-index.ts';
 
 const NOW = 'tuples';
 const HISTORY = 'tuple_spans';
@@ -73,7 +75,7 @@ export function tableEngine(needs: TableEngineDependencies): Engine {
     listUsers: (of, asked) =>
       ask(needs, of, async () => {
         const index = await subgraphs.ofUsers(of, asked);
-        return inSlices(index.listUsers(asked), monotonicMs);
+        return inSlices(listUsersFor(index, asked), monotonicMs);
       }),
   };
 }
@@ -84,17 +86,23 @@ const principalsOf = (asked: Principal & Partial<Fields>): readonly Principal[] 
 export const dryRuns =
   (
     needs: Omit<TableEngineDependencies, 'subgraphs'> & {
-      readonly affected: (tenantId: string, changed: readonly Fields[]) => Promise<Affected>;
+      /** All of the tenant where no changes are named. */
+      readonly affected: (
+        tenantId: string,
+        changed: readonly Fields[] | undefined,
+      ) => Promise<Affected>;
     },
   ): DryRuns =>
   (of, question) =>
     ask(needs, of, async () => {
       const { writes, deletes } = question.batch;
-      const { tuples, isCut, ...nodes } = await needs.affected(of.tenantId, [
-        ...writes,
-        ...deletes,
-      ]);
-      const [before, after] = [newTupleIndex(), newTupleIndex()];
+      const changed = [...writes, ...deletes];
+      const isOfModel = question.types !== undefined;
+      const { tuples, isCut, types, ...nodes } = await needs.affected(
+        of.tenantId,
+        isOfModel ? undefined : changed,
+      );
+      const [before, after] = [indexFor(types), indexFor(question.types ?? types)];
       for (const fields of tuples) {
         before.write(fields);
         after.write(fields);
@@ -121,6 +129,6 @@ async function ask<T>(
   try {
     return { value: await answer(), position };
   } catch (error) {
-    return tooLarge(error);
+    return unansweredBy(error);
   }
 }

@@ -7,6 +7,7 @@ import { REPLICAS_CHANNEL, replicaTable } from '../adapters/replica-table.ts';
 import { snapshotFiles } from '../adapters/snapshot-files.ts';
 import { subgraphs } from '../adapters/subgraph.ts';
 import { countTuples, indexBasis, loadTuples, tableGeneration } from '../adapters/tuple-loader.ts';
+import type { CurrentModels } from '../models/current-models.ts';
 import { readFields } from '../tuples/tuple.ts';
 import { type Engine, engineOf } from './engine.ts';
 import { Follower } from './follower.ts';
@@ -17,6 +18,7 @@ import { type Change, TenantIndexes } from './tenant-indexes.ts';
 import { noBarrier, type WriteBarrier, writeBarrier } from './write-barrier.ts';
 
 const TUPLE_STREAM = 'tuple-';
+const MODEL_STREAM = 'model-';
 const PAGE_EVENTS = 500;
 /** Longest wait for the table to catch up before a tenant is read from it. */
 const TABLE_WAIT_MS = 2_000;
@@ -24,7 +26,7 @@ const TABLE_WAIT_MS = 2_000;
 type Dependencies = Pick<
   ServiceDependencies,
   'store' | 'database' | 'positions' | 'notices' | 'clock' | 'ids' | 'settings' | 'log' | 'derive'
->;
+> & { readonly models: Pick<CurrentModels, 'changed'> };
 
 export type TupleEngine = {
   readonly engine: Engine;
@@ -62,7 +64,10 @@ export function tupleEngine(needs: Dependencies): TupleEngine {
     store,
     clock,
     log,
-    take: (event) => tenants.apply([event]),
+    take: (event) => {
+      if (isModel(event)) needs.models.changed(event.metadata.tenantId);
+      tenants.apply([event]);
+    },
     atEnd: async () => {
       const now = await tableGeneration(database);
       if (generation !== undefined && generation !== now) tenants.forgetAll();
@@ -172,8 +177,13 @@ async function* eventsBetween(
   }
 }
 
+const isModel = ({ streamId }: RecordedEvent): boolean => streamId.startsWith(MODEL_STREAM);
+
 /** What an event changes in an index; events of other nouns change nothing. */
-export function changeOf({ streamId, type, data }: RecordedEvent): Change {
+export function changeOf(event: RecordedEvent): Change {
+  const { streamId, type, data } = event;
+  // Another model is another index: it is read from the table, once that has the model.
+  if (isModel(event)) return { kind: 'unreadable' };
   if (!streamId.startsWith(TUPLE_STREAM)) return { kind: 'nothing' };
   const kind = type === 'TupleWritten' ? 'write' : type === 'TupleDeleted' ? 'delete' : undefined;
   if (kind === undefined) return { kind: 'nothing' };

@@ -48,6 +48,8 @@ export interface TupleIndex {
   /** Repeating either one changes nothing. */
   write(tuple: Fields): void;
   delete(tuple: Fields): void;
+  /** Is not kept as a file: `save` throws. */
+  readonly hasNoFile?: true;
   /** All that is in it, as `savedTupleIndex` takes it; right until the next change. */
   save(): SavedGraph;
 

@@ -1,6 +1,8 @@
 /** A batch of changes, as clients send it to be made or to see what it would change. */
 import { documented } from '@cardea/contracts';
 import Type from 'typebox';
+import { deletionFaultOf, faultOf } from '../models/current-models.ts';
+import type { Model } from '../models/model.ts';
 import { type Fields, fieldsOf, isWildcardParent } from './relation.ts';
 import { writableShape } from './tuple-shape.ts';
 
@@ -35,6 +37,18 @@ export function readBatch(body: {
   }
   const faults = faultsOf(batch);
   return faults.length > 0 ? { refused: 'invalid_request', details: [...faults] } : batch;
+}
+
+/** What the tenant's model does not take. */
+export function faultsUnder(model: Model, { writes, deletes }: Batch): Refused | undefined {
+  const ofWrites = writes.map((fields) => faultOf(model, fields));
+  const ofDeletes = deletes.map((fields) => deletionFaultOf(model, fields));
+  const faults = Object.entries({ writes: ofWrites, deletes: ofDeletes }).flatMap(([list, rules]) =>
+    rules.flatMap((rule, at): Fault[] =>
+      rule === undefined ? [] : [{ field: `${list}.${at}.relation`, rule }],
+    ),
+  );
+  return faults.length > 0 ? { refused: 'invalid_request', details: faults } : undefined;
 }
 
 /** What is wrong with a batch as a whole, before anything of it is decided. */

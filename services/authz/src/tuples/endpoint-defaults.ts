@@ -3,7 +3,7 @@ import { instantOf } from '@cardea/contracts';
 import { printToken, type Request } from '@cardea/http';
 import type { Clock } from '@cardea/runtime';
 import Type from 'typebox';
-import type { Asking } from '../engine/engine.ts';
+import type { Asking, Unanswered } from '../engine/engine.ts';
 
 const TIME_CHARS_MAX = 64;
 export const LOG = 'authz';
@@ -24,14 +24,23 @@ export const UNANSWERED = {
   evaluation_budget_exceeded: 503,
   not_caught_up: 503,
   overloaded: 503,
+  invalid_request: 400,
 } as const;
+
+type Refusal = { readonly refused: keyof typeof UNANSWERED; readonly details?: object[] };
+
+/** Only whoever evaluates knows which relations there are. */
+export const refusalOf = (unanswered: Unanswered, field = 'relation'): Refusal =>
+  unanswered === 'unknown_relation'
+    ? { refused: 'invalid_request', details: [{ field, rule: 'enum' }] }
+    : { refused: unanswered };
 
 /** A question about an earlier moment, which the answer repeats. */
 export const asOfShape = {
   as_of: Type.Optional(Type.String({ format: 'date-time', maxLength: TIME_CHARS_MAX })),
 };
 /** Why such a question is refused. */
-export const LOOKING_BACK = { ...UNANSWERED, forbidden: 403, invalid_request: 400 } as const;
+export const LOOKING_BACK = { ...UNANSWERED, forbidden: 403 } as const;
 
 type LookingBack = {
   readonly tenantId: string;

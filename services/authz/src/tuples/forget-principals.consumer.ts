@@ -15,7 +15,7 @@ import type { Database, Positions } from '@cardea/read-models';
 import { decideOnRows, type ServiceDependencies } from '@cardea/service';
 import { nodeKey } from '../adapters/tuple-key.ts';
 import { deleteTuple } from './change/delete.ts';
-import { RELATIONS, type Relation, type Tuple, type TupleDeleted, tuples } from './tuple.ts';
+import { relationOf, type Tuple, type TupleDeleted, tuples } from './tuple.ts';
 
 type Dependencies = {
   readonly store: EventStore;
@@ -100,6 +100,7 @@ type Row = {
   readonly key: Buffer;
   readonly id: string;
   readonly relation: number;
+  readonly own_relation: string | null;
   readonly user_type: string;
   readonly user_id: string;
   readonly object_type: string;
@@ -117,7 +118,7 @@ async function page(
   },
 ): Promise<readonly Row[]> {
   const { rows } = await database.system.query<Row>(
-    `SELECT position, key, id, relation, user_type, user_id, object_type, object_id FROM authz.tuples
+    `SELECT position, key, id, relation, own_relation, user_type, user_id, object_type, object_id FROM authz.tuples
      WHERE tenant_id = $1 AND position > $2 AND position <= $3 ${of.named.where}
      ORDER BY position LIMIT ${PAGE_TUPLES}`,
     [of.event.tenantId, of.after, of.through.toString(), ...of.named.values],
@@ -128,7 +129,7 @@ async function page(
 function removal({ systemCommand }: Dependencies, event: Deleted, row: Row) {
   const id = row.key.toString('hex');
   const { user_type, user_id, object_type, object_id } = row;
-  const relation = RELATIONS[row.relation] as Relation;
+  const relation = relationOf(row);
   const fields = { user_type, user_id, relation, object_type, object_id };
   return {
     id,

@@ -12,7 +12,14 @@ export const RELATIONS = [
   'member',
   'parent',
 ] as const;
+/**
+ * In a tenant with a model of its own a name of that model, which by type is one of the seven: what looks up
+ * a relation's number asks `isBuiltIn` before.
+ */
 export type Relation = (typeof RELATIONS)[number];
+
+export const isBuiltIn = (relation: string): relation is Relation =>
+  (RELATIONS as readonly string[]).includes(relation);
 
 /**
  * What a tuple states and a check requests (`docs/contract.md` 2.7). All but the relation are opaque
@@ -39,6 +46,21 @@ export const numberOf = {
   member: 5,
   parent: 6,
 } as const satisfies Record<Relation, number>;
+
+/** The number of a relation that is not one of the seven; its name is stored beside it. */
+const OWN = 7;
+
+/** How a relation is stored. */
+export const columnsOf = (relation: Relation) =>
+  isBuiltIn(relation)
+    ? { relation: numberOf[relation], own_relation: null }
+    : { relation: OWN, own_relation: relation as string };
+
+/** The name of a stored relation. */
+export const relationOf = (row: {
+  readonly relation: number;
+  readonly own_relation: string | null;
+}): Relation => (row.own_relation ?? RELATIONS[row.relation]) as Relation;
 
 /** Bit r is set if having relation r satisfies the requested one. */
 export const satisfying = {

@@ -1,14 +1,15 @@
 /** Tuples as the table has them, in the form that clients see. */
 import type { Database } from '@cardea/read-models';
 import { tupleKey } from '../adapters/tuple-key.ts';
-import { type Fields, RELATIONS, type Relation } from './relation.ts';
+import { type Fields, relationOf } from './relation.ts';
 
 export const TUPLE_COLUMNS =
-  'id, tenant_id, user_type, user_id, relation, object_type, object_id, created_at';
+  'id, tenant_id, user_type, user_id, relation, own_relation, object_type, object_id, created_at';
 export type TupleRow = {
   readonly id: string;
   readonly tenant_id: string;
   readonly relation: number;
+  readonly own_relation: string | null;
   readonly user_type: string;
   readonly user_id: string;
   readonly object_type: string;
@@ -16,9 +17,9 @@ export type TupleRow = {
   readonly created_at: Date;
 };
 
-export const shownTuple = (row: TupleRow) => ({
+export const shownTuple = ({ own_relation, ...row }: TupleRow) => ({
   ...row,
-  relation: RELATIONS[row.relation] as Relation,
+  relation: relationOf({ ...row, own_relation }),
   created_at: row.created_at.toISOString(),
 });
 export type ShownTuple = ReturnType<typeof shownTuple>;

@@ -1,7 +1,7 @@
 /** A tuple and its fields as clients write and see them (`docs/contract.md` 2.7, 4.3). */
 import { documented, named, Time } from '@cardea/contracts';
 import Type from 'typebox';
-import { RELATIONS, WILDCARD } from './tuple.ts';
+import { RELATIONS, type Relation, WILDCARD } from './relation.ts';
 
 const TYPE_BYTES_MAX = 256;
 const ID_BYTES_MAX = 1_024;
@@ -13,7 +13,11 @@ const id = { minLength: 1, pattern: PRINTABLE, maxBytes: ID_BYTES_MAX };
 
 export const objectType = Type.String(type);
 export const objectId = Type.String(id);
-const relation = named('Relation', Type.Enum([...RELATIONS]));
+/** One of the seven, or a name of the tenant's own model: the handler knows which. */
+const relation = named(
+  'Relation',
+  Type.Unsafe<Relation>(Type.String({ ...type, examples: [...RELATIONS] })),
+);
 
 /** A check without its object's id. */
 export const questionShape = {

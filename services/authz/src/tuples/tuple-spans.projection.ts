@@ -6,7 +6,8 @@
 import type { Recorded } from '@cardea/event-store';
 import { orNull, projection, type Statement, table } from '@cardea/read-models';
 import { nodeKey } from '../adapters/tuple-key.ts';
-import { numberOf, readFields, type TupleEvent, UnreadableTuple, WILDCARD } from './tuple.ts';
+import { columnsOf } from './relation.ts';
+import { readFields, type TupleEvent, UnreadableTuple, WILDCARD } from './tuple.ts';
 import { keyOfStream } from './tuples.projection.ts';
 
 const spans = table('tuple_spans', {
@@ -92,7 +93,7 @@ function begun(event: Recorded<TupleEvent, 'TupleWritten'>, at: string) {
     created_at: data.created_at,
     from_at: at,
     to_at: null as string | null,
-    relation: numberOf[relation],
+    ...columnsOf(relation),
     subject_key: nodeKey(fields.user_type, fields.user_id),
     object_key: nodeKey(fields.object_type, fields.object_id),
     object_wild: nodeKey(fields.object_type, WILDCARD),

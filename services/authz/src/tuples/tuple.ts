@@ -3,15 +3,14 @@
  * so that two writers of one tuple use the same stream; every event has all its fields.
  */
 import type { Stream } from '@cardea/event-store';
-import { type Fields, RELATIONS } from './relation.ts';
+import type { Fields } from './relation.ts';
 
 export {
   type Fields,
   fieldsOf,
   isWildcardParent,
-  numberOf,
-  RELATIONS,
   type Relation,
+  relationOf,
   WILDCARD,
 } from './relation.ts';
 
@@ -49,13 +48,11 @@ export const tuples: Stream<Tuple, TupleEvent> = {
 export function readFields(data: { readonly [field: string]: unknown }): Fields {
   const { user_type, user_id, relation, object_type, object_id } = data;
   const texts = [user_type, user_id, object_type, object_id];
-  if (!texts.every((text) => typeof text === 'string') || !isRelation(relation)) {
+  if (![...texts, relation].every((text) => typeof text === 'string')) {
     throw new UnreadableTuple();
   }
   return { user_type, user_id, relation, object_type, object_id } as Fields;
 }
-
-const isRelation = (value: unknown): boolean => (RELATIONS as readonly unknown[]).includes(value);
 
 /** An event of a tuple's stream that cannot be read as one. */
 export class UnreadableTuple extends Error {

@@ -1,10 +1,13 @@
 /**
  * Maintains table `tuples`, which lists and indexes are read from, and the number of tuples of each type.
  */
+import type { Json } from '@cardea/contracts';
 import type { Recorded } from '@cardea/event-store';
-import { countTable, projection, type TableChange, table } from '@cardea/read-models';
+import { countTable, orNull, projection, type TableChange, table } from '@cardea/read-models';
 import { nodeKey } from '../adapters/tuple-key.ts';
-import { numberOf, readFields, type TupleEvent, UnreadableTuple, WILDCARD } from './tuple.ts';
+import type { ModelPublished } from '../models/model.ts';
+import { columnsOf } from './relation.ts';
+import { readFields, type TupleEvent, UnreadableTuple, WILDCARD } from './tuple.ts';
 
 const STREAM = /^tuple-([0-9a-f]{64})$/;
 
@@ -23,6 +26,7 @@ const rows = table('tuples', {
     id: 'uuid',
     created_at: 'timestamptz',
     relation: 'smallint',
+    own_relation: orNull('text'),
     user_type: 'text',
     user_id: 'text',
     object_type: 'text',
@@ -35,12 +39,26 @@ const rows = table('tuples', {
 /** A parked stream remains counted until it is released. */
 const counts = countTable('tuple_counts', { key: ['tenant_id', 'object_type'], counts: ['n'] });
 
-export const tuplesTable = projection<TupleEvent>()({
+const models = table('models', {
+  key: ['tenant_id', 'version'],
+  columns: { tenant_id: 'text', version: 'integer', published_at: 'timestamptz', types: 'jsonb' },
+});
+
+/** Models are in it too: what an index is loaded from has the position of both. */
+export const tuplesTable = projection<TupleEvent | ModelPublished>()({
   name: 'tuples',
   log: 'authz',
-  tables: [rows, counts],
+  tables: [rows, counts, models],
   on: {
     TupleWritten: written,
+    ModelPublished: ({ data, metadata, time }) => [
+      models.put({
+        tenant_id: metadata.tenantId,
+        version: data.version,
+        published_at: time,
+        types: data.types as Json,
+      }),
+    ],
     TupleDeleted: (event) => [...removed(event.streamId), counted(event, -1)],
   },
   // Tuples only grant, so a missing one is safer than one that may be stale.
@@ -59,7 +77,7 @@ function written(event: Recorded<TupleEvent, 'TupleWritten'>): readonly TableCha
       position,
       id: data.tuple_id,
       created_at: data.created_at,
-      relation: numberOf[fields.relation],
+      ...columnsOf(fields.relation),
       user_type: fields.user_type,
       user_id: fields.user_id,
       object_type: fields.object_type,

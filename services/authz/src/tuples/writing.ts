@@ -3,6 +3,7 @@ import type { Command, Streams } from '@cardea/event-store';
 import type { ServiceDependencies } from '@cardea/service';
 import type { Follower } from '../engine/follower.ts';
 import type { WriteBarrier } from '../engine/write-barrier.ts';
+import type { CurrentModels } from '../models/current-models.ts';
 import { type NoOpWriteEvent, noOpWrites, recordNoOpWrite } from '../no-op-writes/no-op-write.ts';
 
 export type WriteDependencies = {
@@ -10,6 +11,7 @@ export type WriteDependencies = {
   readonly command: ServiceDependencies['command'];
   readonly follower: Follower;
   readonly barrier: Pick<WriteBarrier, 'pass'>;
+  readonly models: Pick<CurrentModels, 'of'>;
 };
 
 /**

@@ -13,6 +13,7 @@ type Change = { readonly type: string; readonly action: string };
 
 const WRITE: Change = { type: 'admin.fga.write_tuple', action: 'create' };
 const DELETE: Change = { type: 'admin.fga.delete_tuple', action: 'delete' };
+const PUBLISH: Change = { type: 'admin.fga.publish_model', action: 'update' };
 const CHANGES: { readonly [operation: string]: Change | undefined } = {
   write_tuple: WRITE,
   delete_tuple: DELETE,
@@ -55,5 +56,13 @@ export const authzRules: { readonly [Of in Type]: Rule<Data<Of>> } = {
   'tuple.deleted': tuple(DELETE, false),
   'tuple.write_repeated': tuple(WRITE, true),
   'tuple.delete_repeated': tuple(DELETE, true),
+  'model.published': {
+    category: 'fga',
+    says: ({ data: { version } }): Mapped => ({
+      ...PUBLISH,
+      target: { type: 'model', id: null },
+      details: { version },
+    }),
+  },
   'action.denied': refused,
 };

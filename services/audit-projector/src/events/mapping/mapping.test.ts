@@ -91,6 +91,7 @@ identity/action.denied area=user status=429       | auth.denied              | a
 identity/action.denied area=admin target=null     | admin.denied             | admin deny failure      | operation operation | operation reason status
 identity/action.denied area=agent status=403      | agent.denied             | agent deny denied       | type id            | operation reason status
 identity/action.denied area=admin status=403 count=7 | admin.denied          | admin deny denied       | type id            | operation reason status count
+authz/model.published @admin                      | admin.fga.publish_model  | fga update success      | model null         | version
 authz/tuple.written @admin                        | admin.fga.write_tuple    | fga create success      | tuple tuple_id     | user_type user_id relation object_type object_id
 authz/tuple.deleted @admin                        | admin.fga.delete_tuple   | fga delete success      | tuple tuple_id     | user_type user_id relation object_type object_id
 authz/tuple.write_repeated @admin                 | admin.fga.write_tuple    | fga create success      | tuple tuple_id     | user_type user_id relation object_type object_id noop:true

@@ -15,7 +15,7 @@ import {
   noOpWrites,
   recordNoOpWrite,
 } from '../../no-op-writes/no-op-write.ts';
-import { changesShape, NOT_EMPTY, readBatch } from '../change-batch.ts';
+import { changesShape, faultsUnder, NOT_EMPTY, readBatch } from '../change-batch.ts';
 import { WRITES } from '../endpoint-defaults.ts';
 import { type Fields, type Tuple, type TupleEvent, tuples } from '../tuple.ts';
 import { tupleShape } from '../tuple-shape.ts';
@@ -49,6 +49,8 @@ export const changeTuplesRoute = (needs: WriteDependencies & { readonly ids: Ids
       const { tenantId } = request;
       const batch = readBatch(request.body);
       if ('refused' in batch) return batch;
+      const faults = faultsUnder(await needs.models.of(tenantId), batch);
+      if (faults !== undefined) return faults;
       const { writes, deletes } = batch;
       const command = await needs.command(request);
       const outcomes = await decideAll(needs, command, [

@@ -1,6 +1,7 @@
 import { endpoint } from '@cardea/http';
 import Type from 'typebox';
 import { tupleKey } from '../../adapters/tuple-key.ts';
+import { deletionFaultOf } from '../../models/current-models.ts';
 import { WRITES } from '../endpoint-defaults.ts';
 import { fieldsOf, isWildcardParent, tuples } from '../tuple.ts';
 import { writableShape } from '../tuple-shape.ts';
@@ -26,6 +27,10 @@ export const deleteTupleRoute = (needs: WriteDependencies) =>
       const fields = fieldsOf(request.body);
       if (isWildcardParent(fields)) {
         return { refused: 'invalid_request', details: [{ field: 'user_id', rule: 'wildcard' }] };
+      }
+      const rule = deletionFaultOf(await needs.models.of(tenantId), fields);
+      if (rule !== undefined) {
+        return { refused: 'invalid_request', details: [{ field: 'relation', rule }] };
       }
       const command = await needs.command(request);
       const decided = await needs.streams.decideOn(

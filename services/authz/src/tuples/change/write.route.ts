@@ -1,6 +1,7 @@
 import { endpoint } from '@cardea/http';
 import type { Ids } from '@cardea/runtime';
 import { tupleKey } from '../../adapters/tuple-key.ts';
+import { faultOf } from '../../models/current-models.ts';
 import { WRITES } from '../endpoint-defaults.ts';
 import { fieldsOf, isWildcardParent, tuples } from '../tuple.ts';
 import { tupleShape, writableShape } from '../tuple-shape.ts';
@@ -27,6 +28,10 @@ export const writeTuple = (needs: WriteDependencies & { readonly ids: Ids }) =>
       const fields = fieldsOf(request.body);
       if (isWildcardParent(fields)) {
         return { refused: 'invalid_request', details: [{ field: 'user_id', rule: 'wildcard' }] };
+      }
+      const rule = faultOf(await needs.models.of(tenantId), fields);
+      if (rule !== undefined) {
+        return { refused: 'invalid_request', details: [{ field: 'relation', rule }] };
       }
       const command = await needs.command(request);
       const id = needs.ids.next();

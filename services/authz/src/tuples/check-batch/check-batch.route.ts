@@ -1,7 +1,7 @@
 import { endpoint, messageOf } from '@cardea/http';
 import Type from 'typebox';
 import type { Engine } from '../../engine/engine.ts';
-import { askingOf, consistent, READS, UNANSWERED } from '../endpoint-defaults.ts';
+import { askingOf, consistent, READS, refusalOf, UNANSWERED } from '../endpoint-defaults.ts';
 import { fieldsShape, onBehalfOf } from '../tuple-shape.ts';
 
 const CHECKS_MAX = 100;
@@ -34,7 +34,7 @@ export const checkBatchRoute = ({ engine }: { readonly engine: Engine }) =>
     },
     async (request) => {
       const answer = await engine.checkAll(askingOf(request), request.body.checks);
-      if ('unanswered' in answer) return { refused: answer.unanswered };
+      if ('unanswered' in answer) return refusalOf(answer.unanswered);
       const results = answer.value.map((checked) => checked ?? { error: TOO_LARGE });
       return { ok: { results }, headers: consistent(answer.position) };
     },

@@ -12,6 +12,7 @@ import {
   echoOf,
   LOOKING_BACK,
   READS,
+  refusalOf,
 } from '../endpoint-defaults.ts';
 import { type ShownTuple, storedTuples } from '../stored-tuples.ts';
 import { fieldsShape, onBehalfOf, tupleShape } from '../tuple-shape.ts';
@@ -62,7 +63,7 @@ export const checkRoute = (needs: Dependencies) =>
           ? await explained(needs, of, request.body)
           : await engine.check(of, request.body);
       metrics.checkDuration.observe((clock.monotonicMs() - startMs) / 1000);
-      if ('unanswered' in answer) return { refused: answer.unanswered };
+      if ('unanswered' in answer) return refusalOf(answer.unanswered);
       return {
         ok: { ...answer.value, ...echoOf(request.body) },
         headers: consistent(answer.position),

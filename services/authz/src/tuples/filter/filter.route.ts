@@ -9,6 +9,7 @@ import {
   echoOf,
   LOOKING_BACK,
   READS,
+  refusalOf,
 } from '../endpoint-defaults.ts';
 import { objectId, onBehalfOf, questionShape } from '../tuple-shape.ts';
 
@@ -52,7 +53,7 @@ export const filterRoute = ({
       const of = askingAt(request, clock);
       if ('refused' in of) return of;
       const answer = await engine.filter(of, body);
-      if ('unanswered' in answer) return { refused: answer.unanswered };
+      if ('unanswered' in answer) return refusalOf(answer.unanswered);
       const allowedIds = body.object_ids.filter((_, index) => answer.value[index]);
       const total = body.object_ids.length;
       return {

@@ -10,6 +10,7 @@ import {
   echoOf,
   LOOKING_BACK,
   READS,
+  refusalOf,
 } from '../endpoint-defaults.ts';
 import { onBehalfOf, questionShape } from '../tuple-shape.ts';
 
@@ -43,7 +44,7 @@ export const listObjectsRoute = ({
       const of = askingAt(request, clock);
       if ('refused' in of) return of;
       const answer = await engine.listObjects(of, body);
-      if ('unanswered' in answer) return { refused: answer.unanswered };
+      if ('unanswered' in answer) return refusalOf(answer.unanswered);
       const headers = consistent(answer.position);
       const rest = { total: answer.value.length, ...echoOf(body) };
       const page = idPageOf(answer.value, body);

@@ -10,6 +10,7 @@ import {
   echoOf,
   LOOKING_BACK,
   READS,
+  refusalOf,
 } from '../endpoint-defaults.ts';
 import { fieldsShape } from '../tuple-shape.ts';
 
@@ -46,7 +47,7 @@ export const listUsersRoute = ({
       const of = askingAt(request, clock);
       if ('refused' in of) return of;
       const answer = await engine.listUsers(of, body);
-      if ('unanswered' in answer) return { refused: answer.unanswered };
+      if ('unanswered' in answer) return refusalOf(answer.unanswered);
       const { ids, wildcard } = answer.value;
       const headers = consistent(answer.position);
       const rest = { total: ids.length, wildcard, ...echoOf(body) };

@@ -1,0 +1,45 @@
+/** A model as clients send and see it. What it means is checked by `faultsOfModel`, with a code of its own. */
+import { documented, named } from '@cardea/contracts';
+import Type from 'typebox';
+import { TERMS_MAX, type Types } from './rules.ts';
+
+const NAME_CHARS_MAX = 1_024;
+
+const name = Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX });
+const term = Type.Union([name, Type.Object({ from: name, relation: name })]);
+const terms = Type.Optional(Type.Array(term, { maxItems: TERMS_MAX }));
+const rule = named(
+  'RelationRule',
+  Type.Object({
+    direct: Type.Optional(Type.Array(name, { maxItems: TERMS_MAX })),
+    of: Type.Optional(name),
+    union: terms,
+    intersect: terms,
+    exclude: terms,
+  }),
+);
+const relations = Type.Record(Type.String(), rule);
+const type = Type.Object({ relations: Type.Optional(relations) });
+
+export const typesShape = Type.Unsafe<Types>(
+  documented(Type.Record(Type.String(), type), {
+    examples: [
+      {
+        user: {},
+        document: {
+          relations: {
+            viewer: { direct: ['user', 'user:*'], union: ['editor'] },
+            editor: { direct: ['user'] },
+          },
+        },
+      },
+    ],
+  }),
+);
+/** Conditions have no counterpart; named here so that they are refused as part of a model. */
+export const conditions = Type.Optional(Type.Unknown());
+
+export const modelShape = named(
+  'Model',
+  Type.Object({ version: Type.Integer({ minimum: 0 }), types: typesShape }),
+);

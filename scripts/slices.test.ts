@@ -21,6 +21,7 @@ function filesBelow(folder: string): string[] {
 const QUESTIONS = new Set([
   'services/authz/src/tuples/check',
   'services/authz/src/tuples/check-batch',
+  'services/authz/src/models/dry-run',
   'services/authz/src/tuples/dry-run',
   'services/authz/src/tuples/filter',
   'services/authz/src/tuples/list-objects',

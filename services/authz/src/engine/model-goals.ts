@@ -50,19 +50,19 @@ type Groups = {
   readonly exclude: readonly Goal[];
 };
 
-export type Asked = { readonly world: ModelWorld; readonly rules: Rules; readonly user: Subject };
+export type Given = { readonly world: ModelWorld; readonly rules: Rules; readonly user: Subject };
 
 /** Answers of one principal; what was found once is kept for the next question. */
 export class Goals {
-  readonly #asked: Asked;
+  readonly #given: Given;
   readonly #budget: Budget;
   readonly #nodes = new Map<string, GoalNode>();
   readonly #stack: GoalNode[] = [];
   #count = 0;
   #steps = 0;
 
-  constructor(asked: Asked, budget: Budget) {
-    this.#asked = asked;
+  constructor(given: Given, budget: Budget) {
+    this.#given = given;
     this.#budget = budget;
   }
 
@@ -77,7 +77,7 @@ export class Goals {
     const known = this.#nodes.get(key);
     if (known !== undefined) return known;
     this.#budget.spend();
-    const node = new GoalNode(goalParts(this.#asked, goal, this.#budget));
+    const node = new GoalNode(goalParts(this.#given, goal, this.#budget));
     this.#nodes.set(key, node);
     return node;
   }
@@ -185,7 +185,7 @@ const NOTHING: Parts = {
   all: [],
 };
 
-function goalParts({ world, rules, user }: Asked, goal: Goal, budget: Budget): Parts {
+function goalParts({ world, rules, user }: Given, goal: Goal, budget: Budget): Parts {
   const { type, id, relation } = goal;
   const isItself = user.type === `${type}#${relation}` && user.id === id;
   const rule = rules.of(type, relation);

@@ -8,16 +8,13 @@ const NAME_CHARS_MAX = 1_024;
 const name = Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX });
 const term = Type.Union([name, Type.Object({ from: name, relation: name })]);
 const terms = Type.Optional(Type.Array(term, { maxItems: TERMS_MAX }));
-const rule = named(
-  'RelationRule',
-  Type.Object({
-    direct: Type.Optional(Type.Array(name, { maxItems: TERMS_MAX })),
-    of: Type.Optional(name),
-    union: terms,
-    intersect: terms,
-    exclude: terms,
-  }),
-);
+const rule = Type.Object({
+  direct: Type.Optional(Type.Array(name, { maxItems: TERMS_MAX })),
+  of: Type.Optional(name),
+  union: terms,
+  intersect: terms,
+  exclude: terms,
+});
 const relations = Type.Record(Type.String(), rule);
 const type = Type.Object({ relations: Type.Optional(relations) });
 

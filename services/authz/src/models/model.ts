@@ -2,7 +2,7 @@
  * A tenant's own model. Each version is whole and stays as it is; version 0 is no model of the tenant's own:
  * the seven relations and what follows from them.
  */
-import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
+import type { Stream } from '@cardea/event-store';
 import type { Types } from './rules.ts';
 
 export type Model = { readonly version: number; readonly types: Types };
@@ -20,13 +20,3 @@ export const models: Stream<Model, ModelPublished> = {
   stateCarrying: true,
   evolve: (_before, { data }) => ({ version: data.version, types: data.types }),
 };
-
-export type Publish = { readonly expectedVersion: number; readonly types: Types };
-
-export function publish(
-  { expectedVersion, types }: Publish,
-  { version }: Model,
-): Decision<ModelPublished, 'version_conflict'> {
-  if (expectedVersion !== version) return refuse('version_conflict');
-  return accept({ type: 'ModelPublished', data: { version: version + 1, types } });
-}

@@ -3,9 +3,10 @@ import Type from 'typebox';
 import { WRITES } from '../../tuples/endpoint-defaults.ts';
 import { settle, type WriteDependencies } from '../../tuples/writing.ts';
 import type { CurrentModels } from '../current-models.ts';
-import { models, publish } from '../model.ts';
+import { models } from '../model.ts';
 import { conditions, modelShape, typesShape } from '../model-shape.ts';
 import { refusedModel } from '../refused-model.ts';
+import { publish } from './publish.ts';
 
 type Dependencies = Omit<WriteDependencies, 'models'> & {
   readonly models: Pick<CurrentModels, 'changed'>;

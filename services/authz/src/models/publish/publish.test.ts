@@ -1,7 +1,8 @@
 import { given } from '@cardea/testing';
 import { describe, it } from 'vitest';
-import { type ModelPublished, models, publish } from './model.ts';
-import type { Types } from './rules.ts';
+import { type ModelPublished, models } from '../model.ts';
+import type { Types } from '../rules.ts';
+import { publish } from './publish.ts';
 
 const types: Types = { user: {} };
 const published = (version: number): ModelPublished => ({

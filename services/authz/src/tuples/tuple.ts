@@ -9,7 +9,6 @@ export {
   type Fields,
   fieldsOf,
   isWildcardParent,
-  type Relation,
   relationOf,
   WILDCARD,
 } from './relation.ts';

@@ -22,7 +22,7 @@ const SCOPES = [
 
 /** The first row that matches a call gives the words that the description must contain. */
 const NAMED: readonly (readonly [RegExp, RegExp])[] = [
-  [/^(GET|POST) \/fga\/(tuples|check|filter|list-objects|list-users)/, /tuples/i],
+  [/^(GET|POST) \/fga\/(tuples|check|dry-run|filter|list-objects|list-users)/, /tuples/i],
   [/^DELETE \/fga\/tuples/, /delete relationship tuples/i],
   [/^GET \/admin\/users/, /^read the accounts/i],
   [/^POST \/admin\/users(\/import)?$/, /make accounts of members/i],

@@ -33,9 +33,12 @@ export type Unanswered =
   /** Of the tenant's model, or of the seven where it has none. */
   | 'unknown_relation';
 /** The answer with the log position that it reflects, or why none can be given now. */
-export type Answered<T> =
-  | { readonly value: T; readonly position: bigint }
-  | { readonly unanswered: Unanswered };
+export type Answered<T> = { readonly value: T; readonly position: bigint } | NotAnswered;
+type NotAnswered = {
+  readonly unanswered: Unanswered;
+  /** Which of several questions names an unknown relation. */
+  readonly at?: number;
+};
 
 /**
  * Answers questions about a tenant's tuples, never from before the last write that this process
@@ -244,8 +247,8 @@ function evaluated<T>(evaluate: () => T, position: bigint): Answered<T> {
   }
 }
 
-export function unansweredBy(error: unknown): { readonly unanswered: Unanswered } {
-  if (error instanceof UnknownRelation) return { unanswered: 'unknown_relation' };
+export function unansweredBy(error: unknown): NotAnswered {
+  if (error instanceof UnknownRelation) return { unanswered: 'unknown_relation', at: error.at };
   if (error instanceof EvaluationBudgetExceeded) {
     return { unanswered: 'evaluation_budget_exceeded' };
   }

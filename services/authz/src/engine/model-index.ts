@@ -30,6 +30,13 @@ export const indexFor = (types: Types | undefined): TupleIndex =>
 /** The question names a relation that there is not: neither one of the seven nor one of the model. */
 export class UnknownRelation extends Error {
   override readonly name = 'UnknownRelation';
+  /** Which of several questions; 0 where there is one. */
+  readonly at: number;
+
+  constructor(at = 0) {
+    super();
+    this.at = at;
+  }
 }
 
 /** All relations that a question may name. */
@@ -39,8 +46,8 @@ export const relationsIn = (index: TupleIndex): ReadonlySet<Relation> => {
 };
 const BUILT_IN: ReadonlySet<Relation> = new Set(RELATIONS);
 
-export function expectRelation(index: TupleIndex, relation: Relation): void {
-  if (!relationsIn(index).has(relation)) throw new UnknownRelation();
+export function expectRelation(index: TupleIndex, relation: Relation, at = 0): void {
+  if (!relationsIn(index).has(relation)) throw new UnknownRelation(at);
 }
 
 export function newModelIndex(

@@ -50,6 +50,7 @@ export function* checkEach(
   asked: readonly CheckRequest[],
   run: Run,
 ): Walk<readonly (Checked | undefined)[]> {
+  for (const [at, { relation }] of asked.entries()) expectRelation(index, relation, at);
   const answers: (Checked | undefined)[] = [];
   for (const one of asked) {
     try {

@@ -34,7 +34,8 @@ export const checkBatchRoute = ({ engine }: { readonly engine: Engine }) =>
     },
     async (request) => {
       const answer = await engine.checkAll(askingOf(request), request.body.checks);
-      if ('unanswered' in answer) return refusalOf(answer.unanswered);
+      if ('unanswered' in answer)
+        return refusalOf(answer.unanswered, `checks.${answer.at}.relation`);
       const results = answer.value.map((checked) => checked ?? { error: TOO_LARGE });
       return { ok: { results }, headers: consistent(answer.position) };
     },

@@ -21,7 +21,7 @@ const TEST_MS_MAX = 600_000;
  * in one statement is chance: there `own` leaves room for it. `docs/benchmarks.md` shows what was counted.
  */
 const EXPECTED: { readonly [request: string]: Counts } = {
-  'sign-up': { own: 24, ownShares: 26, following: 66 },
+  'sign-up': { own: 24, ownShares: 27, following: 66 },
   register: { own: 16, ownShares: 17, following: 46 },
   login: { own: 2, ownShares: 5, following: 16 },
   refresh: { own: 1, ownShares: 1, following: 5 },

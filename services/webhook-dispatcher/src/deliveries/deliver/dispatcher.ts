@@ -24,6 +24,7 @@ import { DELIVERIES_TABLE } from '../deliveries.projection.ts';
 import { type CancelCause, deliveries, excerptField, streamOf } from '../delivery.ts';
 import type { Claimed, Queue } from '../queue.ts';
 import { Concurrency } from './concurrency.ts';
+import { OutcomeAppends } from './outcome-appends.ts';
 import { recordAttempt } from './record-attempt.ts';
 import { prepare, type SendDependencies, type Sent, send } from './send.ts';
 
@@ -33,8 +34,6 @@ const IDLE_MS = 10_000;
 const BLOCKED_MS = 1_000;
 const LEASE_MS = 60_000;
 const RENEW_EVERY_MS = 20_000;
-/** Between two tries to record an outcome while the store is away. */
-const RECORD_PAUSE_MS = 1_000;
 const PROJECTION_WAIT_MS = 60_000;
 /** What is on its way when the process stops may still come to its end. */
 const DRAIN_MS = 5_000;
@@ -75,8 +74,8 @@ export class Dispatcher {
   readonly #claimedAgain = new Set<string>();
   readonly #tasks = new Set<Promise<void>>();
   #woken = new AbortController();
-  /** Outcomes that the store has not taken; nothing new is claimed meanwhile. */
-  #unrecorded = 0;
+  /** While outcomes wait for the store, nothing new is claimed. */
+  readonly #outcomes: OutcomeAppends;
   #stopped = false;
   /** An outage may have left something leased that is not in hand. */
   #astray = false;
@@ -91,6 +90,7 @@ export class Dispatcher {
   constructor(needs: DispatcherDependencies) {
     this.#needs = needs;
     this.#owner = needs.ids.next();
+    this.#outcomes = new OutcomeAppends(needs);
     this.#slots = new Concurrency(needs.settings.WEBHOOK_CONCURRENCY);
     this.#renewedMs = needs.clock.monotonicMs();
   }
@@ -117,6 +117,7 @@ export class Dispatcher {
     await Promise.race([Promise.allSettled(this.#tasks), pause(DRAIN_MS, null, { ref: false })]);
     // What is still on its way lapses and is sent again, by whoever claims it then.
     this.#stopped = true;
+    this.#outcomes.stop();
   }
 
   /** A loop of its own: whatever holds up the claims must not let the leases lapse. */
@@ -139,7 +140,7 @@ export class Dispatcher {
     const most = this.#slots.free - this.#preparing;
     this.#wanting = true;
     this.#isMoreDue = true;
-    if (most <= 0 || this.#unrecorded > 0) return BLOCKED_MS;
+    if (most <= 0 || this.#outcomes.areWaiting) return BLOCKED_MS;
     const now = clock.now();
     const skip = this.#slots.skipped();
     const asking = { now, leaseUntil: this.#leaseEnd(), owner: this.#owner, skip, most };
@@ -284,7 +285,7 @@ export class Dispatcher {
 
   /** Until the store has taken it and its row shows it. */
   async #recorded(claimed: Claimed, append: () => Promise<bigint | undefined>): Promise<Left> {
-    const position = await this.#appended(claimed, append);
+    const position = await this.#outcomes.append(claimed.deliveryId, append);
     if (position === undefined) return await this.#release(claimed);
     while (
       !(await this.#needs.positions.reached([DELIVERIES_TABLE], position, PROJECTION_WAIT_MS))
@@ -292,25 +293,5 @@ export class Dispatcher {
       if (this.#stopped) break;
     }
     return 'done';
-  }
-
-  async #appended(
-    { deliveryId }: Claimed,
-    append: () => Promise<bigint | undefined>,
-  ): Promise<bigint | undefined> {
-    const { clock, log } = this.#needs;
-    const failed = (error: unknown): 'failed' => {
-      log.warn({ delivery_id: deliveryId, error: errorCode(error) }, 'an outcome waits');
-      return 'failed';
-    };
-    let position = await append().catch(failed);
-    if (position !== 'failed') return position;
-    this.#unrecorded += 1;
-    while (position === 'failed' && !this.#stopped) {
-      await clock.sleep(RECORD_PAUSE_MS);
-      position = await append().catch(failed);
-    }
-    this.#unrecorded -= 1;
-    return position === 'failed' ? undefined : position;
   }
 }

@@ -1,0 +1,47 @@
+/** Appends of outcomes, each repeated until the event store takes it: what was sent may not be sent again. */
+import { errorCode } from '@cardea/log-follower';
+import type { Clock, Logger } from '@cardea/runtime';
+
+/** Between two tries while the store is away. */
+const PAUSE_MS = 1_000;
+
+export class OutcomeAppends {
+  readonly #needs: { readonly clock: Clock; readonly log: Logger };
+  #waiting = 0;
+  #isStopped = false;
+
+  constructor(needs: { readonly clock: Clock; readonly log: Logger }) {
+    this.#needs = needs;
+  }
+
+  /** Outcomes that the store has not taken. */
+  get areWaiting(): boolean {
+    return this.#waiting > 0;
+  }
+
+  /** Ends the repetitions. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  /** The position, or undefined if nothing was appended. */
+  async append(
+    deliveryId: string,
+    append: () => Promise<bigint | undefined>,
+  ): Promise<bigint | undefined> {
+    const { clock, log } = this.#needs;
+    const failed = (error: unknown): 'failed' => {
+      log.warn({ delivery_id: deliveryId, error: errorCode(error) }, 'an outcome waits');
+      return 'failed';
+    };
+    let position = await append().catch(failed);
+    if (position !== 'failed') return position;
+    this.#waiting += 1;
+    while (position === 'failed' && !this.#isStopped) {
+      await clock.sleep(PAUSE_MS);
+      position = await append().catch(failed);
+    }
+    this.#waiting -= 1;
+    return position === 'failed' ? undefined : position;
+  }
+}

@@ -26,6 +26,8 @@ const QUESTIONS = new Set([
   'services/authz/src/tuples/filter',
   'services/authz/src/tuples/list-objects',
   'services/authz/src/tuples/list-users',
+  'services/identity/src/oauth/introspection',
+  'services/identity/src/oauth/userinfo',
   'services/identity/src/workspaces/applications/identify',
   'services/vault/src/policies/evaluate',
 ]);

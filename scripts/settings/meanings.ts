@@ -150,6 +150,11 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
     readBy: 'identity',
     text: 'Whether strangers may make an organization.',
   },
+  INTROSPECT_REQUIRE_AUTH: {
+    group: 'identity',
+    readBy: 'identity',
+    text: 'Whether `POST /oauth2/introspect` asks for a credential; one that is shown has to be right in any case.',
+  },
   SIGNING_KEY_ROTATION_DAYS: {
     group: 'identity',
     readBy: 'identity',

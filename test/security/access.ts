@@ -28,9 +28,11 @@ export const access: readonly (readonly [RegExp, Right])[] = [
   [/^GET \/auth\/social\/\{provider\}\/(authorize|callback)$/, PUBLIC],
   [/^POST \/auth\/social\/exchange$/, optional('anyone')],
   [/^(GET|DELETE) \/dev\/mailbox$/, PUBLIC],
-  [/^GET \/\.well-known\/jwks\.json$/, PUBLIC],
+  [/^GET \/\.well-known\//, PUBLIC],
   [/^POST \/auth\/(step-up|resend-verification)$/, optional('user')],
   [/^GET \/auth\/me$/, optional('user')],
+  [/^\w+ \/auth\/consents/, optional('user')],
+  [/^\w+ \/oauth2\//, PUBLIC],
   [/^\w+ \/(user|me)\//, optional('user')],
   // Administration.
   [/^\w+ \/admin\/(applications|resource-servers)/, required('admin')],

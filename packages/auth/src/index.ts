@@ -56,6 +56,7 @@ export {
   type Accepted,
   dropOnKeysChanged,
   KEYS_CHANGED,
+  revocationsOf,
   type TokenVerifier,
   type TokenVerifierDependencies,
   tokenVerifier,

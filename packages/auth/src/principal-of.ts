@@ -42,6 +42,7 @@ function userOf(claims: VerifiedClaims): UserPrincipal | undefined {
     authTime: typeof claims['auth_time'] === 'number' ? claims['auth_time'] : null,
     appId: textOf(claims['app_id']),
     clientId,
+    ...(clientId === null ? {} : { scopes: (textOf(claims['scope']) ?? '').split(' ') }),
     impersonatedBy,
     issuedAt: claims.iat,
     expiresAt: claims.exp,

@@ -15,8 +15,10 @@ export type UserPrincipal = {
   /** Unix seconds of the last strong sign-in. */
   readonly authTime: number | null;
   readonly appId: string | null;
-  /** Set for OAuth tokens. */
+  /** The application that got the token; null for the user's own sign-in. */
   readonly clientId: string | null;
+  /** What the user let that application do; nothing more is done in their name. */
+  readonly scopes?: readonly string[];
   /** The admin behind an impersonation token; such a caller may not decide approvals. */
   readonly impersonatedBy: string | null;
   /** Unix seconds. */
@@ -126,7 +128,17 @@ export interface Authenticator {
  * What ends a credential before its time (`rev:<kind>:<id>`), in the shared cache and mirrored in every
  * process. `rank` ends those access tokens of a user that were issued before a time, `tenant` whatever is of it.
  */
-export type RevocationKind = 'sid' | 'user' | 'key' | 'agent' | 'asid' | 'rank' | 'tenant';
+export type RevocationKind =
+  | 'sid'
+  | 'user'
+  /** An API key, an agent key, or an application. */
+  | 'key'
+  | 'agent'
+  | 'asid'
+  | 'rank'
+  | 'tenant'
+  /** A consent in one epoch: `<id>.<epoch>`. */
+  | 'consent';
 export type Revocation = {
   readonly kind: RevocationKind;
   readonly id: string;

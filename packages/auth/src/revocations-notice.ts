@@ -12,6 +12,7 @@ export const KINDS: readonly RevocationKind[] = [
   'agent',
   'asid',
   'rank',
+  'consent',
   'tenant',
 ];
 

@@ -115,7 +115,8 @@ function isRevoked(
   return revocations.look(list).then(({ revoked }) => revoked.includes(true));
 }
 
-function revocationsOf(claims: VerifiedClaims): readonly Revocation[] {
+/** What ends a token before it expires, but for its session and its consent, which introspection alone asks for. */
+export function revocationsOf(claims: VerifiedClaims): readonly Revocation[] {
   const list: Revocation[] = [];
   const add = (kind: RevocationKind, id: unknown, at?: number) => {
     if (typeof id === 'string') list.push(at === undefined ? { kind, id } : { kind, id, at });

@@ -37,7 +37,7 @@ const introspectedKey = Type.Union([
 ]);
 
 const mark = Type.Object({
-  kind: Type.Enum(['sid', 'user', 'key', 'agent', 'asid', 'rank', 'tenant']),
+  kind: Type.Enum(['sid', 'user', 'key', 'agent', 'asid', 'rank', 'tenant', 'consent']),
   id: Type.String(),
   at: Type.Optional(Type.Number()),
 });

@@ -114,6 +114,25 @@ const accountEvents = {
   }),
 };
 
+const consent = { id: id('The consent.'), ...user, client_id: id('The application.') };
+const scopes = texts('Scopes that it may ask for.', 'openid', 'email');
+
+const oauthEvents = {
+  'consent.granted': fact('A user lets an application act for them; values are all that it may.', {
+    ...consent,
+    scopes,
+    resources: texts('Resource servers that it may ask tokens for.', 'https://api.example.com'),
+  }),
+  'consent.revoked': fact('A user lets an application act for them no longer.', consent),
+  'oauth.authorized': fact('An application got tokens of a user.', {
+    ...user,
+    client_id: consent.client_id,
+    session_id: id('The session that its refresh token belongs to.'),
+    scopes,
+    resource: text('What the tokens are for.', 'https://api.example.com'),
+  }),
+};
+
 const workspaceEvents = {
   'organization.created': fact('An organization was made.', organization),
   'organization.updated': fact('An organization was changed.', { ...organization, changed }),
@@ -193,6 +212,7 @@ export const identityEvents = integrationEvents('identity', {
   ...accountEvents,
   ...workspaceEvents,
   ...machineEvents,
+  ...oauthEvents,
   'mail.requested': fact('Mail was asked for; neither address nor content is told.', {
     purpose: oneOf(MAIL_PURPOSES, 'What for.'),
     user_id: nullable(id('Whom it is for; null where nobody has that address.')),
@@ -215,6 +235,9 @@ export const IDENTITY_AUDIT_ONLY = [
   'session.revoked',
   'session.refresh_repeated',
   'sessions.revoked',
+  'consent.granted',
+  'consent.revoked',
+  'oauth.authorized',
   'organization.created',
   'organization.updated',
   'application.created',

@@ -53,7 +53,8 @@ function authorizedCaller(
   const tenant = tenantOf(http, contract, principal);
   if (typeof tenant !== 'string') return { refusal: tenant, principal };
   if (who !== 'anyone' && principal !== undefined) {
-    const refusal = untaken ?? withoutRight(principal, who);
+    const refusal =
+      untaken ?? withoutApplicationScope(principal, contract) ?? withoutRight(principal, who);
     if (refusal !== undefined) return { refusal, principal };
   }
   return { principal, tenantId: tenant };
@@ -103,7 +104,7 @@ function tenantOf(
 }
 
 const ROLE_CALLERS: readonly Caller[] = ['admin', 'owner', 'system_admin'];
-const USER_CALLERS: readonly Caller[] = ['user', ...ROLE_CALLERS];
+export const USER_CALLERS: readonly Caller[] = ['user', ...ROLE_CALLERS];
 const isScope = (caller: Caller) => caller.startsWith('api_key:');
 const scopeOf = (caller: Caller) => caller.slice('api_key:'.length);
 
@@ -131,6 +132,24 @@ function takesKind(principal: Principal, who: readonly Caller[]): boolean {
     case 'api_key':
       return who.some(isScope);
   }
+}
+
+const ACCOUNT = 'account';
+
+/**
+ * An application is its user only as far as the user has let it: consent to show a name lends neither the
+ * account nor a role.
+ */
+function withoutApplicationScope(
+  principal: Principal,
+  { applicationScope }: Contract,
+): Refusal | undefined {
+  if (principal.kind !== 'user' || principal.clientId === null) return undefined;
+  if (applicationScope === 'any' || principal.scopes?.includes(ACCOUNT)) return undefined;
+  return refusalOf('insufficient_scope', {
+    message: `The application lacks the scope ${ACCOUNT}.`,
+    details: { scope: ACCOUNT },
+  });
 }
 
 /** The kind of caller is right, but the role or scope is missing. */

@@ -10,10 +10,20 @@ export const BODY_MAX_BYTES = 256 * 1024;
 export const BODY_WAIT_MS = 10_000;
 
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*("?)utf-?8\1[ \t]*)?;?$/i;
+const FORM_TYPE =
+  /^application\/x-www-form-urlencoded[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*("?)utf-?8\1[ \t]*)?;?$/i;
 const LENGTH = /^[0-9]{1,15}$/;
 const EMPTY = Buffer.alloc(0);
 
-export type BodyRule = { readonly limitBytes: number; readonly typeOptional: boolean };
+export type BodyRule = {
+  readonly limitBytes: number;
+  readonly typeOptional: boolean;
+  readonly takesForm: boolean;
+};
+
+/** True when the body is a form, as far as the headers show it. */
+export const isForm = ({ headers }: IncomingMessage): boolean =>
+  FORM_TYPE.test(headers['content-type'] ?? '');
 
 /** True when the headers announce a body, even an empty one. */
 const announcesBody = ({ headers }: IncomingMessage): boolean =>
@@ -29,9 +39,11 @@ export function refusedByHeaders(request: IncomingMessage, rule: BodyRule): Refu
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     return refusalOf('unsupported_media_type');
   }
-  if (type === undefined ? announced && !rule.typeOptional : announced && !JSON_TYPE.test(type)) {
-    return refusalOf('unsupported_media_type');
-  }
+  const isTaken =
+    type === undefined
+      ? rule.typeOptional
+      : JSON_TYPE.test(type) || (rule.takesForm && FORM_TYPE.test(type));
+  if (announced && !isTaken) return refusalOf('unsupported_media_type');
   const length = headers['content-length'];
   return length !== undefined && LENGTH.test(length) && Number(length) > rule.limitBytes
     ? refusalOf('body_too_large')

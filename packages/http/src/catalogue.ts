@@ -1,4 +1,5 @@
 /** All endpoints as a list: for tests, the gateway and the OpenAPI document. */
+import { USER_CALLERS } from './authorize.ts';
 import type { Contract, Endpoint } from './endpoint.ts';
 import { inEndpointCodes, PIPELINE_STATUS, type PipelineCode, refusalOf } from './refusal.ts';
 import { inOrder } from './route-order.ts';
@@ -43,14 +44,23 @@ function codesOf(contract: Contract): { readonly [status: string]: readonly stri
   return Object.fromEntries(sorted.map(([status, names]) => [status, [...names].sort()]));
 }
 
-function doorCodesOf({ who, tenant, method, reads }: Contract): readonly PipelineCode[] {
+function doorCodesOf({
+  who,
+  tenant,
+  method,
+  reads,
+  applicationScope,
+}: Contract): readonly PipelineCode[] {
   const codes: PipelineCode[] = ['invalid_request', 'invalid_consistency_token', 'internal_error'];
   codes.push('overloaded', 'temporarily_unavailable');
   if (who !== 'anyone') {
     codes.push('unauthenticated', 'tenant_mismatch', 'forbidden', 'rate_limited');
   }
   if (who !== 'anyone' || tenant !== 'none') codes.push('tenant_required');
-  if (who !== 'anyone' && who.some((caller) => caller.startsWith('api_key:'))) {
+  // An API key without its scope; or an application that may not act as its user's account.
+  const takesKeys = who !== 'anyone' && who.some((caller) => caller.startsWith('api_key:'));
+  const takesUsers = who !== 'anyone' && who.some((caller) => USER_CALLERS.includes(caller));
+  if (takesKeys || (takesUsers && applicationScope !== 'any')) {
     codes.push('insufficient_scope');
   }
   if (method !== 'get') {

@@ -34,6 +34,9 @@ type PrincipalOf<Kind extends Caller> = Kind extends 'agent_token' | 'agent_key'
 /** The service area in which a refusal of this endpoint is recorded (audit). */
 export type Area = 'user' | 'admin' | 'agent' | 'vault' | 'authorization' | 'fga';
 
+/** `any`: every token of an application with a user. */
+export type ApplicationScope = 'account' | 'any';
+
 export type TenantRule =
   /** `X-Service-Tenant` is required; for `anyone` endpoints it names the tenant. */
   | 'required'
@@ -73,6 +76,12 @@ export type Contract<
   readonly otherOk?: { readonly [status: number]: Other };
   /** Not JSON: the handler returns a `raw` body of this media type. */
   readonly okMediaType?: string;
+  /** Errors have the body of RFC 6749, `{error, error_description}`: everything under `/oauth2`. */
+  readonly oauthErrors?: true;
+  /** The body may also be a form (URL-encoded); a parameter may come once. */
+  readonly takesForm?: true;
+  /** Query and body are not read here, but by the library that the handler passes the request on to. */
+  readonly passedOn?: true;
   /** Every refusal code of the handler, with its status. */
   readonly refusals: Readonly<Record<Reason, number>>;
   /**
@@ -80,6 +89,11 @@ export type Contract<
    * endpoints say true where the response contains secrets.
    */
   readonly noStore?: boolean;
+  /**
+   * The scope with which an application may call it in the name of its user. `account`, which only the
+   * tenant's own applications can have, unless the contract says less.
+   */
+  readonly applicationScope?: ApplicationScope;
   /** The response shows a new secret: the role is checked again before it is sent. */
   readonly showsSecret?: true;
   /**
@@ -199,7 +213,10 @@ export type Answer<Ok, Reason extends string> =
     }
   /** Not JSON: streamed by the handler (CSV, HTML, redirect). */
   | {
-      readonly raw: (response: import('node:http').ServerResponse) => Promise<void> | void;
+      readonly raw: (
+        response: import('node:http').ServerResponse,
+        request: import('node:http').IncomingMessage,
+      ) => Promise<void> | void;
     };
 
 export type Endpoint = {

@@ -6,6 +6,7 @@ import { clientAddress, type TrustedProxies } from './client-address.ts';
 import type { Contract } from './endpoint.ts';
 import { doubledHeaders } from './headers.ts';
 import type { HttpMetrics } from './metrics.ts';
+import { oauthErrorBody } from './oauth-error.ts';
 import type { Refusal } from './refusal.ts';
 import {
   type DefaultHeaders,
@@ -133,7 +134,9 @@ export class HttpContext {
   refuse(refusal: Refusal, more: Outgoing = {}): void {
     const headers = Object.assign(this.headers(), more);
     refusalHeaders(headers, refusal, this.path);
-    this.answer(refusal.status, errorBody(refusal, this.requestId), headers);
+    const isOAuth = this.contract?.oauthErrors === true;
+    const body = isOAuth ? oauthErrorBody(refusal) : errorBody(refusal, this.requestId);
+    this.answer(refusal.status, body, headers);
   }
 
   #cors(headers: Outgoing): void {

@@ -1,6 +1,6 @@
 /** The input of a request: parameters, query, headers and body, each validated by the contract. */
 
-import { readBody, refusedByHeaders } from './body.ts';
+import { isForm, readBody, refusedByHeaders } from './body.ts';
 import type { Contract, Request } from './endpoint.ts';
 import type { HttpContext } from './http-context.ts';
 import { bodyHash, isIdempotencyKey } from './idempotency.ts';
@@ -23,6 +23,7 @@ export function readStrings(
   http: HttpContext,
   params: { readonly [name: string]: string },
 ): Strings | { readonly faults: readonly Fault[] } {
+  if (route.contract.passedOn === true) return { params, query: {} };
   if (!route.takesStrings && http.search === '') return NO_STRINGS;
   const query = readQuery(http.search);
   if ('fault' in query) return { faults: [query.fault] };
@@ -51,10 +52,17 @@ export async function readInput(
   const reading = await readBody(http.request, http.response, bodyRule.limitBytes);
   if (reading === 'gone' || 'refusal' in reading) return reading;
   http.bodyIsRead = true;
-  const json = reading.bytes.length === 0 ? noBody(contract) : readJson(reading.bytes);
-  if ('fault' in json) return { refusal: invalid({ field: 'body', rule: json.fault }) };
-  const checked = checkBody(json.value);
+  const form = bodyRule.takesForm && isForm(http.request);
+  const read = reading.bytes.length === 0 ? noBody(contract) : parsed(reading.bytes, form);
+  if ('fault' in read) return { refusal: invalid({ field: 'body', rule: read.fault }) };
+  const checked = checkBody(read.value);
   return 'faults' in checked ? { refusal: invalid(...checked.faults) } : checked;
+}
+
+function parsed(bytes: Buffer, isForm: boolean): { value: unknown } | { fault: string } {
+  if (!isForm) return readJson(bytes);
+  const form = readQuery(bytes.toString('latin1'));
+  return 'fault' in form ? { fault: form.fault.rule } : { value: { ...form.values } };
 }
 
 const noBody = (contract: Contract): { value: unknown } | { fault: 'required' } =>

@@ -221,9 +221,9 @@ async function writeRaw(
   http: HttpContext,
   write: Extract<Answer<never, string>, { readonly raw: unknown }>['raw'],
 ): Promise<void> {
-  const { response } = http;
+  const { request, response } = http;
   for (const [name, value] of Object.entries(http.headers())) response.setHeader(name, value);
-  await write(response);
+  await write(response, request);
 }
 
 /** Turns a throw into a response; the log gets the error's name and stack frames. */

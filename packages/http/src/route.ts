@@ -52,11 +52,12 @@ export function routeOf(endpoint: Endpoint, group: Group): Route {
     contract,
     group,
     bodyRule:
-      contract.method === 'get'
+      contract.method === 'get' || contract.passedOn === true
         ? undefined
         : {
             limitBytes: contract.bodyLimitBytes ?? BODY_MAX_BYTES,
             typeOptional: contract.bodyOptional === true || contract.body === undefined,
+            takesForm: contract.takesForm === true,
           },
     takesStrings: contract.params !== undefined || contract.query !== undefined,
     checkParams: contract.params === undefined ? noStrings : stringsValidator(contract.params),

@@ -107,6 +107,7 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
   REFRESH_TOKEN_EXPIRY: { ...duration('1s', '365d', 1000), or: () => 7 * 86_400 },
   SIGNING_KEY_ROTATION_DAYS: { ...integer(1, 3650), or: () => 90 },
   SIGNUP_ENABLED: { ...bool, or: () => true },
+  INTROSPECT_REQUIRE_AUTH: { ...bool, or: () => false },
   SMTP_URL: hiddenField(url('smtp:', 'smtps:'), optional),
   MAIL_FROM: {
     ...text(

@@ -44,6 +44,7 @@ export type Settings = {
   readonly REFRESH_TOKEN_EXPIRY: number;
   readonly SIGNING_KEY_ROTATION_DAYS: number;
   readonly SIGNUP_ENABLED: boolean;
+  readonly INTROSPECT_REQUIRE_AUTH: boolean;
   readonly SMTP_URL: Secret | undefined;
   readonly MAIL_FROM: string;
   readonly TRUSTED_PROXIES: readonly string[];

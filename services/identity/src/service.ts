@@ -3,6 +3,7 @@
 import { domainToASCII } from 'node:url';
 import { type ServiceDefinition, type ServiceDependencies, serviceOf } from '@cardea/service';
 import {
+  type AccountsModule,
   type AdminMade,
   accountsModule,
   accountsStreams,
@@ -17,7 +18,13 @@ import {
   authenticationModule,
   authenticationStreams,
 } from './authentication/authentication.module.ts';
-import { credentialsModule, credentialsStreams } from './credentials/credentials.module.ts';
+import { consentEpochs, consentsModule, consentsStreams } from './consents/consents.module.ts';
+import {
+  credentialsModule,
+  credentialsStreams,
+  findLiveKey,
+  type OpaqueKey,
+} from './credentials/credentials.module.ts';
 import { factorsModule, factorsStreams } from './factors/factors.module.ts';
 import {
   codeRedemption,
@@ -27,7 +34,11 @@ import {
   mailStreams,
 } from './mail/mail.module.ts';
 import { oauthModule, oauthStreams } from './oauth/oauth.module.ts';
-import { revocationsModule, streamsWithRevocations } from './revocations/revocations.module.ts';
+import {
+  revocationsModule,
+  revokedByStream,
+  streamsWithRevocations,
+} from './revocations/revocations.module.ts';
 import { sessionsModule, sessionsStreams } from './sessions/sessions.module.ts';
 import {
   type KeyOperations,
@@ -55,6 +66,7 @@ export const identityWith = (drivers: Partial<IdentityDrivers> = {}): ServiceDef
     ...accountsStreams,
     ...agentsStreams,
     ...authenticationStreams,
+    ...consentsStreams,
     ...credentialsStreams,
     ...factorsStreams,
     ...mailStreams,
@@ -114,12 +126,14 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
   };
   const accounts = accountsModule(shared);
   const { userDirectory } = accounts;
-  const sessions = sessionsModule({ ...shared, userDirectory });
+  const consentEpoch = consentEpochs({ snapshots });
+  const sessions = sessionsModule({ ...shared, userDirectory, consentEpoch });
   const agents = agentsModule({ ...shared, userDirectory });
-  const credentials = credentialsModule({
+  const keyHolders = {
     ...shared,
-    agentOfKey: (key) => agentOfKey({ ...needs, snapshots }, key),
-  });
+    agentOfKey: (key: OpaqueKey) => agentOfKey({ ...needs, snapshots }, key),
+  };
+  const credentials = credentialsModule(keyHolders);
   const factors = factorsModule({ ...shared, ...accounts });
   const { secondFactors, passkeys } = factors;
   const keySets = { jwks, latestJwks };
@@ -131,32 +145,48 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
     secondFactors,
     passkeys,
   });
+  const { active } = signingKeys.signingKeys;
+  const { hostedSignIn } = authentication;
+  const oauth = oauthModule({
+    ...{ ...shared, ...keySets, ...sessions, active, hostedSignIn, userDirectory, consentEpoch },
+    findLiveKey: findLiveKey(keyHolders),
+    ended: revokedByStream({ ...shared, userDirectory }),
+  });
   const mail = mailModule({
     ...needs,
     codeKeys,
     tenant: workspaces.workspaces.tenant,
-    recipient: async (tenantId, mailbox) => {
-      const user = await userDirectory.byHash(tenantId, mailbox);
-      return user.status === 'active' ? user : undefined;
-    },
-    invited: async (tenantId, id) => {
-      const invitation = await accounts.invitations.find({ tenantId, id });
-      if (invitation.status !== 'pending') return undefined;
-      return { id: invitation.userId, emailVerified: false };
-    },
+    ...mailRecipients(accounts),
   });
   const modules = [
     signingKeys.module,
     workspaces.module,
     accounts.module,
     factors.module,
-    authentication,
+    authentication.module,
     sessions.module,
     credentials,
     agents,
-    oauthModule({ ...needs, snapshots }),
+    consentsModule(needs),
+    oauth,
     mail,
     revocationsModule({ ...shared, userDirectory }),
   ];
   return { modules, signingKeys, workspaces, accounts, sessions };
 }
+
+/** Whom mail goes to: the owner of an address, and whoever was invited to one. */
+const mailRecipients = ({
+  userDirectory,
+  invitations,
+}: Pick<AccountsModule, 'invitations' | 'userDirectory'>) => ({
+  recipient: async (tenantId: string, mailbox: string) => {
+    const user = await userDirectory.byHash(tenantId, mailbox);
+    return user.status === 'active' ? user : undefined;
+  },
+  invited: async (tenantId: string, id: string) => {
+    const invitation = await invitations.find({ tenantId, id });
+    if (invitation.status !== 'pending') return undefined;
+    return { id: invitation.userId, emailVerified: false };
+  },
+});

@@ -22,7 +22,52 @@ const newResourceServer = () => ({
   name: 'Orders',
 });
 
+/** Browsers get a page instead. */
+const AS_JSON = { headers: { accept: 'application/json' } };
+const tokenOf = ({ a }: Fortress) => ({ body: { token: a.member.access } });
+
 export const applicationSamples: Samples = {
+  introspect_token: {
+    by: 'none',
+    ask: tokenOf,
+    // A credential that is shown has to be one that may ask.
+    but: { 'member of B': 401, forged: 401, 'agent key': 401 },
+  },
+  // Whoever asks as no client, or without the cookie of an interaction, gets the protocol's own refusal.
+  authorize: { by: 'none', ask: () => AS_JSON, status: 400 },
+  resume_authorization: {
+    by: 'none',
+    ask: () => ({ ...AS_JSON, params: { uid: 'nobody' } }),
+    status: 400,
+  },
+  issue_tokens: { by: 'none', ask: () => ({ body: {} }), status: 400 },
+  revoke_token: { by: 'none', ask: () => ({ body: {} }), status: 400 },
+  push_authorization_request: { by: 'none', ask: () => ({ body: {} }), status: 400 },
+  openid_configuration: { by: 'none', ask: () => ({}) },
+  authorization_server_metadata: { by: 'none', ask: () => ({}) },
+  protected_resource_metadata: { by: 'none', ask: () => ({}) },
+  interaction: {
+    by: 'none',
+    ask: () => ({ ...AS_JSON, params: { uid: 'nobody' } }),
+    status: 404,
+  },
+  interaction_login: {
+    by: 'none',
+    ask: () => ({ params: { uid: 'nobody' }, body: { email: 'a@b.example', password: 'x' } }),
+    status: 403,
+  },
+  interaction_mfa: {
+    by: 'none',
+    ask: () => ({ params: { uid: 'nobody' }, body: { method: 'totp', code: '000000' } }),
+    status: 403,
+  },
+  interaction_consent: { by: 'none', ask: () => ({ params: { uid: 'nobody' } }), status: 403 },
+  abort_interaction: { by: 'none', ask: () => ({ params: { uid: 'nobody' } }), status: 403 },
+  // Only a token that an application got is taken here.
+  userinfo: { by: 'none', ask: () => ({}), status: 401 },
+  post_userinfo: { by: 'none', ask: () => ({ body: {} }), status: 401 },
+  list_consents: { by: 'member', ask: () => ({}) },
+  revoke_consent: { by: 'member', ask: () => ({ params: { id: 'nobody' } }), status: 404 },
   list_applications: byAdmin(),
   create_application: byAdmin(() => ({ body: { name: 'Shop', type: 'spa' } })),
   get_application: byAdmin(async (world) => ({ params: await application(world) })),

@@ -7,9 +7,10 @@ import { answerSchema, closedSchema, plainSchema } from '../validation.ts';
 import { headerRef, parameterRef, securityOf } from './components.ts';
 import { exampleOf } from './examples.ts';
 import { type Json, type NamedTypes, pascal } from './named-types.ts';
-import type { Refusals } from './refusals.ts';
+import { oauthRefusal, type Refusals } from './refusals.ts';
 
 const JSON_TYPE = 'application/json';
+const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 export type Parts = { readonly types: NamedTypes; readonly refusals: Refusals };
 
@@ -17,7 +18,9 @@ export function operation({ contract, codes }: CatalogueEntry, parts: Parts): Js
   const { who, summary, tag, bodyOptional } = contract;
   const refused = Object.entries(codes).map(([status, names]) => [
     status,
-    parts.refusals.of(status, names),
+    contract.oauthErrors === true
+      ? oauthRefusal(status, names, parts.types)
+      : parts.refusals.of(status, names),
   ]);
   const name = clientName(contract);
   return {
@@ -33,11 +36,18 @@ export function operation({ contract, codes }: CatalogueEntry, parts: Parts): Js
       : {
           requestBody: {
             required: bodyOptional !== true,
-            content: jsonContent(closedSchema(contract.body), `${name}Body`, parts.types),
+            content: bodyContent(contract, name, contract.body, parts.types),
           },
         }),
     responses: { ...Object.fromEntries(refused), ...successes(contract, name, parts.types) },
   };
+}
+
+function bodyContent(contract: Contract, name: string, body: TSchema, types: NamedTypes): Json {
+  const json = jsonContent(closedSchema(body), `${name}Body`, types);
+  if (contract.takesForm !== true && contract.passedOn !== true) return json;
+  const form = { [FORM_TYPE]: json[JSON_TYPE] };
+  return contract.passedOn === true ? form : { ...json, ...form };
 }
 
 /** Its types are named after it. */

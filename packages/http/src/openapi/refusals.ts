@@ -1,6 +1,7 @@
 /** The refusals of operations: a type for each code, and a response for each set of codes. */
 import { ERROR_DETAILS } from '@cardea/contracts';
 import type { CatalogueEntry } from '../catalogue.ts';
+import { oauthErrorCode } from '../oauth-error.ts';
 import { plainSchema } from '../validation.ts';
 import { headerRef } from './components.ts';
 import { type Json, type NamedTypes, pascal } from './named-types.ts';
@@ -49,6 +50,24 @@ function responseOf(status: string, codes: readonly string[], types: NamedTypes)
       ...(status === '429' || status === '503' ? { 'Retry-After': headerRef('RetryAfter') } : {}),
     },
     content: { 'application/json': { schema: each.length === 1 ? each[0] : { anyOf: each } } },
+  };
+}
+
+/** The body of RFC 6749; which codes come with a status, the description says. */
+export function oauthRefusal(status: string, codes: readonly string[], types: NamedTypes): Json {
+  const named = [...new Set(codes.map(oauthErrorCode))].sort();
+  const schema = {
+    type: 'object',
+    required: ['error'],
+    properties: { error: { type: 'string' }, error_description: { type: 'string' } },
+  };
+  return {
+    description: named.map((code) => `\`${code}\``).join(', '),
+    headers: {
+      'X-Request-Id': headerRef('RequestId'),
+      ...(status === '429' || status === '503' ? { 'Retry-After': headerRef('RetryAfter') } : {}),
+    },
+    content: { 'application/json': { schema: types.take(schema, 'OAuthError') } },
   };
 }
 

@@ -15,9 +15,15 @@ export const READS = {
   tenant: 'required',
   area: 'fga',
   tag: TAG,
+  // Tuples name no person's own things: whoever may ask for the tenant at all may ask.
+  applicationScope: 'any',
   notTaken: { agent_key: { status: 401, code: 'unauthenticated' } },
 } as const;
-export const WRITES = { ...READS, who: ['admin', 'api_key:fga:write'] } as const;
+export const WRITES = {
+  ...READS,
+  applicationScope: 'account',
+  who: ['admin', 'api_key:fga:write'],
+} as const;
 
 /** Why a question cannot be answered at the moment. */
 export const UNANSWERED = {

@@ -62,7 +62,7 @@ export type { Invitation } from './invitations/invitation.ts';
 export type { Join, Joined } from './invitations/joining.ts';
 export { type Passwords, passwordFault } from './passwords/passwords.ts';
 export { isReusedPassword } from './passwords/reused-password.ts';
-export { readSnapshot, type UserDirectory } from './user-directory.ts';
+export { type Opened, readSnapshot, type UserDirectory } from './user-directory.ts';
 export { type Administrator, administratorOf, outranks } from './users/administrator.ts';
 export { endSessions } from './users/end-sessions/end-sessions.ts';
 export { importUsersRoute } from './users/import-users/import-users.route.ts';

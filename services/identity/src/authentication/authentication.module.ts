@@ -19,6 +19,7 @@ import { mfaTokens } from './attempts/mfa-token.ts';
 import { unlockRoute } from './attempts/unlock/unlock.route.ts';
 import { clearLockout, verifyPassword } from './attempts/verify-password.ts';
 import { authenticationRelay } from './authentication-relay.ts';
+import { type HostedSignIn, hostedSignIn } from './hosted/hosted-sign-in.ts';
 import { sendCodeRoute } from './mailed-secrets/send-code/send-code.route.ts';
 import { sendLinkRoute } from './mailed-secrets/send-link/send-link.route.ts';
 import { verifyCodeRoute } from './mailed-secrets/verify-code/verify-code.route.ts';
@@ -31,6 +32,7 @@ import { passkeySignInOptionsRoute, passkeySignInRoute } from './passkeys/sign-i
 import { changePasswordRoute } from './passwords/change-password/change-password.route.ts';
 import { forgotPasswordRoute } from './passwords/forgot-password/forgot-password.route.ts';
 import { logInRoute } from './passwords/log-in/log-in.route.ts';
+import { passwordAttempt } from './passwords/password-attempt.ts';
 import {
   resetPasswordPageRoute,
   resetPasswordRoute,
@@ -81,17 +83,21 @@ type Dependencies = Pick<
   readonly passkeys: Passkeys;
 } & Pick<Parameters<typeof mfaTokens>[0], 'sign' | 'jwks' | 'latestJwks'>;
 
-export function authenticationModule(given: Dependencies): Module {
+export function authenticationModule(given: Dependencies): {
+  readonly module: Module;
+  readonly hostedSignIn: HostedSignIn;
+} {
   const withTokens = { ...given, mfaTokens: mfaTokens(given) };
+  const attempting = { ...withTokens, verifyPassword: verifyPassword(given) };
   const needs = {
-    ...withTokens,
-    verifyPassword: verifyPassword(given),
+    ...attempting,
+    passwordAttempt: passwordAttempt(attempting),
     clearLockout: clearLockout(given),
     endAttempt: endAttempt(withTokens),
     socialProviders: socialProviders(given.clock),
     socialKeys: given.derive('JWT_SECRET', 'social/v1'),
   };
-  return {
+  const module: Module = {
     endpoints: [
       signUpRoute(needs),
       registerRoute(needs),
@@ -119,7 +125,10 @@ export function authenticationModule(given: Dependencies): Module {
     ],
     relay: authenticationRelay,
   };
+  return { module, hostedSignIn: hostedSignIn(needs) };
 }
+
+export type { HostedOutcome, HostedSignIn } from './hosted/hosted-sign-in.ts';
 
 export const authenticationStreams = [
   signins,

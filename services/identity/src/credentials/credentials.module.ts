@@ -14,7 +14,7 @@ import {
 import { apiKeys } from './api-keys/api-key.ts';
 import { apiKeysProjection } from './api-keys/api-keys.projection.ts';
 import { credentialsRelay } from './credentials-relay.ts';
-import { introspector } from './introspection.ts';
+import { introspector, type LiveKey, liveKeyOf } from './introspection.ts';
 import { keyUses } from './key-uses/key-use.ts';
 import { notedUses } from './key-uses/noted-uses.ts';
 import type { OpaqueKey } from './live-key.ts';
@@ -27,6 +27,7 @@ export {
   stampsEndedBy,
 } from '../streams/key-secret.ts';
 export { type ApiKeyEvent, apiKeys } from './api-keys/api-key.ts';
+export type { LiveKey } from './introspection.ts';
 export { drawKey, drawSecret, environmentOf, futureMoment } from './key-issuing.ts';
 export type { KeyUsed } from './key-uses/key-use.ts';
 export { liveKey, type OpaqueKey } from './live-key.ts';
@@ -48,6 +49,14 @@ type Dependencies = Pick<
   /** The agent of an agent key. */
   readonly agentOfKey: (key: OpaqueKey) => Promise<IntrospectedKey | undefined>;
 };
+
+/** Who a key stands for, for those who only ask. */
+export type FindLiveKey = (token: string) => Promise<LiveKey | undefined>;
+
+export const findLiveKey =
+  (needs: Pick<Dependencies, 'agentOfKey' | 'clock' | 'snapshots' | 'workspaces'>): FindLiveKey =>
+  (token) =>
+    liveKeyOf(needs, token);
 
 export const credentialsModule = (needs: Dependencies): Module => ({
   endpoints: [

@@ -25,12 +25,9 @@ type Dependencies = {
 export const introspector =
   (needs: Dependencies): Peers['identity']['introspect'] =>
   async ({ token }) => {
-    const parsed = parseKey(token);
-    if (parsed?.kind !== 'svc' && parsed?.kind !== 'agk') return { key: null };
-    const key =
-      parsed.kind === 'svc' ? await apiKey(needs, parsed) : await needs.agentOfKey(parsed);
-    if (key === undefined) return { key: null };
-    if ((await needs.workspaces.tenant(key.tenantId)) === undefined) return { key: null };
+    const live = await liveKeyOf(needs, token);
+    if (live === undefined) return { key: null };
+    const { key, parsed } = live;
     const { id, kind } = parsed;
     // Not awaited: recording when a key was last used must not delay or refuse a request.
     needs.noteUse({ id, kind, tenantId: key.tenantId }).catch(() => {
@@ -39,8 +36,23 @@ export const introspector =
     return { key };
   };
 
+/** What a presented key stands for now; asking notes no use. */
+export type LiveKey = { readonly key: IntrospectedKey; readonly parsed: OpaqueKey };
+
+export async function liveKeyOf(
+  needs: Omit<Dependencies, 'log' | 'noteUse'>,
+  token: string,
+): Promise<LiveKey | undefined> {
+  const parsed = parseKey(token);
+  if (parsed?.kind !== 'svc' && parsed?.kind !== 'agk') return undefined;
+  const key = parsed.kind === 'svc' ? await apiKey(needs, parsed) : await needs.agentOfKey(parsed);
+  if (key === undefined) return undefined;
+  if ((await needs.workspaces.tenant(key.tenantId)) === undefined) return undefined;
+  return { key, parsed };
+}
+
 async function apiKey(
-  needs: Dependencies,
+  needs: Pick<Dependencies, 'clock' | 'snapshots'>,
   presented: OpaqueKey,
 ): Promise<IntrospectedKey | undefined> {
   const found = await needs.snapshots.find(apiKeys, presented.id);

@@ -27,5 +27,11 @@ export const LIMITS = {
   refreshBySession: plain('refresh_sid', 300, MINUTE_MS),
   refreshFailuresByIp: perAddress('refresh_ip', 60, MINUTE_MS),
   identifyByIp: perAddress('identify_ip', 300, MINUTE_MS),
+  authorizeByIp: perAddress('authorize_ip', 120, MINUTE_MS),
+  tokenFailuresByIp: perAddress('oauth_token_ip', 60, MINUTE_MS),
+  parByIp: perAddress('par_ip', 120, MINUTE_MS),
+  introspectionsByIp: perAddress('introspect_ip', 6_000, MINUTE_MS),
+  inactiveIntrospectionsByIp: perAddress('introspect_inactive_ip', 300, MINUTE_MS),
+  introspectionsByCaller: plain('introspect_caller', 600, 1_000),
   agentSessionsByAgent: plain('agent_sessions', 120, MINUTE_MS),
 } as const;

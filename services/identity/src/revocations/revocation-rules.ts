@@ -12,9 +12,10 @@ import type {
   AgentSessionEvent,
   DelegationEvent,
 } from '../agents/agents.module.ts';
+import type { ConsentEvent } from '../consents/consents.module.ts';
 import type { ApiKeyEvent } from '../credentials/credentials.module.ts';
 import type { SessionEvent } from '../sessions/sessions.module.ts';
-import type { TenantClosed } from '../workspaces/workspaces.module.ts';
+import type { ApplicationEvent, TenantClosed } from '../workspaces/workspaces.module.ts';
 
 export type RevokingEvent =
   | UserEvent
@@ -24,6 +25,8 @@ export type RevokingEvent =
   | AgentKeyEvent
   | AgentSessionEvent
   | DelegationEvent
+  | ConsentEvent
+  | ApplicationEvent
   | TenantClosed;
 
 export type Revocation =
@@ -90,6 +93,8 @@ export const REVOCATION_RULES: RevocationRules = {
   // The owner of an agent determines what it may reach, so a new owner counts as a reduction.
   AgentChanged: ({ id, services, owner_user_id: owner }) =>
     services === undefined && owner === undefined ? [] : [{ changed: 'agent', id, narrows: true }],
+  ConsentRevoked: ({ id, epoch }) => [{ list: 'consent', id: `${id}.${epoch}` }],
+  ApplicationDeleted: ({ id }) => [{ list: 'key', id }],
   ApiKeyRotated: ({ id }) => [{ stampsOf: id, kind: 'api_key' }],
   ApiKeyRevoked: ({ id }) => [{ list: 'key', id }],
   AgentKeyRotated: ({ id }) => [{ stampsOf: id, kind: 'agent_key' }],
@@ -117,6 +122,12 @@ export const REVOCATION_RULES: RevocationRules = {
     'SessionRefreshed',
     'SessionRefreshRepeated',
     'SessionStepped',
+    'ConsentGranted',
+    'ConsentExtended',
+    'ApplicationCreated',
+    'ApplicationChanged',
+    'PublishableKeyRotated',
+    'ClientSecretRotated',
     'AgentCreated',
     'AgentAbandoned',
     'ApiKeyIssued',

@@ -6,6 +6,7 @@ import { revocationList } from './revocation-list.ts';
 import { revocationsProjection } from './revocations.projection.ts';
 import { revokedByStream } from './revoked-by-stream.ts';
 
+export { revokedByStream } from './revoked-by-stream.ts';
 export { streamsWithRevocations } from './streams-with-revocations.ts';
 
 type Dependencies = Pick<

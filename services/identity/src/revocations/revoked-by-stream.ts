@@ -14,10 +14,11 @@ import {
   agents,
   whyEnded,
 } from '../agents/agents.module.ts';
+import { consents } from '../consents/consents.module.ts';
 import { apiKeys } from '../credentials/credentials.module.ts';
 import { sessions } from '../sessions/sessions.module.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
-import { tenants } from '../workspaces/workspaces.module.ts';
+import { applications, tenants } from '../workspaces/workspaces.module.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'store' | 'streams' | 'clock' | 'revocations'> & {
   readonly snapshots: SnapshotCache;
@@ -57,7 +58,14 @@ async function isOver(needs: Dependencies, { kind, id, at = 0 }: Revocation): Pr
     }
     case 'key': {
       const found = (await snapshots.find(apiKeys, id)) ?? (await snapshots.find(agentKeys, id));
-      return found?.state.status === 'revoked';
+      if (found !== undefined) return found.state.status === 'revoked';
+      return (await snapshots.find(applications, id))?.state.status === 'deleted';
+    }
+    case 'consent': {
+      const [consentId = '', epoch] = id.split('.');
+      const consent = (await snapshots.find(consents, consentId))?.state;
+      if (consent === undefined || consent.status === 'none') return false;
+      return consent.status === 'revoked' || String(consent.epoch) !== epoch;
     }
     case 'asid': {
       const last = await store.readLast(streamIdOf(agentSessions, id));

@@ -9,7 +9,7 @@ import type { Ids, Random, Settings } from '@cardea/runtime';
 import type { ExistingUser, UserDirectory } from '../accounts/accounts.module.ts';
 import { sessionField } from '../streams/encrypted-fields.ts';
 import type { TenantFacts } from '../workspaces/workspaces.module.ts';
-import { type SessionFacts, type SessionOrigin, sessions } from './session.ts';
+import { factsOf, type SessionFacts, type SessionOrigin, sessions } from './session.ts';
 
 const SALT_BYTES = 16;
 /** Characters that are stored of a User-Agent header. */
@@ -29,13 +29,30 @@ export type StartSession = {
   readonly appId: string | null;
 };
 
+/** A session of another kind than a login's, and what it rests on. */
+export type OtherSession =
+  | { readonly kind: 'browser' }
+  | ({ readonly kind: 'oauth'; readonly authTime: number } & Pick<
+      SessionFacts,
+      'client_id' | 'consent_id' | 'consent_epoch' | 'scope' | 'resource'
+    >);
+
 export type Tokens = {
   readonly access_token: string;
   readonly refresh_token: string;
   readonly expires_in: number;
 };
 
+type Started = { readonly session: SessionFacts; readonly position: bigint | undefined };
+
 export type LoginSessions = {
+  /** Without tokens: one of the hosted pages, or of an application. */
+  readonly startOther: (
+    of: StartSession & { readonly other: OtherSession },
+    command: Command,
+  ) => Promise<Started | 'erased'>;
+  /** The current refresh token of a session. */
+  readonly refreshTokenOf: (session: SessionFacts) => string;
   /** `erased`: the user was deleted since, and nothing can be encrypted for them any more. */
   readonly start: (
     of: StartSession,
@@ -61,6 +78,9 @@ type Dependencies = {
 export function loginSessions(needs: Dependencies): LoginSessions {
   const { streams, userDirectory, accessTokens, refreshKeys } = needs;
 
+  const refreshTokenOf: LoginSessions['refreshTokenOf'] = ({ salt, id: sid, seq }) =>
+    issueRefreshToken(refreshKeys.current, { salt, sid, seq });
+
   const tokensOf: LoginSessions['tokensOf'] = async (session, { user, readAt, tenant }) => {
     const access = accessTokens.issue({
       user,
@@ -72,32 +92,43 @@ export function loginSessions(needs: Dependencies): LoginSessions {
       amr: session.amr,
       appId: session.app_id,
     });
-    const of = { salt: session.salt, sid: session.id, seq: session.seq };
     return {
       access_token: access.token,
-      refresh_token: issueRefreshToken(refreshKeys.current, of),
+      refresh_token: refreshTokenOf(session),
       expires_in: access.expiresIn,
     };
   };
 
+  const started = async (
+    of: StartSession,
+    command: Command,
+    other?: OtherSession,
+  ): Promise<Started | 'erased'> => {
+    const facts = await freshFacts(needs, of, command, other);
+    const user = await needs.sealer.seal(
+      of.tenant.id,
+      sessionField(of.user.id, of.sid, 'user'),
+      JSON.stringify(await userDirectory.snapshot(of.user)),
+    );
+    if (facts === 'erased' || user === 'erased') return 'erased';
+    const data = { ...facts, via: of.via, method: of.method, user };
+    const decided = await streams.decideOn(sessions, of.sid, command, {
+      isNew: true,
+      decide: () => accept({ type: 'SessionStarted', data }),
+    });
+    // A repeated command finds the session that it started, with its salt.
+    const session = decided.state.status === 'known' ? factsOf(decided.state) : facts;
+    return { session, position: decided.position };
+  };
+
   return {
     tokensOf,
+    refreshTokenOf,
+    startOther: ({ other, ...of }, command) => started(of, command, other),
     start: async (of, command) => {
-      const facts = await freshFacts(needs, of, command);
-      const user = await needs.sealer.seal(
-        of.tenant.id,
-        sessionField(of.user.id, of.sid, 'user'),
-        JSON.stringify(await userDirectory.snapshot(of.user)),
-      );
-      if (facts === 'erased' || user === 'erased') return 'erased';
-      const data = { ...facts, via: of.via, method: of.method, user };
-      const decided = await streams.decideOn(sessions, of.sid, command, {
-        isNew: true,
-        decide: () => accept({ type: 'SessionStarted', data }),
-      });
-      // A repeated command finds the session that it started, with its salt.
-      const started = decided.state.status === 'known' ? decided.state : facts;
-      return { tokens: await tokensOf(started, of), position: decided.position };
+      const made = await started(of, command);
+      if (made === 'erased') return made;
+      return { tokens: await tokensOf(made.session, of), position: made.position };
     },
   };
 }
@@ -106,6 +137,7 @@ async function freshFacts(
   { sealer, random, settings }: Dependencies,
   of: StartSession,
   { now }: Command,
+  other: OtherSession | undefined,
 ): Promise<SessionFacts | 'erased'> {
   const seal = (field: 'ip' | 'user_agent', text: string) =>
     sealer.seal(of.tenant.id, sessionField(of.user.id, of.sid, field), text);
@@ -115,22 +147,26 @@ async function freshFacts(
   ]);
   if (ip === 'erased' || userAgent === 'erased') return 'erased';
   const at = now.toISOString();
-  const ends = now.getTime() + of.tenant.settings.session.absolute_ttl * 1000;
-  const expires = Math.min(ends, now.getTime() + settings.REFRESH_TOKEN_EXPIRY * 1000);
+  const { absolute_ttl, browser_ttl_seconds } = of.tenant.settings.session;
+  const isBrowser = other?.kind === 'browser';
+  const ends = now.getTime() + (isBrowser ? browser_ttl_seconds : absolute_ttl) * 1000;
+  const sliding = now.getTime() + settings.REFRESH_TOKEN_EXPIRY * 1000;
+  const expires = isBrowser ? ends : Math.min(ends, sliding);
+  const oauth = other?.kind === 'oauth' ? other : undefined;
   return {
     id: of.sid,
     user_id: of.user.id,
     user_epoch: of.user.epoch,
-    kind: 'login',
-    client_id: null,
-    consent_id: null,
-    consent_epoch: null,
-    scope: null,
-    resource: null,
+    kind: other?.kind ?? 'login',
+    client_id: oauth?.client_id ?? null,
+    consent_id: oauth?.consent_id ?? null,
+    consent_epoch: oauth?.consent_epoch ?? null,
+    scope: oauth?.scope ?? null,
+    resource: oauth?.resource ?? null,
     salt: random.bytes(SALT_BYTES).toString('base64url'),
     seq: 0,
     rotated_at: at,
-    auth_time: Math.floor(now.getTime() / 1000),
+    auth_time: oauth?.authTime ?? Math.floor(now.getTime() / 1000),
     amr: of.amr,
     app_id: of.appId,
     ip,

@@ -5,12 +5,18 @@
 import type { Sealed } from '@cardea/crypto';
 import type { Stream } from '@cardea/event-store';
 
+/**
+ * `login`: a client of the API, with a refresh token. `browser`: a sign-in at the hosted pages, without one.
+ * `oauth`: an application that got tokens of its user.
+ */
+export type SessionKind = 'login' | 'browser' | 'oauth';
+
 export type SessionFacts = {
   readonly id: string;
   readonly user_id: string;
   /** The user's epoch when it began; the session ends when that rises. */
   readonly user_epoch: number;
-  readonly kind: 'login' | 'oauth';
+  readonly kind: SessionKind;
   readonly client_id: string | null;
   readonly consent_id: string | null;
   readonly consent_epoch: number | null;
@@ -46,7 +52,7 @@ export type SessionFacts = {
 export type RevocationReason = 'user' | 'reuse' | 'admin' | 'oauth_revoke';
 
 /** How the session was created; only `login` is a sign-in of its own. */
-export type SessionOrigin = 'login' | 'register' | 'signup' | 'invitation';
+export type SessionOrigin = 'login' | 'register' | 'signup' | 'invitation' | 'oauth';
 
 export type SessionEvent =
   | {
@@ -103,10 +109,17 @@ export type ValidityContext = {
     readonly keepSid: string | null;
   };
   readonly tenantActive: boolean;
+  /** The epoch of the consent that the session rests on; null if that was withdrawn. */
+  readonly consentEpoch?: number | null;
 };
 
-export function isAlive(session: SessionFacts, { user, tenantActive }: ValidityContext, now: Date) {
+export function isAlive(
+  session: SessionFacts,
+  { user, tenantActive, consentEpoch }: ValidityContext,
+  now: Date,
+) {
   return (
+    (session.consent_id === null || session.consent_epoch === consentEpoch) &&
     session.revoked_at === null &&
     now < new Date(session.expires_at) &&
     user.active &&

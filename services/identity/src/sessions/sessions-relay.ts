@@ -12,6 +12,12 @@ import type { SessionEvent, SessionFacts } from './session.ts';
 export const sessionsRelay = relay<SessionEvent, typeof identityEvents>({
   SessionStarted: async (event, tools) => {
     const { data } = event;
+    if (data.via === 'oauth') {
+      const { user_id, client_id, id: session_id, scope, resource } = data;
+      const scopes = scope === null ? [] : scope.split(' ');
+      const of = { user_id, client_id: client_id ?? '', session_id, scopes };
+      return { type: 'oauth.authorized', data: { ...of, resource: resource ?? '' } };
+    }
     // A registration signs in as well, but has an event of its own.
     if (data.via !== 'login') return undefined;
     const { streamId } = event;

@@ -16,23 +16,27 @@ import {
   loginSessions,
 } from './login-sessions.ts';
 import { refreshRoute } from './refresh/refresh.route.ts';
+import { type RefreshSession, refreshSession } from './refresh/refresh-session.ts';
 import { revokeSessionRoute, revokeSessionsRoute } from './revoke-session/revoke-session.route.ts';
 import { sessions } from './session.ts';
 import { sessionsProjection } from './sessions.projection.ts';
 import { sessionsRelay } from './sessions-relay.ts';
+import type { ConsentEpoch } from './validity-context.ts';
 
 export { aliveSessions, endedLogins } from './alive-sessions.ts';
 export type { AccessTokens, LoginSessions, Tokens } from './login-sessions.ts';
+export type { RefreshSession } from './refresh/refresh-session.ts';
 export {
   factsOf,
   isAlive,
   type Session,
   type SessionEvent,
+  type SessionFacts,
   type SessionOrigin,
   sessions,
   type ValidityContext,
 } from './session.ts';
-export { ownSession, validityContextOf } from './validity-context.ts';
+export { type ConsentEpoch, ownSession, validityContextOf } from './validity-context.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,
@@ -52,19 +56,25 @@ type Dependencies = Pick<
   readonly sign: SignToken;
   readonly userDirectory: UserDirectory;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
+  readonly consentEpoch: ConsentEpoch;
 };
 
 export function sessionsModule(given: Dependencies): {
   readonly module: Module;
   readonly accessTokens: AccessTokens;
   readonly loginSessions: LoginSessions;
+  readonly refreshSession: RefreshSession;
 } {
   const withTokens = {
     ...given,
     accessTokens: accessTokens(given),
     refreshKeys: given.derive('JWT_SECRET', 'refresh/v1'),
   };
-  const needs = { ...withTokens, loginSessions: loginSessions(withTokens) };
+  const needs = {
+    ...withTokens,
+    loginSessions: loginSessions(withTokens),
+    refreshSession: refreshSession(withTokens),
+  };
   const module: Module = {
     endpoints: [
       refreshRoute(needs),
@@ -76,7 +86,8 @@ export function sessionsModule(given: Dependencies): {
     projections: [sessionsProjection],
     relay: sessionsRelay,
   };
-  return { module, accessTokens: needs.accessTokens, loginSessions: needs.loginSessions };
+  const { accessTokens: access, loginSessions: logins, refreshSession: refreshing } = needs;
+  return { module, accessTokens: access, loginSessions: logins, refreshSession: refreshing };
 }
 
 export const sessionsStreams = [sessions];

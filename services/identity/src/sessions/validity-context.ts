@@ -5,11 +5,19 @@ import type { Streams } from '@cardea/event-store';
 import { exists, type KeptSession, type User } from '../accounts/accounts.module.ts';
 import { sessions, type ValidityContext } from './session.ts';
 
-export const validityContextOf = (user: User, tenantActive: boolean): ValidityContext => ({
+/** The epoch of an active consent to an application that exists; else null. */
+export type ConsentEpoch = (tenantId: string, consentId: string) => Promise<number | null>;
+
+export const validityContextOf = (
+  user: User,
+  tenantActive: boolean,
+  consentEpoch: number | null = null,
+): ValidityContext => ({
   user: exists(user)
     ? { active: user.status === 'active', epoch: user.epoch, keepSid: user.keepSid }
     : { active: false, epoch: -1, keepSid: null },
   tenantActive,
+  consentEpoch,
 });
 
 /** The caller's own session, unless it was ended by itself; the user's stream decides about the rest. */

@@ -9,6 +9,7 @@ import { signingKeysRelay } from './signing-keys-relay.ts';
 import { tellChangedKeys } from './tell-changed-keys.policy.ts';
 
 export { type KeyOperations, keyOperations } from './key-operations.ts';
+export type { SigningKeys } from './signing-keys.ts';
 
 const DAY_MS = 24 * 3600_000;
 const RING_READ_MS = 30_000;

@@ -62,6 +62,7 @@ export type SigningKeys = {
   /** Which JWT_SECRET encrypts each key of the ring. */
   readonly sealedUnder: (key: KeyringKey) => Promise<OpenedKey['under']>;
   readonly sign: SignToken;
+  readonly active: () => SigningKey;
   readonly jwks: () => PublicKeys;
   /**
    * As the log has them now, so that nobody who was notified of a removal gets the removed key again. While
@@ -151,6 +152,7 @@ export function signingKeys(needs: Dependencies): SigningKeys {
     reseal: () => reseal(tools),
     sealedUnder: async (key) => (await tools.halves.open(key)).under,
     sign: signer({ active: () => current().key }),
+    active: () => current().key,
     jwks,
     latestJwks: async () => {
       try {

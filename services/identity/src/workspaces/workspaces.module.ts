@@ -30,6 +30,12 @@ import { workspacesProjection } from './tenants/workspaces.projection.ts';
 import { type Workspaces, workspaces } from './workspaces.ts';
 import { workspacesRelay } from './workspaces-relay.ts';
 
+export {
+  type ApplicationEvent,
+  applications,
+  type ExistingApplication,
+  GRANT_TYPES,
+} from './applications/application.ts';
 export { tenantOfPublishableKey } from './applications/publishable-key.ts';
 export { createTenantRoute, type InviteAdministrator } from './tenants/create/create.route.ts';
 export { forgetTenantIn, forgetUserAndTenantIn } from './tenants/forget-tenant.ts';

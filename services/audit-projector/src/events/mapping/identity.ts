@@ -193,8 +193,39 @@ function factorChange(type: string, change: string): Pick<Mapped, 'type' | 'acti
   }
 }
 
+const applications = {
+  'consent.granted': {
+    category: 'auth',
+    says: ({ data }: Happened<Data<'consent.granted'>>): Mapped => ({
+      type: 'consent.granted',
+      action: 'grant',
+      target: user(data.user_id),
+      details: { client_id: data.client_id, scopes: data.scopes },
+    }),
+  },
+  'consent.revoked': {
+    category: 'auth',
+    says: ({ data }: Happened<Data<'consent.revoked'>>): Mapped => ({
+      type: 'consent.revoked',
+      action: 'revoke',
+      target: user(data.user_id),
+      details: { client_id: data.client_id },
+    }),
+  },
+  'oauth.authorized': {
+    category: 'auth',
+    says: ({ data }: Happened<Data<'oauth.authorized'>>): Mapped => ({
+      type: 'oauth.authorized',
+      action: 'authorize',
+      target: { type: 'session', id: data.session_id },
+      details: { client_id: data.client_id, scopes: data.scopes, resource: data.resource },
+    }),
+  },
+} satisfies Partial<Rules>;
+
 export const identityRules: Rules = {
   ...accounts,
+  ...applications,
   ...administration,
   ...agents,
   'action.denied': denied('auth'),

@@ -45,6 +45,9 @@ identity/session.revoked                          | session.revoked          | a
 identity/session.revoked reason=reuse             | refresh.reuse_detected   | auth deny denied        | session id         | reason
 identity/session.refresh_repeated                 | session.refresh_repeated | auth refresh failure    | session id         |
 identity/sessions.revoked                         | session.revoked_all      | auth revoke success     | user user_id       | count
+identity/consent.granted                          | consent.granted          | auth grant success      | user user_id       | client_id scopes
+identity/consent.revoked                          | consent.revoked          | auth revoke success     | user user_id       | client_id
+identity/oauth.authorized                         | oauth.authorized         | auth authorize success  | session session_id | client_id scopes resource
 identity/organization.created                     | admin.organization.create | admin create success   | organization id    |
 identity/organization.updated                     | admin.organization.update | admin update success   | organization id    | changed
 identity/tenant.created                           | admin.tenant.create      | admin create success    | tenant id          | environment

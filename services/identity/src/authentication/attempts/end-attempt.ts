@@ -8,7 +8,12 @@ import { metrics } from '@cardea/runtime';
 import { newId, type ServiceDependencies } from '@cardea/service';
 import { type UserDirectory, users, verifyEmail } from '../../accounts/accounts.module.ts';
 import { tooManyAttempts, tooOften } from '../../http/answers.ts';
-import type { AccessTokens, LoginSessions, Tokens } from '../../sessions/sessions.module.ts';
+import type {
+  AccessTokens,
+  LoginSessions,
+  SessionFacts,
+  Tokens,
+} from '../../sessions/sessions.module.ts';
 import { signInField } from '../../streams/encrypted-fields.ts';
 import type { TenantFacts } from '../../workspaces/workspaces.module.ts';
 import {
@@ -31,7 +36,7 @@ const MS = 1_000;
 
 type Dependencies = Pick<ServiceDependencies, 'ids' | 'sealer' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'emailOf' | 'snapshot'>;
-  readonly loginSessions: Pick<LoginSessions, 'start'>;
+  readonly loginSessions: Pick<LoginSessions, 'start' | 'startOther'>;
   readonly accessTokens: AccessTokens;
   readonly mfaTokens: Pick<MfaTokens, 'issue'>;
 };
@@ -66,7 +71,13 @@ type InToken = {
   readonly wrote: bigint | undefined;
 };
 
-type Due = {
+export type InBrowser = {
+  readonly status: 'browser';
+  readonly session: SessionFacts;
+  readonly wrote: bigint | undefined;
+};
+
+export type Due = {
   readonly status: 'second_factor_due';
   readonly answer: {
     readonly user_id: string;
@@ -94,6 +105,12 @@ export type EndAttempt = {
     of: EndRequest,
     command: Command,
   ) => Promise<Refused | InToken | Due>;
+  /** At the hosted pages every factor leaves a session of the browser, and no token. */
+  readonly inBrowser: (
+    attempt: MetAttempt,
+    of: EndRequest,
+    command: Command,
+  ) => Promise<Refused | InBrowser | Due>;
   /** Once the second factor is met too. */
   readonly asBegun: (
     attempt: MetAttempt,
@@ -114,6 +131,15 @@ export const endAttempt = (needs: Dependencies): EndAttempt => ({
     return concluded.ends === 'second_factor_due'
       ? askForSecond(needs, concluded, of)
       : issueToken(needs, concluded, of, command);
+  },
+  inBrowser: async (attempt, of, command) => {
+    const concluded = conclude(attempt);
+    if (concluded.ends === 'second_factor_due') return askForSecond(needs, concluded, of);
+    const session = sessionOf(needs, concluded, of);
+    const other = { kind: 'browser' } as const;
+    const started = await needs.loginSessions.startOther({ ...session, other }, command);
+    if (started === 'erased') return refuse('erased');
+    return { status: 'browser', session: started.session, wrote: started.position };
   },
   asBegun: async (attempt, of, command) => {
     const concluded = conclude(attempt);
@@ -147,24 +173,13 @@ function askForSecond(
 
 async function startSession(
   needs: Dependencies,
-  { user, via, method, amr }: Conclusion,
-  { request, tenant, readAt, sid }: EndRequest,
+  concluded: Conclusion,
+  of: EndRequest,
   command: Command,
 ): Promise<Refused | InSession> {
-  const own = sid ?? newId(needs, request, 'session');
-  const started = await needs.loginSessions.start(
-    {
-      sid: own,
-      user,
-      readAt,
-      tenant,
-      ...{ via, method, amr },
-      ip: request.ip,
-      userAgent: request.userAgent,
-      appId: request.appId ?? null,
-    },
-    command,
-  );
+  const { user } = concluded;
+  const session = sessionOf(needs, concluded, of);
+  const started = await needs.loginSessions.start(session, command);
   if (started === 'erased') return refuse('erased');
   const signedIn = {
     user_id: user.id,
@@ -172,8 +187,20 @@ async function startSession(
     email_verified: user.emailVerified,
     mfa_required: false,
   };
-  return { status: 'session', sid: own, signedIn, wrote: started.position };
+  return { status: 'session', sid: session.sid, signedIn, wrote: started.position };
 }
+
+const sessionOf = (
+  needs: Dependencies,
+  { user, via, method, amr }: Conclusion,
+  { request, tenant, readAt, sid }: EndRequest,
+) => ({
+  sid: sid ?? newId(needs, request, 'session'),
+  ...{ user, readAt, tenant, via, method, amr },
+  ip: request.ip,
+  userAgent: request.userAgent,
+  appId: request.appId ?? null,
+});
 
 /** An access token alone: what it rests on is the user, and nothing refreshes it. */
 async function issueToken(

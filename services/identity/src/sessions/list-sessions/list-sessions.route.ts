@@ -42,7 +42,7 @@ export const listSessionsRoute = (needs: Dependencies): Endpoint =>
       ok: closed({ sessions: Type.Array(Session), count: Type.Integer() }),
       refusals: {},
       notTaken: USERS_ONLY,
-      reads: ['sessions', 'users'],
+      reads: ['sessions', 'users', 'consents'],
     },
     async ({ principal: user }) => {
       const rows = await aliveSessions(needs.database, {

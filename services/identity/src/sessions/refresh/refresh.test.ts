@@ -39,6 +39,7 @@ const repeated = (now: Date): SessionEvent => ({
 });
 const alive = { user: { active: true, epoch: 3, keepSid: null }, tenantActive: true };
 const command: Refresh = {
+  by: { kind: 'login' },
   seq: 2,
   now: at('10:30:00'),
   validity: alive,

@@ -14,6 +14,8 @@ import {
 } from '../session.ts';
 
 export type Refresh = {
+  /** Of the endpoint that was asked: each refreshes its own kind of sessions, an application its own. */
+  readonly by: RefreshedBy;
   /** Number of the presented token, whose MAC was verified. */
   readonly seq: number;
   readonly now: Date;
@@ -27,6 +29,10 @@ export type Refresh = {
   /** By how much a refresh extends the session. */
   readonly slidingMs: number;
 };
+
+export type RefreshedBy =
+  | { readonly kind: 'login' }
+  | { readonly kind: 'oauth'; readonly clientId: string };
 
 /** A repeat within the leeway is recorded at most this often. */
 const REPEAT_RECORDED_EVERY_MS = 60_000;
@@ -42,7 +48,8 @@ export function refresh(
   command: Refresh,
   session: Session,
 ): Decision<SessionEvent, Refused | 'not_looked_up'> {
-  if (session.status === 'none' || session.kind === 'oauth') return refuse('invalid_refresh_token');
+  if (session.status === 'none' || !isBy(session, command.by))
+    return refuse('invalid_refresh_token');
   const { seq, now, validity } = command;
   if (seq > session.seq) return refuse('invalid_refresh_token');
   const alive = isAlive(session, validity, now);
@@ -65,6 +72,9 @@ export function refresh(
     },
   });
 }
+
+const isBy = (session: Known, by: RefreshedBy): boolean =>
+  session.kind === by.kind && (by.kind === 'login' || session.client_id === by.clientId);
 
 /** Within the leeway the client that used the token may have lost the answer; no other client can have. */
 function replayed(

@@ -6,11 +6,12 @@ import { endSessions, exists, type UserDirectory, users } from '../../accounts/a
 import { closed, USERS_ONLY } from '../../http/answers.ts';
 import { aliveSessions } from '../alive-sessions.ts';
 import { sessions } from '../session.ts';
-import { ownSession, validityContextOf } from '../validity-context.ts';
+import { type ConsentEpoch, ownSession, validityContextOf } from '../validity-context.ts';
 import { revokeSession } from './revoke-session.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command' | 'database' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
+  readonly consentEpoch: ConsentEpoch;
 };
 
 export const revokeSessionRoute = (needs: Dependencies): Endpoint =>
@@ -36,7 +37,10 @@ export const revokeSessionRoute = (needs: Dependencies): Endpoint =>
       const sid = request.params.id;
       const user = await needs.userDirectory.byId(tenantId, userId);
       const command = await needs.command(request);
-      const validity = validityContextOf(user, true);
+      const { state } = await needs.streams.load(sessions, { tenantId, id: sid });
+      const consentId = state.status === 'none' ? null : state.consent_id;
+      const epoch = consentId === null ? null : await needs.consentEpoch(tenantId, consentId);
+      const validity = validityContextOf(user, true, epoch);
       const decided = await needs.streams.decideOn(sessions, sid, command, (session) =>
         revokeSession({ userId, reason: 'user', now: command.now, validity }, session),
       );

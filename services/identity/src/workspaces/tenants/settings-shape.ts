@@ -12,6 +12,7 @@ const LEAST_LENGTH_MAX = 64;
 const PASSWORD_HISTORY_MAX = 10;
 const ABSOLUTE_TTL_MIN_S = 300;
 const ABSOLUTE_TTL_MAX_S = 365 * 24 * 3600;
+const BROWSER_TTL_MAX_S = 30 * 24 * 3600;
 const LEEWAY_MAX_S = 60;
 const ROLES_MAX = 50;
 const REDIRECT_URIS_MAX = 50;
@@ -47,6 +48,7 @@ const registration = {
 /** Seconds after which a session ends, however often it is refreshed. */
 const session = {
   absolute_ttl: Type.Integer({ minimum: ABSOLUTE_TTL_MIN_S, maximum: ABSOLUTE_TTL_MAX_S }),
+  browser_ttl_seconds: Type.Integer({ minimum: ABSOLUTE_TTL_MIN_S, maximum: BROWSER_TTL_MAX_S }),
 };
 const refresh = {
   mode: named('RefreshMode', Type.Enum(['leeway', 'strict', 'idempotent'])),

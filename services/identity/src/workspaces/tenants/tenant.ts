@@ -70,7 +70,8 @@ export type TenantSettings = {
   readonly roles: readonly string[];
   readonly password_policy: PasswordPolicy;
   readonly app_url: string | null;
-  readonly session: { readonly absolute_ttl: number };
+  /** Seconds: after which every session ends; how long a sign-in at the hosted pages lasts. */
+  readonly session: { readonly absolute_ttl: number; readonly browser_ttl_seconds: number };
   readonly refresh: { readonly mode: RefreshMode; readonly leeway_seconds: number };
   readonly otp: { readonly format: OtpFormat };
   readonly registration: RegistrationSettings;
@@ -92,7 +93,7 @@ export const TENANT_DEFAULTS: TenantSettings = {
   roles: [],
   password_policy: { min: 8, common: 'allow', zxcvbn_score: null, breach_check: false, history: 0 },
   app_url: null,
-  session: { absolute_ttl: 30 * 24 * 3600 },
+  session: { absolute_ttl: 30 * 24 * 3600, browser_ttl_seconds: 12 * 3600 },
   refresh: { mode: 'leeway', leeway_seconds: 10 },
   otp: { format: 'base32' },
   registration: { mode: 'open', uniform_response: null },

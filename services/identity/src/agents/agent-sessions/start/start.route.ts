@@ -234,6 +234,8 @@ async function liveSubject(
   const principal = await authenticator.authenticate(token, ip);
   if (principal?.kind !== 'user' || principal.impersonatedBy !== null) return undefined;
   if (principal.tenantId !== tenantId) return undefined;
+  // An application may not lend its user to an agent, unless it may act as the whole account.
+  if (principal.clientId !== null && !principal.scopes?.includes('account')) return undefined;
   const { sessionId } = principal;
   const [user, login] = await Promise.all([
     userDirectory.byId(tenantId, principal.id),

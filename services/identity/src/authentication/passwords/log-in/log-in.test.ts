@@ -2,7 +2,8 @@ import { given } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { exists, type UserEvent, users } from '../../../accounts/accounts.module.ts';
 import { refuse } from '../../attempts/attempt.ts';
-import { refusalOfLogin, rehashPassword } from './log-in.ts';
+import { rehashPassword } from '../password-attempt.ts';
+import { refusalOfLogin } from './log-in.ts';
 
 const at = '2026-01-01T10:00:00.000Z';
 const sealed = (box: string) => ({ subject: 'user:ann', box });

@@ -176,7 +176,7 @@ export const deleteApplicationRoute = (
       params: ApplicationId,
       ok: closed({ status: Type.Literal('application deleted') }),
       refusals: { not_found: 404 },
-      waitsFor: ['workspaces'],
+      waitsFor: ['workspaces', 'revocations'],
     },
     async (request) => {
       const command = await needs.command(request);

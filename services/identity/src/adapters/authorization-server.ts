@@ -1,0 +1,97 @@
+/**
+ * `oidc-provider` behind a small type: it speaks OAuth 2 and OpenID Connect, and everything that lasts is asked
+ * of ports. Its artifacts live in the cache; clients, consents and sessions are streams.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { errors, Provider } from 'oidc-provider';
+import { configurationOf } from './authorization-config.ts';
+import { type Ctx, type Ports, tenantOf } from './authorization-ports.ts';
+
+export type AuthorizationServer = {
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  /** What a cookie names; undefined where it names nothing any more. */
+  readonly interaction: (cookie: string | undefined) => Promise<object | undefined>;
+  readonly endBrowserSession: (uid: string) => Promise<void>;
+};
+
+export function authorizationServer(ports: Ports): AuthorizationServer {
+  const provider = new Provider(ports.issuer, configurationOf(ports));
+  provider.proxy = true;
+  provider.silent = true;
+  provider.onerror = ports.failed;
+  provider.on('server_error', (_ctx: unknown, error: unknown) => ports.failed(error));
+  // biome-ignore lint/suspicious/noExplicitAny: the library's types leave the prototype out.
+  (provider.Client.prototype as any).compareClientSecret = function compare(shown: string) {
+    return ports.hasSecret((this as { clientId: string }).clientId, shown);
+  };
+  provider.registerGrantType(
+    'refresh_token',
+    async (ctx) => refreshed(ports, ctx),
+    ['refresh_token', 'scope', 'resource'],
+    [],
+  );
+  provider.use(async (ctx, next) => {
+    await next();
+    const { oidc } = ctx as Ctx;
+    const isToken = ctx.path === '/oauth2/token' && ctx.status === 200;
+    if (!isToken || oidc?.entities.AuthorizationCode === undefined) return;
+    try {
+      const code = String(oidc.params?.['code'] ?? '');
+      ctx.body = await ports.afterCode(ctx.req, ctx.body as object, code);
+    } catch (error) {
+      ports.failed(error);
+      ctx.status = 503;
+      ctx.body = { error: 'temporarily_unavailable' };
+    }
+  });
+  const callback = provider.callback();
+  const { host, protocol } = new URL(ports.issuer);
+  return {
+    handle: async (request, response) => {
+      // The library builds addresses from these headers, which anybody can send.
+      request.headers.host = host;
+      request.headers['x-forwarded-host'] = host;
+      request.headers['x-forwarded-proto'] = protocol.slice(0, -1);
+      await callback(request, response);
+    },
+    interaction: async (cookie) => {
+      // The library reads nothing but cookies of it.
+      const message = { headers: { cookie: cookie ?? '' }, socket: {} };
+      try {
+        const none = {} as ServerResponse;
+        return await provider.interactionDetails(message as unknown as IncomingMessage, none);
+      } catch (error) {
+        if ((error as { name?: string }).name === 'SessionNotFound') return undefined;
+        throw error;
+      }
+    },
+    endBrowserSession: async (uid) => {
+      await (await provider.Session.findByUid(uid))?.destroy();
+    },
+  };
+}
+
+async function refreshed(ports: Ports, ctx: Ctx): Promise<void> {
+  const { client, params = {} } = ctx.oidc;
+  const { refresh_token: token, scope, resource } = params;
+  if (typeof token !== 'string') throw new errors.InvalidRequest('missing required parameter');
+  const answer = await ports.refresh(ctx.req, {
+    tenantId: tenantOf(client),
+    clientId: client?.clientId ?? '',
+    token,
+    scope: typeof scope === 'string' ? scope : undefined,
+    resource: typeof resource === 'string' ? resource : undefined,
+  });
+  if (!('fault' in answer)) {
+    ctx.body = answer;
+    return;
+  }
+  switch (answer.fault) {
+    case 'invalid_grant':
+      throw new errors.InvalidGrant('refresh token is invalid');
+    case 'invalid_scope':
+      throw new errors.InvalidScope('scope was not granted', scope as string);
+    case 'invalid_target':
+      throw new errors.InvalidTarget('resource was not granted');
+  }
+}

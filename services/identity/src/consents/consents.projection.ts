@@ -1,0 +1,45 @@
+/** Maintains `consents`, which the list of a user reads. */
+import { orNull, projection, table } from '@cardea/read-models';
+import type { UserEvent } from '../accounts/accounts.module.ts';
+import { forgetUserAndTenantIn, type TenantDeleted } from '../workspaces/workspaces.module.ts';
+import { type ConsentEvent, shownGrant } from './consent.ts';
+
+const rows = table('consents', {
+  key: ['id'],
+  columns: {
+    id: 'text',
+    tenant_id: 'text',
+    user_id: 'text',
+    client_id: 'text',
+    scopes: 'text[]',
+    resources: 'text[]',
+    epoch: 'integer',
+    granted_at: 'timestamptz',
+    revoked_at: orNull('timestamptz'),
+  },
+});
+
+type UserDeleted = Extract<UserEvent, { type: 'UserDeleted' }>;
+
+export const consentsProjection = projection<ConsentEvent | UserDeleted | TenantDeleted>()({
+  name: 'consents',
+  log: 'identity',
+  tables: [rows],
+  on: {
+    ConsentGranted: ({ data, metadata }) => [
+      rows.put({
+        id: data.id,
+        tenant_id: metadata.tenantId,
+        user_id: data.user_id,
+        client_id: data.client_id,
+        ...shownGrant(data.granted),
+        epoch: data.epoch,
+        granted_at: data.at,
+        revoked_at: null,
+      }),
+    ],
+    ConsentExtended: ({ data }) => [rows.patch({ id: data.id }, shownGrant(data.granted))],
+    ConsentRevoked: ({ data }) => [rows.patch({ id: data.id }, { revoked_at: data.at })],
+  },
+  apply: forgetUserAndTenantIn('consents'),
+});

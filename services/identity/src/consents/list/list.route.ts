@@ -1,0 +1,51 @@
+/** The applications that a user lets act in their name. */
+import { named, Time } from '@cardea/contracts';
+import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceDependencies } from '@cardea/service';
+import Type from 'typebox';
+import { closed, USERS_ONLY } from '../../http/answers.ts';
+
+/** Consents that the list of one user shows at most. */
+const CONSENTS_MAX = 1_000;
+
+export const listConsentsRoute = ({ database }: Pick<ServiceDependencies, 'database'>): Endpoint =>
+  endpoint(
+    {
+      name: 'list_consents',
+      summary: 'List the applications that I have allowed in',
+      tag: 'Self-service',
+      method: 'get',
+      path: '/api/v1/auth/consents',
+      who: ['user'],
+      tenant: 'optional',
+      area: 'user',
+      ok: closed({
+        consents: Type.Array(
+          named(
+            'OAuthConsent',
+            closed({
+              id: Type.String(),
+              client_id: Type.String(),
+              scopes: Type.Array(Type.String()),
+              granted_at: Time,
+            }),
+          ),
+        ),
+      }),
+      refusals: {},
+      notTaken: USERS_ONLY,
+      reads: ['consents', 'workspaces'],
+    },
+    async ({ principal: { id, tenantId } }) => {
+      type Row = { id: string; client_id: string; scopes: string[]; granted_at: Date };
+      const { rows } = await database.tenant(tenantId).query<Row>(
+        `SELECT c.id, c.client_id, c.scopes, c.granted_at FROM identity.consents c
+         JOIN identity.applications a ON a.id = c.client_id AND a.deleted_at IS NULL
+         WHERE c.tenant_id = $1 AND c.user_id = $2 AND c.revoked_at IS NULL
+         ORDER BY c.granted_at DESC, c.id LIMIT $3`,
+        [tenantId, id, CONSENTS_MAX],
+      );
+      const shown = rows.map((row) => ({ ...row, granted_at: row.granted_at.toISOString() }));
+      return { ok: { consents: shown } };
+    },
+  );

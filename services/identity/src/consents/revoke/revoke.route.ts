@@ -1,0 +1,41 @@
+/** A user withdraws what they granted an application: its tokens are refused from then on. */
+import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceDependencies } from '@cardea/service';
+import Type from 'typebox';
+import { closed, USERS_ONLY } from '../../http/answers.ts';
+import { consents } from '../consent.ts';
+import { revokeConsent } from './revoke.ts';
+
+export const revokeConsentRoute = (
+  needs: Pick<ServiceDependencies, 'command' | 'streams'>,
+): Endpoint =>
+  endpoint(
+    {
+      name: 'revoke_consent',
+      retry: 'safe',
+      summary: 'Withdraw what I have allowed an application',
+      tag: 'Self-service',
+      method: 'delete',
+      path: '/api/v1/auth/consents/{id}',
+      who: ['user'],
+      tenant: 'optional',
+      area: 'user',
+      params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
+      ok: closed({ status: Type.Literal('consent revoked') }),
+      refusals: { not_found: 404 },
+      notTaken: USERS_ONLY,
+      waitsFor: ['consents', 'revocations'],
+    },
+    async (request) => {
+      const command = await needs.command(request);
+      const revoke = { userId: request.principal.id, now: command.now };
+      const decided = await needs.streams.decideOn(
+        consents,
+        request.params.id,
+        command,
+        (consent) => revokeConsent(revoke, consent),
+      );
+      if (!decided.accepted) return { refused: decided.reason };
+      return { ok: { status: 'consent revoked' as const }, wrote: decided.position };
+    },
+  );

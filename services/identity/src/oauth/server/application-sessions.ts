@@ -1,0 +1,143 @@
+/**
+ * Sessions of applications: started when a code is exchanged, refreshed at the token endpoint, ended by the
+ * application, by its user, or when their code comes a second time.
+ */
+import { type DerivedKeys, isGenuineRefreshToken, parseRefreshToken } from '@cardea/crypto';
+import { accept, type Command } from '@cardea/event-store';
+import { uuidFrom } from '@cardea/runtime';
+import type { ServiceDependencies } from '@cardea/service';
+import { exists, type UserDirectory } from '../../accounts/accounts.module.ts';
+import {
+  factsOf,
+  isAlive,
+  type LoginSessions,
+  type RefreshSession,
+  type SessionFacts,
+  sessions,
+  validityContextOf,
+} from '../../sessions/sessions.module.ts';
+import type { Workspaces } from '../../workspaces/workspaces.module.ts';
+import type { AnyRequest } from './requests.ts';
+
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'store' | 'streams'> & {
+  readonly userDirectory: Pick<UserDirectory, 'byId'>;
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+  readonly loginSessions: Pick<LoginSessions, 'refreshTokenOf' | 'startOther'>;
+  readonly refreshSession: RefreshSession;
+  readonly refreshKeys: DerivedKeys;
+};
+
+export type StartApplicationSession = {
+  readonly sid: string;
+  readonly tenantId: string;
+  readonly userId: string;
+  readonly clientId: string;
+  readonly consentId: string;
+  readonly consentEpoch: number;
+  readonly scope: string;
+  readonly resource: string;
+  readonly authTime: number;
+  readonly amr: readonly string[];
+};
+
+export type ApplicationSessions = ReturnType<typeof applicationSessions>;
+
+export function applicationSessions(needs: Dependencies) {
+  const { streams, loginSessions } = needs;
+  const commandOf = (request: AnyRequest, tenantId: string, userId: string) =>
+    needs.command(request, { tenantId, actor: { type: 'user', id: userId } });
+  const end = async (
+    request: AnyRequest,
+    of: { readonly tenantId: string; readonly userId: string; readonly sid: string },
+    reason: 'reuse' | 'oauth_revoke',
+  ): Promise<void> => {
+    const command = await commandOf(request, of.tenantId, of.userId);
+    const own = { ...command, id: uuidFrom(command.id, 'end', of.sid) };
+    await streams.decideOn(sessions, of.sid, own, (state) =>
+      state.status === 'none' || state.revoked_at !== null
+        ? accept()
+        : accept({ type: 'SessionRevoked', data: ended(factsOf(state), command.now, reason) }),
+    );
+  };
+  const genuine = async (text: string) => {
+    const token = parseRefreshToken(text);
+    const last = token && (await needs.store.readLast(`session-${token.sid}`));
+    if (token === undefined || last === undefined) return undefined;
+    const session = last.data as SessionFacts;
+    if (!isGenuineRefreshToken(needs.refreshKeys, token, session.salt)) return undefined;
+    return session.kind === 'oauth' ? { ...session, tenantId: last.metadata.tenantId } : undefined;
+  };
+  return {
+    end,
+    /** The session of a refresh token of whichever client. */
+    genuine,
+    endByToken: async (request: AnyRequest, text: string): Promise<void> => {
+      const session = await genuine(text);
+      if (session === undefined) return;
+      const of = { tenantId: session.tenantId, userId: session.user_id, sid: session.id };
+      await end(request, of, 'oauth_revoke');
+    },
+    /** Answers the refresh token; undefined if the user or tenant has gone meanwhile. */
+    start: async (request: AnyRequest, of: StartApplicationSession) => {
+      const command = await commandOf(request, of.tenantId, of.userId);
+      return startSession(needs, request, of, command);
+    },
+    /** The session of a genuine refresh token of this client, whatever else is the matter with it. */
+    ofToken: async (text: string, of: { tenantId: string; clientId: string }) => {
+      const token = parseRefreshToken(text);
+      if (token === undefined) return undefined;
+      const { state } = await streams.load(sessions, { tenantId: of.tenantId, id: token.sid });
+      if (state.status === 'none' || state.client_id !== of.clientId) return undefined;
+      if (!isGenuineRefreshToken(needs.refreshKeys, token, state.salt)) return undefined;
+      return { token, session: factsOf(state) };
+    },
+    refresh: needs.refreshSession,
+    refreshTokenOf: loginSessions.refreshTokenOf,
+    /** Whether the sign-in at the hosted pages goes on. */
+    isBrowserAlive: async (tenantId: string, userId: string, sid: string): Promise<boolean> => {
+      const [{ state }, user] = await Promise.all([
+        streams.load(sessions, { tenantId, id: sid }),
+        needs.userDirectory.byId(tenantId, userId),
+      ]);
+      if (state.status === 'none' || state.user_id !== userId) return false;
+      return isAlive(state, validityContextOf(user, true), needs.clock.now());
+    },
+  };
+}
+
+const ended = (facts: SessionFacts, now: Date, reason: 'reuse' | 'oauth_revoke'): SessionFacts => ({
+  ...facts,
+  revoked_at: now.toISOString(),
+  reason,
+});
+
+async function startSession(
+  needs: Dependencies,
+  request: AnyRequest,
+  of: StartApplicationSession,
+  command: Command,
+): Promise<string | undefined> {
+  const readAt = needs.clock.now();
+  const [user, tenant] = await Promise.all([
+    needs.userDirectory.byId(of.tenantId, of.userId),
+    needs.workspaces.tenant(of.tenantId),
+  ]);
+  if (!exists(user) || user.status !== 'active' || tenant === undefined) return undefined;
+  const made = await needs.loginSessions.startOther(
+    {
+      ...{ sid: of.sid, user, readAt, tenant, via: 'oauth', method: 'oauth', amr: of.amr },
+      ...{ ip: request.ip, userAgent: request.userAgent, appId: of.clientId },
+      other: {
+        kind: 'oauth',
+        authTime: of.authTime,
+        client_id: of.clientId,
+        consent_id: of.consentId,
+        consent_epoch: of.consentEpoch,
+        scope: of.scope,
+        resource: of.resource,
+      },
+    },
+    command,
+  );
+  return made === 'erased' ? undefined : needs.loginSessions.refreshTokenOf(made.session);
+}

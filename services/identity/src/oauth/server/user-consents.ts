@@ -1,0 +1,59 @@
+/** What a user has granted an application, as the authorization server asks and changes it. */
+import type { Command, Streams } from '@cardea/event-store';
+import {
+  type Consent,
+  consentId,
+  consents,
+  type GivenConsent,
+  type Granted,
+  grant,
+} from '../../consents/consents.module.ts';
+import type { SnapshotCache } from '../../streams/snapshot-cache.ts';
+
+type Of = { readonly tenantId: string; readonly userId: string; readonly clientId: string };
+
+export type UserConsents = {
+  readonly active: (of: Of) => Promise<GivenConsent | undefined>;
+  readonly byGrantId: (grantId: string) => Promise<GivenConsent | undefined>;
+  readonly grant: (
+    of: Of & { readonly granted: Granted; readonly by: 'user' | 'policy' },
+    command: Command,
+  ) => Promise<bigint | undefined>;
+};
+
+/** Names a consent in one epoch; the library's id of a grant. */
+export const grantIdOf = ({ id, epoch }: Pick<GivenConsent, 'id' | 'epoch'>): string =>
+  `${id}.${epoch}`;
+
+/** Unix seconds from which tokens of this consent are dated. */
+export const tokensFrom = ({ grantedAt, revokedAt }: GivenConsent): number => {
+  const ended = revokedAt === null ? 0 : Math.floor(new Date(revokedAt).getTime() / 1000) + 1;
+  return Math.max(ended, Math.floor(new Date(grantedAt).getTime() / 1000));
+};
+
+export function userConsents(needs: {
+  readonly streams: Streams;
+  readonly snapshots: Pick<SnapshotCache, 'find' | 'load'>;
+}): UserConsents {
+  const given = (consent: Consent) => (consent.status === 'active' ? consent : undefined);
+  return {
+    active: async (of) => {
+      const id = consentId(of);
+      return given(await needs.snapshots.load(consents, { tenantId: of.tenantId, id }));
+    },
+    byGrantId: async (grantId) => {
+      const [id = '', epoch] = grantId.split('.');
+      const found = await needs.snapshots.find(consents, id);
+      const consent = found === undefined ? undefined : given(found.state);
+      return consent !== undefined && String(consent.epoch) === epoch ? consent : undefined;
+    },
+    grant: async ({ tenantId, userId, clientId, granted, by }, command) => {
+      const id = consentId({ tenantId, userId, clientId });
+      const asked = { id, userId, clientId, granted, by, now: command.now };
+      const decided = await needs.streams.decideOn(consents, id, command, (consent) =>
+        grant(asked, consent),
+      );
+      return decided.position;
+    },
+  };
+}

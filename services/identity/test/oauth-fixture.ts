@@ -1,0 +1,199 @@
+/** A browser and a client at the authorization server: identity with an issuer that is its own address. */
+import { createHash, randomBytes } from 'node:crypto';
+import { expect } from 'vitest';
+import {
+  type Account,
+  type IdentityFixture,
+  identityFixture,
+  PASSWORD,
+} from './identity-fixture.ts';
+
+export type OAuthFixture = IdentityFixture & { readonly issuer: string };
+
+const REDIRECT = 'http://127.0.0.1:9/callback';
+
+/** Requests go to the port of the fixture; the issuer is another address that nobody listens at. */
+export async function oauthFixture(
+  databaseUrl: string,
+  env: { readonly [name: string]: string } = {},
+): Promise<OAuthFixture> {
+  const issuer = 'http://127.0.0.1:65530';
+  const fixture = await identityFixture(databaseUrl, {
+    RATE_LIMIT_FACTOR: '1000',
+    ISSUER: issuer,
+    ...env,
+  });
+  return { ...fixture, issuer };
+}
+
+export type TestClient = {
+  readonly id: string;
+  readonly client_id: string;
+  readonly client_secret?: string;
+};
+
+export async function application(
+  { as }: OAuthFixture,
+  admin: Account,
+  body: object = {},
+): Promise<TestClient> {
+  const fields = { name: 'Shop', type: 'spa', redirect_uris: [REDIRECT] };
+  const made = await as(admin).post('/api/v1/admin/applications', { ...fields, ...body });
+  expect(made.text).toContain('client_id');
+  return made.body;
+}
+
+/** Keeps cookies by path, and follows nothing by itself. */
+export function browser({ baseUrl, issuer }: OAuthFixture) {
+  const jar = new Map<string, { value: string; path: string }>();
+  const call = async (
+    method: string,
+    to: string,
+    given: { form?: object; json?: object; headers?: object } = {},
+  ) => {
+    const url = new URL(to, baseUrl);
+    const cookies = [...jar]
+      .filter(([, { path }]) => url.pathname.startsWith(path))
+      .map(([name, { value }]) => `${name}=${value}`);
+    const body =
+      given.json !== undefined
+        ? JSON.stringify(given.json)
+        : given.form === undefined
+          ? undefined
+          : new URLSearchParams(given.form as Record<string, string>).toString();
+    const type =
+      given.json !== undefined ? 'application/json' : 'application/x-www-form-urlencoded';
+    const answer = await fetch(new URL(url.pathname + url.search, baseUrl), {
+      method,
+      redirect: 'manual',
+      headers: {
+        cookie: cookies.join('; '),
+        ...(method === 'POST' ? { origin: issuer } : {}),
+        ...(body === undefined ? {} : { 'content-type': type }),
+        ...given.headers,
+      },
+      ...(body === undefined ? {} : { body }),
+    });
+    for (const line of answer.headers.getSetCookie()) {
+      const [pair = '', ...attributes] = line.split('; ');
+      const at = pair.indexOf('=');
+      const path = attributes.find((each) => each.startsWith('path='))?.slice(5) ?? '/';
+      const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
+      if (value === '' || line.includes('Thu, 01 Jan 1970')) jar.delete(name);
+      else jar.set(name, { value, path });
+    }
+    const text = await answer.text();
+    const isJson = (answer.headers.get('content-type') ?? '').includes('json');
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      location: answer.headers.get('location') ?? '',
+      text,
+      body: isJson ? JSON.parse(text) : undefined,
+    };
+  };
+  const json = { accept: 'application/json' };
+  return {
+    jar,
+    get: (to: string, headers: object = {}) => call('GET', to, { headers }),
+    post: (to: string, body: object = {}, headers: object = {}) =>
+      call('POST', to, { json: body, headers: { ...json, ...headers } }),
+    form: (to: string, form: object = {}, headers: object = {}) =>
+      call('POST', to, { form, headers }),
+  };
+}
+export type Browser = ReturnType<typeof browser>;
+
+export const pkce = () => {
+  const verifier = randomBytes(32).toString('base64url');
+  return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
+};
+
+export const authorizeUrl = (client: TestClient, more: { [name: string]: string } = {}) => {
+  const query = new URLSearchParams({
+    client_id: client.client_id,
+    response_type: 'code',
+    redirect_uri: REDIRECT,
+    scope: 'openid profile email',
+    state: 'the-state',
+    code_challenge_method: 'S256',
+    ...more,
+  });
+  return `/oauth2/authorize?${query}`;
+};
+
+const fixtureUrl = 'http://127.0.0.1';
+
+/** Goes through whatever pages come, until the browser is sent back to the application. */
+export async function signIn(
+  page: Browser,
+  to: string,
+  of: {
+    readonly account: Account;
+    readonly scopes?: readonly string[];
+    readonly password?: string;
+  },
+): Promise<URL> {
+  let answer = await page.get(to);
+  for (let step = 0; step < 8; step += 1) {
+    if (answer.status !== 303 && answer.status !== 302) {
+      throw new Error(`${answer.status} ${answer.text}`);
+    }
+    const { location } = answer;
+    if (location.startsWith(REDIRECT)) return new URL(location);
+    if (!location.includes('/oauth2/interaction/')) {
+      answer = await page.get(location);
+      continue;
+    }
+    const shown = await page.get(location, { accept: 'application/json' });
+    const path = new URL(location, fixtureUrl).pathname;
+    const { email } = of.account;
+    const done =
+      shown.body.prompt === 'login'
+        ? await page.post(`${path}/login`, { email, password: of.password ?? PASSWORD })
+        : await page.post(`${path}/consent`, of.scopes === undefined ? {} : { scopes: of.scopes });
+    if (done.status !== 200) throw new Error(`${done.status} ${done.text}`);
+    answer = await page.get(done.body.redirect_to);
+  }
+  throw new Error('the sign-in does not end');
+}
+
+export const token = async ({ baseUrl }: OAuthFixture, form: object, headers: object = {}) => {
+  const answer = await fetch(`${baseUrl}/oauth2/token`, {
+    method: 'POST',
+    body: new URLSearchParams(form as Record<string, string>),
+    headers: headers as Record<string, string>,
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: as in the REST driver, tests reach into bodies.
+  return { status: answer.status, body: (await answer.json()) as any };
+};
+
+/** A whole flow, up to its tokens. */
+export async function authorized(
+  fixture: OAuthFixture,
+  of: {
+    readonly client: TestClient;
+    readonly account: Account;
+    readonly page?: Browser;
+    readonly more?: { [name: string]: string };
+    readonly scopes?: readonly string[];
+  },
+) {
+  const { verifier, challenge } = pkce();
+  const page = of.page ?? browser(fixture);
+  const url = authorizeUrl(of.client, { code_challenge: challenge, ...of.more });
+  const back = await signIn(page, url, of);
+  const code = back.searchParams.get('code') ?? '';
+  expect(back.href).toContain('code=');
+  const { client_id, client_secret } = of.client;
+  const exchange = {
+    ...{ grant_type: 'authorization_code', code, redirect_uri: REDIRECT, client_id },
+    code_verifier: verifier,
+    ...(client_secret === undefined ? {} : { client_secret }),
+  };
+  const answer = await token(fixture, exchange);
+  expect(answer).toMatchObject({ status: 200 });
+  return { ...answer.body, exchange, back, page };
+}
+
+export { REDIRECT };

@@ -33,8 +33,8 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits' | '
   readonly passkeys: Pick<Passkeys, 'look' | 'use'>;
 };
 
-const needing = (methods: readonly string[], required: readonly string[]) => ({
-  if: { properties: { method: { enum: methods } }, additionalProperties: true },
+const needing = (method: string, required: readonly string[]) => ({
+  if: { properties: { method: { const: method } }, additionalProperties: true },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   then: {
     required,
@@ -52,9 +52,10 @@ const Body = documented(
   }),
   {
     allOf: [
-      needing(['password'], ['password']),
-      needing(['totp', 'recovery'], ['code']),
-      needing(['passkey'], ['challenge_id', 'response']),
+      needing('password', ['password']),
+      needing('totp', ['code']),
+      needing('recovery', ['code']),
+      needing('passkey', ['challenge_id', 'response']),
     ],
   },
 );

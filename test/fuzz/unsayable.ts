@@ -39,6 +39,8 @@ const REASONS: readonly Reason[] = [
     why: 'what is left without characters that Unicode counts as format, in its form NFC',
   })),
   { fault: 'owner_user_id known', why: 'there may be no such user' },
+  { code: 'invalid_state', why: 'a state is known to the browser that began' },
+  { fault: 'as_of past', why: 'what has not passed changes with the clock' },
   { fault: 'expires_at future date-time', why: 'what has passed changes with the clock' },
   { fault: 'from order', why: 'the order of two fields' },
   { fault: 'offset not_with_cursor', why: 'two parameters exclude each other' },
@@ -46,6 +48,8 @@ const REASONS: readonly Reason[] = [
   ...[
     'avatar_url',
     'settings.app_url',
+    'settings.allowed_redirect_uris',
+    'settings.social',
     ...['logo', 'icon', 'terms', 'privacy'].map((page) => `settings.branding.${page}_url`),
   ].map((field) => ({
     fault: `${field} format`,
@@ -61,11 +65,23 @@ const REASONS: readonly Reason[] = [
     code: 'invalid_request',
     why: 'two fields of one name; a default above the most',
   },
-  ...['writes.* repeated', 'deletes.* repeated', 'body max_items'].map((fault) => ({
-    operation: 'POST /api/v1/fga/tuples/batch',
-    fault,
-    why: 'two lists together: no tuple is in both, and they have 100 at most',
-  })),
+  ...['POST /api/v1/fga/tuples/batch', 'POST /api/v1/fga/dry-run'].flatMap((operation) =>
+    ['writes.* repeated', 'deletes.* repeated', 'body max_items'].map((fault) => ({
+      ...{ operation, fault },
+      why: 'two lists together: no tuple is in both, and they have 100 at most',
+    })),
+  ),
+  ...['POST /api/v1/admin/applications', 'PATCH /api/v1/admin/applications/{id}'].map(
+    (operation) => ({
+      ...{ operation, code: 'invalid_request' },
+      why: 'the kind of an application decides on its other fields; addresses have to be read as URLs are',
+    }),
+  ),
+  {
+    operation: 'POST /api/v1/admin/resource-servers',
+    fault: 'scopes unique',
+    why: 'two scopes of one name with different descriptions',
+  },
   {
     operation: 'POST /api/v1/admin/users/import',
     check: 'negative_data_rejection',

@@ -67,6 +67,7 @@ export function browser({ baseUrl, issuer }: OAuthFixture) {
       method,
       redirect: 'manual',
       headers: {
+        accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
         cookie: cookies.join('; '),
         ...(method === 'POST' ? { origin: issuer } : {}),
         ...(body === undefined ? {} : { 'content-type': type }),

@@ -1,4 +1,4 @@
-/** An error that cannot be sent to a redirect URI: our own page, or JSON where that is asked for. */
+/** An error that cannot be sent to a redirect URI: our own page for browsers, JSON for others. */
 import type { Ctx } from '../../adapters/authorization-ports.ts';
 import { errorPage } from '../interactions/page.ts';
 
@@ -9,7 +9,7 @@ export function showError(
   { error, error_description }: { error: string; error_description?: string },
 ): void {
   ctx.set('Cache-Control', 'no-store');
-  if ((ctx.get('accept') ?? '').includes('application/json')) {
+  if (!(ctx.get('accept') ?? '').includes('text/html')) {
     ctx.body = { error, ...(error_description === undefined ? {} : { error_description }) };
     return;
   }

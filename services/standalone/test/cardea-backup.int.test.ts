@@ -186,7 +186,7 @@ describe('O11 a restore is refused, and writes nothing,', () => {
       ...{ code: 1, reason: 'backup_damaged' },
       from: () =>
         changed('half', (copy) =>
-          truncateSync(join(copy, EVENTS), statSync(join(copy, EVENTS)).size / 2),
+          truncateSync(join(copy, EVENTS), Math.floor(statSync(join(copy, EVENTS)).size / 2)),
         ),
     },
     {

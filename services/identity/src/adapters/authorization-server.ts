@@ -7,6 +7,8 @@ import { errors, Provider } from 'oidc-provider';
 import { configurationOf } from './authorization-config.ts';
 import { type Ctx, type Ports, tenantOf } from './authorization-ports.ts';
 
+const CORS_HEADERS = ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers'];
+
 export type AuthorizationServer = {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   /** What a cookie names; undefined where it names nothing any more. */
@@ -32,6 +34,8 @@ export function authorizationServer(ports: Ports): AuthorizationServer {
   );
   provider.use(async (ctx, next) => {
     await next();
+    // Which origins may read an answer is not for the library to say.
+    for (const header of CORS_HEADERS) ctx.remove(header);
     const { oidc } = ctx as Ctx;
     const isToken = ctx.path === '/oauth2/token' && ctx.status === 200;
     if (!isToken || oidc?.entities.AuthorizationCode === undefined) return;

@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 
 const SECOND_MS = 1000;
 /** Most of a test is waiting: for a server, a commit, a process that starts. A file for each core would waste half of them. */
-const WORKERS_MIN = 5;
+const WORKERS_MIN = 4;
 /** Starts each server once for all projects that name it. */
 const servers = {
   globalSetup: ['test/postgres.setup.ts', 'test/redis.setup.ts', 'test/kafka.setup.ts'],

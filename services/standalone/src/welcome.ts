@@ -1,5 +1,5 @@
 /** Collects what the banner shows, and prints it. */
-import { type Database, DatabaseUnavailable } from '@cardea/read-models';
+import { type Database, onceAvailable } from '@cardea/read-models';
 import { type Settings, systemClock } from '@cardea/runtime';
 import type { Host } from '@cardea/service';
 import { banner } from './banner.ts';
@@ -17,9 +17,6 @@ type Shown = {
   readonly showsMailbox: boolean;
   readonly temporary: boolean;
 };
-
-const ATTEMPTS_MAX = 15;
-const PAUSE_MS = 1_000;
 
 export async function welcome(
   { needsOf, managementPort, port }: Host,
@@ -42,20 +39,17 @@ export async function welcome(
 
 /** The instance serves already: that its database is busy is no reason to end it. */
 async function defaultApplication(database: Database, sleep: (ms: number) => Promise<void>) {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const [first] = await database.asSystem(async (sql) => {
+  const [first] = await onceAvailable(
+    () =>
+      database.asSystem(async (sql) => {
         const { rows } = await sql.query<{ tenant_id: string; publishable_key: string }>(
           DEFAULT_APPLICATION,
         );
         return rows;
-      });
-      return first;
-    } catch (error) {
-      if (!(error instanceof DatabaseUnavailable) || attempt === ATTEMPTS_MAX) throw error;
-      await sleep(PAUSE_MS);
-    }
-  }
+      }),
+    sleep,
+  );
+  return first;
 }
 
 const mailPlace = (

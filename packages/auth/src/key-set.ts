@@ -8,6 +8,8 @@ const REFETCH_MS = 30_000;
 const FRESH_MS = 300_000;
 /** A set that could not be renewed for this long is not trusted any more. */
 const KEPT_MS = 12 * 3_600_000;
+/** Of one look, while changes of the keys are told. */
+const FETCHES_MAX = 20;
 /** The newest ones, which stand last. */
 const KEYS_MAX = 100;
 
@@ -59,9 +61,10 @@ export function keySet(jwks: () => Promise<JwkSet>, clock: Clock): KeySet {
     },
     find: async (kid) => {
       if (keys === undefined) {
-        await fetchKeys();
-        // A change of keys while they were under way: once more, and then whatever came.
-        if (keys === undefined) await fetchKeys();
+        // What was on its way when the keys changed is worth nothing, and several changes may be told in a row.
+        for (let fetches = 0; keys === undefined && fetches < FETCHES_MAX; fetches += 1) {
+          await fetchKeys();
+        }
       } else if (clock.monotonicMs() - triedMs > REFETCH_MS) {
         await fetchKeys().catch(() => {});
       } else if (fetching !== undefined) {

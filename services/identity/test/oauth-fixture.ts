@@ -198,3 +198,22 @@ export async function authorized(
 }
 
 export { REDIRECT };
+
+/** What tests ask again and again of the fixture that stands once they run. */
+export const oauthCalls = (fixture: () => OAuthFixture) => ({
+  introspect: async (text: string) =>
+    (await fixture().rest.post('/oauth2/introspect', { token: text })).body,
+  refresh: (client: TestClient, refresh_token: string, more: object = {}) => {
+    const { client_id, client_secret } = client;
+    const secret = client_secret === undefined ? {} : { client_secret };
+    return token(fixture(), {
+      grant_type: 'refresh_token',
+      client_id,
+      refresh_token,
+      ...secret,
+      ...more,
+    });
+  },
+  authorize: (client: TestClient, more: { [name: string]: string } = {}) =>
+    authorizeUrl(client, { code_challenge: pkce().challenge, ...more }),
+});

@@ -4,13 +4,11 @@ import { type Account, claimsOf } from './identity-fixture.ts';
 import {
   application,
   authorized,
-  authorizeUrl,
   browser,
   type OAuthFixture,
+  oauthCalls,
   oauthFixture,
-  pkce,
   type TestClient,
-  token,
 } from './oauth-fixture.ts';
 
 const database = testDatabase();
@@ -30,21 +28,7 @@ afterAll(async () => {
   await fixture?.stop();
 });
 
-const introspect = async (text: string) =>
-  (await fixture.rest.post('/oauth2/introspect', { token: text })).body;
-const refresh = (client: TestClient, refresh_token: string, more: object = {}) => {
-  const { client_id, client_secret } = client;
-  const secret = client_secret === undefined ? {} : { client_secret };
-  return token(fixture, {
-    grant_type: 'refresh_token',
-    client_id,
-    refresh_token,
-    ...secret,
-    ...more,
-  });
-};
-const authorize = (client: TestClient, more: { [name: string]: string } = {}) =>
-  authorizeUrl(client, { code_challenge: pkce().challenge, ...more });
+const { introspect, refresh, authorize } = oauthCalls(() => fixture);
 
 describe('the pages of the authorization server', () => {
   it('oauth 15 asks for what is new alone, gives what was chosen, and skips its own applications', async () => {

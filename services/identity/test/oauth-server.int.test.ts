@@ -7,6 +7,7 @@ import {
   authorizeUrl,
   browser,
   type OAuthFixture,
+  oauthCalls,
   oauthFixture,
   pkce,
   REDIRECT,
@@ -30,21 +31,7 @@ afterAll(async () => {
   await fixture?.stop();
 });
 
-const introspect = async (text: string) =>
-  (await fixture.rest.post('/oauth2/introspect', { token: text })).body;
-const refresh = (client: TestClient, refresh_token: string, more: object = {}) => {
-  const { client_id, client_secret } = client;
-  const secret = client_secret === undefined ? {} : { client_secret };
-  return token(fixture, {
-    grant_type: 'refresh_token',
-    client_id,
-    refresh_token,
-    ...secret,
-    ...more,
-  });
-};
-const authorize = (client: TestClient, more: { [name: string]: string } = {}) =>
-  authorizeUrl(client, { code_challenge: pkce().challenge, ...more });
+const { introspect, refresh, authorize } = oauthCalls(() => fixture);
 
 describe('the authorization server', () => {
   it("oauth 4 tells of the issuer's addresses alone, whatever host a request names", async () => {
